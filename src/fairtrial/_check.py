@@ -1,0 +1,251 @@
+"""Each argument check, once. A check returns the clean value or raises InputError with name, rule, value and remedy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._registry import did_you_mean
+from fairtrial.errors import InputError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+# Integer labels within this span are encoded by counting, which is much faster than sorting.
+_COUNTABLE_SPAN = 4096
+_CONVENTIONAL_PAIRS = ((0, 1), (-1, 1))
+
+
+def one_of(name: str, value: object, options: Iterable[object]) -> None:
+    """`value` is one of `options`."""
+    options = list(options)
+    if not any(value is option or value == option for option in options):
+        raise InputError(f"{name} must be one of {options}, got {value!r}: {did_you_mean(value, options)}")
+
+
+def at_least(name: str, value: float, minimum: float) -> None:
+    """`value` is a number not below `minimum`."""
+    if not value >= minimum:
+        raise InputError(f"{name} must be at least {minimum}, got {value!r}")
+
+
+def whole_number(name: str, value: object, minimum: int) -> int:
+    """`value` is an integer not below `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InputError(f"{name} must be a whole number, got {value!r}")
+    at_least(name, int(value), minimum)
+    return int(value)
+
+
+def between(name: str, value: float, low: float, high: float) -> None:
+    """`value` lies strictly between `low` and `high`."""
+    if not low < value < high:
+        raise InputError(f"{name} must lie between {low} and {high}, got {value!r}")
+
+
+def share(name: str, value: float) -> None:
+    """`value` lies in (0, 1]."""
+    if not 0 < value <= 1:
+        raise InputError(f"{name} must be above 0 and at most 1, got {value!r}")
+
+
+def column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """A one-dimensional array with at least one row."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, got shape {array.shape}")
+    not_empty(name, array)
+    return array
+
+
+def not_empty(name: str, array: npt.NDArray[Any]) -> None:
+    """At least one row."""
+    if len(array) == 0:
+        raise InputError(f"{name} must hold at least 1 row, got 0")
+
+
+def same_length(**arrays: npt.NDArray[Any] | None) -> None:
+    """All arrays that are given have one length."""
+    lengths = {name: len(array) for name, array in arrays.items() if array is not None}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InputError(f"arrays must have the same number of rows: {told}")
+
+
+def numbers(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Numbers as float64, any shape; NaN and infinity are not looked for."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must hold numbers, got {_first_non_number(values)!r}") from None
+
+
+def finite(name: str, array: FloatArray) -> FloatArray:
+    """No NaN, no infinity."""
+    bad = ~np.isfinite(array)
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        told = place[0] if len(place) == 1 else place
+        raise InputError(
+            f"{name} must be finite, got {array[place]} at row {told} ({int(bad.sum())} such values): "
+            "drop these rows or give them a number"
+        )
+    return array
+
+
+def probabilities(name: str, array: FloatArray) -> FloatArray:
+    """Each value in [0, 1]; each row of a matrix sums to one."""
+    finite(name, array)
+    outside = (array < 0) | (array > 1)
+    if outside.any():
+        place = tuple(np.argwhere(outside)[0])
+        raise InputError(
+            f"{name} must hold probabilities between 0 and 1, got {array[place]} at row {place[0]}: "
+            "calibrate the scores first or use a measure that needs scores only"
+        )
+    if array.ndim == 2:
+        sums = array.sum(axis=1)
+        off = np.abs(sums - 1) > 1e-6
+        if off.any():
+            row = int(np.argmax(off))
+            raise InputError(f"{name} must sum to 1 in each row, got {sums[row]:.6g} at row {row}: normalise the rows")
+    return array
+
+
+def weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | None:
+    """Row weights: finite, not negative, not all zero."""
+    if sample_weight is None:
+        return None
+    array = finite("sample_weight", numbers("sample_weight", column("sample_weight", sample_weight)))
+    if len(array) != n:
+        raise InputError(f"sample_weight must have one value for each of the {n} rows, got {len(array)}")
+    if (array < 0).any():
+        row = int(np.argmax(array < 0))
+        raise InputError(f"sample_weight must not be negative, got {array[row]} at row {row}")
+    if not array.any():
+        raise InputError("sample_weight must not be zero everywhere: at least one row has to count")
+    return array
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of a problem in order, and which one is the positive one (None: not a two-class problem)."""
+
+    names: npt.NDArray[Any]
+    positive: int | None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def encode(
+    labels: Sequence[Any] | npt.NDArray[Any] | None, positive: object, **columns: npt.NDArray[Any]
+) -> tuple[Classes, list[IntArray]]:
+    """Label columns as codes 0..k-1 of the same classes: those in `labels`, else all that occur, sorted.
+
+    >>> classes, (codes,) = encode(None, None, y_true=np.array(["no", "yes", "no"]))
+    >>> classes.names.tolist(), classes.positive, codes.tolist()
+    (['no', 'yes'], 1, [0, 1, 0])
+    """
+    for name, values in columns.items():
+        _no_missing(name, values)
+    _one_kind(columns)
+    if labels is None:
+        together = np.concatenate(list(columns.values())) if len(columns) > 1 else next(iter(columns.values()))
+        names, codes = _factorise(together)
+        names, codes = _complete_pair(names, codes)
+        parts = np.split(codes, np.cumsum([len(values) for values in columns.values()])[:-1])
+    else:
+        names = np.asarray(labels)
+        if len(set(names.tolist())) != len(names) or names.ndim != 1:
+            raise InputError(f"labels must be a list of different classes, got {labels!r}")
+        parts = [_codes_among(name, values, names) for name, values in columns.items()]
+    return Classes(names, _positive_index(names, positive)), parts
+
+
+def _no_missing(name: str, values: npt.NDArray[Any]) -> None:
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)
+    elif values.dtype.kind == "O":
+        missing = np.array([value is None or (isinstance(value, float) and math.isnan(value)) for value in values], dtype=bool)
+    else:
+        return
+    if missing.any():
+        raise InputError(f"{name} must not hold missing labels, got one at row {int(np.argmax(missing))}: drop these rows")
+
+
+def _one_kind(columns: dict[str, npt.NDArray[Any]]) -> None:
+    kinds = {}
+    for name, values in columns.items():
+        first = values[0]
+        kinds[name] = "text" if isinstance(first, str) else "numbers" if values.dtype.kind in "biuf" else "objects"
+    if len(set(kinds.values())) > 1:
+        told = ", ".join(f"{name} holds {kind}" for name, kind in kinds.items())
+        raise InputError(f"label columns must hold labels of one kind: {told}; convert one of them")
+
+
+def _factorise(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
+    if values.dtype.kind == "b":
+        names = np.array([False, True])
+        return names, values.astype(np.intp)
+    if values.dtype.kind in "iu":
+        low, high = int(values.min()), int(values.max())
+        if high - low < _COUNTABLE_SPAN:
+            offsets = values.astype(np.intp) - low if low else values.astype(np.intp)
+            present = np.flatnonzero(np.bincount(offsets))
+            if len(present) == high - low + 1:
+                return (present + low).astype(values.dtype), offsets
+            table = np.zeros(high - low + 1, dtype=np.intp)
+            table[present] = np.arange(len(present))
+            return (present + low).astype(values.dtype), table[offsets]
+    if values.dtype.kind in "iuf":
+        names = np.unique(values)
+        return names, np.searchsorted(names, values)
+    try:
+        names, codes = np.unique(values, return_inverse=True)
+    except TypeError:
+        raise InputError("labels must be comparable with each other, got a mixture of types") from None
+    return names, codes.astype(np.intp).reshape(-1)
+
+
+def _complete_pair(names: npt.NDArray[Any], codes: IntArray) -> tuple[npt.NDArray[Any], IntArray]:
+    """A lone 0 or 1 (or -1) belongs to the usual pair, so that a column of one class keeps its meaning."""
+    if len(names) == 1 and names.dtype.kind in "iuf":
+        for pair in _CONVENTIONAL_PAIRS:
+            if names[0] in pair:
+                return np.array(pair), np.full(len(codes), pair.index(names[0]), dtype=np.intp)
+    return names, codes
+
+
+def _codes_among(name: str, values: npt.NDArray[Any], names: npt.NDArray[Any]) -> IntArray:
+    place = {value: code for code, value in enumerate(names.tolist())}
+    found, inverse = _factorise(values)
+    unknown = [value for value in found.tolist() if value not in place]
+    if unknown:
+        raise InputError(f"{name} must hold only the given labels, got {unknown[0]!r}: {did_you_mean(unknown[0], place)}")
+    return np.array([place[value] for value in found.tolist()], dtype=np.intp)[inverse]
+
+
+def _positive_index(names: npt.NDArray[Any], positive: object) -> int | None:
+    listed: list[Any] = names.tolist()
+    if positive is not None:
+        if positive not in listed:
+            raise InputError(f"positive must be one of the classes, got {positive!r}: {did_you_mean(positive, listed)}")
+        return listed.index(positive)
+    return 1 if len(listed) == 2 else None
+
+
+def _first_non_number(values: npt.ArrayLike) -> object:
+    for value in np.asarray(values, dtype=object).ravel():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return values

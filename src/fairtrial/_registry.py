@@ -1,0 +1,87 @@
+"""Names of things: registered where they are defined, found with did-you-mean, extended by entry points."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import entry_points
+from typing import Generic, TypeVar
+
+from fairtrial.errors import InputError, UnknownNameError
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """The remedy for a wrong name: the nearest known one, or the whole list.
+
+    >>> did_you_mean("acuracy", ["accuracy", "auc"])
+    "did you mean 'accuracy'?"
+    """
+    options = {str(option): option for option in known}
+    near = difflib.get_close_matches(str(name), options, n=1)
+    if near:
+        return f"did you mean {options[near[0]]!r}?"
+    return "known: " + ", ".join(sorted(options))
+
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Name to object. Third parties join through the entry-point group, loaded when a name is first looked up.
+
+    >>> shapes = Registry[int]("shape", group="example.shapes")
+    >>> shapes.add("square", 4, aliases=["quad"])
+    >>> shapes["quad"]
+    4
+    >>> shapes["sqare"]
+    Traceback (most recent call last):
+    fairtrial.errors.UnknownNameError: no shape is called 'sqare': did you mean 'square'?
+    """
+
+    def __init__(self, what: str, *, group: str) -> None:
+        self._what = what
+        self._group = group
+        self._items: dict[str, T] = {}
+        self._aliases: dict[str, str] = {}
+        self._loaded = False
+
+    def add(self, name: str, item: T, *, aliases: Iterable[str] = ()) -> None:
+        """Register; a name that is taken is refused."""
+        names = [name, *aliases]
+        for each in names:
+            if each in self._items or each in self._aliases:
+                raise InputError(f"a {self._what} called {each!r} exists already: choose another name")
+        self._items[name] = item
+        self._aliases.update(dict.fromkeys(names[1:], name))
+
+    def __getitem__(self, name: str) -> T:
+        self._load()
+        try:
+            return self._items[self._aliases.get(name, name)]
+        except KeyError:
+            hint = did_you_mean(name, [*self._items, *self._aliases])
+            raise UnknownNameError(f"no {self._what} is called {name!r}: {hint}") from None
+
+    def __contains__(self, name: object) -> bool:
+        self._load()
+        return name in self._items or name in self._aliases
+
+    def __iter__(self) -> Iterator[str]:
+        self._load()
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        self._load()
+        return len(self._items)
+
+    def values(self) -> list[T]:
+        """All registered objects, in the order of registration."""
+        self._load()
+        return list(self._items.values())
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        self._loaded = True
+        for point in entry_points(group=self._group):
+            point.load()

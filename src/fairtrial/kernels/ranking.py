@@ -1,0 +1,151 @@
+"""One linear pass over tallies: rows of `pos` and `neg` are tallies, highest score first.
+
+A place with pos = neg = 0 does not exist: resampling and padding leave such places, and they must not count as thresholds.
+A tally without positives or without negatives gives NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.kernels.compiling import kernel
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@kernel
+def totals(counts: FloatArray) -> float:
+    """Sum of one row, in float64 whatever the counts' type."""
+    total = 0.0
+    for i in range(counts.size):
+        total += counts[i]
+    return total
+
+
+@kernel
+def auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
+    """Share of (positive, negative) pairs ranked rightly; ties count half."""
+    for b in range(pos.shape[0]):
+        tp, fp, area = 0.0, 0.0, 0.0
+        for i in range(pos.shape[1]):
+            p, q = float(pos[b, i]), float(neg[b, i])
+            area += q * (tp + 0.5 * p)
+            tp += p
+            fp += q
+        out[b] = area / (tp * fp) if tp > 0 and fp > 0 else np.nan
+
+
+@kernel
+def partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: FloatArray) -> None:
+    """Area under the ROC curve left of `max_fpr`, the crossing point interpolated."""
+    for b in range(pos.shape[0]):
+        P, N = totals(pos[b]), totals(neg[b])
+        limit = max_fpr * N
+        tp, fp, area = 0.0, 0.0, 0.0
+        for i in range(pos.shape[1]):
+            p, q = float(pos[b, i]), float(neg[b, i])
+            if fp + q >= limit:
+                width = limit - fp
+                height = p * width / q if q > 0 else 0.0
+                area += width * (tp + 0.5 * height)
+                break
+            area += q * (tp + 0.5 * p)
+            tp += p
+            fp += q
+        out[b] = area / (P * N) if P > 0 and N > 0 else np.nan
+
+
+@kernel
+def sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
+    """Mean over pairs of (s+ - s-) where s+ > s-. The sum of gaps is carried along, so that nothing cancels."""
+    for b in range(pos.shape[0]):
+        row = b if values.shape[0] > 1 else 0
+        tp, fp, gaps, total, last = 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(pos.shape[1]):
+            p, q = float(pos[b, i]), float(neg[b, i])
+            if p + q == 0:
+                continue
+            if tp > 0:
+                gaps += tp * (last - values[row, i])
+            last = values[row, i]
+            total += q * gaps
+            tp += p
+            fp += q
+        out[b] = total / (tp * fp) if tp > 0 and fp > 0 else np.nan
+
+
+@kernel
+def ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) -> None:
+    """Largest distance of the TPR and the FPR curve; signed: largest TPR - FPR."""
+    for b in range(pos.shape[0]):
+        P, N = totals(pos[b]), totals(neg[b])
+        tp, fp, best = 0.0, 0.0, 0.0
+        for i in range(pos.shape[1]):
+            tp += pos[b, i]
+            fp += neg[b, i]
+            gap = tp / P - fp / N
+            best = max(best, gap if signed else abs(gap))
+        out[b] = best if P > 0 and N > 0 else np.nan
+
+
+@kernel
+def taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatArray) -> None:
+    """Sum of TPR - FPR over the inner thresholds, divided by their number (taKS) or by one more (ABC)."""
+    for b in range(pos.shape[0]):
+        P, N = totals(pos[b]), totals(neg[b])
+        tp, fp, gaps, distinct = 0.0, 0.0, 0.0, 0
+        for i in range(pos.shape[1]):
+            if pos[b, i] + neg[b, i] == 0:
+                continue
+            tp += pos[b, i]
+            fp += neg[b, i]
+            gaps += tp / P - fp / N
+            distinct += 1
+        steps = distinct - 1 if truncated else distinct
+        out[b] = gaps / steps if distinct > 1 and P > 0 and N > 0 else np.nan
+
+
+@kernel
+def average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
+    """Sum of precision times the step in recall."""
+    for b in range(pos.shape[0]):
+        tp, fp, total = 0.0, 0.0, 0.0
+        for i in range(pos.shape[1]):
+            tp += pos[b, i]
+            fp += neg[b, i]
+            if pos[b, i] > 0:
+                total += pos[b, i] * tp / (tp + fp)
+        out[b] = total / tp if tp > 0 and fp > 0 else np.nan
+
+
+@kernel
+def least_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: FloatArray) -> None:
+    """Least c FP + (1 - c) FN over all thresholds, per case, with c = cost[b]."""
+    for b in range(pos.shape[0]):
+        P, N = totals(pos[b]), totals(neg[b])
+        c = cost[b]
+        tp, fp, best = 0.0, 0.0, (1 - c) * P
+        for i in range(pos.shape[1]):
+            tp += pos[b, i]
+            fp += neg[b, i]
+            best = min(best, c * fp + (1 - c) * (P - tp))
+        out[b] = best / (P + N) if P > 0 and N > 0 else np.nan
+
+
+@kernel
+def lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
+    """Positives among the top fraction of cases over those expected by chance; a cut tie counts in proportion."""
+    for b in range(pos.shape[0]):
+        P, N = totals(pos[b]), totals(neg[b])
+        limit = fraction * (P + N)
+        tp, seen = 0.0, 0.0
+        for i in range(pos.shape[1]):
+            p, here = float(pos[b, i]), float(pos[b, i]) + float(neg[b, i])
+            if seen + here >= limit:
+                if here > 0:
+                    tp += p * (limit - seen) / here
+                break
+            tp += p
+            seen += here
+        out[b] = tp / (fraction * P) if P > 0 and N > 0 else np.nan

@@ -1,0 +1,98 @@
+"""Building the tally of scores: positives and negatives are sorted apart (SIMD) and merged, highest score first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.kernels.compiling import kernel
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@kernel
+def split(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Scores of the positives and of the negatives, in row order."""
+    n = scores.size
+    positives, negatives = np.empty(n), np.empty(n)
+    p, q = 0, 0
+    for i in range(n):
+        # Writing to both sides and advancing one avoids a branch that no predictor can guess.
+        positives[p] = scores[i]
+        negatives[q] = scores[i]
+        p += is_positive[i]
+        q += not is_positive[i]
+    return positives[:p], negatives[:q]
+
+
+@kernel
+def merge(
+    positives: FloatArray,
+    negatives: FloatArray,
+    n_positives: npt.NDArray[np.intp],
+    n_negatives: npt.NDArray[np.intp],
+    values: FloatArray,
+    pos: FloatArray,
+    neg: FloatArray,
+) -> int:
+    """Merge ascending rows into tallies, descending; unused places keep count 0. Gives the widest tally's length.
+
+    Rows b of `positives` and `negatives` hold `n_positives[b]` and `n_negatives[b]` scores.
+    """
+    widest = 0
+    for b in range(values.shape[0]):
+        i, j, m = n_positives[b] - 1, n_negatives[b] - 1, 0
+        while i >= 0 or j >= 0:
+            from_positives = j < 0 or (i >= 0 and positives[b, i] >= negatives[b, j])
+            value = positives[b, i] if from_positives else negatives[b, j]
+            p, q = 0, 0
+            while i >= 0 and positives[b, i] == value:
+                p += 1
+                i -= 1
+            while j >= 0 and negatives[b, j] == value:
+                q += 1
+                j -= 1
+            values[b, m] = value
+            pos[b, m] = p
+            neg[b, m] = q
+            m += 1
+        for rest in range(m, values.shape[1]):
+            values[b, rest] = 0.0
+            pos[b, rest] = 0.0
+            neg[b, rest] = 0.0
+        widest = max(widest, m)
+    return widest
+
+
+@kernel
+def group_sorted(
+    scores: FloatArray,
+    is_positive: npt.NDArray[np.bool_],
+    weights: FloatArray,
+    values: FloatArray,
+    pos: FloatArray,
+    neg: FloatArray,
+) -> int:
+    """Add up the weights of equal scores; `scores` come sorted, descending. Gives the number of distinct scores."""
+    m = -1
+    for i in range(scores.size):
+        if m < 0 or scores[i] != values[m]:
+            m += 1
+            values[m], pos[m], neg[m] = scores[i], 0.0, 0.0
+        if is_positive[i]:
+            pos[m] += weights[i]
+        else:
+            neg[m] += weights[i]
+    return m + 1
+
+
+@kernel
+def accumulate(drawn: FloatArray, weights: FloatArray, bins: npt.NDArray[Any], out: FloatArray) -> None:
+    """out[r, bins[i]] += drawn[r, i] * weights[i]; an empty `weights` means ones."""
+    weighted = weights.size > 0
+    for r in range(drawn.shape[0]):
+        for i in range(drawn.shape[1]):
+            if drawn[r, i] != 0.0:
+                out[r, bins[i]] += drawn[r, i] * weights[i] if weighted else drawn[r, i]

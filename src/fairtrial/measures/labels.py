@@ -1,0 +1,132 @@
+"""Measures of predicted labels that look at the whole confusion table."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
+from fairtrial.kernels.arithmetic import ratio
+from fairtrial.measures.confusion import Confusion
+from fairtrial.measures.measure import measure
+
+_ABSENT = "a class has no true cases"
+
+
+@measure(needs="labels", direction="max", range=(0, 1), proportion=True, cite="Japkowicz & Shah 2011")
+def accuracy(table: Confusion) -> tuple[Any, Any]:
+    """Share of rows whose label is right.
+
+    >>> from fairtrial.measures import accuracy
+    >>> accuracy([1, 1, 0, 0], [1, 0, 0, 0])
+    0.75
+    """
+    return table.hits.sum(axis=-1), table.total
+
+
+@measure(needs="labels", direction="min", range=(0, 1), proportion=True, cite="Japkowicz & Shah 2011")
+def error_rate(table: Confusion) -> tuple[Any, Any]:
+    """Share of rows whose label is wrong.
+
+    >>> from fairtrial.measures import error_rate
+    >>> error_rate([1, 1, 0, 0], [1, 0, 0, 0])
+    0.25
+    """
+    return table.total - table.hits.sum(axis=-1), table.total
+
+
+@measure(
+    needs="labels",
+    direction="max",
+    range=(0, 1),
+    chance=0.5,
+    cite="Brodersen et al. 2010",
+    undefined=_ABSENT,
+    aliases=("macro_recall",),
+)
+def balanced_accuracy(table: Confusion) -> FloatArray:
+    """Mean recall over the classes.
+
+    >>> from fairtrial.measures import balanced_accuracy
+    >>> balanced_accuracy([1] * 90 + [0] * 10, [1] * 100)  # the always-positive model of Galdi & Tagliaferri
+    0.5
+    """
+    return np.asarray(ratio(table.hits, table.true).mean(axis=-1))
+
+
+@measure(needs="labels", direction="max", range=(0, 1), cite="Kubat & Matwin 1997", undefined=_ABSENT)
+def g_mean(table: Confusion) -> FloatArray:
+    """Geometric mean of the recalls of all classes.
+
+    >>> from fairtrial.measures import g_mean
+    >>> round(g_mean([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
+    0.816497
+    """
+    return np.asarray(np.prod(ratio(table.hits, table.true), axis=-1) ** (1 / len(table.labels)))
+
+
+@measure(
+    needs="labels",
+    direction="max",
+    range=(-1, 1),
+    chance=0.0,
+    cite="Cohen 1960, 1968",
+    aliases=("cohen_kappa",),
+    undefined="truth and prediction hold one class only",
+)
+def kappa(table: Confusion, *, weights: Literal["linear", "quadratic"] | None = None) -> FloatArray:
+    """Cohen's kappa: agreement beyond chance.
+
+    `weights` makes far classes count more ("linear", "quadratic"); classes are then taken in the order of `labels`.
+
+    >>> from fairtrial.measures import Confusion, kappa
+    >>> round(kappa.of(Confusion([[60, 50, 10], [10, 100, 40], [30, 10, 90]])), 4)  # the tutorial's example
+    0.4329
+    """
+    _check.one_of("weights", weights, (None, "linear", "quadratic"))
+    k = len(table.labels)
+    apart = np.abs(np.subtract.outer(np.arange(k), np.arange(k))).astype(float)
+    cost = (apart > 0).astype(float) if weights is None else apart ** (1 if weights == "linear" else 2)
+    expected = table.true[..., :, None] * table.predicted[..., None, :]
+    seen = (cost * table.table).sum(axis=(-2, -1)) * table.total
+    return np.asarray(1 - ratio(seen, (cost * expected).sum(axis=(-2, -1))))
+
+
+@measure(
+    needs="labels",
+    direction="max",
+    range=(-1, 1),
+    chance=0.0,
+    cite="Matthews 1975; Gorodkin 2004",
+    undefined="truth or prediction holds one class only",
+    aliases=("matthews_correlation",),
+)
+def mcc(table: Confusion) -> FloatArray:
+    """Matthews' correlation of truth and prediction; for more classes Gorodkin's R_K.
+
+    >>> from fairtrial.measures import mcc
+    >>> round(mcc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
+    0.707107
+    """
+    total, true, predicted = np.asarray(table.total), table.true, table.predicted
+    covariance = total * table.hits.sum(axis=-1) - (true * predicted).sum(axis=-1)
+    spread = (total**2 - (true**2).sum(axis=-1)) * (total**2 - (predicted**2).sum(axis=-1))
+    return ratio(covariance, np.sqrt(spread))
+
+
+@measure(needs="labels", direction="max", range=(0, 1), chance=0.5, cite="Sokolova & Lapalme 2009", undefined=_ABSENT)
+def single_point_auc(table: Confusion) -> FloatArray:
+    """Area under the ROC curve of one point: (1 + TPR - FPR) / 2, for two classes.
+
+    >>> from fairtrial.measures import single_point_auc
+    >>> round(single_point_auc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
+    0.833333
+    """
+    if table.positive is None:
+        raise InputError(f"single_point_auc must have two classes or a named positive one, got {list(table.labels)}")
+    cells = [cell[..., table.positive] for cell in table.cells]
+    tp, fp, fn, tn = cells
+    return (1 + ratio(tp, tp + fn) - ratio(fp, fp + tn)) / 2

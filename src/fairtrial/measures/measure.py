@@ -1,0 +1,345 @@
+"""What a measure is: a formula over a sufficient statistic, with facts attached.
+
+The formula is all that is written for one measure. Checking, averaging over classes, batches, resamples, warnings and scorers
+are the same for all and live here.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial._registry import Registry
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.kernels.arithmetic import ratio
+from fairtrial.measures.confusion import Cells, Confusion
+from fairtrial.measures.rows import LabelRows, ProbabilityRows, ScoreRows, ValueRows
+from fairtrial.measures.tally import ScoreTally
+
+if TYPE_CHECKING:
+    from fairtrial.measures.scorer import MeasureScorer
+
+Needs = Literal["labels", "scores", "probabilities", "values", "results"]
+Direction = Literal["max", "min"]
+Average = Literal["auto", "binary", "macro", "weighted", "micro"] | None
+Rows = LabelRows | ScoreRows | ProbabilityRows | ValueRows
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a measure besides its formula."""
+
+    name: str
+    needs: Needs
+    direction: Direction
+    range: tuple[float, float]
+    chance: float | None
+    cite: str
+    summary: str
+    aliases: tuple[str, ...] = ()
+    per_class: bool = False
+    proportion: bool = False
+    rank_based: bool = False
+    undefined: str = "a denominator is zero"
+    averages: tuple[Average, ...] = ()
+
+
+registry: Registry[Measure] = Registry("measure", group="fairtrial.measures")
+
+
+class Measure:
+    """A measure: call it on columns, or use `of` on a statistic; `facts` tells its direction, range and reference.
+
+    Subclasses say how columns become rows (`rows`) and how rows give values (`values`).
+    """
+
+    averages: tuple[Average, ...] = ("auto",)
+
+    def __init__(self, formula: Callable[..., Any], facts: Facts) -> None:
+        functools.update_wrapper(self, formula)
+        self.formula = formula
+        self.facts = replace(facts, averages=self.averages)
+        self.name = facts.name
+        own = [p for p in inspect.signature(formula).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        call = [p for p in inspect.signature(type(self).__call__).parameters.values() if p.name not in ("self", "params")]
+        if type(self) is not Measure:
+            self.__signature__ = inspect.Signature([*call, *own])
+
+    def __call__(self, *args: Any, **params: Any) -> Any:
+        """The value; NaN with a warning where it is undefined."""
+        return self._told(np.asarray(self.formula(*args, **params)))
+
+    def rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> Any:
+        """Checked rows of two columns."""
+        raise InputError(f"{self.name} is computed from results of other measures, not from columns of predictions")
+
+    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+        """Value for each resample in `drawn` (R x n), or for the rows themselves: shape (R,), or (R, k) without average."""
+        raise InputError(f"{self.name} is computed from results of other measures, not from rows")
+
+    def scorer(self, **options: Any) -> MeasureScorer:
+        """A scorer for scikit-learn's `cross_validate`, `GridSearchCV` and the like; smaller-is-better is negated."""
+        from fairtrial.measures.scorer import MeasureScorer
+
+        return MeasureScorer(self, options)
+
+    def better(self, first: float, second: float) -> bool:
+        """Whether `first` is better than `second`."""
+        return first > second if self.facts.direction == "max" else first < second
+
+    def __repr__(self) -> str:
+        return f"<measure {self.name}: {self.facts.summary}>"
+
+    def __reduce__(self) -> str:
+        return str(self.formula.__qualname__)
+
+    def _told(self, value: FloatArray) -> Any:
+        undefined = int(np.isnan(value).sum())
+        if undefined:
+            where = "" if value.ndim == 0 else f" for {undefined} of {value.size} values"
+            warnings.warn(
+                f"{self.name} is undefined{where}: {self.facts.undefined}; NaN is returned",
+                UndefinedMeasureWarning,
+                stacklevel=3,
+            )
+        return float(value) if value.ndim == 0 else value
+
+    def _estimate(self, rows: Any, average: Average, params: dict[str, Any]) -> Any:
+        _check.one_of("average", average, self.averages)
+        return self._told(self.values(rows, average=average, **params)[0])
+
+
+class LabelMeasure(Measure):
+    """A measure of predicted labels: a formula over the Confusion, or over the Cells of each class."""
+
+    def __init__(self, formula: Callable[..., Any], facts: Facts) -> None:
+        self.averages = ("auto", "binary", "macro", "weighted", "micro", None) if facts.per_class else ("auto",)
+        super().__init__(formula, facts)
+
+    def __call__(
+        self,
+        y_true: npt.ArrayLike,
+        y_pred: npt.ArrayLike,
+        *,
+        positive: object = None,
+        labels: Sequence[Any] | None = None,
+        average: Average = "auto",
+        sample_weight: npt.ArrayLike | None = None,
+        **params: Any,
+    ) -> Any:
+        """The value for two columns of labels."""
+        rows = self.rows(y_true, y_pred, positive=positive, labels=labels, sample_weight=sample_weight)
+        return self._estimate(rows, average, params)
+
+    def rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> LabelRows:
+        """Checked rows of two columns."""
+        return LabelRows.read(y_true, y, **options)
+
+    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+        """Value for each resample, or for the rows themselves."""
+        table = rows.confusion(drawn)
+        value = self._of(table, average, params)
+        return value[None] if drawn is None else value
+
+    def of(self, table: Confusion, *, average: Average = "auto", **params: Any) -> Any:
+        """The value of a table, or of each table of a batch."""
+        _check.one_of("average", average, self.averages)
+        return self._told(self._of(table, average, params))
+
+    def parts(self, rows: LabelRows, average: Average = "auto", **params: Any) -> tuple[float, float]:
+        """Numerator and denominator of a proportion."""
+        numerator, denominator = self.formula(self._operand(rows.confusion(), average), **params)
+        return float(numerator), float(denominator)
+
+    def _of(self, table: Confusion, average: Average, params: dict[str, Any]) -> FloatArray:
+        value = self.formula(self._operand(table, average), **params)
+        if self.facts.proportion:
+            value = ratio(*value)
+        if self.facts.per_class and average is None:
+            return np.asarray(value)
+        if self.facts.per_class and self._averaged(table, average):
+            return over_classes(value, table.true, average)
+        return np.asarray(value)
+
+    def _operand(self, table: Confusion, average: Average) -> Confusion | Cells:
+        if not self.facts.per_class:
+            return table
+        cells = table.cells
+        if average == "micro":
+            return Cells(*(cell.sum(axis=-1) for cell in cells))
+        if average is None or self._averaged(table, average):
+            return cells
+        if table.positive is None:
+            raise InputError(
+                f"positive must be named for {self.name} when the classes are {list(table.labels)}: "
+                "pass positive=, labels=, or average='macro'"
+            )
+        return Cells(*(cell[..., table.positive] for cell in cells))
+
+    @staticmethod
+    def _averaged(table: Confusion, average: Average) -> bool:
+        return average in ("macro", "weighted") or (average == "auto" and table.positive is None and len(table.labels) > 2)
+
+
+class ScoreMeasure(Measure):
+    """A measure of scores: a formula over ScoreTally."""
+
+    averages: tuple[Average, ...] = ("auto", "binary", "macro", "weighted", None)
+
+    def __call__(
+        self,
+        y_true: npt.ArrayLike,
+        y_score: npt.ArrayLike,
+        *,
+        positive: object = None,
+        labels: Sequence[Any] | None = None,
+        average: Average = "auto",
+        sample_weight: npt.ArrayLike | None = None,
+        **params: Any,
+    ) -> Any:
+        """The value for a column of labels and a column of scores (or a column for each class)."""
+        rows = self.rows(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
+        return self._estimate(rows, average, params)
+
+    def rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ScoreRows:
+        """Checked rows of two columns."""
+        return ScoreRows.read(y_true, y, **options)
+
+    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+        """Value for each resample, or for the rows themselves."""
+        if average == "auto":
+            binary = rows.classes.positive is not None or len(rows.classes) < 2
+            average = "binary" if binary else "macro"
+        ranked = (rows.binary,) if average == "binary" else rows.one_vs_rest
+        tallies = [each.tally if drawn is None else each.redraw(drawn) for each in ranked]
+        values = [np.atleast_1d(self.formula(tally, **params)) for tally in tallies]
+        if average == "binary":
+            return values[0]
+        return over_classes(np.stack(values, axis=-1), rows.support(drawn), average)
+
+    def of(self, tally: ScoreTally, **params: Any) -> Any:
+        """The value of a tally, or of each tally of a batch."""
+        return self._told(np.asarray(self.formula(tally, **params)))
+
+
+class MultiScoreMeasure(ScoreMeasure):
+    """A measure of scores whose formula sees all rows, because it combines classes in its own way."""
+
+    averages = ("auto",)
+
+    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+        """Value for each resample, or for the rows themselves."""
+        del average
+        return np.atleast_1d(self.formula(rows, drawn, **params))
+
+
+class ProbabilityMeasure(Measure):
+    """A measure of class probabilities: a formula over ProbabilityRows."""
+
+    def __call__(
+        self,
+        y_true: npt.ArrayLike,
+        y_prob: npt.ArrayLike,
+        *,
+        positive: object = None,
+        labels: Sequence[Any] | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+        **params: Any,
+    ) -> Any:
+        """The value for a column of labels and probabilities of the positive class, or of every class."""
+        rows = self.rows(y_true, y_prob, positive=positive, labels=labels, sample_weight=sample_weight)
+        return self._estimate(rows, "auto", params)
+
+    def rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ProbabilityRows:
+        """Checked rows of two columns."""
+        return ProbabilityRows.read(y_true, y, **options)
+
+    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+        """Value for each resample, or for the rows themselves."""
+        del average
+        rows = rows if drawn is None else replace(rows, weights=rows.redraw(drawn))
+        return np.atleast_1d(self.formula(rows, **params))
+
+
+class ValueMeasure(ProbabilityMeasure):
+    """A measure of predicted numbers: a formula over ValueRows."""
+
+    def __call__(  # type: ignore[override]
+        self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None, **params: Any
+    ) -> Any:
+        """The value for two columns of numbers."""
+        return self._estimate(self.rows(y_true, y_pred, sample_weight=sample_weight), "auto", params)
+
+    def rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ValueRows:  # type: ignore[override]
+        """Checked rows of two columns."""
+        return ValueRows.read(y_true, y, sample_weight=options.get("sample_weight"))
+
+
+_KINDS: dict[str, type[Measure]] = {
+    "labels": LabelMeasure,
+    "scores": ScoreMeasure,
+    "class scores": MultiScoreMeasure,
+    "probabilities": ProbabilityMeasure,
+    "values": ValueMeasure,
+    "results": Measure,
+}
+
+
+def measure(
+    *,
+    needs: Literal["labels", "scores", "class scores", "probabilities", "values", "results"],
+    direction: Direction,
+    range: tuple[float, float],  # noqa: A002  the word of STYLE.md for this fact
+    cite: str,
+    chance: float | None = None,
+    name: str | None = None,
+    **facts: Any,
+) -> Callable[[Callable[..., Any]], Measure]:
+    """Make a measure of a formula and register it.
+
+    What the formula takes depends on `needs`: the Confusion (or, with `per_class=True`, the Cells of each class), the
+    ScoreTally, the ProbabilityRows, the ValueRows, or, for "results", whatever it likes. With `proportion=True` it returns
+    numerator and denominator, which also gives the measure Wilson and Clopper-Pearson intervals. `chance` is the value of
+    guessing in a two-class problem, None where it depends on the class shares.
+    """
+
+    def register(formula: Callable[..., Any]) -> Measure:
+        known = Facts(
+            name=name or formula.__name__,
+            needs="scores" if needs == "class scores" else needs,
+            direction=direction,
+            range=range,
+            chance=chance,
+            cite=cite,
+            summary=(inspect.getdoc(formula) or "").split("\n")[0].rstrip("."),
+            **facts,
+        )
+        made = _KINDS[needs](formula, known)
+        registry.add(known.name, made, aliases=known.aliases)
+        return made
+
+    return register
+
+
+def over_classes(values: FloatArray, support: FloatArray, average: Average) -> FloatArray:
+    """Average over the last axis; None keeps it. A class without a value leaves the average without one."""
+    if average is None:
+        return values
+    if average == "weighted":
+        weighted = np.where(support > 0, values * support, 0.0)
+        return ratio(weighted.sum(axis=-1), support.sum(axis=-1))
+    return np.asarray(values.mean(axis=-1))
+
+
+def get_measure(measure: str | Measure) -> Measure:
+    """A measure by name; a measure is returned as it is."""
+    return measure if isinstance(measure, Measure) else registry[measure]

@@ -1,0 +1,198 @@
+"""Measures of class probabilities: running sums over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
+from fairtrial.kernels.arithmetic import ratio
+from fairtrial.kernels.tally import accumulate
+from fairtrial.measures.measure import measure
+from fairtrial.measures.rows import ProbabilityRows
+
+
+@measure(needs="probabilities", direction="min", range=(0, 2), cite="Brier 1950")
+def brier(rows: ProbabilityRows) -> FloatArray:
+    """Brier score: mean squared error of the probabilities.
+
+    With two classes the error of the positive class, at most 1; with more the sum over all classes, at most 2.
+
+    >>> from fairtrial.measures import brier
+    >>> round(brier([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 6)
+    0.195
+    """
+    squares = ((rows.probabilities - rows.truth) ** 2).sum(axis=1)
+    return rows.mean(squares / 2 if len(rows.classes) == 2 else squares)
+
+
+@measure(needs="probabilities", direction="min", range=(0, 1), cite="Japkowicz & Shah 2011")
+def rmse(rows: ProbabilityRows) -> FloatArray:
+    """Root mean squared error of the probabilities, averaged over classes as WEKA does.
+
+    >>> from fairtrial.measures import rmse
+    >>> round(rmse([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 4)
+    0.4416
+    """
+    return np.sqrt(rows.mean(((rows.probabilities - rows.truth) ** 2).mean(axis=1)))
+
+
+@measure(needs="probabilities", direction="min", range=(0, 1), cite="Witten & Frank 2005")
+def mae(rows: ProbabilityRows) -> FloatArray:
+    """Mean absolute error of the probabilities, averaged over classes as WEKA does.
+
+    >>> from fairtrial.measures import mae
+    >>> round(mae([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 6)
+    0.34
+    """
+    return rows.mean(np.abs(rows.probabilities - rows.truth).mean(axis=1))
+
+
+@measure(needs="probabilities", direction="min", range=(0, np.inf), cite="Good 1952", aliases=("cross_entropy",))
+def log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
+    """Mean of -ln(probability of the true class); infinite where a true class was called impossible, unless clipped.
+
+    >>> from fairtrial.measures import log_loss
+    >>> round(log_loss([1, 0], [0.9, 0.2]), 6)
+    0.164252
+    """
+    if not 0 <= clip < 0.5:
+        raise InputError(f"clip must be at least 0 and below 0.5, got {clip!r}")
+    with np.errstate(divide="ignore"):
+        return rows.mean(-np.log(np.clip(rows.of_truth, clip, 1 - clip)))
+
+
+@measure(
+    needs="probabilities",
+    direction="max",
+    range=(-np.inf, np.inf),
+    cite="Kononenko & Bratko 1991",
+    undefined="every case belongs to one class, so that there is nothing to learn",
+)
+def information_score(
+    rows: ProbabilityRows, *, kind: Literal["mean", "total", "relative"] = "mean", prior: npt.ArrayLike | None = None
+) -> FloatArray:
+    """Kononenko and Bratko's information score: bits that a forecast tells beyond the prior, misleading ones negative.
+
+    `kind`: "mean" per case, "total", or "relative": the total in percent of the prior's entropy (as WEKA prints them).
+    `prior`: the probability of each class (or a line of them for each row), best from the training data; WEKA takes
+    (1 + count) / (classes + rows). None takes the shares in `y_true`.
+
+    >>> from fairtrial.measures import information_score
+    >>> round(information_score([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 4)
+    0.2682
+    """
+    _check.one_of("kind", kind, ("mean", "total", "relative"))
+    priors = _priors(rows, prior)
+    mean = _mean_over_lines(rows, priors, _information)
+    if kind == "mean":
+        return mean
+    total = mean * rows.total()
+    if kind == "total":
+        return total
+    return 100 * ratio(total, _mean_over_lines(rows, priors, lambda _, line: _entropy(line)))
+
+
+@measure(needs="probabilities", direction="max", range=(0, 1), cite="Roby 1965; Gneiting & Raftery 2007")
+def spherical_score(rows: ProbabilityRows) -> FloatArray:
+    """Spherical score: probability of the true class over the length of the forecast.
+
+    >>> from fairtrial.measures import spherical_score
+    >>> round(spherical_score([1, 0], [0.8, 0.4]), 6)
+    0.901096
+    """
+    return rows.mean(rows.of_truth / np.sqrt((rows.probabilities**2).sum(axis=1)))
+
+
+@measure(needs="probabilities", direction="min", range=(0, 1), cite="Naeini et al. 2015; Guo et al. 2017", aliases=("ece",))
+def calibration_error(
+    rows: ProbabilityRows,
+    *,
+    bins: int = 10,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    norm: Literal["l1", "l2", "max"] = "l1",
+) -> FloatArray:
+    """Expected calibration error: how far, per bin, the mean forecast lies from the share that came true.
+
+    With two classes the forecast is the probability of the positive class; with more that of the most likely one. `norm`
+    "l1" is the usual mean, "l2" its root-mean-square, "max" the worst bin.
+
+    >>> from fairtrial.measures import calibration_error
+    >>> round(calibration_error([0, 1, 1, 1], [0.1, 0.9, 0.9, 0.7]), 6)
+    0.15
+    """
+    _check.whole_number("bins", bins, 1)
+    _check.one_of("strategy", strategy, ("uniform", "quantile"))
+    _check.one_of("norm", norm, ("l1", "l2", "max"))
+    forecast, came_true = forecasts(rows)
+    place = bin_of(forecast, bins, strategy)
+    sums = np.zeros((len(rows.weights), bins))
+    weight = np.zeros_like(sums)
+    accumulate(rows.weights, forecast - came_true, place, sums)
+    accumulate(rows.weights, np.ones_like(forecast), place, weight)
+    gap = np.abs(np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0))
+    if norm == "max":
+        return np.asarray(gap.max(axis=1))
+    power = 1 if norm == "l1" else 2
+    return np.asarray(((gap**power * weight).sum(axis=1) / weight.sum(axis=1)) ** (1 / power))
+
+
+def forecasts(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
+    """What calibration is judged on: the forecast of each row and whether it came true."""
+    if len(rows.classes) == 2 and rows.classes.positive is not None:
+        return rows.probabilities[:, rows.classes.positive], (rows.true == rows.classes.positive).astype(np.float64)
+    likely = rows.probabilities.argmax(axis=1)
+    return rows.probabilities.max(axis=1), (rows.true == likely).astype(np.float64)
+
+
+def bin_of(forecast: FloatArray, bins: int, strategy: str) -> npt.NDArray[np.intp]:
+    """The bin of each forecast; quantiles are those of the rows themselves, also while resampling."""
+    if strategy == "uniform":
+        return np.clip(np.ceil(forecast * bins).astype(np.intp) - 1, 0, bins - 1)
+    edges = np.quantile(forecast, np.linspace(0, 1, bins + 1)[1:-1])
+    return np.searchsorted(edges, forecast, side="left")
+
+
+def _priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArray:
+    """Priors as lines x n x k or lines x 1 x k, a line for each line of weights (or one for all)."""
+    if prior is None:
+        return rows.shares[:, None, :]
+    given = _check.numbers("prior", prior)
+    k = len(rows.classes)
+    if given.shape not in ((k,), (len(rows.true), k)):
+        raise InputError(f"prior must have a value for each of the {k} classes, or a line for each row, got {given.shape}")
+    return _check.probabilities("prior", np.atleast_2d(given))[None]
+
+
+def _mean_over_lines(
+    rows: ProbabilityRows, priors: FloatArray, contribution: Callable[[ProbabilityRows, FloatArray], FloatArray]
+) -> FloatArray:
+    """Mean of a contribution that depends on the prior, and the prior on the line of weights."""
+    if len(priors) == 1:
+        return rows.mean(np.broadcast_to(contribution(rows, priors[0]), rows.true.shape))
+    means = [
+        ProbabilityRows(weights[None], rows.true, rows.probabilities, rows.classes).mean(
+            np.broadcast_to(contribution(rows, line), rows.true.shape)
+        )
+        for weights, line in zip(rows.weights, priors, strict=True)
+    ]
+    return np.concatenate(means)
+
+
+def _information(rows: ProbabilityRows, prior: FloatArray) -> FloatArray:
+    before = np.take_along_axis(np.broadcast_to(prior, rows.probabilities.shape), rows.true[:, None], axis=1)[:, 0]
+    after = rows.of_truth
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gained = np.log2(after) - np.log2(before)
+        misled = np.log2(1 - before) - np.log2(1 - after)
+    return np.where(after >= before, gained, misled)
+
+
+def _entropy(prior: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(-np.where(prior > 0, prior * np.log2(prior), 0.0).sum(axis=-1))

@@ -1,0 +1,260 @@
+"""Checked rows, from which statistics are built: once for the estimate, and once per resample for its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import Classes, FloatArray, IntArray
+from fairtrial.errors import InputError
+from fairtrial.kernels.tally import accumulate
+from fairtrial.measures.confusion import Confusion
+from fairtrial.measures.tally import ScoreTally, tally_of
+
+_ONES = np.empty(0)
+
+
+def _drawn_into(bins: IntArray, n_bins: int, drawn: FloatArray, weights: FloatArray | None) -> FloatArray:
+    out = np.zeros((len(drawn), n_bins))
+    accumulate(drawn, _ONES if weights is None else weights, bins, out)
+    return out
+
+
+@dataclass(frozen=True)
+class LabelRows:
+    """True and predicted class of each row, as codes."""
+
+    true: IntArray
+    predicted: IntArray
+    weights: FloatArray | None
+    classes: Classes
+
+    @classmethod
+    def read(
+        cls,
+        y_true: npt.ArrayLike,
+        y_pred: npt.ArrayLike,
+        *,
+        positive: object,
+        labels: Any,
+        sample_weight: npt.ArrayLike | None,
+    ) -> LabelRows:
+        """Check and encode."""
+        true, predicted = _check.column("y_true", y_true), _check.column("y_pred", y_pred)
+        _check.same_length(y_true=true, y_pred=predicted)
+        classes, (true_codes, predicted_codes) = _check.encode(labels, positive, y_true=true, y_pred=predicted)
+        return cls(true_codes, predicted_codes, _check.weights(sample_weight, len(true)), classes)
+
+    @cached_property
+    def _cells(self) -> IntArray:
+        return self.true * len(self.classes) + self.predicted
+
+    def confusion(self, drawn: FloatArray | None = None) -> Confusion:
+        """The table; with `drawn` (R x n counts) a batch of R tables."""
+        k = len(self.classes)
+        table: Any
+        if drawn is None:
+            table = np.bincount(self._cells, self.weights, minlength=k * k).reshape(k, k)
+        else:
+            table = _drawn_into(self._cells, k * k, drawn, self.weights).reshape(-1, k, k)
+        return Confusion(table, tuple(self.classes.names.tolist()), self.classes.positive)
+
+
+@dataclass(frozen=True)
+class RankedRows:
+    """Some rows, each positive or negative, with a score."""
+
+    is_positive: npt.NDArray[np.bool_]
+    scores: FloatArray
+    weights: FloatArray | None
+    part: npt.NDArray[np.bool_] | None = None
+
+    @cached_property
+    def tally(self) -> ScoreTally:
+        """The tally of these rows."""
+        return tally_of(self.is_positive, self.scores, self.weights)
+
+    @cached_property
+    def _bins(self) -> IntArray:
+        m = len(self.tally.values)
+        places = m - 1 - np.searchsorted(self.tally.values[::-1], self.scores)
+        # A row of weight zero may have a score of its own, which the tally leaves out; its weight makes any place right.
+        return np.clip(np.where(self.is_positive, places, places + m), 0, 2 * m - 1)
+
+    def redraw(self, drawn: FloatArray) -> ScoreTally:
+        """A batch of tallies, one for each line of `drawn` (R x n counts of the data's rows)."""
+        own = drawn if self.part is None else drawn[:, self.part]
+        m = len(self.tally.values)
+        counts = _drawn_into(self._bins, 2 * m, own, self.weights)
+        return ScoreTally(self.tally.values, counts[:, :m], counts[:, m:])
+
+
+@dataclass(frozen=True)
+class ScoreRows:
+    """True class and score of each row; with more than two classes a column of scores for each class."""
+
+    true: IntArray
+    scores: FloatArray
+    weights: FloatArray | None
+    classes: Classes
+
+    @classmethod
+    def read(
+        cls,
+        y_true: npt.ArrayLike,
+        y_score: npt.ArrayLike,
+        *,
+        positive: object,
+        labels: Any,
+        sample_weight: npt.ArrayLike | None,
+        name: str = "y_score",
+    ) -> ScoreRows:
+        """Check and encode. Finiteness is looked at while tallying."""
+        true, scores = _check.column("y_true", y_true), _check.numbers(name, y_score)
+        if scores.ndim > 2 or scores.ndim == 0:
+            raise InputError(f"{name} must have one column, or one for each class, got shape {scores.shape}")
+        if scores.ndim == 2 and scores.shape[1] == 1:
+            scores = scores[:, 0]
+        _check.same_length(y_true=true, **{name: scores})
+        classes, (codes,) = _check.encode(labels, positive, y_true=true)
+        if scores.ndim == 2 and scores.shape[1] != len(classes):
+            raise InputError(
+                f"{name} must have one column for each of the {len(classes)} classes {classes.names.tolist()}, "
+                f"got {scores.shape[1]}: pass labels= in the order of the columns"
+            )
+        if scores.ndim == 1 and len(classes) > 2 and positive is None:
+            raise InputError(
+                f"{name} must have one column for each of the {len(classes)} classes, got one column: "
+                "pass all columns, or positive= to single out a class"
+            )
+        return cls(codes, scores, _check.weights(sample_weight, len(true)), classes)
+
+    def one_class(self, code: int) -> RankedRows:
+        """One class against the rest."""
+        column = np.ascontiguousarray(self.scores[:, code]) if self.scores.ndim == 2 else self.scores
+        return RankedRows(self.true == code, column, self.weights)
+
+    @cached_property
+    def binary(self) -> RankedRows:
+        """The positive class against the rest."""
+        return self.one_class(len(self.classes) - 1 if self.classes.positive is None else self.classes.positive)
+
+    @cached_property
+    def one_vs_rest(self) -> tuple[RankedRows, ...]:
+        """Each class against the rest."""
+        if self.scores.ndim == 1:
+            raise InputError("averages over classes need a column of scores for each class, got one column")
+        return tuple(self.one_class(code) for code in range(len(self.classes)))
+
+    @cached_property
+    def one_vs_one(self) -> tuple[RankedRows, ...]:
+        """Each ordered pair of classes, on the rows of these two alone, by the first one's score."""
+        if self.scores.ndim == 1:
+            raise InputError("pairs of classes need a column of scores for each class, got one column")
+        found = []
+        for first in range(len(self.classes)):
+            for second in range(len(self.classes)):
+                if first != second:
+                    part = (self.true == first) | (self.true == second)
+                    weights = None if self.weights is None else self.weights[part]
+                    found.append(RankedRows(self.true[part] == first, self.scores[part, first], weights, part))
+        return tuple(found)
+
+    def support(self, drawn: FloatArray | None = None) -> FloatArray:
+        """Weight of each true class, R x k."""
+        drawn = np.ones((1, len(self.true))) if drawn is None else drawn
+        return _drawn_into(self.true, len(self.classes), drawn, self.weights)
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """Rows whose measures are means. `weights` is R x n: one line for the estimate, or one per resample."""
+
+    weights: FloatArray
+
+    def mean(self, contributions: FloatArray) -> FloatArray:
+        """Weighted mean over rows, for each line of weights; an infinite contribution counts only where it has weight."""
+        total = self.weights.sum(axis=1)
+        infinite = np.isinf(contributions)
+        if not infinite.any():
+            return np.asarray(self.weights @ contributions / total)
+        finite = self.weights @ np.where(infinite, 0.0, contributions) / total
+        touched = (self.weights[:, infinite] > 0).any(axis=1)
+        return np.where(touched, np.inf, finite)
+
+    def total(self) -> FloatArray:
+        """Weight of all rows."""
+        return np.asarray(self.weights.sum(axis=1))
+
+    def redraw(self, drawn: FloatArray) -> FloatArray:
+        """Weights of resamples."""
+        return np.asarray(drawn * self.weights[0])
+
+
+@dataclass(frozen=True)
+class ProbabilityRows(WeightedRows):
+    """True class and probability of every class for each row."""
+
+    true: IntArray
+    probabilities: FloatArray
+    classes: Classes
+
+    @classmethod
+    def read(
+        cls,
+        y_true: npt.ArrayLike,
+        y_prob: npt.ArrayLike,
+        *,
+        positive: object,
+        labels: Any,
+        sample_weight: npt.ArrayLike | None,
+    ) -> ProbabilityRows:
+        """Check and encode; one column means the probability of the positive class."""
+        rows = ScoreRows.read(y_true, y_prob, positive=positive, labels=labels, sample_weight=sample_weight, name="y_prob")
+        matrix = _check.probabilities("y_prob", rows.scores)
+        classes, true = rows.classes, rows.true
+        if matrix.ndim == 1:
+            place = classes.positive if classes.positive is not None else len(classes) - 1
+            if len(classes) != 2:
+                true, classes = (true == place).astype(np.intp), Classes(np.array([0, 1]), 1)
+                place = 1
+            matrix = np.column_stack([1 - matrix, matrix] if place == 1 else [matrix, 1 - matrix])
+        weights = np.ones(len(true)) if rows.weights is None else rows.weights
+        return cls(weights[None], true, matrix, classes)
+
+    @cached_property
+    def of_truth(self) -> FloatArray:
+        """Probability given to the true class of each row."""
+        return np.asarray(np.take_along_axis(self.probabilities, self.true[:, None], axis=1)[:, 0])
+
+    @cached_property
+    def truth(self) -> FloatArray:
+        """The true class as a row of zeros with a one."""
+        return np.eye(len(self.classes))[self.true]
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Weight share of each true class, R x k."""
+        return np.asarray(self.weights @ self.truth / self.weights.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class ValueRows(WeightedRows):
+    """True and predicted number of each row."""
+
+    true: FloatArray
+    predicted: FloatArray
+
+    @classmethod
+    def read(cls, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None) -> ValueRows:
+        """Check."""
+        true = _check.finite("y_true", _check.numbers("y_true", _check.column("y_true", y_true)))
+        predicted = _check.finite("y_pred", _check.numbers("y_pred", _check.column("y_pred", y_pred)))
+        _check.same_length(y_true=true, y_pred=predicted)
+        weights = _check.weights(sample_weight, len(true))
+        return cls((np.ones(len(true)) if weights is None else weights)[None], true, predicted)

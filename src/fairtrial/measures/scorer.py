@@ -1,0 +1,70 @@
+"""Measures as scikit-learn scorers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.errors import InputError
+from fairtrial.measures.measure import Measure
+
+_METHODS = {
+    "labels": ("predict",),
+    "values": ("predict",),
+    "scores": ("decision_function", "predict_proba"),
+    "probabilities": ("predict_proba",),
+}
+
+
+@dataclass(frozen=True)
+class MeasureScorer:
+    """Called as `scorer(estimator, X, y)`; greater is better, so measures to be minimised are negated.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.datasets import load_iris
+    >>> from fairtrial.measures import kappa
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cross_val_score(LogisticRegression(max_iter=1000), X, y, scoring=kappa.scorer(), cv=3).round(2)
+    array([0.97, 0.94, 0.97])
+    """
+
+    measure: Measure
+    options: dict[str, Any]
+
+    def __call__(self, estimator: Any, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
+        """The signed value on these rows."""
+        options = dict(self.options)
+        if sample_weight is not None:
+            options["sample_weight"] = sample_weight
+        if self.measure.facts.needs != "values":
+            # All classes of the learner count, also those that a small fold happens to miss.
+            options.setdefault("labels", np.asarray(estimator.classes_).tolist())
+        value = self.measure(y, self._response(estimator, X), **options)
+        return float(value) if self.measure.facts.direction == "max" else -float(value)
+
+    def _response(self, estimator: Any, X: Any) -> Any:
+        needs = self.measure.facts.needs
+        if needs not in _METHODS:
+            raise InputError(f"{self.measure.name} must have results of several learners and cannot score a single one")
+        for method in _METHODS[needs]:
+            if hasattr(estimator, method):
+                return self._columns(estimator, method, getattr(estimator, method)(X))
+        raise InputError(
+            f"{self.measure.name} needs {' or '.join(_METHODS[needs])}, which {type(estimator).__name__} does not have: "
+            "choose another learner or wrap it in CalibratedClassifierCV"
+        )
+
+    def _columns(self, estimator: Any, method: str, response: Any) -> Any:
+        if method == "predict_proba" and response.shape[1] == 2 and self.measure.facts.needs == "scores":
+            return response[:, self._positive(estimator)]
+        if method == "decision_function" and response.ndim == 1 and self._positive(estimator) == 0:
+            return -response
+        return response
+
+    def _positive(self, estimator: Any) -> int:
+        wanted = self.options.get("positive")
+        return 1 if wanted is None else np.asarray(estimator.classes_).tolist().index(wanted)

@@ -1,0 +1,1 @@
+"""Tallies of files that are larger than memory, counted by DuckDB."""
