@@ -8,7 +8,6 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial.errors import InputError
 from fairtrial.kernels.arithmetic import ratio
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.measure import measure
@@ -35,7 +34,7 @@ def error_rate(table: Confusion) -> tuple[Any, Any]:
     >>> error_rate([1, 1, 0, 0], [1, 0, 0, 0])
     0.25
     """
-    return table.total - table.hits.sum(axis=-1), table.total
+    return table.cells.fn.sum(axis=-1), table.total
 
 
 @measure(
@@ -111,22 +110,7 @@ def mcc(table: Confusion) -> FloatArray:
     >>> round(mcc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
     0.707107
     """
-    total, true, predicted = np.asarray(table.total), table.true, table.predicted
-    covariance = total * table.hits.sum(axis=-1) - (true * predicted).sum(axis=-1)
-    spread = (total**2 - (true**2).sum(axis=-1)) * (total**2 - (predicted**2).sum(axis=-1))
-    return ratio(covariance, np.sqrt(spread))
-
-
-@measure(needs="labels", direction="max", range=(0, 1), chance=0.5, cite="Sokolova & Lapalme 2009", undefined=_ABSENT)
-def single_point_auc(table: Confusion) -> FloatArray:
-    """Area under the ROC curve of one point: (1 + TPR - FPR) / 2, for two classes.
-
-    >>> from fairtrial.measures import single_point_auc
-    >>> round(single_point_auc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
-    0.833333
-    """
-    if table.positive is None:
-        raise InputError(f"single_point_auc must have two classes or a named positive one, got {list(table.labels)}")
-    cells = [cell[..., table.positive] for cell in table.cells]
-    tp, fp, fn, tn = cells
-    return (1 + ratio(tp, tp + fn) - ratio(fp, fp + tn)) / 2
+    tp, fp, fn, tn = table.cells
+    covariance = (tp * tn - fp * fn).sum(axis=-1)
+    spread_true, spread_predicted = ((tp + fn) * (fp + tn)).sum(axis=-1), ((tp + fp) * (fn + tn)).sum(axis=-1)
+    return ratio(covariance, np.sqrt(spread_true * spread_predicted))

@@ -102,15 +102,19 @@ class Measure:
     def __reduce__(self) -> str:
         return str(self.formula.__qualname__)
 
-    def _told(self, value: FloatArray) -> Any:
+    def warn_undefined(self, value: FloatArray, stacklevel: int = 3) -> None:
+        """Warn if a value is NaN."""
         undefined = int(np.isnan(value).sum())
         if undefined:
             where = "" if value.ndim == 0 else f" for {undefined} of {value.size} values"
             warnings.warn(
                 f"{self.name} is undefined{where}: {self.facts.undefined}; NaN is returned",
                 UndefinedMeasureWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
+
+    def _told(self, value: FloatArray) -> Any:
+        self.warn_undefined(value, stacklevel=5)
         return float(value) if value.ndim == 0 else value
 
     def _estimate(self, rows: Any, average: Average, params: dict[str, Any]) -> Any:

@@ -293,3 +293,22 @@ def diagnostic_odds_ratio(cells: Cells) -> FloatArray:
     3.0
     """
     return ratio(cells.tp * cells.tn, cells.fp * cells.fn)
+
+
+@measure(
+    needs="labels",
+    direction="max",
+    range=(0, 1),
+    chance=0.5,
+    per_class=True,
+    cite="Sokolova & Lapalme 2009",
+    undefined="the class, or all outside it, has no true cases",
+)
+def single_point_auc(cells: Cells) -> FloatArray:
+    """Area under the ROC curve of one point: (1 + TPR - FPR) / 2.
+
+    >>> from fairtrial.measures import single_point_auc
+    >>> round(single_point_auc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
+    0.833333
+    """
+    return (1 + ratio(cells.tp, cells.tp + cells.fn) - ratio(cells.fp, cells.fp + cells.tn)) / 2

@@ -120,6 +120,8 @@ class ScoreRows:
             raise InputError(f"{name} must have one column, or one for each class, got shape {scores.shape}")
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]
+        # Kernels are compiled for one layout; a read-only or strided column would have them compiled again.
+        scores = np.require(scores, requirements=["C", "W"])
         _check.same_length(y_true=true, **{name: scores})
         classes, (codes,) = _check.encode(labels, positive, y_true=true)
         if scores.ndim == 2 and scores.shape[1] != len(classes):
@@ -142,7 +144,11 @@ class ScoreRows:
     @cached_property
     def binary(self) -> RankedRows:
         """The positive class against the rest."""
-        return self.one_class(len(self.classes) - 1 if self.classes.positive is None else self.classes.positive)
+        if self.classes.positive is None and len(self.classes) > 1:
+            raise InputError(
+                f"positive must be named when the classes are {self.classes.names.tolist()}: pass positive= or average='macro'"
+            )
+        return self.one_class(self.classes.positive or 0)
 
     @cached_property
     def one_vs_rest(self) -> tuple[RankedRows, ...]:
@@ -179,13 +185,14 @@ class WeightedRows:
 
     def mean(self, contributions: FloatArray) -> FloatArray:
         """Weighted mean over rows, for each line of weights; an infinite contribution counts only where it has weight."""
-        total = self.weights.sum(axis=1)
         infinite = np.isinf(contributions)
+        mean = self.weights @ np.where(infinite, 0.0, contributions) / self.weights.sum(axis=1)
         if not infinite.any():
-            return np.asarray(self.weights @ contributions / total)
-        finite = self.weights @ np.where(infinite, 0.0, contributions) / total
-        touched = (self.weights[:, infinite] > 0).any(axis=1)
-        return np.where(touched, np.inf, finite)
+            return np.asarray(mean)
+        with np.errstate(invalid="ignore"):
+            for sign in (np.inf, -np.inf):
+                mean = np.where((self.weights[:, contributions == sign] > 0).any(axis=1), mean + sign, mean)
+        return mean
 
     def total(self) -> FloatArray:
         """Weight of all rows."""

@@ -13,7 +13,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
 from fairtrial.kernels import tally as kernels
-from fairtrial.kernels.sorting import sort
+from fairtrial.kernels.sorting import order, sort
 from fairtrial.kernels.threads import both
 
 if TYPE_CHECKING:
@@ -129,9 +129,11 @@ def tally_of(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights: Fl
         size = kernels.merge(positives[None], negatives[None], _lengths(positives), _lengths(negatives), values, pos, neg)
     else:
         _check.finite("y_score", scores)
-        order = np.argsort(-scores, kind="stable")
-        order = order[weights[order] > 0]
-        size = kernels.group_sorted(scores[order], is_positive[order], weights[order], values[0], pos[0], neg[0])
+        descending = order(scores)[::-1]
+        descending = descending[weights[descending] > 0]
+        size = kernels.group_sorted(
+            scores[descending], is_positive[descending], weights[descending], values[0], pos[0], neg[0]
+        )
     return ScoreTally(values[0, :size], pos[0, :size], neg[0, :size])
 
 

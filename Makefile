@@ -1,0 +1,50 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test lint docs pictures bench scale clean
+
+help:
+	@echo "make demo   install into .venv and judge two classifiers: table, intervals, pictures"
+	@echo "make test   the whole test suite"
+	@echo "make lint   ruff, mypy --strict, import-linter"
+	@echo "make docs   build the documentation into site/"
+	@echo "make bench  speed against scikit-learn, hmeasure, scipy and MLstatkit: benchmarks/RESULTS.md"
+	@echo "make scale  a tally of 100 million rows within 2 GB"
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+demo: $(VENV)/.ready
+	$(BIN)/python examples/quickstart.py
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.ready
+	$(BIN)/mkdocs build --strict --quiet
+
+pictures: $(VENV)/.ready
+	$(BIN)/python docs/make_pictures.py
+
+$(VENV)/.bench: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	touch $@
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/measures.py
+
+scale: $(VENV)/.ready
+	$(BIN)/python benchmarks/scale.py
+
+clean:
+	rm -rf $(VENV) site demo

@@ -1,0 +1,69 @@
+"""Placements and the variance of the AUC, after DeLong, DeLong and Clarke-Pearson (1988), in time linear after sorting."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.kernels.compiling import kernel
+from fairtrial.kernels.sorting import order
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@kernel
+def auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float]:
+    """AUC of one unweighted tally, highest score first, and its variance; NaN where a class has fewer than two cases."""
+    P, N, area = 0.0, 0.0, 0.0
+    for i in range(pos.size):
+        area += neg[i] * (P + 0.5 * pos[i])
+        P += pos[i]
+        N += neg[i]
+    if P == 0 or N == 0:
+        return np.nan, np.nan
+    auc = area / (P * N)
+    tp, fp, over_positives, over_negatives = 0.0, 0.0, 0.0, 0.0
+    for i in range(pos.size):
+        over_positives += pos[i] * ((N - fp - 0.5 * neg[i]) / N - auc) ** 2
+        over_negatives += neg[i] * ((tp + 0.5 * pos[i]) / P - auc) ** 2
+        tp += pos[i]
+        fp += neg[i]
+    if P < 2 or N < 2:
+        return auc, np.nan
+    return auc, over_positives / (P - 1) / P + over_negatives / (N - 1) / N
+
+
+def placements(scores: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
+    """For each positive the share of negatives below it, for each negative the share of positives above it; ties half."""
+    return _placed(scores, is_positive, order(scores))
+
+
+@kernel
+def _placed(scores: FloatArray, is_positive: npt.NDArray[np.bool_], ascending: npt.NDArray[np.intp]) -> FloatArray:
+    n = scores.size
+    P = is_positive.sum()
+    N = n - P
+    out = np.empty(n)
+    below_p, below_n, start = 0, 0, 0
+    while start < n:
+        stop, p, q = start, 0, 0
+        while stop < n and scores[ascending[stop]] == scores[ascending[start]]:
+            p += is_positive[ascending[stop]]
+            q += not is_positive[ascending[stop]]
+            stop += 1
+        for i in range(start, stop):
+            if is_positive[ascending[i]]:
+                out[ascending[i]] = (below_n + 0.5 * q) / N
+            else:
+                out[ascending[i]] = (P - below_p - 0.5 * p) / P
+        below_p += p
+        below_n += q
+        start = stop
+    return out
+
+
+def auc_covariance(placed: FloatArray, is_positive: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    """AUCs of several models on the same rows (`placed` is models x rows), and the covariance matrix of these AUCs."""
+    on_positives, on_negatives = placed[:, is_positive], placed[:, ~is_positive]
+    covariance = np.cov(on_positives) / on_positives.shape[1] + np.cov(on_negatives) / on_negatives.shape[1]
+    return on_positives.mean(axis=1), np.atleast_2d(covariance)

@@ -1,0 +1,293 @@
+"""Confidence intervals of measures and of differences between models."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import FallbackWarning, InputError
+from fairtrial.kernels.delong import auc_variance
+from fairtrial.measures import closed_intervals as closed
+from fairtrial.measures.measure import LabelMeasure, Measure, get_measure
+from fairtrial.measures.ranking import auc as auc_measure
+from fairtrial.measures.resampling import Compute, Resamples, bca_limits, percentile_limits
+from fairtrial.measures.rows import LabelRows, ScoreRows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "delong", "newcombe")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its limits, and how they were found.
+
+    >>> print(interval("accuracy", [1, 0, 1, 0], [1, 0, 1, 1]))
+    accuracy 0.75, 95 % interval 0.3006 to 0.9544 (wilson)
+    """
+
+    measure: str
+    estimate: float
+    low: float
+    high: float
+    level: float
+    method: str
+    note: str = ""
+
+    def frame(self) -> pd.DataFrame:
+        """One line."""
+        import pandas as pd
+
+        return pd.DataFrame([vars(self)])
+
+    def __str__(self) -> str:
+        limits = f"{100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
+        told = f"{self.measure} {self.estimate:.4g}, {limits} ({self.method})"
+        return told + (f"; {self.note}" if self.note else "")
+
+    def _repr_html_(self) -> str:
+        return self.frame().to_html(index=False)
+
+
+def interval(
+    measure: str | Measure | Callable[..., float],
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    method: str = "auto",
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    stratified: bool = False,
+    positive: object = None,
+    labels: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
+    average: Any = "auto",
+    **params: Any,
+) -> Interval:
+    """Confidence interval of any measure.
+
+    `y_score` is what the measure needs: labels, scores, probabilities or numbers. `method`:
+
+    - "auto": Wilson for proportions, DeLong for a two-class AUC, BCa for all others and wherever rows have weights;
+    - "percentile", "bca": bootstrap, rows being drawn at random, or within each class with `stratified=True`;
+    - "wilson", "clopper-pearson": proportions without weights (accuracy, recall, precision ...);
+    - "delong" (on the logit scale), "newcombe": two-class AUC without weights.
+
+    A method that breaks down (DeLong at AUC 0 or 1, BCa without spread) is replaced, with a FallbackWarning and a note in the
+    result. `measure` may also be any function of (y_true, y_score): it is then called once per resample.
+
+    >>> y, s = [0] * 6 + [1] * 4, [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9]
+    >>> found = interval("auc", y, s)
+    >>> round(found.low, 3), round(found.high, 3), found.method
+    (0.463, 0.983, 'delong')
+    """
+    plan = Plan(method.replace("_", "-"), level, resamples, seed, stratified)
+    if not isinstance(measure, (str, Measure)):
+        return _interval_of_function(measure, y_true, y_score, plan, sample_weight, params)
+    chosen = get_measure(measure)
+    if average is None:
+        raise InputError("average must give one number for an interval, got None: choose 'macro', 'weighted' or positive=")
+    options = {"positive": positive, "labels": labels, "sample_weight": sample_weight}
+    rows = chosen.rows(y_true, y_score, **options)
+    one = Bound(chosen, rows, {"average": average, **params})
+    return intervals_of([one], plan)[0]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How intervals are to be found."""
+
+    method: str
+    level: float
+    resamples: int
+    seed: int
+    stratified: bool
+
+    def __post_init__(self) -> None:
+        _check.one_of("method", self.method, METHODS)
+        _check.between("level", self.level, 0, 1)
+        _check.whole_number("resamples", self.resamples, 2)
+        _check.whole_number("seed", self.seed, 0)
+
+    def draws(self, rows: Any) -> Resamples:
+        """The resamples of these rows."""
+        strata = rows.true if self.stratified else None
+        if strata is not None and strata.dtype.kind == "f":
+            raise InputError("stratified must be False for measures of numbers: there are no classes to stratify by")
+        return Resamples(len(rows.true), self.resamples, self.seed, strata)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A measure with the rows and the options it is to be computed on."""
+
+    measure: Measure
+    rows: Any
+    params: dict[str, Any]
+
+    def estimate(self) -> float:
+        """The value; NaN without a warning."""
+        return float(self.measure.values(self.rows, **self.params)[0])
+
+    def drawn(self, drawn: FloatArray) -> FloatArray:
+        """The values of resamples."""
+        return self.measure.values(self.rows, drawn, **self.params)
+
+    @property
+    def plain_auc(self) -> bool:
+        """A two-class AUC without weights."""
+        return (
+            self.measure is auc_measure
+            and isinstance(self.rows, ScoreRows)
+            and self.rows.weights is None
+            and self.rows.classes.positive is not None
+            and self.params["average"] in ("auto", "binary")
+        )
+
+    @property
+    def plain_proportion(self) -> bool:
+        """A proportion of rows without weights."""
+        if not (self.measure.facts.proportion and isinstance(self.rows, LabelRows) and self.rows.weights is None):
+            return False
+        single = self.rows.classes.positive is not None and self.params["average"] in ("auto", "binary")
+        return single or not self.measure.facts.per_class or self.params["average"] == "micro"
+
+
+def intervals_of(bound: list[Bound], plan: Plan) -> list[Interval]:
+    """Intervals of several measures on the same rows; all bootstraps share their draws."""
+    found: dict[int, Interval] = {}
+    to_draw: list[int] = []
+    for i, one in enumerate(bound):
+        closed_form = _closed(one, plan)
+        if closed_form is None:
+            to_draw.append(i)
+        else:
+            found[i] = closed_form
+    if to_draw:
+        drawn = _bootstrap([bound[i] for i in to_draw], plan)
+        found.update(zip(to_draw, drawn, strict=True))
+    return [found[i] for i in range(len(bound))]
+
+
+def _closed(one: Bound, plan: Plan) -> Interval | None:
+    name = one.measure.name
+    if plan.method in ("wilson", "clopper-pearson") or (plan.method == "auto" and one.plain_proportion):
+        if not one.plain_proportion:
+            raise InputError(f"method {plan.method!r} must have a proportion of unweighted rows, got {name}: use 'bca'")
+        return _proportion(one, plan)
+    if plan.method in ("delong", "newcombe") or (plan.method == "auto" and one.plain_auc):
+        if not one.plain_auc:
+            raise InputError(f"method {plan.method!r} must have a two-class AUC of unweighted rows, got {name}: use 'bca'")
+        return _auc(one, plan)
+    return None
+
+
+def _proportion(one: Bound, plan: Plan) -> Interval:
+    assert isinstance(one.measure, LabelMeasure)
+    successes, trials = one.measure.parts(one.rows, **one.params)
+    if trials == 0:
+        return _undefined(one, plan)
+    method = "clopper-pearson" if plan.method == "clopper-pearson" else "wilson"
+    limits = (closed.clopper_pearson if method == "clopper-pearson" else closed.wilson)(successes, trials, plan.level)
+    return Interval(one.measure.name, successes / trials, *limits, plan.level, method)
+
+
+def _auc(one: Bound, plan: Plan) -> Interval:
+    tally = one.rows.binary.tally
+    estimate, variance = auc_variance(tally.pos, tally.neg)
+    if np.isnan(estimate):
+        return _undefined(one, plan)
+    if plan.method != "newcombe" and 0 < estimate < 1 and variance > 0:
+        return Interval("auc", estimate, *closed.delong(estimate, variance, plan.level), plan.level, "delong")
+    note = ""
+    if plan.method != "newcombe":
+        note = "DeLong's variance does not exist here, so Newcombe's score interval is given"
+        _say(f"auc {estimate:.4g}: {note}")
+    return Interval("auc", estimate, *closed.newcombe(estimate, tally, plan.level), plan.level, "newcombe", note)
+
+
+def _undefined(one: Bound, plan: Plan) -> Interval:
+    nan = float("nan")
+    one.measure.warn_undefined(np.asarray(nan))
+    return Interval(one.measure.name, nan, nan, nan, plan.level, "none", f"undefined: {one.measure.facts.undefined}")
+
+
+def _say(message: str) -> None:
+    warnings.warn(message, FallbackWarning, stacklevel=5)
+
+
+def _bootstrap(bound: list[Bound], plan: Plan) -> list[Interval]:
+    def compute(drawn: FloatArray) -> FloatArray:
+        return np.column_stack([one.drawn(drawn) for one in bound])
+
+    estimates = [one.estimate() for one in bound]
+    for one, estimate in zip(bound, estimates, strict=True):
+        if np.isnan(estimate):
+            one.measure.warn_undefined(np.asarray(estimate))
+    return intervals_from_draws(compute, estimates, [one.measure.name for one in bound], plan, plan.draws(bound[0].rows))
+
+
+def intervals_from_draws(
+    compute: Compute, estimates: list[float], names: list[str], plan: Plan, draws: Resamples
+) -> list[Interval]:
+    """Bootstrap intervals of the columns that `compute` gives."""
+    values = draws.values(compute)
+    left_out = None if plan.method == "percentile" else draws.left_out(compute)
+    return [
+        _limits(name, estimate, values[:, i], None if left_out is None else left_out[:, i], plan)
+        for i, (name, estimate) in enumerate(zip(names, estimates, strict=True))
+    ]
+
+
+def _limits(name: str, estimate: float, values: FloatArray, left_out: FloatArray | None, plan: Plan) -> Interval:
+    defined = values[~np.isnan(values)]
+    notes = []
+    if len(defined) < len(values):
+        notes.append(f"undefined in {len(values) - len(defined)} of {len(values)} resamples, which are left out")
+    if np.isnan(estimate) or not len(defined):
+        return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", "; ".join(["undefined", *notes]))
+    if np.all(defined == estimate):
+        notes.append("all resamples agree, so the limits say nothing about cases not seen")
+        return Interval(name, estimate, estimate, estimate, plan.level, "percentile", "; ".join(notes))
+    limits = None if left_out is None else bca_limits(defined, estimate, left_out, plan.level)
+    if left_out is not None and limits is None:
+        notes.append("BCa does not exist here, so percentile limits are given")
+        if plan.method == "bca":
+            _say(f"{name}: {notes[-1]}")
+    method = "percentile" if limits is None else "bca"
+    low, high = percentile_limits(defined, plan.level) if limits is None else limits
+    return Interval(name, estimate, low, high, plan.level, method, "; ".join(notes))
+
+
+def _interval_of_function(
+    function: Callable[..., float],
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    plan: Plan,
+    sample_weight: npt.ArrayLike | None,
+    params: dict[str, Any],
+) -> Interval:
+    if plan.method not in ("auto", "bca", "percentile"):
+        raise InputError(f"method must be 'auto', 'bca' or 'percentile' for a function, got {plan.method!r}")
+    if sample_weight is not None:
+        raise InputError("sample_weight must be None for a function: make it a measure to give rows weights")
+    truth, given = _check.column("y_true", y_true), np.asarray(y_score)
+    _check.same_length(y_true=truth, y_score=given)
+
+    def compute(drawn: FloatArray) -> FloatArray:
+        picks = [np.repeat(np.arange(len(truth)), counts.astype(np.intp)) for counts in drawn]
+        return np.array([[float(function(truth[pick], given[pick], **params))] for pick in picks])
+
+    strata = _check.encode(None, None, y_true=truth)[1][0] if plan.stratified else None
+    draws = Resamples(len(truth), plan.resamples, plan.seed, strata)
+    name = getattr(function, "__name__", "function")
+    return intervals_from_draws(compute, [float(function(truth, given, **params))], [name], plan, draws)[0]

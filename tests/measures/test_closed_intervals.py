@@ -1,0 +1,67 @@
+"""Limits without resampling, against published tables, scipy and R."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import binomtest, norm
+
+from fairtrial.measures import ScoreTally
+from fairtrial.measures.closed_intervals import clopper_pearson, delong, newcombe, wilson
+
+# Newcombe 1998, Statistics in Medicine 17, Table I, methods 3 and 5
+NEWCOMBE_1998 = [
+    (81, 263, (0.2553, 0.3662), (0.2527, 0.3676)),
+    (15, 148, (0.0624, 0.1605), (0.0578, 0.1617)),
+    (0, 20, (0.0, 0.1611), (0.0, 0.1684)),
+    (1, 29, (0.0061, 0.1718), (0.0009, 0.1776)),
+]
+
+
+@pytest.mark.parametrize(("successes", "trials", "score", "exact"), NEWCOMBE_1998)
+def test_proportions_equal_newcombes_table(successes, trials, score, exact):
+    assert wilson(successes, trials, 0.95) == pytest.approx(score, abs=5e-5)
+    assert clopper_pearson(successes, trials, 0.95) == pytest.approx(exact, abs=5e-5)
+
+
+@pytest.mark.parametrize("trials", [1, 2, 17, 400])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_proportions_equal_scipys(trials, level):
+    for successes in {0, 1, trials // 2, trials}:
+        test = binomtest(successes, trials)
+        assert wilson(successes, trials, level) == pytest.approx(tuple(test.proportion_ci(level, "wilson")), abs=1e-9)
+        assert clopper_pearson(successes, trials, level) == pytest.approx(tuple(test.proportion_ci(level, "exact")), abs=1e-9)
+
+
+def test_delong_is_symmetric_on_the_logit_scale():
+    auc, variance = 0.875, 0.0136574074074
+    half = norm.ppf(0.975) * math.sqrt(variance) / (auc * (1 - auc))
+    assert delong(auc, variance, 0.95) == pytest.approx((expit(logit(auc) - half), expit(logit(auc) + half)))
+
+
+def test_delong_stays_within_the_unit_interval():
+    low, high = delong(0.999999, 0.2, 0.9999)
+    assert 0 <= low < 0.999999 < high <= 1
+
+
+# auRoc 0.2-1 (R): auc.nonpara.mw(x, y, method = "newcombe")
+AUROC = [
+    ([0.4, 0.65, 0.8, 0.9], [0.1, 0.2, 0.3, 0.35, 0.6, 0.7], 0.95, (0.492013186624, 0.977916032441)),
+    ([8, 9, 10, 11, 12], [1, 2, 3, 4, 5, 6, 7], 0.95, (0.682789748174, 1.0)),
+    ([0.5, 0.6, 0.7, 0.9, 0.3], [0.1, 0.4, 0.35, 0.55, 0.2, 0.15], 0.9, (0.569782082421, 0.966168328675)),
+]
+
+
+@pytest.mark.parametrize(("positives", "negatives", "level", "expected"), AUROC)
+def test_newcombe_equals_aurocs(positives, negatives, level, expected):
+    y, s = [1] * len(positives) + [0] * len(negatives), np.concatenate([positives, negatives])
+    tally = ScoreTally.from_scores(y, s)
+    auc = np.mean(np.subtract.outer(positives, negatives) > 0)
+    assert newcombe(auc, tally, level) == pytest.approx(expected, abs=1e-9)
+
+
+def test_newcombe_mirrors_a_mirrored_ranking():
+    tally = ScoreTally.from_scores([0, 0, 1, 1, 1], [1, 2, 3, 4, 5])
+    low, high = newcombe(1.0, tally, 0.95)
+    assert newcombe(0.0, tally, 0.95) == pytest.approx((1 - high, 1 - low))

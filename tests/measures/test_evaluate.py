@@ -1,0 +1,124 @@
+"""The whole table of one model."""
+
+import numpy as np
+import pytest
+
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.measures import evaluate, interval, registry
+
+
+@pytest.fixture(scope="module")
+def two():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    return y, 1 / (1 + np.exp(-(rng.normal(size=300) + 2 * y - 1)))
+
+
+@pytest.fixture(scope="module")
+def three():
+    rng = np.random.default_rng(1)
+    y = np.array(["x", "y", "z"])[rng.integers(0, 3, 200)]
+    p = rng.dirichlet([1, 1, 1], 200) + 0.6 * np.eye(3)[np.searchsorted(["x", "y", "z"], y)]
+    return y, p / p.sum(axis=1, keepdims=True)
+
+
+def test_all_measures_of_predictions_are_there(two):
+    y, p = two
+    table = evaluate(y, y_score=p, resamples=50)
+    expected = [each.name for each in registry.values() if each.facts.needs not in ("values", "results")]
+    assert table.frame().index.tolist() == expected
+    assert table.notes == ("labels are those more likely than not",)
+    assert table.rows == 300
+
+
+def test_lines_equal_single_calls(two):
+    y, p = two
+    label = (p > 0.4).astype(int)
+    table = evaluate(y, label, p, resamples=100, seed=3)
+    for name in ("accuracy", "mcc", "auc", "h_measure", "brier"):
+        given = label if registry[name].facts.needs == "labels" else p
+        assert table[name] == interval(name, y, given, resamples=100, seed=3)
+
+
+def test_more_classes_are_averaged(three):
+    y, p = three
+    table = evaluate(y, y_score=p, resamples=50)
+    assert table["auc"].estimate == pytest.approx(registry["auc"](y, p, average="macro"))
+    assert table["recall"].estimate == pytest.approx(
+        registry["recall"](y, np.array(["x", "y", "z"])[p.argmax(axis=1)], average="macro")
+    )
+    assert table.notes == ("labels are the most likely class of each row",)
+    weighted = evaluate(y, y_score=p, measures=["auc", "recall", "kappa"], average="weighted", interval=None)
+    assert weighted["auc"].estimate == pytest.approx(registry["auc"](y, p, average="weighted"))
+
+
+def test_labels_only_leaves_the_rest_out_and_says_so(two):
+    y, p = two
+    table = evaluate(y, (p > 0.5).astype(int), interval=None)
+    assert "auc" not in table.frame().index
+    assert any("measures of scores are left out: y_score is not given" in note for note in table.notes)
+
+
+def test_scores_that_are_no_probabilities_are_ranked_only(two):
+    y, p = two
+    table = evaluate(y, y_score=10 * p, interval=None)
+    assert "auc" in table.frame().index
+    assert "brier" not in table.frame().index
+    assert "accuracy" not in table.frame().index
+    assert any("does not hold probabilities" in note for note in table.notes)
+
+
+def test_without_intervals_nothing_is_drawn(two):
+    y, p = two
+    frame = evaluate(y, y_score=p, interval=None).frame()
+    assert frame["low"].isna().all()
+    assert frame["estimate"].notna().all()
+
+
+def test_undefined_measures_are_named_once():
+    with pytest.warns(UndefinedMeasureWarning, match="auc") as caught:
+        table = evaluate(np.ones(5, dtype=int), y_score=np.linspace(0.1, 0.9, 5), resamples=20)
+    assert len(caught) == 1
+    assert np.isnan(table["auc"].estimate)
+    assert table["accuracy"].estimate == pytest.approx(0.4)
+
+
+def test_numbers_can_be_judged_by_name():
+    table = evaluate([1.0, 2.0, 3.0], [1.5, 2.0, 2.5], measures=["regression.rmse", "regression.r2"], interval=None)
+    assert table["regression.rmse"].estimate == pytest.approx(np.sqrt(0.5 / 3))
+
+
+def test_positive_may_be_the_first_class():
+    y, p = ["bad", "good", "bad", "good"], [0.9, 0.2, 0.6, 0.3]
+    table = evaluate(y, y_score=p, positive="bad", measures=["recall", "auc", "brier"], interval=None)
+    assert [one.estimate for one in table.intervals] == pytest.approx([1.0, 1.0, (0.01 + 0.04 + 0.16 + 0.09) / 4])
+
+
+def test_table_shows_itself(two):
+    y, p = two
+    table = evaluate(y, y_score=p, measures=["accuracy", "auc"])
+    lines = str(table).splitlines()
+    assert lines[0].split()[:2] == ["measure", "estimate"]
+    assert lines[1].startswith("accuracy")
+    assert "<table" in table._repr_html_()
+
+
+def test_unasked_and_impossible_measures_are_refused(two):
+    y, p = two
+    table = evaluate(y, y_score=p, measures="auc", interval=None)
+    with pytest.raises(InputError, match="was not evaluated"):
+        table["kappa"]
+    with pytest.raises(InputError, match="y_score is not given"):
+        evaluate(y, y, measures="auc")
+    with pytest.raises(InputError, match="does not hold probabilities"):
+        evaluate(y, y_score=5 * p, measures=["brier"])
+    with pytest.raises(InputError, match="y_pred or y_score must be given"):
+        evaluate(y)
+    with pytest.raises(InputError, match="did you mean 'accuracy'"):
+        evaluate(y, y, measures=["acuracy"])
+    with pytest.raises(InputError, match="interval must be one of"):
+        evaluate(y, y, interval="wilson")
+    with pytest.raises(InputError, match="must be finite"):
+        evaluate(y, y_score=np.where(np.arange(300) == 5, np.nan, p))
+    with pytest.raises(InputError, match="average must give one number"):
+        evaluate(y, y, average=None)

@@ -1,0 +1,193 @@
+"""Intervals of measures: which method, what it says when it cannot, and whether it covers."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
+
+from fairtrial.errors import FallbackWarning, InputError, UndefinedMeasureWarning
+from fairtrial.measures import auc, f_score, interval, registry
+
+Y = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1])
+S = np.array([0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9])
+P = (S > 0.5).astype(int)
+
+
+@pytest.fixture(scope="module")
+def many():
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 2, 400)
+    return y, 1 / (1 + np.exp(-(rng.normal(size=400) + 1.5 * y - 0.7)))
+
+
+@pytest.mark.parametrize(
+    "measure", [each for each in registry.values() if each.facts.needs not in ("results",)], ids=lambda each: each.name
+)
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_every_measure_has_a_bootstrap_interval_around_its_estimate(measure, method, many):
+    y, p = many
+    given = {"labels": (p > 0.5).astype(int), "values": p}.get(measure.facts.needs, p)
+    found = interval(measure, y, given, method=method, resamples=200)
+    assert found.estimate == pytest.approx(measure(y, given))
+    assert found.low <= found.estimate <= found.high
+    assert found.low < found.high
+    low, high = measure.facts.range
+    assert low <= found.low
+    assert found.high <= high
+    assert found.method == method
+
+
+def test_auto_takes_the_fitting_method(many):
+    y, p = many
+    label = (p > 0.5).astype(int)
+    assert interval("accuracy", y, label).method == "wilson"
+    assert interval("precision", y, label, average="micro").method == "wilson"
+    assert interval("precision", y, label, average="macro", resamples=100).method == "bca"
+    assert interval("auc", y, p).method == "delong"
+    assert interval("auc", y, p, sample_weight=np.ones(len(y)), resamples=100).method == "bca"
+    assert interval("accuracy", y, label, sample_weight=np.ones(len(y)), resamples=100).method == "bca"
+    assert interval("brier", y, p, resamples=100).method == "bca"
+
+
+def test_names_may_be_written_with_an_underscore():
+    assert interval("accuracy", Y, P, method="clopper_pearson").method == "clopper-pearson"
+
+
+def test_proportions_count_what_they_are_a_share_of():
+    found = interval("recall", Y, P, method="wilson")
+    # Wilson by scipy: binomtest(3, 4).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((0.3006418, 0.9544127), abs=1e-6)
+
+
+def test_delong_at_a_perfect_ranking_falls_back_and_says_so():
+    with pytest.warns(FallbackWarning, match="Newcombe"):
+        found = interval("auc", [0] * 7 + [1] * 5, range(12))
+    assert found.method == "newcombe"
+    assert "Newcombe" in found.note
+    # auRoc (R): auc.nonpara.mw(8:12, 1:7)
+    assert (found.low, found.high) == pytest.approx((0.682789748174, 1.0), abs=1e-9)
+
+
+def test_delong_with_a_single_positive_falls_back():
+    with pytest.warns(FallbackWarning):
+        assert interval("auc", [0, 0, 1, 0], [1, 3, 2, 0]).method == "newcombe"
+
+
+def test_delong_never_leaves_the_unit_interval():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        y = rng.permutation([0] * 5 + [1] * 5)
+        s = rng.normal(size=10) + 3 * y
+        if 0 < auc(y, s) < 1:
+            found = interval("auc", y, s, method="delong", level=0.999)
+            assert 0 <= found.low < found.estimate < found.high <= 1
+
+
+def test_collapsed_bootstrap_says_so():
+    found = interval("f_score", [0, 0, 1, 1], [0, 0, 1, 1], stratified=True)
+    assert (found.low, found.high) == (1, 1)
+    assert "not seen" in found.note
+
+
+def test_undefined_measure_has_no_limits():
+    for measure, given in (("auc", S), ("recall", P), ("h_measure", S)):
+        with pytest.warns(UndefinedMeasureWarning):
+            found = interval(measure, np.zeros(10, dtype=int), given)
+        assert np.isnan([found.estimate, found.low, found.high]).all()
+        assert "undefined" in found.note
+
+
+def test_undefined_resamples_are_counted():
+    found = interval("auc", Y, S, method="percentile", resamples=2000)
+    # A class is missed with probability .6^10 + .4^10 = .00615, so in about 12 of 2,000 resamples
+    left = int(found.note.split()[2])
+    assert 1 <= left <= 35
+
+
+def test_same_seed_same_limits(many):
+    y, p = many
+    first, again, other = (interval("brier", y, p, seed=seed, resamples=100) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_any_function_can_have_an_interval(many):
+    y, p = many
+    ours = interval("auc", y, p, method="percentile", resamples=300, seed=4)
+    theirs = interval(roc_auc_score, y, p, method="percentile", resamples=300, seed=4)
+    assert (theirs.low, theirs.high) == pytest.approx((ours.low, ours.high), abs=1e-12)
+
+
+def test_weights_two_draw_as_the_estimate_says(many):
+    y, p = many
+    w = np.where(np.arange(len(y)) % 2, 2.0, 1.0)
+    found = interval("auc", y, p, sample_weight=w, resamples=300)
+    assert found.estimate == pytest.approx(roc_auc_score(y, p, sample_weight=w))
+    assert found.low < found.estimate < found.high
+
+
+def test_multiclass_scores_are_resampled_together():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 150)
+    p = rng.dirichlet([1, 1, 1], 150) + 0.5 * np.eye(3)[y]
+    p /= p.sum(axis=1, keepdims=True)
+    for measure in ("auc", "hand_till", "h_measure", "log_loss"):
+        found = interval(measure, y, p, resamples=200)
+        assert found.low < found.estimate < found.high
+
+
+def test_parameters_reach_the_measure(many):
+    y, p = many
+    label = (p > 0.5).astype(int)
+    assert interval("f_score", y, label, beta=2.0, resamples=50).estimate == pytest.approx(f_score(y, label, beta=2.0))
+
+
+@pytest.mark.parametrize("method", ["delong", "newcombe", "bca", "percentile"])
+def test_intervals_of_the_auc_cover(method):
+    rng = np.random.default_rng(2024)
+    truth = norm.cdf(1 / np.sqrt(2))
+    y = np.repeat([0, 1], [50, 50])
+    hits = 0
+    for run in range(400):
+        found = interval("auc", y, rng.normal(size=100) + y, method=method, resamples=500, seed=run, stratified=True)
+        hits += found.low <= truth <= found.high
+    # 95 % nominal; three standard errors of 400 runs are 3.3 points, and the bootstrap is known to be a little short
+    assert 0.905 <= hits / 400 <= 0.985
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"method": "magic"}, "method must be one of"),
+        ({"level": 1.0}, "level must lie between 0 and 1"),
+        ({"level": 95}, "level must lie between 0 and 1"),
+        ({"resamples": 1}, "resamples must be at least 2"),
+        ({"resamples": 10.5}, "resamples must be a whole number"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"average": None}, "average must give one number"),
+        ({"method": "wilson"}, "proportion"),
+    ],
+)
+def test_bad_arguments_are_named(change, told):
+    with pytest.raises(InputError, match=told):
+        interval("auc", Y, S, **change)
+
+
+def test_methods_for_the_auc_are_refused_elsewhere(many):
+    y, p = many
+    for method in ("delong", "newcombe"):
+        with pytest.raises(InputError, match="two-class AUC"):
+            interval("ks", y, p, method=method)
+    with pytest.raises(InputError, match="two-class AUC"):
+        interval("auc", y, p, method="delong", sample_weight=np.ones(len(y)))
+    with pytest.raises(InputError, match="for a function"):
+        interval(roc_auc_score, y, p, method="delong")
+    with pytest.raises(InputError, match="no classes to stratify"):
+        interval("regression.mse", y, p, stratified=True)
+
+
+def test_interval_shows_itself():
+    found = interval("accuracy", Y, P)
+    assert str(found).startswith("accuracy 0.7, 95 % interval")
+    assert found.frame().loc[0, "method"] == "wilson"
+    assert "<table" in found._repr_html_()

@@ -1,0 +1,91 @@
+"""Tallies of files equal those of the same rows in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.measures import ScoreTally, auc, h_measure, ks
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 5000)
+    return pd.DataFrame(
+        {"truth": truth, "score": (rng.normal(size=5000) + truth).round(2), "w": rng.integers(0, 4, 5000).astype(float)}
+    )
+
+
+def same(first, second):
+    assert first.values == pytest.approx(second.values)
+    assert first.pos == pytest.approx(second.pos)
+    assert first.neg == pytest.approx(second.neg)
+
+
+def test_parquet_equals_memory(rows, tmp_path):
+    rows.to_parquet(tmp_path / "p.parquet")
+    tally = ScoreTally.from_parquet(tmp_path / "p.parquet")
+    same(tally, ScoreTally.from_scores(rows["truth"], rows["score"]))
+    for measure in (auc, ks, h_measure):
+        assert measure.of(tally) == pytest.approx(measure(rows["truth"], rows["score"]), rel=1e-12)
+
+
+def test_all_scores_distinct_keep_one_byte_counts(tmp_path):
+    pd.DataFrame({"truth": [0, 1] * 500, "score": np.random.default_rng(1).random(1000)}).to_parquet(tmp_path / "p.parquet")
+    tally = ScoreTally.from_parquet(tmp_path / "p.parquet")
+    assert tally.pos.dtype == np.uint8
+    assert len(tally.values) == 1000
+
+
+def test_large_counts_get_room(tmp_path):
+    frame = pd.DataFrame({"truth": [0] * 70_000 + [1] * 300 + [1], "score": [0.1] * 70_000 + [0.1] * 300 + [0.9]})
+    frame.to_parquet(tmp_path / "p.parquet")
+    tally = ScoreTally.from_parquet(tmp_path / "p.parquet")
+    assert (tally.pos.tolist(), tally.neg.tolist()) == ([1, 300], [0, 70_000])
+    assert auc.of(tally) == pytest.approx(auc(frame["truth"], frame["score"]))
+
+
+def test_weights_names_and_csv(rows, tmp_path):
+    rows = rows.assign(truth=np.where(rows["truth"] == 1, "it's", "not")).rename(columns={"score": 'my "score"'})
+    rows.to_csv(tmp_path / "o'hara.csv", index=False)
+    tally = ScoreTally.from_parquet(tmp_path / "o'hara.csv", score='my "score"', weight="w", positive="it's")
+    expected = ScoreTally.from_scores(rows["truth"], rows['my "score"'], positive="it's", sample_weight=rows["w"])
+    kept = tally.pos + tally.neg > 0
+    same(ScoreTally(tally.values[kept], tally.pos[kept], tally.neg[kept]), expected)
+
+
+def test_little_memory_spills_to_disk(tmp_path):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"truth": rng.integers(0, 2, 1_000_000), "score": rng.random(1_000_000)})
+    frame.to_parquet(tmp_path / "p.parquet")
+    tally = ScoreTally.from_parquet(tmp_path / "p.parquet", memory_limit="64MB")
+    assert auc.of(tally) == pytest.approx(auc(frame["truth"], frame["score"]), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "told"),
+    [
+        ({"truth": [0, 1], "scores": [0.1, 0.2]}, {}, "did you mean 'scores'"),
+        ({"truth": [0, 1], "score": [0.1, np.nan]}, {}, "finite"),
+        ({"truth": [0, 1], "score": [0.1, np.inf]}, {}, "finite"),
+        ({"truth": [0, 1], "score": ["a", "b"]}, {}, "numbers"),
+        ({"truth": [0, None], "score": [0.1, 0.2]}, {}, "missing labels"),
+        ({"truth": [0, 1, 2], "score": [0.1, 0.2, 0.3]}, {}, "positive must be named"),
+        ({"truth": [0, 1], "score": [0.1, 0.2]}, {"positive": 7}, "one of the classes"),
+        ({"truth": [0, 1], "score": [0.1, 0.2], "w": [1.0, -1.0]}, {"weight": "w"}, "not negative"),
+        ({"truth": np.array([], dtype=int), "score": np.array([], dtype=float)}, {}, "at least 1 row"),
+    ],
+)
+def test_bad_files_get_one_sentence(frame, options, told, tmp_path):
+    pd.DataFrame(frame).to_parquet(tmp_path / "p.parquet")
+    with pytest.raises(InputError, match=told):
+        ScoreTally.from_parquet(tmp_path / "p.parquet", **options)
+
+
+def test_absent_and_foreign_files_are_refused(tmp_path):
+    with pytest.raises(InputError, match="must name a file"):
+        ScoreTally.from_parquet(tmp_path / "absent.parquet")
+    (tmp_path / "foreign.parquet").write_text("this is not Parquet")
+    with pytest.raises(InputError, match="Parquet or CSV"):
+        ScoreTally.from_parquet(tmp_path / "foreign.parquet")
