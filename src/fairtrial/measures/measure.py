@@ -113,13 +113,13 @@ class Measure:
                 stacklevel=stacklevel,
             )
 
-    def _told(self, value: FloatArray) -> Any:
-        self.warn_undefined(value, stacklevel=5)
+    def _told(self, value: FloatArray, stacklevel: int = 4) -> Any:
+        self.warn_undefined(value, stacklevel)
         return float(value) if value.ndim == 0 else value
 
     def _estimate(self, rows: Any, average: Average, params: dict[str, Any]) -> Any:
         _check.one_of("average", average, self.averages)
-        return self._told(self.values(rows, average=average, **params)[0])
+        return self._told(self.values(rows, average=average, **params)[0], stacklevel=5)
 
 
 class LabelMeasure(Measure):

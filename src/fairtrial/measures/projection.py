@@ -1,0 +1,276 @@
+"""Projection: learners as points of a plane, by how their confusion tables differ from each other and from the ideal one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
+from fairtrial.measures.confusion import Confusion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IDEAL = "Ideal"
+# Distances of the plane that agree to this share of the largest distance count as exact, and errors as equal.
+_EXACT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Learners in the plane, with Ideal at the origin.
+
+    `points` has x and y; `distances` the true distances, Ideal first; `parents` the learner (or Ideal) that each learner hangs
+    on in the minimum spanning tree; `exact` tells for each pair whether the plane shows its distance exactly; `stress` is
+    Kruskal's stress-1 over all pairs, 0 where every distance is exact.
+    """
+
+    points: pd.DataFrame
+    distances: pd.DataFrame
+    parents: pd.Series[str]
+    exact: pd.DataFrame
+    stress: float
+    distance: str
+    method: str
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """The learners in the order given, without Ideal."""
+        return tuple(self.points.index[1:])
+
+    @property
+    def distance_to_ideal(self) -> pd.Series[float]:
+        """True distance of each learner to Ideal: smaller is better."""
+        return self.distances[IDEAL].iloc[1:].rename("distance_to_ideal")
+
+    def frame(self) -> pd.DataFrame:
+        """A row for Ideal and for each learner: x, y, distance to Ideal, parent in the tree."""
+        return self.points.assign(
+            distance_to_ideal=self.distances[IDEAL], parent=self.parents.reindex(self.points.index, fill_value="")
+        )
+
+    def __str__(self) -> str:
+        return f"{self._headline()}\n{self._shown().to_string()}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._headline())}</p>{self._shown().to_html()}"
+
+    def _shown(self) -> pd.DataFrame:
+        frame = self.frame().rename(columns={"distance_to_ideal": "distance to Ideal"}).rename_axis(index=None)
+        for name in ("x", "y", "distance to Ideal"):
+            # Adding 0 turns -0 into 0.
+            frame[name] = [f"{round(value, 3) + 0:.3f}" for value in frame[name]]
+        return frame
+
+    def _headline(self) -> str:
+        pairs = np.triu_indices(len(self.exact), 1)
+        exact = self.exact.to_numpy()[pairs]
+        told = f"{int(exact.sum())} of {len(exact)} distances exact"
+        return f"Projection ({self.method}, {self.distance}): stress {self.stress:.4f}, {told}"
+
+
+def projection(
+    tables: Mapping[str, Any],
+    *,
+    distance: Literal["L2", "L1"] = "L2",
+    method: Literal["tree", "mds"] = "tree",
+    normalise: bool = False,
+) -> Projection:
+    """Show learners as points whose distances tell how differently they err (Japkowicz, Sanghi & Tischer 2008).
+
+    `tables` maps each learner to its confusion table (rows are the truth), or to a list with a table for each domain; all
+    learners need the same domains with the same class totals. A learner becomes the vector of all cells; Ideal is the
+    learner without errors. "L1" counts errors, twice each; "L2" weighs errors that gather in few cells more.
+    `normalise=True` divides each table by its total, so that large domains do not drown small ones.
+
+    `method="tree"` places the learners along the minimum spanning tree grown from Ideal: every learner keeps its distance to
+    Ideal and to its parent in the tree exactly, the rest may be distorted. `"mds"` spreads the distortion over all pairs.
+
+    >>> from fairtrial.measures import projection
+    >>> print(projection({"A": [[40, 10], [10, 40]], "B": [[50, 0], [20, 30]], "C": [[50, 0], [4, 46]]}))
+    Projection (tree, L2): stress 0.0000, 6 of 6 distances exact
+                x       y distance to Ideal parent
+    Ideal   0.000   0.000             0.000
+    A      14.142  14.142            20.000      C
+    B      28.284   0.000            28.284      A
+    C       5.657   0.000             5.657  Ideal
+    """
+    _check.one_of("distance", distance, ("L2", "L1"))
+    _check.one_of("method", method, ("tree", "mds"))
+    names, vectors = _vectors(tables, normalise)
+    distances = _distances(vectors, distance)
+    order, parents = _grow(distances)
+    points = _along_tree(distances, order, parents) if method == "tree" else _scaled(distances, order)
+    return _result(names, points, distances, parents, distance, method)
+
+
+def _result(
+    names: list[str], points: FloatArray, distances: FloatArray, parents: list[int], distance: str, method: str
+) -> Projection:
+    import pandas as pd
+
+    everyone = pd.Index([IDEAL, *names], name="learner")
+    shown = _distances(points, "L2")
+    squares = (distances**2).sum()
+    return Projection(
+        points=pd.DataFrame(points, index=everyone, columns=pd.Index(["x", "y"])),
+        distances=pd.DataFrame(distances, index=everyone, columns=everyone),
+        parents=pd.Series([everyone[parent] for parent in parents[1:]], index=everyone[1:], name="parent", dtype=object),
+        exact=pd.DataFrame(np.abs(shown - distances) <= _EXACT * distances.max(), index=everyone, columns=everyone),
+        stress=float(np.sqrt(((shown - distances) ** 2).sum() / squares)) if squares else 0.0,
+        distance=distance,
+        method=method,
+    )
+
+
+def _distances(vectors: FloatArray, distance: str) -> FloatArray:
+    return np.asarray(np.linalg.norm(vectors[:, None] - vectors[None], ord=1 if distance == "L1" else 2, axis=-1))
+
+
+def _grow(distances: FloatArray) -> tuple[list[int], list[int]]:
+    """Prim's tree from point 0: the order of joining, and the parent of each point (its own for the root)."""
+    order, parents = [0], [0] * len(distances)
+    left = list(range(1, len(distances)))
+    while left:
+        steps = distances[np.ix_(order, left)]
+        parent, joined = np.unravel_index(np.argmin(steps), steps.shape)
+        new = left.pop(int(joined))
+        parents[new] = order[int(parent)]
+        order.append(new)
+    return order, parents
+
+
+def _along_tree(distances: FloatArray, order: list[int], parents: list[int]) -> FloatArray:
+    points = np.zeros((len(distances), 2))
+    for step, new in enumerate(order[1:], start=1):
+        placed = [point for point in order[:step] if distances[point, 0] > 0]
+        if distances[new, 0] == 0:
+            continue  # it is Ideal's twin and stays at the origin
+        if not placed:
+            points[new] = distances[new, 0], 0.0
+            continue
+        # A parent at the origin says no more than Ideal does, so the nearest other point fixes the angle.
+        anchor = parents[new] if parents[new] in placed else min(placed, key=lambda point: distances[new, point])
+        points[new] = _best_side(points, distances, new, anchor, placed)
+    return points
+
+
+def _best_side(points: FloatArray, distances: FloatArray, new: int, anchor: int, placed: list[int]) -> FloatArray:
+    """Of the two points at the right distance from Ideal and from the anchor, the one that fits the placed points better."""
+    to_ideal, side, to_anchor = distances[new, 0], distances[anchor, 0], distances[new, anchor]
+    # Half angles, because the cosine is blind to small ones. Clipping keeps the distance to Ideal and comes as near to the
+    # other one as can be, should rounding part the circles.
+    squared_sine = (to_anchor - (to_ideal - side)) * (to_anchor + (to_ideal - side)) / (4 * to_ideal * side)
+    angle = 2 * np.arcsin(np.sqrt(np.clip(squared_sine, 0.0, 1.0)))
+    start = np.arctan2(points[anchor, 1], points[anchor, 0])
+    sides = [to_ideal * np.array([np.cos(start + turn), np.sin(start + turn)]) for turn in (angle, -angle)]
+    wrong = [((np.linalg.norm(points[placed] - spot, axis=1) - distances[new, placed]) ** 2).sum() for spot in sides]
+    # On a tie, which is certain while all points lie on one line, the left turn: rounding must not mirror the picture.
+    return np.asarray(sides[0] if wrong[0] <= wrong[1] + _EXACT * distances.max() ** 2 else sides[1])
+
+
+def _scaled(distances: FloatArray, order: list[int], starts: int = 20) -> FloatArray:
+    """Metric scaling, the best of several starts because stress has local minima; Ideal at the origin."""
+    shape, size = (len(distances), 2), distances.max()
+    drawn = np.random.default_rng(0).normal(scale=size, size=(starts, *shape))
+    tries = [_smacof(distances, start) for start in [_classical(distances), *drawn]]
+    wrong = [((_distances(points, "L2") - distances) ** 2).sum() for points in tries]
+    # The first of those that are equally good, so that rounding does not choose between them.
+    best = next(points for points, error in zip(tries, wrong, strict=True) if error <= min(wrong) + _EXACT * size**2)
+    return _oriented(best - best[0], order)
+
+
+def _classical(distances: FloatArray) -> FloatArray:
+    centre = np.eye(len(distances)) - 1 / len(distances)
+    values, axes = np.linalg.eigh(-0.5 * centre @ distances**2 @ centre)
+    return np.asarray(axes[:, :-3:-1] * np.sqrt(np.clip(values[:-3:-1], 0, None)))
+
+
+def _smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -> FloatArray:
+    """Scaling by majorisation (de Leeuw 1977): each round lowers the stress."""
+    for _ in range(rounds):
+        shown = _distances(points, "L2")
+        pull = -np.divide(distances, shown, out=np.zeros_like(distances), where=shown > 0)
+        np.fill_diagonal(pull, -pull.sum(axis=1))
+        moved = pull @ points / len(points)
+        still = np.abs(moved - points).max() <= 1e-10 * distances.max()
+        points = moved
+        if still:
+            break
+    return points
+
+
+def _oriented(points: FloatArray, order: list[int]) -> FloatArray:
+    """Turn the first learner of the tree that is not at the origin onto the x-axis, and the first beside the axis upwards."""
+    size = np.abs(points).max()
+    first = next((point for point in order if np.linalg.norm(points[point]) > _EXACT * size), 0)
+    angle = np.arctan2(points[first, 1], points[first, 0])
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    turned = points @ turn
+    beside = next((point for point in order if abs(turned[point, 1]) > 1e-6 * size), 0)
+    return np.asarray(turned * [1.0, -1.0 if turned[beside, 1] < 0 else 1.0])
+
+
+def _vectors(tables: Mapping[str, Any], normalise: bool) -> tuple[list[str], FloatArray]:
+    """Names of the learners, and the cells of Ideal and of each learner."""
+    if not isinstance(tables, Mapping) or not tables:
+        raise InputError("tables must map at least 1 learner to its confusion tables: {'C4.5': [[40, 10], [10, 40]]}")
+    if IDEAL in tables:
+        raise InputError(f"no learner may be called {IDEAL!r}, the name of the one without errors: rename it")
+    read = {str(name): _domains(name, given) for name, given in tables.items()}
+    first, *others = read
+    for name in others:
+        _comparable(first, read[first], name, read[name])
+    weights = [table.total if normalise else 1.0 for table in read[first]]
+    ideal = [np.diag(table.true) for table in read[first]]
+    lines = [ideal, *([table.table for table in learner] for learner in read.values())]
+    return list(read), np.array(
+        [np.concatenate([cells.ravel() / w for cells, w in zip(line, weights, strict=True)]) for line in lines]
+    )
+
+
+def _domains(learner: object, given: Any) -> list[Confusion]:
+    several = (
+        isinstance(given, (list, tuple)) and len(given) > 0 and (isinstance(given[0], Confusion) or np.ndim(given[0]) == 2)
+    )
+    stacked = isinstance(given, np.ndarray) and given.ndim == 3
+    try:
+        read = [_table(each) for each in (given if several or stacked else [given])]
+    except InputError as wrong:
+        raise InputError(f"tables of {learner!r}: {wrong}") from None
+    if not read:
+        raise InputError(f"tables of {learner!r} must hold at least 1 confusion table, got 0")
+    return read
+
+
+def _table(given: Confusion | npt.ArrayLike) -> Confusion:
+    table = given if isinstance(given, Confusion) else Confusion(_check.numbers("table", given))
+    if table.table.ndim != 2 or not table.table.size:
+        raise InputError(f"a confusion table must be one square table of counts, got shape {table.table.shape}")
+    _check.finite("table", table.table)
+    if not table.total:
+        raise InputError("a confusion table must hold at least 1 row, got only zeros")
+    return table
+
+
+def _comparable(first: str, expected: list[Confusion], name: str, read: list[Confusion]) -> None:
+    if len(expected) != len(read):
+        raise InputError(f"all learners must have the same domains: {first!r} has {len(expected)}, {name!r} has {len(read)}")
+    for domain, (one, other) in enumerate(zip(expected, read, strict=True)):
+        if one.labels != other.labels:
+            raise InputError(
+                f"all learners must have the same classes in domain {domain}: {first!r} has {list(one.labels)}, "
+                f"{name!r} has {list(other.labels)}"
+            )
+        if not np.allclose(one.true, other.true, rtol=1e-9, atol=0):
+            raise InputError(
+                f"all learners must have the same class totals in domain {domain}: {first!r} has {one.true.tolist()}, "
+                f"{name!r} has {other.true.tolist()}; rows must be the true class, and no learner may lack rows"
+            )

@@ -1,0 +1,135 @@
+"""Ranks of learners under every measure: the quickest way to see that measures disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fairtrial import _check
+from fairtrial._registry import did_you_mean
+from fairtrial.errors import InputError
+from fairtrial.measures.measure import Direction, registry
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class RankTable:
+    """Ranks (1 is best) of learners (rows) under measures (columns)."""
+
+    ranks: pd.DataFrame
+    directions: dict[str, Direction]
+    ties: str
+
+    @property
+    def mean_rank(self) -> pd.Series[float]:
+        """Mean over the measures; measures that say the same thing count as often as they are listed."""
+        return self.ranks.mean(axis=1)
+
+    def frame(self) -> pd.DataFrame:
+        """The ranks and, last, their mean."""
+        return self.ranks.assign(mean_rank=self.mean_rank)
+
+    def __str__(self) -> str:
+        return f"{self._headline()}\n{_shown(self.frame()).to_string()}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._headline())}</p>{_shown(self.frame()).to_html()}"
+
+    def _headline(self) -> str:
+        smaller = [name for name, direction in self.directions.items() if direction == "min"]
+        told = f"; smaller is better: {', '.join(smaller)}" if smaller else ""
+        return f"Ranks of {len(self.ranks)} learners, 1 is best, ties get the {_TIES[self.ties]} rank{told}"
+
+
+_TIES = {"min": "smallest", "average": "mean"}
+
+
+def rank_table(
+    scores: pd.DataFrame,
+    *,
+    directions: Mapping[str, Direction] | None = None,
+    ties: Literal["min", "average"] = "min",
+) -> RankTable:
+    """Rank the learners (rows of `scores`) under each measure (column).
+
+    A column named like a registered measure has that measure's direction; `directions` gives ("max" or "min") or overrides
+    the others. Scores that agree to 12 digits tie, so that float noise decides no rank. `ties="min"` gives competition
+    ranks (1, 2, 2, 4), as in printed tables; `"average"` gives 1, 2.5, 2.5, 4, which tests on ranks need.
+
+    >>> import pandas as pd
+    >>> from fairtrial.measures import rank_table
+    >>> scores = pd.DataFrame({"auc": [0.7, 0.59, 0.7], "rmse": [0.45, 0.43, 0.44]}, index=["NB", "C4.5", "Boost"])
+    >>> rank_table(scores).frame()
+           auc  rmse  mean_rank
+    NB       1     3        2.0
+    C4.5     3     1        2.0
+    Boost    1     2        1.5
+    """
+    _check.one_of("ties", ties, _TIES)
+    table = read_scores(scores)
+    known = _directions(list(table.columns), directions)
+    ranks = table.apply(_steady).apply(
+        lambda column: column.rank(method=ties, ascending=known[str(column.name)] == "min"),
+    )
+    return RankTable(ranks.astype(int) if ties == "min" else ranks, known, ties)
+
+
+def read_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """A table of scores, checked: numbers without holes, learners as rows and measures as columns, each named once."""
+    import pandas as pd
+
+    if not isinstance(scores, pd.DataFrame):
+        raise InputError(f"scores must be a pandas DataFrame of learners x measures, got {type(scores).__name__}")
+    if scores.empty:
+        raise InputError(f"scores must hold at least 1 learner and 1 measure, got {scores.shape[0]} x {scores.shape[1]}")
+    for axis, names in (("learner", scores.index), ("measure", scores.columns)):
+        twice = names[names.duplicated()]
+        if len(twice):
+            raise InputError(f"scores must hold each {axis} once, got {twice[0]!r} twice")
+    table = pd.DataFrame(
+        {str(name): _check.numbers(f"column {name!r} of scores", scores[name]) for name in scores.columns}, index=scores.index
+    )
+    holes = table.isna()
+    if holes.to_numpy().any():
+        row, column = (int(place) for place in np.argwhere(holes.to_numpy())[0])
+        raise InputError(
+            f"scores must hold no missing value, got one for {table.index[row]!r} under {table.columns[column]!r}: "
+            "leave out that learner or that measure"
+        )
+    return table
+
+
+def registered_directions(columns: list[str], remedy: str) -> dict[str, Direction]:
+    """Direction of the registered measure of each name; an error lists the names that have none."""
+    unknown = [name for name in columns if name not in registry]
+    if unknown:
+        hint = did_you_mean(unknown[0], registry) if len(unknown) == 1 else ""
+        hint = f"{hint} or " if hint.startswith("did you mean") else ""
+        raise InputError(f"the direction of {', '.join(map(repr, unknown))} is not known: {hint}{remedy}")
+    return {name: registry[name].facts.direction for name in columns}
+
+
+def _directions(columns: list[str], given: Mapping[str, Direction] | None) -> dict[str, Direction]:
+    given = dict(given or {})
+    for name, direction in given.items():
+        if name not in columns:
+            raise InputError(f"directions must name columns of scores, got {name!r}: {did_you_mean(name, columns)}")
+        _check.one_of(f"directions[{name!r}]", direction, ("max", "min"))
+    found = registered_directions([name for name in columns if name not in given], "pass directions={name: 'max' or 'min'}")
+    together = {**found, **given}
+    return {name: together[name] for name in columns}
+
+
+def _steady(column: pd.Series[Any]) -> pd.Series[Any]:
+    return column.map(lambda value: float(f"{value:.12g}"))
+
+
+def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+    shown = frame.rename(columns={"mean_rank": "mean rank"}).rename_axis(index=None)
+    return shown.map(lambda value: f"{value:.2f}".rstrip("0").rstrip("."))

@@ -1,0 +1,163 @@
+"""Robustness: how much a learner loses when labels are noisy or the world drifts. Numbers come from results, not from rows."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError, SuspectInputWarning
+from fairtrial.kernels.arithmetic import ratio
+from fairtrial.measures.measure import measure
+
+_NO_ACCURACY = "the accuracy without noise is 0"
+_SAEZ = "Sáez, Luengo & Herrera 2016"
+
+
+@measure(
+    needs="results",
+    direction="min",
+    range=(-np.inf, 1),
+    cite=f"Sáez, Luengo & Herrera 2011; {_SAEZ}",
+    undefined=_NO_ACCURACY,
+    aliases=("relative_loss_of_accuracy",),
+)
+def rla(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> FloatArray:
+    """Relative loss of accuracy: (A_0 - A_x) / A_0.
+
+    `clean` and `noisy` are accuracies without and with noise, numbers or arrays, from 0 to `scale` (100: percent). Negative
+    where noise helped. A learner that is bad from the start has little to lose: compare learners by `ela`.
+
+    >>> from fairtrial.measures import rla
+    >>> rla(80, 76)
+    0.05
+    >>> rla([0.8, 0.5], [0.76, 0.5], scale=1)
+    array([0.05, 0.  ])
+    """
+    before, after = _accuracies(clean, noisy, scale)
+    return _quotient(before - after, before)
+
+
+@measure(
+    needs="results",
+    direction="min",
+    range=(0, np.inf),
+    cite=_SAEZ,
+    undefined=_NO_ACCURACY,
+    aliases=("equalized_loss_of_accuracy",),
+)
+def ela(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> FloatArray:
+    """Equalized loss of accuracy: (100 - A_x) / A_0, the relative loss plus the price of a poor start.
+
+    `clean` and `noisy` are accuracies without and with noise, numbers or arrays, from 0 to `scale` (100: percent).
+
+    >>> from fairtrial.measures import ela
+    >>> ela(80, 76)
+    0.3
+    >>> ela([1, 0.5], [0.96, 0.48], scale=1)  # both have rla 0.04
+    array([0.04, 1.04])
+    """
+    before, after = _accuracies(clean, noisy, scale)
+    return _quotient(float(scale) - after, before)
+
+
+@measure(
+    needs="results",
+    direction="min",
+    range=(-1, np.inf),
+    cite="Kharin & Zhuk 1994",
+    undefined="the Bayes error is 0",
+    aliases=("bayes_robustness_measure",),
+)
+def brm(error_noisy: npt.ArrayLike, error_bayes: npt.ArrayLike) -> FloatArray:
+    """Excess of the error under noise over the error of the Bayes rule without noise: (E_x - E) / E.
+
+    Both errors are in the same unit. The Bayes error is known for simulated data only; no learner has a smaller one, so a
+    negative value is chance in the estimate of `error_noisy`.
+
+    >>> from fairtrial.measures import brm
+    >>> brm(0.15, 0.1)
+    0.5
+    """
+    noisy, bayes = _errors(error_noisy=error_noisy, error_bayes=error_bayes)
+    return _quotient(noisy - bayes, bayes)
+
+
+@measure(
+    needs="results",
+    direction="min",
+    range=(-np.inf, 1),
+    cite="Alaiz-Rodríguez & Japkowicz 2008",
+    undefined="the trivial error is not above the error of the learner trained on that environment",
+    aliases=("pD",),
+)
+def performance_deterioration(
+    error_test: npt.ArrayLike, error_ideal: npt.ArrayLike, error_trivial: npt.ArrayLike
+) -> FloatArray:
+    """Share of what could be learnt that a change of environment destroys: (E_test - E_ideal) / (E_0 - E_ideal), at most 1.
+
+    All three errors are measured on the changed environment: of the learner trained before the change, of the same learner
+    trained on that environment, and of the trivial classifier there. 0: nothing lost; 1: no better than the trivial
+    classifier; negative: the old training data did better.
+
+    >>> from fairtrial.measures import performance_deterioration
+    >>> round(performance_deterioration(28.5, 27.2, 37.2), 2)  # 1R in winter, the tutorial's Table I
+    0.13
+    >>> performance_deterioration([34.2, 20.0], [32.8, 20.0], 32.9)
+    array([1., 0.])
+    """
+    test, ideal, trivial = _errors(error_test=error_test, error_ideal=error_ideal, error_trivial=error_trivial)
+    share = np.where(test <= trivial, ratio(test - ideal, trivial - ideal), 1.0)
+    return np.where(trivial > ideal, share, np.nan)
+
+
+def _quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """A quotient without a value, also without an infinite one, where the denominator is 0."""
+    return np.where(denominator == 0, np.nan, ratio(numerator, denominator))
+
+
+def _accuracies(clean: npt.ArrayLike, noisy: npt.ArrayLike, scale: float) -> tuple[FloatArray, FloatArray]:
+    top = _check.numbers("scale", scale)
+    if top.ndim or not 0 < top < np.inf:
+        raise InputError(f"scale must be the accuracy of a perfect learner, 100 or 1, got {scale!r}")
+    before, after = _together(clean=clean, noisy=noisy)
+    for name, values in (("clean", before), ("noisy", after)):
+        outside = (values < 0) | (values > top)
+        if outside.any():
+            told = values[outside][0]
+            raise InputError(f"{name} must hold accuracies from 0 to {top:g}, got {told:g}: pass scale= for another unit")
+    largest = max(before.max(), after.max())
+    # All zero means the same on either scale, so it says nothing about which one was meant.
+    if top == 100 and 0 < largest <= 1:
+        warnings.warn(
+            f"no accuracy is above {largest:g} of 100, which looks like a share: pass scale=1",
+            SuspectInputWarning,
+            stacklevel=4,
+        )
+    return before, after
+
+
+def _errors(**errors: npt.ArrayLike) -> list[FloatArray]:
+    arrays = _together(**errors)
+    for name, values in zip(errors, arrays, strict=True):
+        if (values < 0).any():
+            raise InputError(f"{name} must not be negative, got {values[values < 0][0]:g}")
+    return arrays
+
+
+def _together(**columns: npt.ArrayLike) -> list[FloatArray]:
+    """Finite numbers, broadcast to one shape with at least one value."""
+    arrays = [_check.numbers(name, values) for name, values in columns.items()]
+    for name, array in zip(columns, arrays, strict=True):
+        _check.finite(name, np.atleast_1d(array))
+    try:
+        together = np.broadcast_arrays(*arrays)
+    except ValueError:
+        told = ", ".join(f"{name} has {array.shape}" for name, array in zip(columns, arrays, strict=True))
+        raise InputError(f"arrays must have shapes that fit each other: {told}") from None
+    if together[0].size == 0:
+        raise InputError(f"{' and '.join(columns)} must hold at least 1 value, got 0")
+    return list(together)
