@@ -31,7 +31,7 @@ lint: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.ready
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 pictures: $(VENV)/.ready
 	$(BIN)/python docs/make_pictures.py

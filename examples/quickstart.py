@@ -8,11 +8,19 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
-from fairtrial.measures import curves, differences, evaluate
+from fairtrial.measures import Interval, differences, evaluate, roc_curve
 from fairtrial.report.curves import draw_roc
 from fairtrial.report.saving import save
 
 OUT = Path("demo")
+
+
+SHOWN = ("accuracy", "kappa", "g_mean", "auc", "h_measure", "taks", "brier", "information_score")
+
+
+def shown(found: Interval) -> str:
+    """Estimate and limits."""
+    return f"{found.estimate:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
 def main() -> None:
@@ -23,16 +31,19 @@ def main() -> None:
     learners = {"naive Bayes": GaussianNB(), "random forest": RandomForestClassifier(random_state=0)}
     probabilities = {name: learner.fit(X_train, y_train).predict_proba(X_test)[:, 1] for name, learner in learners.items()}
     tables = {name: evaluate(y_test, y_score=scores) for name, scores in probabilities.items()}
-    for name, table in tables.items():
-        print(f"{name} on breast-cancer, half held out, positive class: malignant\n{table}\n")
+
+    print(f"breast-cancer, {len(y_test)} rows held out, positive class: malignant\n")
+    print(f"{'':18}" + "".join(f"{name:>28}" for name in tables))
+    for measure in SHOWN:
+        print(f"{measure:18}" + "".join(f"{shown(table[measure]):>28}" for table in tables.values()))
     for measure in ("auc", "brier"):
-        print(differences(measure, y_test, probabilities), "\n")
+        print(f"\n{differences(measure, y_test, probabilities)}")
 
     OUT.mkdir(exist_ok=True)
     pd.concat({name: table.frame() for name, table in tables.items()}, names=["learner"]).to_csv(OUT / "measures.csv")
-    rocs = {name: curves.roc_curve(y_test, scores) for name, scores in probabilities.items()}
+    rocs = {name: roc_curve(y_test, scores) for name, scores in probabilities.items()}
     save(draw_roc(rocs), OUT / "roc.svg")
-    print(f"written: {OUT / 'measures.csv'} and {OUT / 'roc.svg'}")
+    print(f"\nall {len(tables['naive Bayes'].intervals)} measures: {OUT / 'measures.csv'}; picture: {OUT / 'roc.svg'}")
 
 
 if __name__ == "__main__":

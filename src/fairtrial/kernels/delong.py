@@ -39,7 +39,7 @@ def placements(scores: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatA
 
 
 @kernel
-def _placed(scores: FloatArray, is_positive: npt.NDArray[np.bool_], ascending: npt.NDArray[np.intp]) -> FloatArray:
+def _placed(scores: FloatArray, is_positive: npt.NDArray[np.bool_], ascending: npt.NDArray[np.uint32]) -> FloatArray:
     n = scores.size
     P = is_positive.sum()
     N = n - P
@@ -62,8 +62,26 @@ def _placed(scores: FloatArray, is_positive: npt.NDArray[np.bool_], ascending: n
     return out
 
 
+@kernel
 def auc_covariance(placed: FloatArray, is_positive: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """AUCs of several models on the same rows (`placed` is models x rows), and the covariance matrix of these AUCs."""
-    on_positives, on_negatives = placed[:, is_positive], placed[:, ~is_positive]
-    covariance = np.cov(on_positives) / on_positives.shape[1] + np.cov(on_negatives) / on_negatives.shape[1]
-    return on_positives.mean(axis=1), np.atleast_2d(covariance)
+    models, n = placed.shape
+    P = is_positive.sum()
+    N = n - P
+    aucs = np.zeros(models)
+    for a in range(models):
+        for i in range(n):
+            if is_positive[i]:
+                aucs[a] += placed[a, i]
+        aucs[a] /= P
+    covariance = np.zeros((models, models))
+    for a in range(models):
+        for b in range(a + 1):
+            over_positives, over_negatives = 0.0, 0.0
+            for i in range(n):
+                product = (placed[a, i] - aucs[a]) * (placed[b, i] - aucs[b])
+                over_positives += product * is_positive[i]
+                over_negatives += product * (not is_positive[i])
+            covariance[a, b] = over_positives / (P - 1) / P + over_negatives / (N - 1) / N
+            covariance[b, a] = covariance[a, b]
+    return aucs, covariance

@@ -27,10 +27,10 @@ def sort(scores: FloatArray) -> None:
         radix_sort(scores)
 
 
-def order(scores: FloatArray) -> npt.NDArray[np.intp]:
-    """Places of a contiguous column in ascending order, equal scores as they stand."""
+def order(scores: FloatArray) -> npt.NDArray[np.uint32]:
+    """Places of a contiguous column (of fewer than 2^32 rows) in ascending order, equal scores as they stand."""
     if len(scores) < _LONG:
-        return np.argsort(scores, kind="stable")
+        return np.argsort(scores, kind="stable").astype(np.uint32)
     return radix_order(scores)
 
 
@@ -82,21 +82,22 @@ def radix_sort(scores: FloatArray) -> None:
 
 
 @kernel
-def radix_order(scores: FloatArray) -> npt.NDArray[np.intp]:
+def radix_order(scores: FloatArray) -> npt.NDArray[np.uint32]:
     """As radix_sort, the places travelling with the keys."""
     n = scores.size
     starts = np.zeros((_DIGITS, _SIZE), np.int64)
     keys, moved = sortable(scores, starts), np.empty(n, np.uint64)
-    places, moved_places = np.arange(n), np.empty(n, np.intp)
+    places, moved_places = np.arange(n).astype(np.uint32), np.empty(n, np.uint32)
     mask = np.uint64(_SIZE - 1)
     for digit in range(_DIGITS):
         if counts_to_starts(starts[digit]):
             continue
         for i in range(n):
             value = (keys[i] >> np.uint64(_BITS * digit)) & mask
-            moved[starts[digit, value]] = keys[i]
-            moved_places[starts[digit, value]] = places[i]
-            starts[digit, value] += 1
+            place = starts[digit, value]
+            moved[place] = keys[i]
+            moved_places[place] = places[i]
+            starts[digit, value] = place + 1
         keys, moved = moved, keys
         places, moved_places = moved_places, places
     return places

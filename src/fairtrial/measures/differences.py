@@ -108,7 +108,9 @@ class Differences:
         return pd.DataFrame(lines).drop(columns="measure")
 
     def __str__(self) -> str:
-        return f"differences in {self.measure}\n{self.frame().to_string(index=False, float_format='{:.4g}'.format)}"
+        frame = self.frame()
+        shown = frame if frame["note"].any() else frame.drop(columns="note")
+        return f"differences in {self.measure}\n{shown.to_string(index=False, float_format='{:.4g}'.format)}"
 
     def _repr_html_(self) -> str:
         return self.frame().to_html(index=False)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _COLUMN = {"labels": "y_pred", "values": "y_pred", "scores": "y_score", "probabilities": "y_score"}
 
+_KINDS = ("labels", "scores", "probabilities")
+
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -181,11 +183,11 @@ class _Given:
 
 def _chosen(measures: str | Measure | Iterable[str | Measure], given: _Given) -> list[Measure]:
     if isinstance(measures, str) and measures == "all":
-        wanted = [each for each in registry.values() if each.facts.needs not in ("values", "results")]
-        for needs in dict.fromkeys(each.facts.needs for each in wanted):
-            if not given.has(needs):
+        possible = [needs for needs in _KINDS if given.has(needs)]
+        for needs in _KINDS:
+            if needs not in possible:
                 given.notes.append(f"measures of {needs} are left out: {given.why_not(needs)}")
-        return [each for each in wanted if given.has(each.facts.needs)]
+        return [each for needs in possible for each in registry.values() if each.facts.needs == needs]
     listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     chosen = [get_measure(each) for each in listed]
     for each in chosen:

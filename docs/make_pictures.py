@@ -1,0 +1,56 @@
+"""Write the pictures of the page on curves: two learners on the breast-cancer set, one hold-out, a fixed seed.
+
+`python docs/make_pictures.py` writes SVG files into `docs/pictures`; a folder and a suffix may follow: `pictures .png`.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from fairtrial import measures
+from fairtrial.report import curves
+from fairtrial.report.saving import save
+
+
+def forecasts() -> tuple[Any, dict[str, Any]]:
+    """The truth of the held-out cases, and each learner's probability that a tumour is malignant."""
+    data = load_breast_cancer()
+    # The first attribute group alone: with all thirty, every curve hugs its corner and shows little.
+    X, malignant = data.data[:, :10], 1 - data.target
+    X_train, X_test, y_train, y_test = train_test_split(X, malignant, test_size=0.6, stratify=malignant, random_state=1)
+    learners = {"naive Bayes": GaussianNB(), "decision tree": DecisionTreeClassifier(min_samples_leaf=8, random_state=1)}
+    return y_test, {name: learner.fit(X_train, y_train).predict_proba(X_test)[:, 1] for name, learner in learners.items()}
+
+
+def pictures() -> dict[str, Any]:
+    """Each picture by its name."""
+    truth, forecast = forecasts()
+
+    def of(curve: Any, **options: Any) -> dict[str, Any]:
+        return {name: curve(truth, probability, **options) for name, probability in forecast.items()}
+
+    return {
+        "roc": curves.draw_roc(of(measures.roc_curve), of(measures.roc_hull)),
+        "precision-recall": curves.draw_precision_recall(of(measures.precision_recall_curve)),
+        "cost": curves.draw_cost(of(measures.cost_curve), {"decision tree": of(measures.cost_lines)["decision tree"]}),
+        "brier": curves.draw_brier(of(measures.brier_curve)),
+        "gain": curves.draw_gain(of(measures.gain_curve)),
+        "ks": curves.draw_tpr_fpr(of(measures.tpr_fpr_curve)),
+        "calibration": curves.draw_calibration(of(measures.calibration_curve, bins=5)),
+    }
+
+
+def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
+    """Write them."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, chart in pictures().items():
+        save(chart, Path(folder) / f"{name}{suffix}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

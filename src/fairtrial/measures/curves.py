@@ -1,0 +1,281 @@
+"""Curves as frames: what a ranking achieves at each of its thresholds.
+
+A case is called positive when its score is at least the threshold; the threshold inf calls nothing positive. A curve, like a
+measure, is a formula over the ScoreTally: reading, checking and warning are the same for all of them and live in `Curve`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.kernels import hull as hulls
+from fairtrial.kernels.arithmetic import ratio
+from fairtrial.measures.closed_intervals import wilson
+from fairtrial.measures.probability import bin_of
+from fairtrial.measures.rows import RankedRows, ScoreRows
+from fairtrial.measures.tally import ScoreTally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Columns = Mapping[str, FloatArray]
+
+
+class Curve:
+    """A curve: call it on columns, or use `of` on a tally that was built before (by parts, or from a large file)."""
+
+    def __init__(self, formula: Callable[[ScoreTally], Columns], *, needs_probabilities: bool = False) -> None:
+        functools.update_wrapper(self, formula)
+        self.formula = formula
+        self.name = formula.__name__
+        self.needs_probabilities = needs_probabilities
+        parameters = list(inspect.signature(type(self).__call__).parameters.values())[1:]
+        self.__signature__ = inspect.Signature(parameters)
+
+    def __call__(
+        self,
+        y_true: npt.ArrayLike,
+        y_score: npt.ArrayLike,
+        *,
+        positive: object = None,
+        labels: Sequence[Any] | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> pd.DataFrame:
+        """The curve of a column of labels and a column of scores (or a column for each class)."""
+        rows = _read(y_true, y_score, positive, labels, sample_weight, probabilities=self.needs_probabilities)
+        return self._told(self.formula(rows.tally))
+
+    def of(self, tally: ScoreTally) -> pd.DataFrame:
+        """The curve of a tally."""
+        if tally.pos.ndim > 1:
+            raise InputError(f"{self.name} needs a single tally, got a batch: take one of its tallies")
+        if self.needs_probabilities:
+            _check.probabilities("the tally's scores", tally.values)
+        return self._told(self.formula(_without_gaps(tally)))
+
+    def __repr__(self) -> str:
+        return f"<curve {self.name}>"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def _told(self, columns: Columns) -> pd.DataFrame:
+        import pandas as pd
+
+        undefined = [name for name, values in columns.items() if np.isnan(values).any()]
+        if undefined:
+            told = f"{self.name} is undefined in {', '.join(undefined)}: both classes must occur; NaN is returned"
+            warnings.warn(told, UndefinedMeasureWarning, stacklevel=3)
+        return pd.DataFrame(dict(columns))
+
+
+def _read(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    positive: object,
+    labels: Sequence[Any] | None,
+    sample_weight: npt.ArrayLike | None,
+    *,
+    probabilities: bool,
+) -> RankedRows:
+    """Checked rows of the positive class against the rest."""
+    rows = ScoreRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
+    if rows.classes.positive is None and len(rows.classes) > 2:
+        raise InputError(
+            f"positive must be named when there are {len(rows.classes)} classes, for a curve shows one class against the rest: "
+            f"pass positive= one of {rows.classes.names.tolist()}"
+        )
+    if probabilities:
+        _check.probabilities("y_score", rows.scores)
+    return rows.binary
+
+
+def _without_gaps(tally: ScoreTally) -> ScoreTally:
+    present = tally.pos + tally.neg > 0
+    return tally if present.all() else ScoreTally(tally.values[present], tally.pos[present], tally.neg[present])
+
+
+def operating_points(tally: ScoreTally) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Thresholds from inf down to the lowest score, with the weight of true and of false positives at each."""
+    threshold = np.concatenate(([np.inf], tally.values))
+    tp, fp = (np.concatenate(([0.0], np.cumsum(counts, dtype=np.float64))) for counts in (tally.pos, tally.neg))
+    return threshold, tp, fp
+
+
+def hull_corners(tally: ScoreTally) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Those operating points that are corners of the ROC convex hull."""
+    threshold, tp, fp = operating_points(tally)
+    x, y = hulls.roc_hull(tally.pos, tally.neg)
+    # The kernel adds up in the same order, so that its corners are found among the points to the last bit.
+    place = np.searchsorted(tp + fp, x + y)
+    return threshold[place], y, x
+
+
+@Curve
+def roc_curve(tally: ScoreTally) -> Columns:
+    """ROC curve: false and true positive rate at every distinct score, from (0, 0) to (1, 1).
+
+    >>> from fairtrial.measures import roc_curve
+    >>> roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+       threshold  fpr  tpr
+    0        inf  0.0  0.0
+    1       0.80  0.0  0.5
+    2       0.40  0.5  0.5
+    3       0.35  0.5  1.0
+    4       0.10  1.0  1.0
+    """
+    threshold, tp, fp = operating_points(tally)
+    return {"threshold": threshold, "fpr": ratio(fp, fp[-1]), "tpr": ratio(tp, tp[-1])}
+
+
+@Curve
+def roc_hull(tally: ScoreTally) -> Columns:
+    """Corners of the ROC convex hull, and where each is the best choice (Provost & Fawcett 2001).
+
+    `slope_low` and `slope_high` bound the slopes of the iso-performance lines that touch the corner. `cost_low` and `cost_high`
+    say the same as costs: c for a false positive and 1 - c for a false negative, at the class shares of these rows. The
+    ranges of neighbouring corners meet; together they cover every cost from 0 to 1.
+
+    >>> from fairtrial.measures import roc_hull
+    >>> roc_hull([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+       threshold  fpr  tpr  slope_low  slope_high  cost_low  cost_high
+    0        inf  0.0  0.0        inf         inf  1.000000   1.000000
+    1       0.80  0.0  0.5        1.0         inf  0.500000   1.000000
+    2       0.35  0.5  1.0        0.0         1.0  0.000000   0.500000
+    3       0.10  1.0  1.0        0.0         0.0  0.000000   0.000000
+    """
+    threshold, tp, fp = hull_corners(tally)
+    fpr, tpr = ratio(fp, fp[-1]), ratio(tp, tp[-1])
+    slope = ratio(np.diff(tpr), np.diff(fpr))
+    cost = np.diff(tp) / (np.diff(tp) + np.diff(fp))
+    return {
+        "threshold": threshold,
+        "fpr": fpr,
+        "tpr": tpr,
+        "slope_low": np.append(slope, 0.0),
+        "slope_high": np.append(np.inf, slope),
+        "cost_low": np.append(cost, 0.0),
+        "cost_high": np.append(1.0, cost),
+    }
+
+
+@Curve
+def precision_recall_curve(tally: ScoreTally) -> Columns:
+    """Recall and precision at every distinct score.
+
+    The curve begins at the highest score: above it nothing is called positive, and precision does not exist.
+
+    >>> from fairtrial.measures import precision_recall_curve
+    >>> precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+       threshold  recall  precision
+    0       0.80     0.5   1.000000
+    1       0.40     0.5   0.500000
+    2       0.35     1.0   0.666667
+    3       0.10     1.0   0.500000
+    """
+    threshold, tp, fp = (column[1:] for column in operating_points(tally))
+    return {"threshold": threshold, "recall": ratio(tp, tp[-1]), "precision": tp / (tp + fp)}
+
+
+@Curve
+def gain_curve(tally: ScoreTally) -> Columns:
+    """Gain and lift: the share of positives found when the highest-scored share of cases is targeted (Vuk & Curk 2006).
+
+    Lift is gain over the share targeted. Where nothing is targeted it is the lift of the cases that share the highest score,
+    which is what it tends to.
+
+    >>> from fairtrial.measures import gain_curve
+    >>> gain_curve([1, 0, 0, 0, 1], [0.9, 0.2, 0.1, 0.3, 0.3])
+       threshold  targeted  gain      lift
+    0        inf       0.0   0.0  2.500000
+    1        0.9       0.2   0.5  2.500000
+    2        0.3       0.6   1.0  1.666667
+    3        0.2       0.8   1.0  1.250000
+    4        0.1       1.0   1.0  1.000000
+    """
+    threshold, tp, fp = operating_points(tally)
+    targeted, gain = (tp + fp) / (tp[-1] + fp[-1]), ratio(tp, tp[-1])
+    lift = gain[1:] / targeted[1:]
+    return {"threshold": threshold, "targeted": targeted, "gain": gain, "lift": np.append(lift[0], lift)}
+
+
+@Curve
+def tpr_fpr_curve(tally: ScoreTally) -> Columns:
+    """TPR-FPR plot or Kolmogorov-Smirnov chart: both rates over the thresholds, put equally far apart on [0, 1] (Berrar 2014).
+
+    The largest absolute difference is KS, the area between the curves ABC, and the mean difference without the first and the
+    last threshold taKS.
+
+    >>> from fairtrial.measures import tpr_fpr_curve
+    >>> tpr_fpr_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+       position  threshold  tpr  fpr  difference
+    0      0.00        inf  0.0  0.0         0.0
+    1      0.25       0.80  0.5  0.0         0.5
+    2      0.50       0.40  0.5  0.5         0.0
+    3      0.75       0.35  1.0  0.5         0.5
+    4      1.00       0.10  1.0  1.0         0.0
+    """
+    threshold, tp, fp = operating_points(tally)
+    tpr, fpr = ratio(tp, tp[-1]), ratio(fp, fp[-1])
+    position = np.linspace(0.0, 1.0, len(threshold))
+    return {"position": position, "threshold": threshold, "tpr": tpr, "fpr": fpr, "difference": tpr - fpr}
+
+
+def calibration_curve(
+    y_true: npt.ArrayLike,
+    y_score: npt.ArrayLike,
+    *,
+    positive: object = None,
+    labels: Sequence[Any] | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    bins: int = 10,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Calibration curve or reliability diagram: the mean forecast of each bin and the share that came true.
+
+    `low` and `high` are Wilson's interval of the share at the given level, a weight counting as that many cases. Bins that hold
+    nothing are left out; `strategy` "quantile" puts equally many cases in each.
+
+    >>> from fairtrial.measures import calibration_curve
+    >>> calibration_curve([0, 0, 1, 1, 1], [0.1, 0.3, 0.4, 0.8, 0.9], bins=2).round(3)
+       mean_forecast  share  weight    low   high
+    0          0.267  0.333     3.0  0.061  0.792
+    1          0.850  1.000     2.0  0.342  1.000
+    """
+    import pandas as pd
+
+    _check.whole_number("bins", bins, 1)
+    _check.one_of("strategy", strategy, ("uniform", "quantile"))
+    _check.between("level", level, 0, 1)
+    rows = _read(y_true, y_score, positive, labels, sample_weight, probabilities=True)
+    forecast, came_true, weight = _binned(rows, bin_of(rows.scores, bins, strategy), bins)
+    limits = np.array([wilson(*each, level) for each in zip(came_true, weight, strict=True)])
+    return pd.DataFrame(
+        {
+            "mean_forecast": forecast,
+            "share": came_true / weight,
+            "weight": weight,
+            "low": limits[:, 0],
+            "high": limits[:, 1],
+        }
+    )
+
+
+def _binned(rows: RankedRows, place: npt.NDArray[np.intp], bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean forecast, weight that came true and weight of each bin that has weight."""
+    weights = np.ones(len(rows.scores)) if rows.weights is None else rows.weights
+    contributions = (weights * rows.scores, weights * rows.is_positive, weights)
+    forecast, came_true, weight = (np.bincount(place, part, bins).astype(np.float64) for part in contributions)
+    held = weight > 0
+    return forecast[held] / weight[held], came_true[held], weight[held]

@@ -1,0 +1,202 @@
+"""What all figures share: colours, fonts, axes, and how finished frames become a chart's data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.errors import InputError
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+Frames = Mapping[str, "pd.DataFrame"]
+
+# Okabe and Ito's colours, told apart by colour-blind readers; yellow is last because it is faint on white.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+# When learners outnumber colours, the colours come again with another dash.
+DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
+GREY = "#6B6B6B"
+SIDE = 340
+FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
+
+# A figure has a few hundred pixels: points that fall on the same place of this grid cannot be told apart.
+_GRID = 1000
+
+
+def rows_of(frames: Frames, columns: Iterable[str], *, thin: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The rows of all frames with their learner's name and their number, ready to be a chart's data.
+
+    `thin` names the columns that are drawn: of points in a row that fall on one place only the first and the last are kept, so
+    that the figure of a million cases stays small and looks the same.
+
+    >>> import pandas as pd
+    >>> rows_of({"tree": pd.DataFrame({"fpr": [0.0, 1.0]})}, ["fpr"])
+    [{'learner': 'tree', 'row': 0, 'fpr': 0.0}, {'learner': 'tree', 'row': 1, 'fpr': 1.0}]
+    """
+    columns, thin, rows = list(columns), list(thin), []
+    for learner, frame in checked(frames, columns).items():
+        kept = frame[_visible(frame[thin].to_numpy(np.float64))] if thin else frame
+        rows += [{"learner": str(learner), "row": number, **row} for number, row in enumerate(written(kept, columns))]
+    return rows
+
+
+def checked(frames: Frames, columns: Iterable[str]) -> Frames:
+    """Frames by learner, each with these columns."""
+    given = type(frames).__name__
+    if not hasattr(frames, "items") or hasattr(frames, "columns"):
+        raise InputError(f"frames must map the names of learners to frames, got {given}: pass {{'name': frame}}")
+    if not frames:
+        raise InputError("frames must hold at least 1 learner, got none")
+    for learner, frame in frames.items():
+        with_columns(f"the frame of {learner!r}", frame, columns)
+    return frames
+
+
+def with_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, index: str = "") -> pd.DataFrame:
+    """A frame with these columns and at least one row; its index may be the column that `index` names."""
+    if index and getattr(getattr(frame, "index", None), "name", None) == index:
+        frame = frame.reset_index()
+    present = list(getattr(frame, "columns", ()))
+    missing = [column for column in columns if column not in present]
+    if missing:
+        raise InputError(f"{name} must have the column {missing[0]!r}, got {present or type(frame).__name__}")
+    if len(frame) == 0:
+        raise InputError(f"{name} must hold at least 1 row, got 0")
+    return frame
+
+
+def written(frame: pd.DataFrame, columns: Iterable[str]) -> list[dict[str, Any]]:
+    """The rows of a frame as JSON can hold them."""
+    return [
+        {str(name): _plain(str(name), value) for name, value in row.items()} for row in frame[list(columns)].to_dict("records")
+    ]
+
+
+def _plain(name: str, value: Any) -> Any:
+    """JSON knows neither NaN nor infinity; a threshold is only ever read in a tooltip, so that it may be text."""
+    if name == "threshold":
+        return "above all scores" if value == np.inf else "undefined" if np.isnan(value) else f"{value:.4g}"
+    if isinstance(value, (int, float, np.number)):
+        return float(value) if np.isfinite(value) else None
+    return str(value)
+
+
+def _visible(points: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    span = np.ptp(points, axis=0)
+    place = np.round((points - points[0]) * _GRID / np.where(span > 0, span, 1))
+    moves = (np.diff(place, axis=0) != 0).any(axis=1)
+    return np.asarray(np.append(True, moves) | np.append(moves, True))
+
+
+def chart_of(rows: list[dict[str, Any]]) -> alt.Chart:
+    """A chart over these rows. They are put in as they are: altair refuses frames of more than 5,000 rows."""
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=rows))
+
+
+def colour(learners: Iterable[str]) -> alt.Color:
+    """One colour for each learner, the same in every figure that shows the same learners."""
+    import altair as alt
+
+    names = [str(learner) for learner in learners]
+    scale = alt.Scale(domain=names, range=[PALETTE[i % len(PALETTE)] for i in range(len(names))])
+    return alt.Color("learner:N", scale=scale, title=None, legend=_legend(names) if len(names) > 1 else None)
+
+
+def dash(learners: Iterable[str]) -> alt.StrokeDash:
+    """Solid lines, unless there are more learners than colours."""
+    import altair as alt
+
+    names = [str(learner) for learner in learners]
+    scale = alt.Scale(domain=names, range=[list(DASHES[i // len(PALETTE) % len(DASHES)]) for i in range(len(names))])
+    return alt.StrokeDash("learner:N", scale=scale, title=None, legend=_legend(names) if len(names) > 1 else None)
+
+
+def _legend(names: Sequence[str]) -> alt.Legend:
+    import altair as alt
+
+    # As many names side by side as the narrowest figure has room for.
+    columns = max(1, SIDE // (7 * max(map(len, names)) + 50))
+    return alt.Legend(
+        orient="bottom", columns=columns, symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1, labelLimit=SIDE
+    )
+
+
+def axis(direction: Literal["x", "y"], field: str, title: str, *, low: float = 0.0, high: float = 1.0) -> Any:
+    """A quantitative axis from `low` to `high` with a title in words."""
+    import altair as alt
+
+    kind = alt.X if direction == "x" else alt.Y
+    return kind(f"{field}:Q", title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
+
+
+def fields(*axes: Any) -> list[str]:
+    """The columns that axes show."""
+    return [str(each.to_dict()["field"]) for each in axes]
+
+
+def highest(frames: Frames, column: str) -> float:
+    """The largest number in a column of all frames; 0 where there is none."""
+    return float(np.nanmax([0.0, *(frame[column].max() for frame in checked(frames, [column]).values())]))
+
+
+def tooltips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
+    """Tooltips for the learner and these columns, each with its title."""
+    import altair as alt
+
+    shown = [alt.Tooltip("learner:N", title="learner")]
+    for name, title in columns.items():
+        number = alt.Tooltip(f"{name}:Q", title=title, format=".4f")
+        shown.append(alt.Tooltip(f"{name}:N", title=title) if name == "threshold" else number)
+    return shown
+
+
+def curves_of(frames: Frames, x: Any, y: Any, columns: Mapping[str, str], **mark: Any) -> Any:
+    """A line for each learner along its rows, with tooltips of these columns; more on the line in `mark`."""
+    import altair as alt
+
+    line = chart_of(rows_of(frames, columns, thin=fields(x, y))).mark_line(strokeWidth=2.2, strokeJoin="round", **mark)
+    return line.encode(x, y, colour(frames), dash(frames), order=alt.Order("row:Q"), tooltip=tooltips(columns))
+
+
+def reference(points: Sequence[tuple[float, float]], x: Any, y: Any) -> Any:
+    """A thin dashed grey line: what learners are compared with."""
+    rows = [dict(zip(fields(x, y), point, strict=True)) for point in points]
+    return chart_of(rows).mark_line(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(x, y)
+
+
+def titled(title: str, *subtitle: str) -> Any:
+    """A title with lines of explanation under it."""
+    import altair as alt
+
+    return alt.TitleParams(title, subtitle=list(subtitle)) if subtitle else alt.TitleParams(title)
+
+
+def finished(chart: Any) -> Any:
+    """The chart in the look of all figures."""
+    return (
+        chart.configure(font=FONT, background="white", padding=12)
+        .configure_title(
+            anchor="start", frame="group", fontSize=17, subtitleFontSize=12.5, subtitleColor=GREY, offset=14, subtitlePadding=5
+        )
+        .configure_axis(
+            labelFontSize=12,
+            titleFontSize=13,
+            titleFontWeight="normal",
+            titlePadding=9,
+            labelFlush=False,
+            tickCount=5,
+            gridColor="#E9E9E9",
+            tickColor="#B5B5B5",
+            domainColor="#B5B5B5",
+        )
+        .configure_legend(labelFontSize=12.5, titleFontSize=12.5, offset=14, columnPadding=24)
+        .configure_header(labelFontSize=13, labelFontWeight="bold", title=None)
+        .configure_view(stroke="#D0D0D0")
+    )

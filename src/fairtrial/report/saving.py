@@ -1,0 +1,35 @@
+"""A chart becomes a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fairtrial.errors import InputError
+
+SUFFIXES = (".svg", ".png", ".pdf", ".html", ".json")
+
+_OPTIONS: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
+
+
+def save(chart: Any, path: str | Path) -> Path:
+    """Write a chart in the format that the suffix names: .svg, .png, .pdf, .html or .json (the Vega-Lite description).
+
+    The HTML file holds all it needs and works offline; PNG has twice the pixels of the screen.
+
+    >>> import tempfile
+    >>> from fairtrial.measures import roc_curve
+    >>> from fairtrial.report.curves import draw_roc
+    >>> chart = draw_roc({"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(chart, f"{folder}/roc.svg").name
+    'roc.svg'
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"path must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
+    chart.save(str(path), format=suffix[1:], **_OPTIONS.get(suffix, {}))
+    return path
