@@ -6,6 +6,7 @@ What it says stands in a comment behind the print, or in a text block that follo
 import contextlib
 import io
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def test_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "page"}
     found = [*FENCE.findall(page.read_text()), ("", "")]
-    for (language, code), (next_language, text) in zip(found, found[1:], strict=False):
+    for (language, code), (next_language, text) in pairwise(found):
         if language == "python":
             printed = run(code, names)
             if next_language == "text":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -174,11 +173,19 @@ def _no_missing(name: str, values: npt.NDArray[Any]) -> None:
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype.kind == "O":
-        missing = np.array([value is None or (isinstance(value, float) and math.isnan(value)) for value in values], dtype=bool)
+        missing = np.array([_is_missing(value) for value in values], dtype=bool)
     else:
         return
     if missing.any():
         raise InputError(f"{name} must not hold missing labels, got one at row {int(np.argmax(missing))}: drop these rows")
+
+
+def _is_missing(value: object) -> bool:
+    """None, NaN, NaT and pandas' NA: whatever does not equal itself, or refuses to say."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True
 
 
 def _one_kind(columns: dict[str, npt.NDArray[Any]]) -> None:
@@ -227,10 +234,11 @@ def _complete_pair(names: npt.NDArray[Any], codes: IntArray) -> tuple[npt.NDArra
 def _codes_among(name: str, values: npt.NDArray[Any], names: npt.NDArray[Any]) -> IntArray:
     place = {value: code for code, value in enumerate(names.tolist())}
     found, inverse = _factorise(values)
-    unknown = [value for value in found.tolist() if value not in place]
-    if unknown:
-        raise InputError(f"{name} must hold only the given labels, got {unknown[0]!r}: {did_you_mean(unknown[0], place)}")
-    return np.array([place[value] for value in found.tolist()], dtype=np.intp)[inverse]
+    codes = np.array([place.get(value, -1) for value in found.tolist()], dtype=np.intp)[inverse]
+    if (codes < 0).any():
+        unknown = found.tolist()[inverse[np.argmax(codes < 0)]]
+        raise InputError(f"{name} must hold only the given labels, got {unknown!r}: {did_you_mean(unknown, place)}")
+    return codes
 
 
 def _positive_index(names: npt.NDArray[Any], positive: object) -> int | None:

@@ -123,3 +123,16 @@ def test_unasked_and_impossible_measures_are_refused(two):
         evaluate(y, y_score=np.where(np.arange(300) == 5, np.nan, p))
     with pytest.raises(InputError, match="average must give one number"):
         evaluate(y, y, average=None)
+
+
+def test_one_class_singled_out_of_three(three):
+    y, p = three
+    names = ["accuracy", "recall", "auc", "brier"]
+    whole = evaluate(y, y_score=p, positive="y", measures=names, interval=None)
+    said, is_y = np.array(["x", "y", "z"])[p.argmax(axis=1)], y == "y"
+    assert whole["recall"].estimate == pytest.approx(np.mean(said[is_y] == "y"))
+    assert whole["auc"].estimate == pytest.approx(registry["auc"](is_y, p[:, 1]))
+    assert whole["brier"].estimate == pytest.approx(np.mean((p[:, 1] - is_y) ** 2))
+    column = evaluate(y, y_score=p[:, 1], positive="y", interval=None)
+    assert column["brier"].estimate == pytest.approx(whole["brier"].estimate)
+    assert any("measures of labels are left out" in note for note in column.notes)

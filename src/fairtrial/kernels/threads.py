@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
 
 R = TypeVar("R")
+
+_PREFIX = "fairtrial-kernels"
 
 
 def thread_count() -> int:
@@ -21,10 +24,15 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
+def _spare_threads() -> int:
+    """Threads that work may be spread over: inside the pool only its own, for a pool that waits for itself never ends."""
+    return 1 if threading.current_thread().name.startswith(_PREFIX) else thread_count()
+
+
 @cache
 def _pool(size: int, pid: int) -> ThreadPoolExecutor:
     del pid  # a forked child must not inherit its parent's threads, hence the key
-    return ThreadPoolExecutor(size, thread_name_prefix="fairtrial")
+    return ThreadPoolExecutor(size, thread_name_prefix=_PREFIX)
 
 
 def in_chunks(work: Callable[[int, int], R], n: int, chunk: int) -> list[R]:
@@ -35,7 +43,7 @@ def in_chunks(work: Callable[[int, int], R], n: int, chunk: int) -> list[R]:
     """
     chunk = max(1, chunk)
     starts = range(0, n, chunk)
-    threads = thread_count()
+    threads = _spare_threads()
     if threads == 1 or len(starts) <= 1:
         return [work(start, min(start + chunk, n)) for start in starts]
     pool = _pool(threads, os.getpid())
@@ -44,7 +52,8 @@ def in_chunks(work: Callable[[int, int], R], n: int, chunk: int) -> list[R]:
 
 def both(first: Callable[[], R], second: Callable[[], R]) -> tuple[R, R]:
     """Two calls side by side."""
-    if thread_count() == 1:
+    threads = _spare_threads()
+    if threads == 1:
         return first(), second()
-    other = _pool(thread_count(), os.getpid()).submit(second)
+    other = _pool(threads, os.getpid()).submit(second)
     return first(), other.result()

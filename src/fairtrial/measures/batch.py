@@ -67,7 +67,7 @@ def _chosen(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     chosen = [get_measure(each) for each in listed]
     for each in chosen:
         if type(each) is not ScoreMeasure:
-            raise InputError(f"batch computes measures of scores, and {each.name} needs {each.facts.needs}: use evaluate")
+            raise InputError(f"measures must be of one column of scores for batch, got {each.name}: use evaluate for it")
     return chosen
 
 

@@ -82,7 +82,7 @@ class Confusion:
     @property
     def total(self) -> Any:
         """Weight of all rows."""
-        total = self.table.sum(axis=(-2, -1))
+        total = self.true.sum(axis=-1)
         return float(total) if total.ndim == 0 else total
 
     @property
@@ -103,8 +103,11 @@ class Confusion:
     @property
     def cells(self) -> Cells:
         """Each class against the rest."""
-        hits, fp, fn = self.hits, self.predicted - self.hits, self.true - self.hits
-        return Cells(hits, fp, fn, self.table.sum(axis=(-2, -1))[..., None] - hits - fp - fn)
+        # Sums alone, no differences: with fractional weights a cell that is empty must come out as zero exactly.
+        others = 1 - np.eye(len(self.labels))
+        outside = others @ self.table
+        fp = np.diagonal(outside, axis1=-2, axis2=-1)
+        return Cells(self.hits, fp, (self.table * others).sum(axis=-1), (outside * others).sum(axis=-1))
 
     def frame(self) -> pd.DataFrame:
         """The table with its labels; only for a single table."""

@@ -170,14 +170,16 @@ class _Given:
         return ""
 
     def _labels_from_probabilities(self) -> None:
-        rows = self._rows["probabilities"]
-        if len(rows.classes) > 2:
-            picked = rows.probabilities.argmax(axis=1)
+        rows = registry["auc"].rows(self.y_true, self.columns["y_score"], **self.options)
+        if rows.scores.ndim == 2:
+            picked = rows.scores.argmax(axis=1)
             self.notes.append("labels are the most likely class of each row")
-        else:
-            other, wanted = (0, 1) if rows.classes.positive in (1, None) else (1, 0)
-            picked = np.where(rows.probabilities[:, wanted] > 0.5, wanted, other)
+        elif len(rows.classes) == 2:
+            wanted = 0 if rows.classes.positive == 0 else 1
+            picked = np.where(rows.scores > 0.5, wanted, 1 - wanted)
             self.notes.append("labels are those more likely than not")
+        else:
+            return
         self.columns["y_pred"] = rows.classes.names[picked]
 
 

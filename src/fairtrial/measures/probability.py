@@ -79,9 +79,10 @@ def information_score(
 ) -> FloatArray:
     """Kononenko and Bratko's information score: bits that a forecast tells beyond the prior, misleading ones negative.
 
-    `kind`: "mean" per case, "total", or "relative": the total in percent of the prior's entropy (as WEKA prints them).
-    `prior`: the probability of each class (or a line of them for each row), best from the training data; WEKA takes
-    (1 + count) / (classes + rows). None takes the shares in `y_true`.
+    `kind`: "mean" per case, "total", or "relative": the total in percent of the prior's mean entropy. `prior`: the probability
+    of each class (or a line of them for each row), best from the training data; None takes the shares in `y_true`. WEKA prints
+    all three kinds, its prior being (1 + count) / (classes + rows) of the training fold, the relative one with the entropy of
+    the last fold's.
 
     >>> from fairtrial.measures import information_score
     >>> round(information_score([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 4)
@@ -90,6 +91,8 @@ def information_score(
     _check.one_of("kind", kind, ("mean", "total", "relative"))
     priors = _priors(rows, prior)
     mean = _mean_over_lines(rows, priors, _information)
+    if prior is None:
+        mean = np.where((rows.shares > 0).sum(axis=1) > 1, mean, np.nan)
     if kind == "mean":
         return mean
     total = mean * rows.total()
@@ -152,9 +155,8 @@ def forecasts(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
 
 def bin_of(forecast: FloatArray, bins: int, strategy: str) -> npt.NDArray[np.intp]:
     """The bin of each forecast; quantiles are those of the rows themselves, also while resampling."""
-    if strategy == "uniform":
-        return np.clip(np.ceil(forecast * bins).astype(np.intp) - 1, 0, bins - 1)
-    edges = np.quantile(forecast, np.linspace(0, 1, bins + 1)[1:-1])
+    inner = np.arange(1, bins) / bins
+    edges = inner if strategy == "uniform" else np.quantile(forecast, inner)
     return np.searchsorted(edges, forecast, side="left")
 
 
@@ -190,7 +192,7 @@ def _information(rows: ProbabilityRows, prior: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         gained = np.log2(after) - np.log2(before)
         misled = np.log2(1 - before) - np.log2(1 - after)
-    return np.where(after >= before, gained, misled)
+    return np.where(after == before, 0.0, np.where(after > before, gained, misled))
 
 
 def _entropy(prior: FloatArray) -> FloatArray:

@@ -9,8 +9,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial.kernels import hull as hulls
-from fairtrial.kernels import ranking as kernels
+from fairtrial.kernels import hull as hulls, ranking as kernels
 from fairtrial.measures.measure import measure
 from fairtrial.measures.tally import ScoreTally
 
@@ -79,9 +78,7 @@ def partial_auc(tally: ScoreTally, *, max_fpr: float = 0.1, standardized: bool =
     return 0.5 * (1 + (area - guessing) / (max_fpr - guessing))
 
 
-@measure(
-    needs="scores", direction="max", range=(0.5, 1), chance=0.5, cite="Provost & Fawcett 2001", rank_based=True, undefined=_BOTH
-)
+@measure(needs="scores", direction="max", range=(0.5, 1), cite="Provost & Fawcett 2001", rank_based=True, undefined=_BOTH)
 def auch(tally: ScoreTally) -> FloatArray:
     """Area under the ROC convex hull; never below one half, for the hull holds the diagonal.
 

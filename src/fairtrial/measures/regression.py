@@ -19,11 +19,19 @@ def _around_mean(rows: ValueRows, power: int, baseline: float | None) -> FloatAr
     """Mean |baseline - y|^power for each line of weights."""
     if baseline is not None:
         return rows.mean(np.abs(rows.true - baseline) ** power)
-    centres = rows.mean(rows.true)
-    if len(centres) == 1:
-        return rows.mean(np.abs(rows.true - centres[0]) ** power)
-    lines = [np.average(np.abs(rows.true - c) ** power, weights=w) for c, w in zip(centres, rows.weights, strict=True)]
+    lines = []
+    for weights in rows.weights:
+        # Seen from one of its own values, a constant column is zero exactly and its mean is free of rounding.
+        shifted = rows.true - rows.true[weights.argmax()]
+        lines.append(np.average(np.abs(shifted - np.average(shifted, weights=weights)) ** power, weights=weights))
     return np.array(lines)
+
+
+def _variance(rows: ValueRows, centred: FloatArray) -> FloatArray:
+    """Variance for each line of weights; what rounding leaves of a constant column is zero."""
+    square = rows.mean(centred**2)
+    spread = square - rows.mean(centred) ** 2
+    return np.where(spread > 1e-13 * square, spread, 0.0)
 
 
 @measure(name="regression.mse", needs="values", direction="min", range=(0, np.inf), cite="Galdi & Tagliaferri 2018")
@@ -153,7 +161,6 @@ def correlation(rows: ValueRows) -> FloatArray:
     """
     # Centring first keeps the sums small, so that subtracting squares loses little.
     true, predicted = rows.true - rows.true.mean(), rows.predicted - rows.predicted.mean()
-    t, p = rows.mean(true), rows.mean(predicted)
-    covariance = rows.mean(true * predicted) - t * p
-    spread = np.maximum(rows.mean(true**2) - t**2, 0) * np.maximum(rows.mean(predicted**2) - p**2, 0)
-    return ratio(covariance, np.sqrt(spread))
+    covariance = rows.mean(true * predicted) - rows.mean(true) * rows.mean(predicted)
+    spread = _variance(rows, true) * _variance(rows, predicted)
+    return ratio(np.where(spread > 0, covariance, 0.0), np.sqrt(spread))

@@ -192,7 +192,7 @@ class WeightedRows:
         with np.errstate(invalid="ignore"):
             for sign in (np.inf, -np.inf):
                 mean = np.where((self.weights[:, contributions == sign] > 0).any(axis=1), mean + sign, mean)
-        return mean
+        return np.asarray(mean)
 
     def total(self) -> FloatArray:
         """Weight of all rows."""
@@ -225,12 +225,15 @@ class ProbabilityRows(WeightedRows):
         rows = ScoreRows.read(y_true, y_prob, positive=positive, labels=labels, sample_weight=sample_weight, name="y_prob")
         matrix = _check.probabilities("y_prob", rows.scores)
         classes, true = rows.classes, rows.true
+        if positive is not None and len(classes) != 2 and classes.positive is not None:
+            # One class singled out of several: that class against the rest.
+            true = (true == classes.positive).astype(np.intp)
+            matrix = matrix[:, classes.positive] if matrix.ndim == 2 else matrix
+            classes = Classes(np.array(["the rest", str(positive)]), 1)
+        if matrix.ndim == 1 and len(classes) == 1:
+            raise InputError(f"positive must be named when only {classes.names[0]!r} occurs: pass positive= or labels=")
         if matrix.ndim == 1:
-            place = classes.positive if classes.positive is not None else len(classes) - 1
-            if len(classes) != 2:
-                true, classes = (true == place).astype(np.intp), Classes(np.array([0, 1]), 1)
-                place = 1
-            matrix = np.column_stack([1 - matrix, matrix] if place == 1 else [matrix, 1 - matrix])
+            matrix = np.column_stack([matrix, 1 - matrix] if classes.positive == 0 else [1 - matrix, matrix])
         weights = np.ones(len(true)) if rows.weights is None else rows.weights
         return cls(weights[None], true, matrix, classes)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial import _check
 from fairtrial.errors import InputError
 from fairtrial.measures.measure import Measure
 
@@ -42,7 +43,7 @@ class MeasureScorer:
             options["sample_weight"] = sample_weight
         if self.measure.facts.needs != "values":
             # All classes of the learner count, also those that a small fold happens to miss.
-            options.setdefault("labels", np.asarray(estimator.classes_).tolist())
+            options.setdefault("labels", self._classes(estimator))
         value = self.measure(y, self._response(estimator, X), **options)
         return float(value) if self.measure.facts.direction == "max" else -float(value)
 
@@ -66,5 +67,18 @@ class MeasureScorer:
         return response
 
     def _positive(self, estimator: Any) -> int:
-        wanted = self.options.get("positive")
-        return 1 if wanted is None else np.asarray(estimator.classes_).tolist().index(wanted)
+        wanted, classes = self.options.get("positive"), self._classes(estimator)
+        if wanted is None:
+            return 1
+        _check.one_of("positive", wanted, classes)
+        return classes.index(wanted)
+
+    def _classes(self, estimator: Any) -> list[Any]:
+        """The learner's classes, in the order of its columns of scores."""
+        if not hasattr(estimator, "classes_"):
+            raise InputError(f"{self.measure.name} must have a fitted classifier, got {type(estimator).__name__}")
+        classes: list[Any] = np.asarray(estimator.classes_).tolist()
+        given = self.options.get("labels")
+        if given is not None and self.measure.facts.needs != "labels" and list(given) != classes:
+            raise InputError(f"labels must be the learner's classes {classes}, got {list(given)}: name positive= instead")
+        return classes

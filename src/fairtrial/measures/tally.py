@@ -131,9 +131,7 @@ def tally_of(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights: Fl
         _check.finite("y_score", scores)
         descending = order(scores)[::-1]
         descending = descending[weights[descending] > 0]
-        size = kernels.group_sorted(
-            scores[descending], is_positive[descending], weights[descending], values[0], pos[0], neg[0]
-        )
+        size = kernels.group_sorted(scores[descending], is_positive[descending], weights[descending], values[0], pos[0], neg[0])
     return ScoreTally(values[0, :size], pos[0, :size], neg[0, :size])
 
 

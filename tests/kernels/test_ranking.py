@@ -1,0 +1,96 @@
+"""Each sweep over tallies equals a twin that looks at pairs of cases or at every threshold."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from fairtrial.kernels import ranking as kernels
+from tests.reference import ranking as twin
+from tests.reference.cases import tallies
+
+# name: how the kernel is called, and its twin
+SWEEPS = {
+    "auc": (lambda _, p, n, out: kernels.auc(p, n, out), twin.auc),
+    "sauc": (kernels.sauc, twin.sauc),
+    "ks": (lambda _, p, n, out: kernels.ks(p, n, False, out), lambda *rows: twin.ks(*rows, signed=False)),
+    "signed ks": (lambda _, p, n, out: kernels.ks(p, n, True, out), lambda *rows: twin.ks(*rows, signed=True)),
+    "taks": (lambda _, p, n, out: kernels.taks(p, n, True, out), twin.taks),
+    "abc": (lambda _, p, n, out: kernels.taks(p, n, False, out), twin.abc),
+    "average_precision": (lambda _, p, n, out: kernels.average_precision(p, n, out), twin.average_precision),
+}
+
+
+def sweep(kernel, values, pos, neg):
+    out = np.full(len(pos), 99.0)
+    kernel(values, pos, neg, out)
+    return out
+
+
+def by_twin(function, values, pos, neg):
+    return [function(*twin.rows_of(*line)) for line in zip(values, pos, neg, strict=True)]
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+@given(tally=tallies())
+@settings(max_examples=60, deadline=None)
+def test_sweep_equals_its_twin(name, tally):
+    kernel, function = SWEEPS[name]
+    np.testing.assert_allclose(sweep(kernel, *tally), by_twin(function, *tally), rtol=1e-9, atol=1e-12)
+
+
+@given(tally=tallies(), max_fpr=st.sampled_from([0.01, 0.1, 1 / 3, 0.5, 0.9, 1.0]))
+@settings(max_examples=80, deadline=None)
+def test_partial_auc_equals_its_twin(tally, max_fpr):
+    found = sweep(lambda _, p, n, out: kernels.partial_auc(p, n, max_fpr, out), *tally)
+    np.testing.assert_allclose(found, by_twin(lambda *rows: twin.partial_auc(*rows, max_fpr=max_fpr), *tally), atol=1e-9)
+
+
+@given(tally=tallies(), fraction=st.sampled_from([0.05, 0.1, 0.5, 2 / 3, 1.0]))
+@settings(max_examples=80, deadline=None)
+def test_lift_equals_its_twin(tally, fraction):
+    found = sweep(lambda _, p, n, out: kernels.lift(p, n, fraction, out), *tally)
+    np.testing.assert_allclose(found, by_twin(lambda *rows: twin.lift(*rows, fraction=fraction), *tally), rtol=1e-9)
+
+
+@given(tally=tallies(), cost=st.sampled_from([0.01, 0.3, 0.5, 0.99]))
+@settings(max_examples=80, deadline=None)
+def test_least_loss_equals_its_twin(tally, cost):
+    found = sweep(lambda _, p, n, out: kernels.least_loss(p, n, np.full(len(p), cost), out), *tally)
+    np.testing.assert_allclose(found, by_twin(lambda *rows: twin.least_loss(*rows, cost=cost), *tally), atol=1e-12)
+
+
+@given(tally=tallies())
+@settings(max_examples=40, deadline=None)
+def test_sauc_takes_one_row_of_values_for_all_tallies(tally):
+    values, pos, neg = tally
+    shared = values[:1]
+    repeated = np.repeat(shared, len(pos), axis=0)
+    np.testing.assert_array_equal(sweep(kernels.sauc, shared, pos, neg), sweep(kernels.sauc, repeated, pos, neg))
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+@given(tally=tallies(max_lines=1), padding=st.integers(1, 3))
+@settings(max_examples=20, deadline=None)
+def test_padding_changes_nothing(name, tally, padding):
+    kernel, _ = SWEEPS[name]
+    padded = [np.pad(each, ((0, 0), (0, padding))) for each in tally]
+    np.testing.assert_array_equal(sweep(kernel, *padded), sweep(kernel, *tally))
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_one_class_alone_gives_nan(name):
+    kernel, _ = SWEEPS[name]
+    counts, none = np.array([[1.0, 2.0]]), np.zeros((1, 2))
+    values = np.array([[0.8, 0.2]])
+    assert np.isnan(sweep(kernel, values, counts, none)).all()
+    assert np.isnan(sweep(kernel, values, none, counts)).all()
+
+
+def test_counts_may_be_whole_numbers_of_any_type():
+    out = np.empty(1)
+    kernels.auc(np.array([[1, 0, 1]]), np.array([[0, 2, 0]]), out)
+    assert out[0] == 0.5
+
+
+def test_totals_add_up_one_row():
+    assert kernels.totals(np.array([1, 2, 3], dtype=np.uint8)) == 6.0

@@ -1,0 +1,74 @@
+"""The radix sort orders every float as NumPy does."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from hypothesis.extra import numpy as hnp
+
+from fairtrial.kernels.sorting import order, radix_order, radix_sort, sort
+
+EDGES = [0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, 2.2e-308, -2.2e-308, 1.8e308, -1.8e308, 1.0, -1.0]
+
+
+@given(column=hnp.arrays(float, st.integers(0, 60), elements=st.floats(allow_nan=False) | st.sampled_from(EDGES)))
+@settings(max_examples=200, deadline=None)
+def test_radix_sort_orders_all_numbers(column):
+    expected = np.sort(column)
+    radix_sort(column)
+    np.testing.assert_array_equal(column, expected)
+
+
+def test_zero_of_either_sign_is_one_number():
+    column = np.array([0.0, -0.0, 1.0, -1.0, 0.0, -0.0])
+    np.testing.assert_array_equal(radix_order(column), [3, 0, 1, 4, 5, 2])
+    radix_sort(column)
+    np.testing.assert_array_equal(column, [-1, 0, 0, 0, 0, 1])
+
+
+@given(column=hnp.arrays(float, st.integers(0, 60), elements=st.floats(allow_nan=False) | st.sampled_from(EDGES)))
+@settings(max_examples=200, deadline=None)
+def test_radix_order_is_numpys_stable_order(column):
+    np.testing.assert_array_equal(radix_order(column), np.argsort(column, kind="stable"))
+
+
+@pytest.mark.parametrize("n", [1, 19_999, 20_000, 50_001])
+def test_order_is_stable_at_every_length_and_leaves_the_column_alone(n):
+    column = np.random.default_rng(n).normal(size=n).round(2)
+    before = column.copy()
+    np.testing.assert_array_equal(order(column), np.argsort(column, kind="stable"))
+    np.testing.assert_array_equal(column, before)
+
+
+@given(column=hnp.arrays(float, st.integers(1, 30), elements=st.floats(-3, 3)), nans=st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_nan_goes_to_the_ends(column, nans):
+    stray = np.full(nans, np.nan)
+    stray[::2] *= -1
+    mixed = np.random.default_rng(0).permutation(np.r_[column, stray])
+    radix_sort(mixed)
+    assert np.isnan(mixed[0]) or np.isnan(mixed[-1])
+    np.testing.assert_array_equal(mixed[~np.isnan(mixed)], np.sort(column))
+
+
+@pytest.mark.parametrize("n", [1, 19_999, 20_000, 50_001])
+@pytest.mark.parametrize("kind", ["normal", "ties", "constant", "huge range"])
+def test_sort_is_in_place_and_right_at_every_length(n, kind):
+    rng = np.random.default_rng(n)
+    column = {
+        "normal": rng.normal(size=n),
+        "ties": rng.integers(-3, 3, n).astype(float),
+        "constant": np.full(n, -2.5),
+        "huge range": rng.normal(size=n) * 10.0 ** rng.integers(-300, 300, n),
+    }[kind]
+    expected = np.sort(column)
+    sort(column)
+    np.testing.assert_array_equal(column, expected)
+
+
+@pytest.mark.parametrize("stray", [np.nan, -np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("n", [100, 30_000])
+def test_what_is_not_finite_shows_at_an_end(stray, n):
+    column = np.random.default_rng(0).random(n)
+    column[n // 2] = stray
+    sort(column)
+    assert not (np.isfinite(column[0]) and np.isfinite(column[-1]))

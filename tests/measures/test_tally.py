@@ -1,0 +1,110 @@
+"""The tally of scores: counting with and without weights, adding, showing, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from fairtrial.errors import InputError
+from fairtrial.measures import ScoreTally
+from fairtrial.measures.tally import tallies_of, tally_of
+from tests.reference import cases, ranking as twin
+
+
+def as_dictionary(tally):
+    return {float(v): [float(p), float(q)] for v, p, q in zip(tally.values, tally.pos, tally.neg, strict=True)}
+
+
+def equal(tally, expected):
+    assert tally.values.tolist() == list(expected)
+    np.testing.assert_allclose(np.c_[tally.pos, tally.neg], np.array(list(expected.values())).reshape(-1, 2), atol=1e-12)
+
+
+@given(rows=cases.scored_rows())
+@settings(max_examples=100, deadline=None)
+def test_a_weighted_tally_equals_counting_in_a_dictionary(rows):
+    y, s, w = rows
+    equal(tally_of(y, s, w), twin.tally(y, s, w))
+
+
+@given(rows=cases.scored_rows(weighted=False))
+@settings(max_examples=100, deadline=None)
+def test_weights_of_one_give_the_tally_without_weights(rows):
+    y, s, w = rows
+    equal(tally_of(y, s, None), twin.tally(y, s, w))
+
+
+@given(first=cases.scored_rows(), second=cases.scored_rows())
+@settings(max_examples=60, deadline=None)
+def test_tallies_add_up_to_the_tally_of_the_rows_together(first, second):
+    together = [np.concatenate(parts) for parts in zip(first, second, strict=True)]
+    equal(tally_of(*first) + tally_of(*second), twin.tally(*together))
+
+
+@given(rows=cases.scored_rows(max_rows=10, weighted=False))
+@settings(max_examples=40, deadline=None)
+def test_tallies_of_many_models_are_those_of_each(rows):
+    y, s, w = rows
+    scores, truths = np.stack([s, -s, np.zeros(len(s))]), np.stack([y, ~y, y])
+    for truth in (y, truths):
+        tallies = tallies_of(truth, scores)
+        for b, line in enumerate(scores):
+            some = tallies.pos[b] + tallies.neg[b] > 0
+            own = ScoreTally(tallies.values[b, some], tallies.pos[b, some], tallies.neg[b, some])
+            equal(own, twin.tally(np.broadcast_to(truth, scores.shape)[b], line, w))
+
+
+def test_the_positive_class_may_be_any():
+    y, s = ["no", "yes", "no"], [0.2, 0.9, 0.2]
+    assert as_dictionary(ScoreTally.from_scores(y, s)) == {0.9: [1, 0], 0.2: [0, 2]}
+    assert as_dictionary(ScoreTally.from_scores(y, s, positive="no")) == {0.9: [0, 1], 0.2: [2, 0]}
+
+
+def test_totals_are_weights_of_the_classes():
+    tally = ScoreTally.from_scores([0, 1, 1], [0.1, 0.2, 0.2], sample_weight=[1, 2, 0.5])
+    assert (tally.positives, tally.negatives) == (2.5, 1.0)
+
+
+def test_more_than_two_classes_need_a_positive_one():
+    with pytest.raises(InputError, match=r"positive must be named when there are 3 classes: pass positive= one of \[0, 1, 2\]"):
+        ScoreTally.from_scores([0, 1, 2], np.eye(3))
+    assert ScoreTally.from_scores([0, 1, 2], np.eye(3), positive=2).positives == 1
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(3)])
+@pytest.mark.parametrize("stray", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_scores_that_are_not_finite_are_found_in_either_class(row, stray, weights):
+    s = np.array([0.1, 0.2, 0.3])
+    s[row] = stray
+    with pytest.raises(InputError, match=f"y_score must be finite, got -?{abs(stray)} at row {row}"):
+        tally_of(np.array([True, False, True]), s, weights)
+
+
+def test_a_stray_in_a_long_column_is_found_too():
+    s = np.random.default_rng(0).random(50_000)
+    s[777] = np.nan
+    with pytest.raises(InputError, match=r"y_score must be finite, got nan at row 777 \(1 such values\)"):
+        tally_of(np.arange(50_000) % 2 == 0, s, None)
+
+
+def test_the_callers_scores_are_not_sorted():
+    s = np.array([3.0, 1.0, 2.0])
+    tally_of(np.array([True, False, True]), s, None)
+    assert s.tolist() == [3, 1, 2]
+
+
+def test_a_batch_does_not_add_up_and_has_no_frame():
+    single = ScoreTally.from_scores([0, 1], [0.1, 0.2])
+    batch = ScoreTally(single.values, single.pos[None], single.neg[None])
+    with pytest.raises(InputError, match="only single tallies add up, got a batch"):
+        single + batch
+    with pytest.raises(InputError, match="a batch of tallies has no single frame"):
+        batch.frame()
+    assert str(batch) == "ScoreTally of 1 tallies"
+
+
+def test_a_single_tally_shows_itself():
+    tally = ScoreTally.from_scores([0, 1, 1], [0.1, 0.2, 0.2])
+    assert str(tally) == "ScoreTally: 2 distinct scores, 2 positives, 1 negatives"
+    assert tally.frame().to_dict("list") == {"score": [0.2, 0.1], "positives": [2, 0], "negatives": [0, 1]}
+    assert "<table" in tally._repr_html_()

@@ -1,0 +1,173 @@
+"""Each check: what passes, and an error that names the argument, the rule and the value."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+
+from fairtrial import _check
+from fairtrial.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: _check.one_of("mode", "fats", ["fast", "slow"]),
+            r"mode must be one of \['fast', 'slow'\], got 'fats': did you",
+        ),
+        (lambda: _check.at_least("n", 1, 2), "n must be at least 2, got 1"),
+        (lambda: _check.at_least("n", math.nan, 2), "n must be at least 2, got nan"),
+        (lambda: _check.whole_number("n", 2.0, 1), "n must be a whole number, got 2.0"),
+        (lambda: _check.whole_number("n", True, 1), "n must be a whole number, got True"),
+        (lambda: _check.whole_number("n", 0, 1), "n must be at least 1, got 0"),
+        (lambda: _check.between("x", 1, 0, 1), "x must lie between 0 and 1, got 1"),
+        (lambda: _check.between("x", math.nan, 0, 1), "x must lie between 0 and 1, got nan"),
+        (lambda: _check.share("x", 0), "x must be above 0 and at most 1, got 0"),
+        (lambda: _check.column("y", [[1, 2], [3, 4]]), r"y must be one-dimensional, got shape \(2, 2\)"),
+        (lambda: _check.column("y", 3), r"y must be one-dimensional, got shape \(\)"),
+        (lambda: _check.column("y", []), "y must hold at least 1 row, got 0"),
+        (lambda: _check.same_length(a=np.ones(2), b=np.ones(3)), "same number of rows: a has 2, b has 3"),
+        (lambda: _check.numbers("s", ["1", "two"]), "s must hold numbers, got 'two'"),
+        (lambda: _check.numbers("s", [[1], [2, 3]]), "s must hold numbers, got"),
+        (lambda: _check.finite("s", np.array([1, np.inf])), r"s must be finite, got inf at row 1 \(1 such values\): drop"),
+        (lambda: _check.finite("s", np.array([[1, 2], [np.nan] * 2])), r"got nan at row \(1, 0\) \(2 such values\)"),
+        (
+            lambda: _check.probabilities("p", np.array([0.5, 1.5])),
+            "p must hold probabilities between 0 and 1, got 1.5 at row 1",
+        ),
+        (lambda: _check.probabilities("p", np.array([[0.5, 0.4]])), "p must sum to 1 in each row, got 0.9 at row 0"),
+        (lambda: _check.weights([1, -1], 2), "sample_weight must not be negative, got -1.0 at row 1"),
+        (lambda: _check.weights([0, 0], 2), "sample_weight must not be zero everywhere"),
+        (lambda: _check.weights([1], 2), "sample_weight must have one value for each of the 2 rows, got 1"),
+    ],
+)
+def test_a_broken_rule_is_told_with_name_rule_and_value(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_what_keeps_the_rules_passes():
+    _check.one_of("mode", None, [None, "fast"])
+    _check.between("x", 0.5, 0, 1)
+    _check.share("x", 1)
+    _check.same_length(a=np.ones(2), b=None, c=np.ones(2))
+    assert _check.whole_number("n", np.int64(3), 1) == 3
+    assert _check.column("y", [[1], [2]]).tolist() == [1, 2]
+    assert _check.numbers("s", ["1", "2.5"]).tolist() == [1, 2.5]
+    assert _check.weights(None, 5) is None
+    assert _check.weights([0, 2], 2).tolist() == [0, 2]
+    assert _check.probabilities("p", np.array([[0.25, 0.75]])).tolist() == [[0.25, 0.75]]
+
+
+def test_rows_may_miss_the_sum_of_one_by_rounding_only():
+    thirds = np.full((1, 3), 1 / 3, dtype=np.float32).astype(float)
+    assert _check.probabilities("p", thirds) is thirds
+
+
+LABELS = st.one_of(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=20).map(np.array),
+    st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20).map(np.array),
+    st.lists(st.integers(0, 200), min_size=1, max_size=20).map(lambda values: np.array(values, dtype=np.uint8)),
+    st.lists(st.sampled_from(["a", "b", "cc"]), min_size=1, max_size=20).map(np.array),
+    st.lists(st.sampled_from(["a", "b", "cc"]), min_size=1, max_size=20).map(lambda values: np.array(values, dtype=object)),
+    st.lists(st.sampled_from([0.5, 1.5, -2.0]), min_size=1, max_size=20).map(np.array),
+    st.lists(st.booleans(), min_size=1, max_size=20).map(np.array),
+)
+
+
+@given(values=LABELS)
+def test_codes_point_at_the_sorted_classes(values):
+    classes, (codes,) = _check.encode(None, None, y=values)
+    names = classes.names.tolist()
+    assert names == sorted(set(names))
+    assert [names[code] for code in codes] == values.tolist()
+    extra = set(names) - set(values.tolist())
+    assert not extra or len(names) == 2
+
+
+@given(values=LABELS)
+def test_given_labels_fix_the_codes(values):
+    labels = sorted(set(values.tolist()), reverse=True)
+    classes, (codes,) = _check.encode(labels, None, y=values)
+    assert classes.names.tolist() == labels
+    assert [labels[code] for code in codes] == values.tolist()
+
+
+def test_columns_share_their_classes():
+    classes, (true, predicted) = _check.encode(None, None, y_true=np.array([3, 5]), y_pred=np.array([7, 3]))
+    assert classes.names.tolist() == [3, 5, 7]
+    assert (true.tolist(), predicted.tolist()) == ([0, 1], [2, 0])
+
+
+@pytest.mark.parametrize(
+    ("values", "names", "codes"),
+    [([0, 0], [0, 1], [0, 0]), ([1, 1], [0, 1], [1, 1]), ([-1], [-1, 1], [0]), ([1.0], [0, 1], [1]), ([5, 5], [5], [0, 0])],
+)
+def test_a_lone_zero_or_one_belongs_to_the_usual_pair(values, names, codes):
+    classes, (found,) = _check.encode(None, None, y=np.array(values))
+    assert classes.names.tolist() == names
+    assert found.tolist() == codes
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "place"),
+    [
+        (["a", "b"], None, 1),
+        (["a", "b"], "a", 0),
+        (["a", "b", "c"], None, None),
+        (["a", "b", "c"], "c", 2),
+        (["a"], None, None),
+    ],
+)
+def test_the_positive_class_is_the_named_one_or_the_second_of_two(values, positive, place):
+    classes, _ = _check.encode(None, positive, y=np.array(values))
+    assert classes.positive == place
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "columns", "message"),
+    [
+        (None, "c", {"y": ["a", "b"]}, "positive must be one of the classes, got 'c': known: a, b"),
+        (["a", "a"], None, {"y": ["a"]}, r"labels must be a list of different classes, got \['a', 'a'\]"),
+        (
+            ["red", "blue"],
+            None,
+            {"y": ["red", "bleu"]},
+            r"y must hold only the given labels, got 'bleu': did you mean 'blue'\?",
+        ),
+        (None, None, {"y_true": ["a"], "y_pred": [1]}, "y_true holds text, y_pred holds numbers; convert one of them"),
+        (None, None, {"y": np.array(["a", 1], dtype=object)}, "labels must be comparable with each other, got a mixture"),
+        (None, None, {"y": np.array(["a", None], dtype=object)}, "y must not hold missing labels, got one at row 1"),
+        (None, None, {"y": [1.0, math.nan]}, "y must not hold missing labels, got one at row 1"),
+        (None, None, {"y": np.array([1, pd.NA], dtype=object)}, "y must not hold missing labels, got one at row 1"),
+    ],
+)
+def test_labels_that_break_a_rule_are_refused(labels, positive, columns, message):
+    with pytest.raises(InputError, match=message):
+        _check.encode(labels, positive, **{name: np.asarray(values) for name, values in columns.items()})
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["a", "b", "a"]),
+        pd.Series(["a", "b", "a"], dtype="category"),
+        pd.Series(["a", "b", "a"], dtype="string"),
+        pd.Series(["a", "b", "a"], dtype=object),
+    ],
+    ids=["default", "category", "string", "object"],
+)
+def test_columns_of_pandas_are_labels(column):
+    classes, (codes,) = _check.encode(None, None, y=_check.column("y", column))
+    assert classes.names.tolist() == ["a", "b"]
+    assert codes.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "int8", "float32"])
+def test_number_columns_of_pandas_go_with_plain_numbers(dtype):
+    column = _check.column("y_true", pd.Series([1, 0, 1], dtype=dtype))
+    _, (true, predicted) = _check.encode(None, None, y_true=column, y_pred=np.array([1, 1, 0]))
+    assert (true.tolist(), predicted.tolist()) == ([1, 0, 1], [1, 1, 0])
