@@ -94,7 +94,7 @@ def tell(line: Line) -> None:
 def columns(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
-    return y, rng.normal(size=n) + y
+    return y, 1 / (1 + np.exp(-rng.normal(size=n) - y))  # hmeasure takes no score above 1
 
 
 def first_call(command: str, environment: dict[str, str]) -> float:
@@ -127,7 +127,7 @@ def fresh_process() -> list[Line]:
 
 def measured() -> list[Line]:
     y, s = columns(1_000_000)
-    noisier = s + np.random.default_rng(1).normal(size=len(s))
+    noisier = s + 0.1 * np.random.default_rng(1).normal(size=len(s))
     y10, s10 = columns(10_000)
     y_small, _ = columns(100)
     many = np.random.default_rng(2).normal(size=(10_000, 100)) + y_small

@@ -73,15 +73,3 @@ def test_group_sorted_adds_the_weights_of_equal_scores(rows):
     expected = {float(v): [w[y & (s == v)].sum(), w[~y & (s == v)].sum()] for v in np.unique(s)[::-1]}
     assert values[:size].tolist() == list(expected)
     np.testing.assert_allclose(np.c_[pos, neg][:size], list(expected.values()))
-
-
-@given(data=st.data(), R=st.integers(1, 4), n=st.integers(1, 8))
-@settings(max_examples=60, deadline=None)
-def test_accumulate_is_a_weighted_histogram_of_each_line(data, R, n):
-    drawn = data.draw(hnp.arrays(float, (R, n), elements=st.integers(0, 3).map(float)))
-    weights = data.draw(st.just(np.empty(0)) | hnp.arrays(float, n, elements=st.sampled_from([0.0, 1.0, 0.5])))
-    bins = data.draw(hnp.arrays(np.intp, n, elements=st.integers(0, 4)))
-    out = np.ones((R, 5))
-    kernels.accumulate(drawn, weights, bins, out)
-    scale = weights if weights.size else np.ones(n)
-    np.testing.assert_allclose(out, [1 + np.bincount(bins, line * scale, minlength=5) for line in drawn])

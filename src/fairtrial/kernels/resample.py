@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from fairtrial.kernels.compiling import kernel
 
-FloatArray = npt.NDArray[np.float64]
-
 
 @kernel
 def next_state(state: np.uint64) -> np.uint64:
@@ -25,7 +23,9 @@ def scrambled(state: np.uint64) -> np.uint64:
 
 
 @kernel
-def draw(seed: np.uint64, first: int, order: npt.NDArray[np.intp], ends: npt.NDArray[np.intp], out: FloatArray) -> None:
+def draw(
+    seed: np.uint64, first: int, order: npt.NDArray[np.intp], ends: npt.NDArray[np.intp], out: npt.NDArray[np.uint8]
+) -> None:
     """out[r, i]: how often row i is drawn in resample first + r.
 
     `order` lists the rows stratum by stratum and `ends` tells where each stratum ends; from each stratum as many rows are drawn
@@ -39,5 +39,5 @@ def draw(seed: np.uint64, first: int, order: npt.NDArray[np.intp], ends: npt.NDA
             for _ in range(size):
                 state = next_state(state)
                 pick = int((scrambled(state) >> np.uint64(11)) * (size / 9007199254740992.0))
-                out[r, order[start + pick]] += 1.0
+                out[r, order[start + pick]] += 1
             start = end

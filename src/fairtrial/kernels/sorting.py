@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial.kernels.compiling import kernel
+from fairtrial.kernels.threads import both
 
 FloatArray = npt.NDArray[np.float64]
 
-_LONG = 20_000
+_LONG = 4_000
+_WORTH_A_THREAD = 50_000
 _DIGITS = 6
 _BITS = 11
 _SIZE = 1 << _BITS
@@ -25,6 +27,15 @@ def sort(scores: FloatArray) -> None:
         scores.sort()
     else:
         radix_sort(scores)
+
+
+def sort_both(first: FloatArray, second: FloatArray) -> None:
+    """Sort two columns, side by side if they are long."""
+    if len(first) + len(second) < _WORTH_A_THREAD:
+        sort(first)
+        sort(second)
+    else:
+        both(lambda: sort(first), lambda: sort(second))
 
 
 def order(scores: FloatArray) -> npt.NDArray[np.uint32]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -86,13 +84,3 @@ def group_sorted(
         else:
             neg[m] += weights[i]
     return m + 1
-
-
-@kernel
-def accumulate(drawn: FloatArray, weights: FloatArray, bins: npt.NDArray[Any], out: FloatArray) -> None:
-    """out[r, bins[i]] += drawn[r, i] * weights[i]; an empty `weights` means ones."""
-    weighted = weights.size > 0
-    for r in range(drawn.shape[0]):
-        for i in range(drawn.shape[1]):
-            if drawn[r, i] != 0.0:
-                out[r, bins[i]] += drawn[r, i] * weights[i] if weighted else drawn[r, i]

@@ -52,8 +52,11 @@ def batch(
     def work(start: int, stop: int) -> None:
         truth = is_positive if is_positive.ndim == 1 else is_positive[start:stop]
         tallies = _tallies(truth, scores[start:stop])
-        for line, each in enumerate(chosen):
-            out[line, start:stop] = each.formula(tallies)
+
+        def fill(line: int, _: int) -> None:
+            out[line, start:stop] = chosen[line].formula(tallies)
+
+        in_chunks(fill, len(chosen), 1)  # in turn, unless there is but one chunk of models
 
     in_chunks(work, len(scores), _CHUNK // scores.shape[1])
     _warn_undefined(chosen, out)

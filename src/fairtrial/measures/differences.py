@@ -18,6 +18,7 @@ from fairtrial.kernels.threads import in_chunks
 from fairtrial.measures.closed_intervals import normal_quantile
 from fairtrial.measures.intervals import Bound, Interval, Plan, intervals_from_draws
 from fairtrial.measures.measure import Measure, get_measure
+from fairtrial.measures.rows import Drawn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +118,7 @@ class Differences:
 
 
 def _bootstrap_differences(bound: list[Bound], pairs: list[tuple[int, int]], plan: Plan) -> list[Interval]:
-    def compute(drawn: FloatArray) -> FloatArray:
+    def compute(drawn: Drawn) -> FloatArray:
         values = [one.drawn(drawn) for one in bound]
         return np.column_stack([values[i] - values[j] for i, j in pairs])
 

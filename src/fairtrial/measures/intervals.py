@@ -18,7 +18,7 @@ from fairtrial.measures import closed_intervals as closed
 from fairtrial.measures.measure import LabelMeasure, Measure, get_measure
 from fairtrial.measures.ranking import auc as auc_measure
 from fairtrial.measures.resampling import Compute, Resamples, bca_limits, percentile_limits
-from fairtrial.measures.rows import LabelRows, ScoreRows
+from fairtrial.measures.rows import Drawn, LabelRows, ScoreRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +138,7 @@ class Bound:
         """The value; NaN without a warning."""
         return float(self.measure.values(self.rows, **self.params)[0])
 
-    def drawn(self, drawn: FloatArray) -> FloatArray:
+    def drawn(self, drawn: Drawn) -> FloatArray:
         """The values of resamples."""
         return self.measure.values(self.rows, drawn, **self.params)
 
@@ -226,7 +226,7 @@ def _say(message: str) -> None:
 
 
 def _bootstrap(bound: list[Bound], plan: Plan) -> list[Interval]:
-    def compute(drawn: FloatArray) -> FloatArray:
+    def compute(drawn: Drawn) -> FloatArray:
         return np.column_stack([one.drawn(drawn) for one in bound])
 
     estimates = [one.estimate() for one in bound]
@@ -283,7 +283,7 @@ def _interval_of_function(
     truth, given = _check.column("y_true", y_true), np.asarray(y_score)
     _check.same_length(y_true=truth, y_score=given)
 
-    def compute(drawn: FloatArray) -> FloatArray:
+    def compute(drawn: Drawn) -> FloatArray:
         picks = [np.repeat(np.arange(len(truth)), counts.astype(np.intp)) for counts in drawn]
         return np.array([[float(function(truth[pick], given[pick], **params))] for pick in picks])
 

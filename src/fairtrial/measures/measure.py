@@ -22,7 +22,7 @@ from fairtrial._registry import Registry
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels.arithmetic import ratio
 from fairtrial.measures.confusion import Cells, Confusion
-from fairtrial.measures.rows import LabelRows, ProbabilityRows, ScoreRows, ValueRows
+from fairtrial.measures.rows import Drawn, LabelRows, ProbabilityRows, ScoreRows, ValueRows
 from fairtrial.measures.tally import ScoreTally
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Measure:
         """Checked rows of two columns."""
         raise InputError(f"{self.name} is computed from results of other measures, not from columns of predictions")
 
-    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+    def values(self, rows: Any, drawn: Drawn | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
         """Value for each resample in `drawn` (R x n), or for the rows themselves: shape (R,), or (R, k) without average."""
         raise InputError(f"{self.name} is computed from results of other measures, not from rows")
 
@@ -148,7 +148,7 @@ class LabelMeasure(Measure):
         """Checked rows of two columns."""
         return LabelRows.read(y_true, y, **options)
 
-    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+    def values(self, rows: Any, drawn: Drawn | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
         """Value for each resample, or for the rows themselves."""
         table = rows.confusion(drawn)
         value = self._of(table, average, params)
@@ -218,7 +218,7 @@ class ScoreMeasure(Measure):
         """Checked rows of two columns."""
         return ScoreRows.read(y_true, y, **options)
 
-    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+    def values(self, rows: Any, drawn: Drawn | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
         """Value for each resample, or for the rows themselves."""
         if average == "auto":
             binary = rows.classes.positive is not None or len(rows.classes) < 2
@@ -240,7 +240,7 @@ class MultiScoreMeasure(ScoreMeasure):
 
     averages = ("auto",)
 
-    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+    def values(self, rows: Any, drawn: Drawn | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
         """Value for each resample, or for the rows themselves."""
         del average
         return np.atleast_1d(self.formula(rows, drawn, **params))
@@ -267,7 +267,7 @@ class ProbabilityMeasure(Measure):
         """Checked rows of two columns."""
         return ProbabilityRows.read(y_true, y, **options)
 
-    def values(self, rows: Any, drawn: FloatArray | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+    def values(self, rows: Any, drawn: Drawn | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
         """Value for each resample, or for the rows themselves."""
         del average
         rows = rows if drawn is None else replace(rows, weights=rows.redraw(drawn))

@@ -7,7 +7,7 @@ import numpy as np
 from fairtrial._check import FloatArray
 from fairtrial.measures.measure import measure
 from fairtrial.measures.ranking import auc
-from fairtrial.measures.rows import ScoreRows
+from fairtrial.measures.rows import Drawn, ScoreRows
 
 
 @measure(
@@ -20,7 +20,7 @@ from fairtrial.measures.rows import ScoreRows
     undefined="every class must occur",
     rank_based=True,
 )
-def hand_till(rows: ScoreRows, drawn: FloatArray | None) -> FloatArray:
+def hand_till(rows: ScoreRows, drawn: Drawn | None) -> FloatArray:
     """Hand and Till's M: mean AUC over all pairs of classes, each pair seen from both sides.
 
     >>> from fairtrial.measures import hand_till

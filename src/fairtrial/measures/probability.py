@@ -12,7 +12,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
 from fairtrial.kernels.arithmetic import ratio
-from fairtrial.kernels.tally import accumulate
+from fairtrial.kernels.binning import Binning
 from fairtrial.measures.measure import measure
 from fairtrial.measures.rows import ProbabilityRows
 
@@ -134,10 +134,7 @@ def calibration_error(
     _check.one_of("norm", norm, ("l1", "l2", "max"))
     forecast, came_true = forecasts(rows)
     place = bin_of(forecast, bins, strategy)
-    sums = np.zeros((len(rows.weights), bins))
-    weight = np.zeros_like(sums)
-    accumulate(rows.weights, forecast - came_true, place, sums)
-    accumulate(rows.weights, np.ones_like(forecast), place, weight)
+    sums, weight = Binning(place, bins, forecast - came_true).sums(rows.weights), Binning(place, bins).sums(rows.weights)
     gap = np.abs(np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0))
     if norm == "max":
         return np.asarray(gap.max(axis=1))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.kernels.resample import draw
@@ -15,7 +16,7 @@ from fairtrial.kernels.threads import in_chunks
 _CHUNK = 1 << 17
 _GROUPS = 500
 
-Compute = Callable[[FloatArray], FloatArray]
+Compute = Callable[[npt.NDArray[np.uint8]], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Resamples:
         seed = np.uint64(self.seed % 2**64)
 
         def work(start: int, stop: int) -> FloatArray:
-            drawn = np.zeros((stop - start, self.n))
+            # A byte is enough: of n draws one row gets more than 255 with a chance below 1 in 255!.
+            drawn = np.zeros((stop - start, self.n), dtype=np.uint8)
             draw(seed, start, order, ends, drawn)
             return compute(drawn)
 
@@ -48,7 +50,7 @@ class Resamples:
         place = np.random.default_rng(self.seed).permutation(self.n) % groups
 
         def work(start: int, stop: int) -> FloatArray:
-            return compute((place[None, :] != np.arange(start, stop)[:, None]).astype(np.float64))
+            return compute((place[None, :] != np.arange(start, stop)[:, None]).astype(np.uint8))
 
         return np.concatenate(in_chunks(work, groups, _CHUNK // self.n))
 

@@ -12,17 +12,12 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import Classes, FloatArray, IntArray
 from fairtrial.errors import InputError
-from fairtrial.kernels.tally import accumulate
+from fairtrial.kernels.binning import Binning
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.tally import ScoreTally, tally_of
 
-_ONES = np.empty(0)
-
-
-def _drawn_into(bins: IntArray, n_bins: int, drawn: FloatArray, weights: FloatArray | None) -> FloatArray:
-    out = np.zeros((len(drawn), n_bins))
-    accumulate(drawn, _ONES if weights is None else weights, bins, out)
-    return out
+# How often each row is drawn, a line for each resample.
+Drawn = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -51,17 +46,18 @@ class LabelRows:
         return cls(true_codes, predicted_codes, _check.weights(sample_weight, len(true)), classes)
 
     @cached_property
-    def _cells(self) -> IntArray:
-        return self.true * len(self.classes) + self.predicted
+    def _cells(self) -> Binning:
+        k = len(self.classes)
+        return Binning(self.true * k + self.predicted, k * k, self.weights)
 
-    def confusion(self, drawn: FloatArray | None = None) -> Confusion:
+    def confusion(self, drawn: Drawn | None = None) -> Confusion:
         """The table; with `drawn` (R x n counts) a batch of R tables."""
         k = len(self.classes)
         table: Any
         if drawn is None:
-            table = np.bincount(self._cells, self.weights, minlength=k * k).reshape(k, k)
+            table = np.bincount(self._cells.codes, self.weights, minlength=k * k).reshape(k, k)
         else:
-            table = _drawn_into(self._cells, k * k, drawn, self.weights).reshape(-1, k, k)
+            table = self._cells.sums(drawn).reshape(-1, k, k)
         return Confusion(table, tuple(self.classes.names.tolist()), self.classes.positive)
 
 
@@ -80,17 +76,18 @@ class RankedRows:
         return tally_of(self.is_positive, self.scores, self.weights)
 
     @cached_property
-    def _bins(self) -> IntArray:
+    def _bins(self) -> Binning:
         m = len(self.tally.values)
         places = m - 1 - np.searchsorted(self.tally.values[::-1], self.scores)
         # A row of weight zero may have a score of its own, which the tally leaves out; its weight makes any place right.
-        return np.clip(np.where(self.is_positive, places, places + m), 0, 2 * m - 1)
+        codes = np.clip(np.where(self.is_positive, places, places + m), 0, 2 * m - 1)
+        return Binning(codes, 2 * m, self.weights)
 
-    def redraw(self, drawn: FloatArray) -> ScoreTally:
+    def redraw(self, drawn: Drawn) -> ScoreTally:
         """A batch of tallies, one for each line of `drawn` (R x n counts of the data's rows)."""
         own = drawn if self.part is None else drawn[:, self.part]
         m = len(self.tally.values)
-        counts = _drawn_into(self._bins, 2 * m, own, self.weights)
+        counts = self._bins.sums(own)
         return ScoreTally(self.tally.values, counts[:, :m], counts[:, m:])
 
 
@@ -171,10 +168,14 @@ class ScoreRows:
                     found.append(RankedRows(self.true[part] == first, self.scores[part, first], weights, part))
         return tuple(found)
 
-    def support(self, drawn: FloatArray | None = None) -> FloatArray:
+    def support(self, drawn: Drawn | None = None) -> FloatArray:
         """Weight of each true class, R x k."""
-        drawn = np.ones((1, len(self.true))) if drawn is None else drawn
-        return _drawn_into(self.true, len(self.classes), drawn, self.weights)
+        drawn = np.ones((1, len(self.true)), dtype=np.uint8) if drawn is None else drawn
+        return self._classes.sums(drawn)
+
+    @cached_property
+    def _classes(self) -> Binning:
+        return Binning(self.true, len(self.classes), self.weights)
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ class WeightedRows:
         """Weight of all rows."""
         return np.asarray(self.weights.sum(axis=1))
 
-    def redraw(self, drawn: FloatArray) -> FloatArray:
+    def redraw(self, drawn: Drawn) -> FloatArray:
         """Weights of resamples."""
         return np.asarray(drawn * self.weights[0])
 

@@ -13,8 +13,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
 from fairtrial.kernels import tally as kernels
-from fairtrial.kernels.sorting import order, sort
-from fairtrial.kernels.threads import both
+from fairtrial.kernels.sorting import order, sort_both
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,7 +123,7 @@ def tally_of(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights: Fl
     values, pos, neg = np.empty((1, n)), np.empty((1, n)), np.empty((1, n))
     if weights is None:
         positives, negatives = kernels.split(is_positive, scores)
-        both(lambda: sort(positives), lambda: sort(negatives))
+        sort_both(positives, negatives)
         _no_stray(positives, negatives, scores)
         size = kernels.merge(positives[None], negatives[None], _lengths(positives), _lengths(negatives), values, pos, neg)
     else:

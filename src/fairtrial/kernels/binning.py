@@ -1,0 +1,52 @@
+"""Sums over bins of rows, for many lines of row weights at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.kernels.compiling import kernel
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+_ONES = np.empty(0)
+
+
+@kernel
+def accumulate(drawn: npt.NDArray[Any], rows: IntArray, bins: IntArray, weights: FloatArray, out: FloatArray) -> None:
+    """out[r, bins[i]] += drawn[r, rows[i]] * weights[i]; an empty `weights` means ones."""
+    weighted = weights.size > 0
+    for r in range(drawn.shape[0]):
+        for i in range(rows.size):
+            out[r, bins[i]] += drawn[r, rows[i]] * weights[i] if weighted else float(drawn[r, rows[i]])
+
+
+@dataclass(frozen=True)
+class Binning:
+    """The bin of each row, and what the row weighs there (None: 1).
+
+    >>> Binning(np.array([0, 1, 0]), 2).sums(np.array([[1, 1, 1], [2, 0, 1]]))
+    array([[2., 1.],
+           [3., 0.]])
+    """
+
+    codes: IntArray
+    size: int
+    weights: FloatArray | None = None
+
+    @cached_property
+    def _by_bin(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Rows, bins and weights in the order of bins: sums are then written in order, which is several times faster."""
+        order = np.argsort(self.codes, kind="stable")
+        return order, self.codes[order], _ONES if self.weights is None else self.weights[order]
+
+    def sums(self, drawn: npt.NDArray[Any]) -> FloatArray:
+        """Sum of each bin for each line of `drawn` (R x n): R x size."""
+        out = np.zeros((len(drawn), self.size))
+        accumulate(drawn, *self._by_bin, out)
+        return out
