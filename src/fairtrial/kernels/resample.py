@@ -7,6 +7,9 @@ import numpy.typing as npt
 
 from fairtrial.kernels.compiling import kernel
 
+# Up to here each half of a random number picks a row, its bias being below 1 in 2^16.
+_MANY = 1 << 16
+
 
 @kernel
 def next_state(state: np.uint64) -> np.uint64:
@@ -35,9 +38,26 @@ def draw(
         state = scrambled(seed + scrambled(next_state(np.uint64(first + r))))
         start = 0
         for end in ends:
-            size = end - start
-            for _ in range(size):
-                state = next_state(state)
-                pick = int((scrambled(state) >> np.uint64(11)) * (size / 9007199254740992.0))
-                out[r, order[start + pick]] += 1
+            state = draw_from(state, order[start:end], out[r])
             start = end
+
+
+@kernel
+def draw_from(state: np.uint64, rows: npt.NDArray[np.intp], counts: npt.NDArray[np.uint8]) -> np.uint64:
+    """Draw as many of `rows` as there are, with replacement. Gives the state to go on with."""
+    n, half = np.uint64(rows.size), np.uint64(32)
+    low = np.uint64(0xFFFFFFFF)
+    if rows.size >= _MANY:
+        for _ in range(rows.size):
+            state = next_state(state)
+            counts[rows[int((scrambled(state) >> np.uint64(11)) * (rows.size / 9007199254740992.0))]] += 1
+        return state
+    for _ in range(rows.size // 2):
+        state = next_state(state)
+        number = scrambled(state)
+        counts[rows[((number >> half) * n) >> half]] += 1
+        counts[rows[((number & low) * n) >> half]] += 1
+    if rows.size % 2:
+        state = next_state(state)
+        counts[rows[((scrambled(state) >> half) * n) >> half]] += 1
+    return state

@@ -104,7 +104,7 @@ def evaluate(
     measure    estimate     95 % interval     better  method
     accuracy     0.8750     0.5291    0.9776  higher  wilson
     auc          0.9375     0.4382    0.9965  higher  delong
-    brier        0.1112     0.0475    0.2313  lower   bca
+    brier        0.1112     0.0500    0.2302  lower   bca
     8 rows
     labels are those more likely than not
     """

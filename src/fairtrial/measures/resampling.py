@@ -13,7 +13,7 @@ from fairtrial.kernels.resample import draw
 from fairtrial.kernels.threads import in_chunks
 
 # Drawn counts of this many rows at a time, with the statistics made of them, stay in a core's cache.
-_CHUNK = 1 << 17
+_CHUNK = 1 << 18
 _GROUPS = 500
 
 Compute = Callable[[npt.NDArray[np.uint8]], FloatArray]
