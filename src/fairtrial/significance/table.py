@@ -1,0 +1,128 @@
+"""Tables of scores, and ranks that float noise cannot decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Better = Literal["max", "min"]
+_MOST_DECIMALS = 12
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores of k learners (columns) on N data sets (rows), checked: numbers, finite, at least `least` of each."""
+
+    values: FloatArray
+    datasets: tuple[str, ...]
+    learners: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Data sets and learners."""
+        return len(self.datasets), len(self.learners)
+
+    def column(self, learner: str) -> int:
+        """The place of a learner."""
+        if learner not in self.learners:
+            _check.one_of("control", learner, self.learners)
+        return self.learners.index(learner)
+
+    def ranks(self, better: Better = "max") -> FloatArray:
+        """Rank of each learner on each data set, 1 the best, ties sharing their mean rank."""
+        return ranked(self.values if better == "min" else -self.values)
+
+
+def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datasets: int = 2) -> ScoreTable:
+    """A frame (rows data sets, columns learners) or a matrix, checked.
+
+    >>> import pandas as pd
+    >>> read_table(pd.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]})).learners
+    ('a', 'b')
+    """
+    columns = getattr(scores, "columns", None)
+    index = getattr(scores, "index", None)
+    values = np.asarray(scores)
+    if values.ndim != 2:
+        raise InputError(
+            f"scores must be a table with a row for each data set and a column for each learner, got {values.shape}"
+        )
+    names = [str(name) for name in (columns if columns is not None else range(values.shape[1]))]
+    rows = [str(name) for name in (index if index is not None else range(values.shape[0]))]
+    for what, given in (("learner", names), ("data set", rows)):
+        twice = sorted({name for name in given if given.count(name) > 1})
+        if twice:
+            raise InputError(f"each {what} must occur once in the table, got {twice[0]!r} more than once: rename or average")
+    if len(names) < learners:
+        raise InputError(f"scores must have at least {learners} learners (columns), got {len(names)}")
+    if len(rows) < datasets:
+        raise InputError(f"scores must have at least {datasets} data sets (rows), got {len(rows)}")
+    return ScoreTable(_finite(values, rows, names), tuple(rows), tuple(names))
+
+
+def _finite(values: npt.NDArray[Any], rows: list[str], names: list[str]) -> FloatArray:
+    numbers = _check.numbers("scores", values)
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise InputError(
+            f"scores must be finite, got {numbers[row, column]} for learner {names[column]!r} on data set {rows[row]!r}: "
+            "fill the cell or drop the row"
+        )
+    return numbers
+
+
+def decimals_of(values: FloatArray) -> int | None:
+    """Decimals that the data are given with; None if they are not rounded."""
+    scale = max(1.0, float(np.abs(values).max(initial=0.0)))
+    for decimals in range(_MOST_DECIMALS):
+        if np.abs(values - np.round(values, decimals)).max(initial=0.0) <= 1e-14 * scale:
+            return decimals
+    return None
+
+
+def differences(first: FloatArray, second: FloatArray) -> FloatArray:
+    """first - second without float noise: 0.3 - 0.2 equals 0.4 - 0.3.
+
+    >>> d = differences(np.array([0.3, 0.4]), np.array([0.2, 0.3]))
+    >>> bool(d[0] == d[1])
+    True
+    """
+    return quiet(first - second, np.concatenate([first, second]))
+
+
+def quiet(derived: FloatArray, data: FloatArray) -> FloatArray:
+    """Numbers derived from the data by adding and subtracting, rounded to what the data can tell apart."""
+    decimals = decimals_of(data)
+    if decimals is None:
+        scale = float(np.abs(data).max(initial=0.0)) or 1.0
+        decimals = 12 - int(np.ceil(np.log10(scale)))
+    # Adding zero turns -0.0 into 0.0.
+    return np.asarray(np.round(derived, decimals) + 0.0)
+
+
+def ranked(values: FloatArray) -> FloatArray:
+    """Mean ranks along the last axis, 1 the smallest; values that differ by float noise alone are ties."""
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(quiet(values, values), axis=-1))
+
+
+def two_columns(first: npt.ArrayLike, second: npt.ArrayLike, least: int = 1) -> tuple[FloatArray, FloatArray]:
+    """Two paired columns of finite numbers with at least `least` rows."""
+    a = _check.finite("first", _check.numbers("first", _check.column("first", first)))
+    b = _check.finite("second", _check.numbers("second", _check.column("second", second)))
+    _check.same_length(first=a, second=b)
+    if len(a) < least:
+        raise InputError(f"first and second must have at least {least} rows, got {len(a)}")
+    return a, b

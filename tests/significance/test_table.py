@@ -1,0 +1,73 @@
+"""Tables of scores: what is refused, and ranks that float noise cannot decide."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.significance.table import decimals_of, differences, ranked, read_table, two_columns
+
+
+def test_demsars_mean_ranks(oracles):
+    table = pd.read_csv(oracles / "demsar_2006_table6_auc.csv", index_col=0)
+    ranks = read_table(table).ranks().mean(axis=0)
+    # Demsar 2006, Table 6
+    assert ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
+
+
+def test_float_noise_makes_no_rank():
+    assert 0.3 - 0.2 != 0.4 - 0.3
+    assert ranked(np.array([0.3 - 0.2, 0.4 - 0.3, 0.7])).tolist() == [1.5, 1.5, 3]
+    d = differences(np.array([0.3, 0.4, 0.15]), np.array([0.2, 0.3, 0.05]))
+    assert len(set(d.tolist())) == 1
+
+
+def test_true_differences_survive():
+    a = np.array([0.12345678901, 0.12345678902])
+    assert len(set(differences(a, np.zeros(2)).tolist())) == 2
+    assert ranked(np.array([1e-9, 2e-9, 3e-9])).tolist() == [1, 2, 3]
+    third = np.array([1 / 3, 2 / 3, 1 / 7])
+    assert ranked(third).tolist() == [2, 3, 1]
+
+
+def test_smaller_can_be_better():
+    table = read_table(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}))
+    assert table.ranks("min").tolist() == [[1, 2], [2, 1]]
+    assert table.ranks("max").tolist() == [[2, 1], [1, 2]]
+
+
+def test_decimals_are_read_off_the_data():
+    assert decimals_of(np.array([85.83, 75.9])) == 2
+    assert decimals_of(np.array([1.0, 20.0])) == 0
+    assert decimals_of(np.array([1 / 3])) is None
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        (pd.DataFrame({"a": [1.0, 2.0]}), "at least 2 learners"),
+        (pd.DataFrame({"a": [1.0], "b": [2.0]}), "at least 2 data sets"),
+        (pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, None]}), "learner 'b' on data set '1'"),
+        (pd.DataFrame({"a": [1.0, 2.0], "b": ["x", 1.0]}), "must hold numbers, got 'x'"),
+        (pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", "a"]), "'a' more than once"),
+        (pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], index=["d", "d"], columns=["a", "b"]), "data set must occur once"),
+        ([1.0, 2.0], "a row for each data set"),
+    ],
+)
+def test_bad_tables_get_one_sentence(table, told):
+    with pytest.raises(InputError, match=told):
+        read_table(table)
+
+
+def test_control_must_be_a_learner():
+    table = read_table(pd.DataFrame({"svm": [1.0, 2.0], "tree": [2.0, 1.0]}))
+    assert table.column("tree") == 1
+    with pytest.raises(InputError, match="did you mean 'tree'"):
+        table.column("tre")
+
+
+def test_columns_are_paired():
+    with pytest.raises(InputError, match="same number of rows"):
+        two_columns([1, 2], [1])
+    with pytest.raises(InputError, match="at least 3 rows"):
+        two_columns([1, 2], [1, 2], least=3)
