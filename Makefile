@@ -14,6 +14,8 @@ help:
 	@echo "make scale  a tally of 100 million rows within 2 GB"
 
 $(VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c "import ensurepip, sys; sys.exit(sys.version_info < (3, 11))" || \
+		{ echo "fairtrial needs Python 3.11 or newer with venv (Debian: python3-venv); try make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
@@ -30,6 +32,7 @@ lint: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# mkdocs-material prints a notice about its successor, which --strict would not stop at but nobody needs here.
 docs: $(VENV)/.ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 

@@ -1,6 +1,6 @@
 """AUC, KS and H of a Parquet file of 100 million rows within 2 GB of memory, equal to the in-memory answer on a sample.
 
-Run by `make scale [ROWS=100000000]`; appends its finding to benchmarks/SCALE.md.
+Run by `make scale [ROWS=100000000]`; writes its finding to benchmarks/SCALE.md.
 """
 
 from __future__ import annotations

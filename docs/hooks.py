@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replace the markers `<!-- measures -->`, `<!-- measure list -->` and `<!-- file: NAME -->`."""
+    """Replace the markers `<!-- measure table -->`, `<!-- measure list -->` and `<!-- file: NAME -->`."""
     if "<!-- measure" in markdown:
         markdown = markdown.replace("<!-- measure table -->", _table()).replace("<!-- measure list -->", _list())
     return re.sub(r"<!-- file: (\S+) -->", lambda found: _without_title(ROOT / found[1]), markdown)

@@ -27,11 +27,18 @@ from fairtrial.errors import InputError
         (lambda: _check.between("x", math.nan, 0, 1), "x must lie between 0 and 1, got nan"),
         (lambda: _check.share("x", 0), "x must be above 0 and at most 1, got 0"),
         (lambda: _check.column("y", [[1, 2], [3, 4]]), r"y must be one-dimensional, got shape \(2, 2\)"),
-        (lambda: _check.column("y", 3), r"y must be one-dimensional, got shape \(\)"),
+        (lambda: _check.column("y", None), "y must be one-dimensional, got None"),
+        (lambda: _check.column("y", np.ma.array([1, 2], mask=[0, 1])), "y must not hold masked values, got 1"),
         (lambda: _check.column("y", []), "y must hold at least 1 row, got 0"),
         (lambda: _check.same_length(a=np.ones(2), b=np.ones(3)), "same number of rows: a has 2, b has 3"),
-        (lambda: _check.numbers("s", ["1", "two"]), "s must hold numbers, got 'two'"),
-        (lambda: _check.numbers("s", [[1], [2, 3]]), "s must hold numbers, got"),
+        (lambda: _check.numbers("s", ["1", "2"]), "s must hold numbers, got '1': convert it first"),
+        (lambda: _check.numbers("s", [1, "two"]), "s must hold numbers, got '1'"),
+        (lambda: _check.numbers("s", np.array(["2026-01-01"], dtype="M8[D]")), "s must hold numbers"),
+        (lambda: _check.numbers("s", [1 + 2j]), "s must hold numbers"),
+        (lambda: _check.numbers("s", [object()]), "s must hold numbers"),
+        (lambda: _check.numbers("s", [[1], [2, 3]]), "s must be a column or a table, got rows of different lengths"),
+        (lambda: _check.between("level", "0.95", 0, 1), "level must be a number, got '0.95'"),
+        (lambda: _check.share("x", None), "x must be a number, got None"),
         (lambda: _check.finite("s", np.array([1, np.inf])), r"s must be finite, got inf at row 1 \(1 such values\): drop"),
         (lambda: _check.finite("s", np.array([[1, 2], [np.nan] * 2])), r"got nan at row \(1, 0\) \(2 such values\)"),
         (
@@ -56,7 +63,7 @@ def test_what_keeps_the_rules_passes():
     _check.same_length(a=np.ones(2), b=None, c=np.ones(2))
     assert _check.whole_number("n", np.int64(3), 1) == 3
     assert _check.column("y", [[1], [2]]).tolist() == [1, 2]
-    assert _check.numbers("s", ["1", "2.5"]).tolist() == [1, 2.5]
+    assert _check.numbers("s", np.array([1, 2.5], dtype=object)).tolist() == [1, 2.5]
     assert _check.weights(None, 5) is None
     assert _check.weights([0, 2], 2).tolist() == [0, 2]
     assert _check.probabilities("p", np.array([[0.25, 0.75]])).tolist() == [[0.25, 0.75]]
@@ -73,7 +80,7 @@ LABELS = st.one_of(
     st.lists(st.integers(0, 200), min_size=1, max_size=20).map(lambda values: np.array(values, dtype=np.uint8)),
     st.lists(st.sampled_from(["a", "b", "cc"]), min_size=1, max_size=20).map(np.array),
     st.lists(st.sampled_from(["a", "b", "cc"]), min_size=1, max_size=20).map(lambda values: np.array(values, dtype=object)),
-    st.lists(st.sampled_from([0.5, 1.5, -2.0]), min_size=1, max_size=20).map(np.array),
+    st.lists(st.sampled_from([0.0, 1.0, -2.0]), min_size=1, max_size=20).map(np.array),
     st.lists(st.booleans(), min_size=1, max_size=20).map(np.array),
 )
 
@@ -141,6 +148,8 @@ def test_the_positive_class_is_the_named_one_or_the_second_of_two(values, positi
         (None, None, {"y_true": ["a"], "y_pred": [1]}, "y_true holds text, y_pred holds numbers; convert one of them"),
         (None, None, {"y": np.array(["a", 1], dtype=object)}, "labels must be comparable with each other, got a mixture"),
         (None, None, {"y": np.array(["a", None], dtype=object)}, "y must not hold missing labels, got one at row 1"),
+        (None, None, {"y_pred": [0.2, 1.0]}, "y_pred must hold labels, got 0.2: scores and probabilities go to y_score"),
+        ("01", None, {"y": [0, 1]}, "labels must be a list of different classes, got '01'"),
         (None, None, {"y": [1.0, math.nan]}, "y must not hold missing labels, got one at row 1"),
         (None, None, {"y": np.array([1, pd.NA], dtype=object)}, "y must not hold missing labels, got one at row 1"),
     ],

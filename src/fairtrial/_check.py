@@ -23,12 +23,20 @@ _CONVENTIONAL_PAIRS = ((0, 1), (-1, 1))
 def one_of(name: str, value: object, options: Iterable[object]) -> None:
     """`value` is one of `options`."""
     options = list(options)
-    if not any(value is option or value == option for option in options):
-        raise InputError(f"{name} must be one of {options}, got {value!r}: {did_you_mean(value, options)}")
+    if not any(value is option or (isinstance(value, type(option)) and value == option) for option in options):
+        hint = did_you_mean(value, options)
+        raise InputError(f"{name} must be one of {options}, got {value!r}" + (f": {hint}" if "mean" in hint else ""))
+
+
+def number(name: str, value: object) -> None:
+    """`value` is a single number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InputError(f"{name} must be a number, got {value!r}")
 
 
 def at_least(name: str, value: float, minimum: float) -> None:
     """`value` is a number not below `minimum`."""
+    number(name, value)
     if not value >= minimum:
         raise InputError(f"{name} must be at least {minimum}, got {value!r}")
 
@@ -43,23 +51,27 @@ def whole_number(name: str, value: object, minimum: int) -> int:
 
 def between(name: str, value: float, low: float, high: float) -> None:
     """`value` lies strictly between `low` and `high`."""
+    number(name, value)
     if not low < value < high:
         raise InputError(f"{name} must lie between {low} and {high}, got {value!r}")
 
 
 def share(name: str, value: float) -> None:
     """`value` lies in (0, 1]."""
+    number(name, value)
     if not 0 < value <= 1:
         raise InputError(f"{name} must be above 0 and at most 1, got {value!r}")
 
 
 def column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
     """A one-dimensional array with at least one row."""
-    array = np.asarray(values)
+    array = _array(name, values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise InputError(f"{name} must be one-dimensional, got shape {array.shape}")
+        told = f"shape {array.shape}" if array.ndim else repr(values)
+        remedy = ": of columns of zeros and ones take argmax(axis=1)" if array.ndim == 2 else ""
+        raise InputError(f"{name} must be one-dimensional, got {told}{remedy}")
     not_empty(name, array)
     return array
 
@@ -78,12 +90,25 @@ def same_length(**arrays: npt.NDArray[Any] | None) -> None:
         raise InputError(f"arrays must have the same number of rows: {told}")
 
 
+def _array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Values as they are, in an array; a masked value is as bad as a missing one."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"{name} must not hold masked values, got {int(np.ma.getmaskarray(values).sum())}: drop these rows")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InputError(f"{name} must be a column or a table, got rows of different lengths") from None
+
+
 def numbers(name: str, values: npt.ArrayLike) -> FloatArray:
     """Numbers as float64, any shape; NaN and infinity are not looked for."""
+    array = _array(name, values)
+    if array.dtype.kind not in "biufO" or (array.dtype.kind == "O" and any(isinstance(each, str) for each in array.ravel())):
+        raise InputError(f"{name} must hold numbers, got {_first_non_number(array)!r}: convert it first")
     try:
-        return np.asarray(values, dtype=np.float64)
+        return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers, got {_first_non_number(values)!r}") from None
+        raise InputError(f"{name} must hold numbers, got {_first_non_number(array)!r}") from None
 
 
 def finite(name: str, array: FloatArray) -> FloatArray:
@@ -111,10 +136,10 @@ def probabilities(name: str, array: FloatArray) -> FloatArray:
         )
     if array.ndim == 2:
         sums = array.sum(axis=1)
-        off = np.abs(sums - 1) > 1e-6
+        off = np.abs(sums - 1) > 1e-5  # what single precision leaves of a thousand classes
         if off.any():
             row = int(np.argmax(off))
-            raise InputError(f"{name} must sum to 1 in each row, got {sums[row]:.6g} at row {row}: normalise the rows")
+            raise InputError(f"{name} must sum to 1 in each row, got {sums[row]:.9g} at row {row}: normalise the rows")
     return array
 
 
@@ -133,6 +158,17 @@ def weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | None:
     return array
 
 
+def weighted(
+    sample_weight: npt.ArrayLike | None, *columns: npt.NDArray[Any]
+) -> tuple[FloatArray | None, tuple[npt.NDArray[Any], ...]]:
+    """Weights and columns without the rows of weight zero: these are absent."""
+    array = weights(sample_weight, len(columns[0]))
+    if array is None or array.all():
+        return array, columns
+    kept = array > 0
+    return array[kept], tuple(each[kept] for each in columns)
+
+
 @dataclass(frozen=True)
 class Classes:
     """The classes of a problem in order, and which one is the positive one (None: not a two-class problem)."""
@@ -142,6 +178,13 @@ class Classes:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def named_positive(self, why: str = "") -> int:
+        """The place of the positive class, which must be known."""
+        if self.positive is None:
+            told = self.names.tolist()
+            raise InputError(f"positive must be named when the classes are {told}{why}: pass positive= or labels=")
+        return self.positive
 
 
 def encode(
@@ -155,18 +198,29 @@ def encode(
     """
     for name, values in columns.items():
         _no_missing(name, values)
+        _no_fractions(name, values)
     _one_kind(columns)
     if labels is None:
-        together = np.concatenate(list(columns.values())) if len(columns) > 1 else next(iter(columns.values()))
+        together = _joined(list(columns.values()))
         names, codes = _factorise(together)
         names, codes = _complete_pair(names, codes)
         parts = np.split(codes, np.cumsum([len(values) for values in columns.values()])[:-1])
     else:
         names = np.asarray(labels)
-        if len(set(names.tolist())) != len(names) or names.ndim != 1:
+        if names.ndim != 1 or len(set(names.tolist())) != len(names):
             raise InputError(f"labels must be a list of different classes, got {labels!r}")
         parts = [_codes_among(name, values, names) for name, values in columns.items()]
     return Classes(names, _positive_index(names, positive)), parts
+
+
+def _joined(columns: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """One column after the other; whole numbers of different types must not meet as floats, which cannot hold them all."""
+    if len(columns) == 1:
+        return columns[0]
+    joined = np.concatenate(columns)
+    if joined.dtype.kind == "f" and all(each.dtype.kind in "iu" for each in columns):
+        return np.concatenate([each.astype(object) for each in columns])
+    return joined
 
 
 def _no_missing(name: str, values: npt.NDArray[Any]) -> None:
@@ -178,6 +232,16 @@ def _no_missing(name: str, values: npt.NDArray[Any]) -> None:
         return
     if missing.any():
         raise InputError(f"{name} must not hold missing labels, got one at row {int(np.argmax(missing))}: drop these rows")
+
+
+def _no_fractions(name: str, values: npt.NDArray[Any]) -> None:
+    if values.dtype.kind == "f":
+        broken = values != np.floor(values)
+        if broken.any():
+            raise InputError(
+                f"{name} must hold labels, got {values[np.argmax(broken)]:g}: "
+                "scores and probabilities go to y_score, numbers to fairtrial.measures.regression"
+            )
 
 
 def _is_missing(value: object) -> bool:
@@ -192,7 +256,8 @@ def _one_kind(columns: dict[str, npt.NDArray[Any]]) -> None:
     kinds = {}
     for name, values in columns.items():
         first = values[0]
-        kinds[name] = "text" if isinstance(first, str) else "numbers" if values.dtype.kind in "biuf" else "objects"
+        numeric = isinstance(first, (bool, int, float, np.bool_, np.number))
+        kinds[name] = "text" if isinstance(first, str) else "numbers" if numeric else "objects"
     if len(set(kinds.values())) > 1:
         told = ", ".join(f"{name} holds {kind}" for name, kind in kinds.items())
         raise InputError(f"label columns must hold labels of one kind: {told}; convert one of them")
@@ -205,7 +270,7 @@ def _factorise(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         if high - low < _COUNTABLE_SPAN:
-            offsets = values.astype(np.intp) - low if low else values.astype(np.intp)
+            offsets = (values - values.min()).astype(np.intp)
             present = np.flatnonzero(np.bincount(offsets))
             if len(present) == high - low + 1:
                 return (present + low).astype(values.dtype), offsets
@@ -255,5 +320,7 @@ def _first_non_number(values: npt.ArrayLike) -> object:
         try:
             float(value)
         except (TypeError, ValueError):
+            return value
+        if isinstance(value, str):
             return value
     return values

@@ -17,13 +17,19 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     "did you mean 'accuracy'?"
     """
     options = {str(option): option for option in known}
-    near = difflib.get_close_matches(str(name), options, n=1)
+    lower = {text.lower(): text for text in options}
+    near = difflib.get_close_matches(str(name).lower(), lower, n=1)
     if near:
-        return f"did you mean {options[near[0]]!r}?"
+        return f"did you mean {options[lower[near[0]]]!r}?"
     return "known: " + ", ".join(sorted(options))
 
 
 T = TypeVar("T")
+
+
+def _same_place(first: object, second: object) -> bool:
+    """Whether both were defined under one name in one module."""
+    return all(getattr(first, what, first) == getattr(second, what, second) for what in ("__module__", "__qualname__"))
 
 
 class Registry(Generic[T]):
@@ -46,10 +52,11 @@ class Registry(Generic[T]):
         self._loaded = False
 
     def add(self, name: str, item: T, *, aliases: Iterable[str] = ()) -> None:
-        """Register; a name that is taken is refused."""
+        """Register; a name that is taken is refused, unless by an earlier form of the same thing (a cell run again)."""
         names = [name, *aliases]
         for each in names:
-            if each in self._items or each in self._aliases:
+            taken = self._items.get(self._aliases.get(each, each))
+            if taken is not None and not _same_place(taken, item):
                 raise InputError(f"a {self._what} called {each!r} exists already: choose another name")
         self._items[name] = item
         self._aliases.update(dict.fromkeys(names[1:], name))

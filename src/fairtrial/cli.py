@@ -63,7 +63,10 @@ def _print(frame: pd.DataFrame) -> None:
         frame = frame.drop(columns=["what it is", "also called", "reference"])
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in frame.columns:
-        table.add_column(str(column), overflow="ellipsis", no_wrap=True)
+        # Only the wordy columns may be cut.
+        width = max(len(str(cell)) for cell in [column, *frame[column]])
+        least = None if column in ("what it is", "reference", "also called") else width
+        table.add_column(str(column), overflow="ellipsis", no_wrap=True, min_width=least)
     for line in frame.itertuples(index=False):
         table.add_row(*(str(cell) for cell in line))
     console.print(table)

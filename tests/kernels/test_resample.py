@@ -14,7 +14,7 @@ def drawn(seed, first, strata, lines):
     """`strata` gives the stratum of each row."""
     order = np.argsort(strata, kind="stable")
     ends = np.cumsum(np.bincount(strata))
-    out = np.zeros((lines, len(strata)))
+    out = np.zeros((lines, len(strata)), dtype=np.uint8)
     draw(np.uint64(seed), first, order, ends, out)
     return out
 
@@ -46,7 +46,7 @@ def test_lines_and_seeds_differ():
 
 @pytest.mark.parametrize("size", [2, 10, 97])
 def test_every_row_is_drawn_equally_often(size):
-    counts = drawn(12345, 0, np.zeros(size, dtype=int), 4000).sum(axis=0)
+    counts = drawn(12345, 0, np.zeros(size, dtype=int), 4000).sum(axis=0, dtype=float)
     assert stats.chisquare(counts).pvalue > 1e-4
 
 
@@ -79,3 +79,35 @@ def test_generator_is_splitmix64():
         4593380528125082431,
         16408922859458223821,
     ]
+
+
+def twin(seed, line, size):
+    """The draws of one line from one stratum, in Python's whole numbers."""
+
+    def mix(z):
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+        return z ^ (z >> 31)
+
+    step = 0x9E3779B97F4A7C15
+    state = mix((seed + mix((line + step) & MASK)) & MASK)
+    picks = []
+    while len(picks) < size:
+        state = (state + step) & MASK
+        number = mix(state)
+        if size >= 1 << 16:
+            picks.append(int((number >> 11) * (size / 2**53)))
+        else:
+            picks += [((number >> 32) * size) >> 32, ((number & 0xFFFFFFFF) * size) >> 32]
+    return np.bincount(picks[:size], minlength=size)
+
+
+@given(seed=st.integers(0, MASK), line=st.integers(0, 1000), size=st.integers(1, 40))
+@settings(max_examples=60, deadline=None)
+def test_draws_equal_the_twins(seed, line, size):
+    np.testing.assert_array_equal(drawn(seed, line, np.zeros(size, dtype=int), 1)[0], twin(seed, line, size))
+
+
+def test_draws_from_many_rows_equal_the_twins():
+    size = 70_000
+    np.testing.assert_array_equal(drawn(5, 3, np.zeros(size, dtype=int), 1)[0], twin(5, 3, size))

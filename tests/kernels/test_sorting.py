@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fairtrial.kernels.sorting import order, radix_order, radix_sort, sort
+from fairtrial.kernels.sorting import _LONG, order, radix_order, radix_sort, sort, sort_both
 
 EDGES = [0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, 2.2e-308, -2.2e-308, 1.8e308, -1.8e308, 1.0, -1.0]
 
@@ -31,7 +31,7 @@ def test_radix_order_is_numpys_stable_order(column):
     np.testing.assert_array_equal(radix_order(column), np.argsort(column, kind="stable"))
 
 
-@pytest.mark.parametrize("n", [1, 19_999, 20_000, 50_001])
+@pytest.mark.parametrize("n", [1, _LONG - 1, _LONG, 50_001])
 def test_order_is_stable_at_every_length_and_leaves_the_column_alone(n):
     column = np.random.default_rng(n).normal(size=n).round(2)
     before = column.copy()
@@ -50,7 +50,7 @@ def test_nan_goes_to_the_ends(column, nans):
     np.testing.assert_array_equal(mixed[~np.isnan(mixed)], np.sort(column))
 
 
-@pytest.mark.parametrize("n", [1, 19_999, 20_000, 50_001])
+@pytest.mark.parametrize("n", [1, _LONG - 1, _LONG, 50_001])
 @pytest.mark.parametrize("kind", ["normal", "ties", "constant", "huge range"])
 def test_sort_is_in_place_and_right_at_every_length(n, kind):
     rng = np.random.default_rng(n)
@@ -72,3 +72,13 @@ def test_what_is_not_finite_shows_at_an_end(stray, n):
     column[n // 2] = stray
     sort(column)
     assert not (np.isfinite(column[0]) and np.isfinite(column[-1]))
+
+
+@pytest.mark.parametrize("n", [3, 60_000])
+def test_two_columns_are_sorted_each_for_itself(n):
+    rng = np.random.default_rng(n)
+    first, second = rng.normal(size=n), rng.normal(size=n + 1)
+    expected = np.sort(first), np.sort(second)
+    sort_both(first, second)
+    np.testing.assert_array_equal(first, expected[0])
+    np.testing.assert_array_equal(second, expected[1])

@@ -234,3 +234,11 @@ def test_bad_tables(small: pd.DataFrame) -> None:
         efficiency(small.iloc[:0])
     with pytest.raises(InputError, match="each learner once, got 'NB' twice"):
         efficiency(small.loc[["NB", "NB"]])
+
+
+def test_columns_that_span_many_powers_of_ten():
+    scores = pd.DataFrame({"acc": [0.9, 0.8, 0.7], "t": [3e-5, 3e4, 0.3]}, index=["a", "b", "c"])
+    found = efficiency(scores, outputs=["acc"], inputs=["t"]).efficiency
+    # One output and one input: the ratio over the largest ratio
+    ratio = scores["acc"] / scores["t"]
+    assert found.tolist() == pytest.approx((ratio / ratio.max()).tolist(), rel=1e-6, abs=1e-8)

@@ -26,7 +26,7 @@ def test_all_measures_of_predictions_are_there(two):
     y, p = two
     table = evaluate(y, y_score=p, resamples=50)
     expected = {each.name for each in registry.values() if each.facts.needs not in ("values", "results")}
-    assert set(table.frame().index) == expected
+    assert set(table.frame().index) == expected - {"hand_till"}  # which is the AUC where there are two classes
     assert table.frame().index[0] == "accuracy"
     assert table.notes == ("labels are those more likely than not",)
     assert table.rows == 300
@@ -49,6 +49,8 @@ def test_more_classes_are_averaged(three):
         registry["recall"](y, np.array(["x", "y", "z"])[p.argmax(axis=1)], average="macro")
     )
     assert table.notes == ("labels are the most likely class of each row",)
+    assert table.about == "200 rows, 3 classes, macro average, 95 % intervals"
+    assert "hand_till" in table.frame().index
     weighted = evaluate(y, y_score=p, measures=["auc", "recall", "kappa"], average="weighted", interval=None)
     assert weighted["auc"].estimate == pytest.approx(registry["auc"](y, p, average="weighted"))
 
@@ -102,6 +104,8 @@ def test_table_shows_itself(two):
     assert lines[0].split()[:2] == ["measure", "estimate"]
     assert lines[1].startswith("accuracy")
     assert "<table" in table._repr_html_()
+    assert repr(table) == str(table)
+    assert lines[-2] == "300 rows, positive class 1, 95 % intervals"
 
 
 def test_unasked_and_impossible_measures_are_refused(two):

@@ -1,12 +1,14 @@
 """Intervals of measures: which method, what it says when it cannot, and whether it covers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from fairtrial.errors import FallbackWarning, InputError, UndefinedMeasureWarning
-from fairtrial.measures import auc, f_score, interval, registry
+from fairtrial.measures import Measure, auc, f_score, interval, registry
 
 Y = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1])
 S = np.array([0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9])
@@ -191,3 +193,62 @@ def test_interval_shows_itself():
     assert str(found).startswith("accuracy 0.7, 95 % interval")
     assert found.frame().loc[0, "method"] == "wilson"
     assert "<table" in found._repr_html_()
+
+
+def test_rare_classes_get_newcombes_interval():
+    rng = np.random.default_rng(3)
+    y = np.repeat([1, 0], [5, 200])
+    assert interval("auc", y, rng.normal(size=205) + y).method == "newcombe"
+    hits = 0
+    for _ in range(300):
+        found = interval("auc", y, rng.normal(size=205) + y)
+        hits += found.low <= norm.cdf(1 / np.sqrt(2)) <= found.high
+    assert 0.92 <= hits / 300 <= 0.995
+
+
+def test_gini_agrees_with_the_auc(many):
+    y, p = many
+    area, gini = interval("auc", y, p), interval("gini", y, p)
+    assert (gini.low, gini.high) == pytest.approx((2 * area.low - 1, 2 * area.high - 1))
+
+
+def test_averages_and_parameters_must_be_known(many):
+    y, p = many
+    for measure, given, options in (
+        ("auc", p, {"max_fpr": 0.1}),
+        ("auc", p, {"average": "wieghted"}),
+        ("brier", p, {"average": "macro"}),
+        ("recall", (p > 0.5).astype(int), {"average": "wieghted"}),
+        ("h_measure", p, {"severty_ratio": 1}),
+    ):
+        with pytest.raises(InputError):
+            interval(measure, y, given, **options)
+    with pytest.raises(InputError, match=r"did you mean 0\.95"):
+        interval("auc", y, p, level=95)
+    with pytest.raises(InputError, match="measure must be"):
+        interval(None, y, p)
+    with pytest.raises(InputError, match="one number"):
+        interval(lambda *_: None, y, p)
+
+
+def test_micro_shares_of_several_trials_a_row_are_bootstrapped():
+    rng = np.random.default_rng(0)
+    y, said = rng.integers(0, 3, 60), rng.integers(0, 3, 60)
+    assert interval("recall", y, said, average="micro").method == "wilson"
+    assert interval("specificity", y, said, average="micro", resamples=50).method == "bca"
+
+
+def test_rows_without_weight_are_absent_from_resamples():
+    found = interval("regression.r2", [1, 2, 3, 4, 6], [1, 2, 2, 4, 5], sample_weight=[0, 1, 1, 1, 1], resamples=50)
+    same = interval("regression.r2", [2, 3, 4, 6], [2, 2, 4, 5], sample_weight=np.ones(4), resamples=50)
+    assert found == same
+
+
+def test_a_formula_that_collapses_the_batch_is_refused(many):
+    made = Measure(
+        lambda tally: np.asarray(tally.positives).sum(),
+        replace(auc.facts, name="collapsing"),
+    )
+    made.__class__ = type(auc)
+    with pytest.raises(InputError, match="a value for each line"):
+        interval(made, *many, method="percentile", resamples=20)

@@ -207,9 +207,10 @@ def test_the_value_of_a_tally_is_the_value_of_its_columns(measure):
 @each_of(FROM_COLUMNS)
 def test_resamples_are_weights(measure, k):
     """`values` of drawn counts equals the call with these counts as weights: what the bootstrap rests on."""
-    for rng, y, x, w in rounds(measure, k):
+    for rng, *columns in rounds(measure, k):
         labels = over_labels(measure, k)
-        drawn = rng.integers(0, 3, (3, len(y))).astype(float)
+        y, x, w = (each[columns[-1] > 0] for each in columns)  # rows without weight are not there to be drawn
+        drawn = rng.integers(0, 3, (3, len(y))).astype(np.uint8)
         drawn[:, 0] = 1
         options = {"positive": None, "labels": None} | labels if labels else {}
         rows = measure.rows(y, x, sample_weight=w, **options)
@@ -281,3 +282,21 @@ def test_one_name_is_registered_once():
     again = measures.measure(needs="labels", direction="max", range=(0, 1), cite="nobody", name="accuracy")
     with pytest.raises(InputError, match="a measure called 'accuracy' exists already: choose another name"):
         again(lambda table: table)
+
+
+def test_facts_of_a_new_measure_are_checked():
+    with pytest.raises(InputError, match="direction must be one of"):
+        measures.measure(needs="scores", direction="lower", range=(0, 1), cite="nobody")
+    with pytest.raises(InputError, match="did you mean 'labels'"):
+        measures.measure(needs="label", direction="max", range=(0, 1), cite="nobody")
+
+
+PUBLIC = (
+    "accuracy kappa g_mean auc partial_auc auch sauc h_measure ks taks abc brier information_score ela rla "
+    "performance_deterioration efficiency projection evaluate ScoreTally Confusion batch interval"
+)
+
+
+def test_public_names_are_importable():
+    for name in PUBLIC.split():
+        assert hasattr(measures, name), name

@@ -233,7 +233,7 @@ def test_shown() -> None:
         ({"A": [[1, 2, 3], [4, 5, 6]]}, {}, "tables of 'A': a confusion table must be square"),
         ({"A": [[1, -2], [3, 4]]}, {}, "not negative"),
         ({"A": [[1, np.nan], [3, 4]]}, {}, "tables of 'A'"),
-        ({"A": [[1, np.inf], [3, 4]]}, {}, "tables of 'A': table must be finite"),
+        ({"A": [[1, np.inf], [3, 4]]}, {}, "tables of 'A': a confusion table must hold finite counts"),
         ({"A": [["x", 1], [3, 4]]}, {}, "must hold numbers, got 'x'"),
         ({"A": [[0, 0], [0, 0]]}, {}, "only zeros"),
         ({"A": []}, {}, "tables of 'A'"),

@@ -2,6 +2,7 @@
 
 import math
 
+import hmeasure
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -201,13 +202,15 @@ def test_ks_equals_scipys_two_sample_statistic():
 
 @pytest.mark.parametrize("severity_ratio", [None, 1.0, 0.25])
 def test_h_equals_the_hmeasure_package(severity_ratio):
-    hmeasure = pytest.importorskip("hmeasure")
+    compared = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         y, s = cases.scores(rng, 2, 60)
         expected = hmeasure.h_score(y, s / 2, severity_ratio=severity_ratio, pos_label=1)
-        if measures.auc(y, s) > 0.5:
+        if measures.auc(y, s) > 0.5:  # hmeasure turns the others round
+            compared += 1
             assert measures.h_measure(y, s, severity_ratio=severity_ratio) == pytest.approx(expected, abs=1e-8)
+    assert compared > 20
 
 
 def test_long_columns_take_the_radix_sort_to_the_same_value():

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairtrial import measures
@@ -99,7 +100,7 @@ def test_a_positive_class_that_does_not_exist_is_refused(measure):
         measure(y, x, positive=5)
 
 
-@each_of([each for each in FROM_COLUMNS if hasattr(each, "of") or each in OF_SCORES])
+@each_of([each for each in FROM_COLUMNS if each.facts.needs in ("labels", "scores")])
 def test_an_unknown_average_is_refused(measure):
     y, x = good(measure)
     with pytest.raises(InputError, match=r"average must be one of .*, got 'makro'"):
@@ -239,6 +240,20 @@ def test_an_infinite_contribution_counts_with_its_sign_where_it_has_weight(contr
 
 
 def test_value_rows_are_plain_numbers():
-    rows = ValueRows.read([1, 2], ["3", "4.5"], sample_weight=[1, 3])
+    rows = ValueRows.read([1, 2], [3, 4.5], sample_weight=[1, 3])
     assert rows.mean(rows.predicted).tolist() == [(3 + 3 * 4.5) / 4]
     assert rows.total().tolist() == [4.0]
+
+
+def test_columns_of_a_frame_go_by_their_names():
+    y, p = ["no", "yes", "no"], np.array([0.2, 0.9, 0.4])
+    swapped = pd.DataFrame({"yes": p, "no": 1 - p})
+    assert measures.auc(y, swapped) == measures.auc(y, p) == 1.0
+    assert measures.brier(y, swapped) == pytest.approx(measures.brier(y, p))
+
+
+def test_quantile_bins_count_weights():
+    rng = np.random.default_rng(0)
+    y, p, w = rng.integers(0, 2, 40), rng.random(40).round(1), rng.integers(0, 4, 40)
+    weighted = measures.calibration_error(y, p, strategy="quantile", bins=5, sample_weight=w)
+    assert weighted == pytest.approx(measures.calibration_error(np.repeat(y, w), np.repeat(p, w), strategy="quantile", bins=5))

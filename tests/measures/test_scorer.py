@@ -201,3 +201,20 @@ def test_a_measure_of_results_cannot_score_one_learner(tumours):
     for each in of_results:
         with pytest.raises(InputError, match=f"{each.name} must have results of several learners"):
             each.scorer()(GaussianNB().fit(*tumours), *tumours)
+
+
+def test_three_classes_are_scored_by_probabilities():
+    X, y = load_iris(return_X_y=True)
+    learner = LogisticRegression(max_iter=1000).fit(X, y)
+    expected = metrics.roc_auc_score(y, learner.predict_proba(X), multi_class="ovr")
+    assert measures.auc.scorer()(learner, X, y) == pytest.approx(expected)
+
+
+def test_a_class_unseen_in_training_is_an_error_of_the_learner_not_of_the_scorer():
+    learner = GaussianNB().fit([[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1])
+    assert measures.accuracy.scorer()(learner, [[0.0], [5.0]], [0, 2]) == 0.5
+
+
+def test_options_are_checked_when_the_scorer_is_made():
+    with pytest.raises(InputError, match="did you mean 'severity_ratio'"):
+        measures.h_measure.scorer(severity_rato=1)

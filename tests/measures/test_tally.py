@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from fairtrial import measures
 from fairtrial.errors import InputError
 from fairtrial.measures import ScoreTally
 from fairtrial.measures.tally import tallies_of, tally_of
@@ -65,7 +66,7 @@ def test_totals_are_weights_of_the_classes():
 
 
 def test_more_than_two_classes_need_a_positive_one():
-    with pytest.raises(InputError, match=r"positive must be named when there are 3 classes: pass positive= one of \[0, 1, 2\]"):
+    with pytest.raises(InputError, match=r"positive must be named when the classes are \[0, 1, 2\]"):
         ScoreTally.from_scores([0, 1, 2], np.eye(3))
     assert ScoreTally.from_scores([0, 1, 2], np.eye(3), positive=2).positives == 1
 
@@ -108,3 +109,12 @@ def test_a_single_tally_shows_itself():
     assert str(tally) == "ScoreTally: 2 distinct scores, 2 positives, 1 negatives"
     assert tally.frame().to_dict("list") == {"score": [0.2, 0.1], "positives": [2, 0], "negatives": [0, 1]}
     assert "<table" in tally._repr_html_()
+
+
+def test_counts_may_come_in_any_order():
+    tally = ScoreTally.from_counts([0.1, 0.9, 0.1], [0, 3, 1], [5, 1, 0])
+    assert (tally.values.tolist(), tally.pos.tolist(), tally.neg.tolist()) == ([0.9, 0.1], [3, 1], [1, 5])
+    with pytest.raises(InputError, match="neg must not be negative"):
+        ScoreTally.from_counts([0.1], [1], [-1])
+    with pytest.raises(InputError, match="must have a ScoreTally, got int"):
+        measures.auc.of(5)

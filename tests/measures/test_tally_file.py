@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.measures import ScoreTally, auc, h_measure, ks
+from fairtrial.measures import ScoreTally, auc, h_measure, ks, roc_curve
 
 
 @pytest.fixture
@@ -89,3 +89,22 @@ def test_absent_and_foreign_files_are_refused(tmp_path):
     (tmp_path / "foreign.parquet").write_text("this is not Parquet")
     with pytest.raises(InputError, match="Parquet or CSV"):
         ScoreTally.from_parquet(tmp_path / "foreign.parquet")
+
+
+def test_curves_of_a_file_hold_every_score(tmp_path):
+    """One-byte counts must not overflow: 128 positives and 128 negatives are 256 cases."""
+    frame = pd.DataFrame({"truth": [1] * 128 + [0] * 128 + [1, 0, 0], "score": [0.5] * 256 + [0.9, 0.2, 0.1]})
+    frame.to_parquet(tmp_path / "p.parquet")
+    curve = roc_curve.of(ScoreTally.from_parquet(tmp_path / "p.parquet"))
+    assert curve["threshold"].tolist() == [np.inf, 0.9, 0.5, 0.2, 0.1]
+    assert curve["tpr"].tolist() == pytest.approx([0, 1 / 129, 1, 1, 1])
+
+
+def test_patterns_numpy_positives_and_text_in_csv(tmp_path):
+    for part in (1, 2):
+        pd.DataFrame({"truth": [0, 1], "score": [0.1 * part, 0.3 * part]}).to_parquet(tmp_path / f"{part}.parquet")
+    assert auc.of(ScoreTally.from_parquet(tmp_path / "*.parquet", positive=np.int64(1))) == 1.0
+    pd.DataFrame({"t": ["no", "yes"], "s": [0.1, 0.9]}).to_csv(tmp_path / "a.csv", index=False)
+    assert auc.of(ScoreTally.from_parquet(tmp_path / "a.csv", truth="t", score="s", positive="yes")) == 1.0
+    with pytest.raises(InputError, match="memory_limit must be an amount"):
+        ScoreTally.from_parquet(tmp_path / "a.csv", truth="t", score="s", memory_limit="lots")

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._check import FloatArray, IntArray
 from fairtrial.kernels.compiling import kernel
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 _ONES = np.empty(0)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._check import FloatArray
 from fairtrial.kernels.compiling import kernel
 from fairtrial.kernels.sorting import order
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @kernel
@@ -47,7 +46,7 @@ def _placed(scores: FloatArray, is_positive: npt.NDArray[np.bool_], ascending: n
     below_p, below_n, start = 0, 0, 0
     while start < n:
         stop, p, q = start, 0, 0
-        while stop < n and scores[ascending[stop]] == scores[ascending[start]]:
+        while stop == start or (stop < n and scores[ascending[stop]] == scores[ascending[start]]):
             p += is_positive[ascending[stop]]
             q += not is_positive[ascending[stop]]
             stop += 1

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from fairtrial._check import FloatArray
 from fairtrial.kernels.compiling import kernel
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @kernel
@@ -43,7 +41,7 @@ def auch(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
         for i in range(1, x.size):
             area += 0.5 * (x[i] - x[i - 1]) * (y[i] + y[i - 1])
         full = x[-1] * y[-1]
-        out[b] = area / full if full > 0 else np.nan
+        out[b] = min(area / full, 1.0) if full > 0 else np.nan
 
 
 @kernel

@@ -7,11 +7,9 @@ A tally without positives or without negatives gives NaN.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from fairtrial._check import FloatArray
 from fairtrial.kernels.compiling import kernel
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @kernel
@@ -33,7 +31,8 @@ def auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
             area += q * (tp + 0.5 * p)
             tp += p
             fp += q
-        out[b] = area / (tp * fp) if tp > 0 and fp > 0 else np.nan
+        # With fractional weights the sum of a perfect ranking may round to a little above the product.
+        out[b] = min(area / (tp * fp), 1.0) if tp > 0 and fp > 0 else np.nan
 
 
 @kernel
@@ -116,7 +115,7 @@ def average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None
             fp += neg[b, i]
             if pos[b, i] > 0:
                 total += pos[b, i] * tp / (tp + fp)
-        out[b] = total / tp if tp > 0 and fp > 0 else np.nan
+        out[b] = min(total / tp, 1.0) if tp > 0 and fp > 0 else np.nan
 
 
 @kernel

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._check import FloatArray
 from fairtrial.kernels.compiling import kernel
 from fairtrial.kernels.threads import both
-
-FloatArray = npt.NDArray[np.float64]
 
 _LONG = 4_000
 _WORTH_A_THREAD = 50_000

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._check import FloatArray
 from fairtrial.kernels.compiling import kernel
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @kernel

@@ -29,10 +29,12 @@ def batch(
     *,
     positive: object = None,
     labels: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Measures of scores for many models of one two-class problem: a line for each model, a column for each measure.
 
-    `y_score` is B x n, a line for each model; `y_true` is n, or B x n when every model was tested on rows of its own.
+    `y_score` is B x n, a line for each model; `y_true` is n, or B x n when every model was tested on rows of its own;
+    `sample_weight` is n.
 
     >>> batch([0, 0, 1, 1], [[0.1, 0.4, 0.35, 0.8], [0.1, 0.2, 0.7, 0.8]], ["auc", "ks"])
         auc   ks
@@ -47,11 +49,12 @@ def batch(
         raise InputError(f"y_score must be models x rows with at least one of each, got shape {scores.shape}")
     _check.finite("y_score", scores)
     is_positive = _positives(y_true, scores, positive, labels)
+    weights = _check.weights(sample_weight, scores.shape[1])
     out = np.empty((len(chosen), len(scores)))
 
     def work(start: int, stop: int) -> None:
         truth = is_positive if is_positive.ndim == 1 else is_positive[start:stop]
-        tallies = _tallies(truth, scores[start:stop])
+        tallies = _tallies(truth, scores[start:stop], weights)
 
         def fill(line: int, _: int) -> None:
             out[line, start:stop] = chosen[line].formula(tallies)
@@ -60,7 +63,8 @@ def batch(
 
     in_chunks(work, len(scores), _CHUNK // scores.shape[1])
     _warn_undefined(chosen, out)
-    return pd.DataFrame(dict(zip([each.name for each in chosen], out, strict=True)))
+    index = y_score.index if isinstance(y_score, pd.DataFrame) else None
+    return pd.DataFrame(dict(zip([each.name for each in chosen], out, strict=True)), index=index)
 
 
 def _chosen(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
@@ -79,17 +83,23 @@ def _positives(y_true: npt.ArrayLike, scores: npt.NDArray[np.float64], positive:
     if truth.shape not in (scores.shape, scores.shape[1:]):
         raise InputError(f"y_true must have shape {scores.shape[1:]} or {scores.shape} to go with y_score, got {truth.shape}")
     classes, (codes,) = _check.encode(labels, positive, y_true=truth.reshape(-1))
-    if classes.positive is None and len(classes) > 1:
-        raise InputError(f"positive must be named when there are {len(classes)} classes: pass positive=")
-    wanted = 0 if classes.positive is None else classes.positive
+    wanted = 0 if len(classes) == 1 else classes.named_positive()
     return np.asarray((codes == wanted).reshape(truth.shape))
 
 
-def _tallies(is_positive: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64]) -> ScoreTally:
-    if len(scores) > 1:
+def _tallies(
+    is_positive: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64], weights: npt.NDArray[np.float64] | None
+) -> ScoreTally:
+    if weights is None and len(scores) > 1:
         return tallies_of(is_positive, scores)
-    single = tally_of(is_positive.reshape(-1), scores[0], None)
-    return ScoreTally(single.values[None], single.pos[None], single.neg[None])
+    truth = np.broadcast_to(is_positive, scores.shape)
+    parts = [tally_of(each, line, weights) for each, line in zip(truth, scores, strict=True)]
+    width = max(len(part.values) for part in parts)
+    values, pos, neg = (np.zeros((len(parts), width)) for _ in range(3))
+    for row, part in enumerate(parts):
+        size = len(part.values)
+        values[row, :size], pos[row, :size], neg[row, :size] = part.values, part.pos, part.neg
+    return ScoreTally(values, pos, neg)
 
 
 def _warn_undefined(chosen: list[Measure], out: npt.NDArray[np.float64]) -> None:

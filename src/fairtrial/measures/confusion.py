@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ class Cells(NamedTuple):
     tn: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Confusion:
     """Weights of (true class, predicted class): rows are the truth, columns the prediction.
 
@@ -49,11 +50,13 @@ class Confusion:
         table = _check.numbers("table", self.table)
         if table.ndim < 2 or table.shape[-1] != table.shape[-2]:
             raise InputError(f"a confusion table must be square, got shape {table.shape}")
-        if not (table >= 0).all():
-            raise InputError("a confusion table must hold counts that are not negative")
+        if not ((table >= 0) & np.isfinite(table)).all():
+            raise InputError("a confusion table must hold finite counts that are not negative")
         labels = tuple(self.labels) or tuple(range(table.shape[-1]))
         if len(labels) != table.shape[-1]:
             raise InputError(f"labels must name the {table.shape[-1]} classes of the table, got {len(labels)}")
+        if self.positive is not None and not 0 <= self.positive < len(labels):
+            raise InputError(f"positive must be the place of one of the {len(labels)} classes, got {self.positive}")
         object.__setattr__(self, "table", table)
         object.__setattr__(self, "labels", labels)
         if self.positive is None and len(labels) == 2:
@@ -131,5 +134,7 @@ class Confusion:
         ]
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
-        return self.frame().to_html()
+        return self.frame().to_html() if self.table.ndim == 2 else escape(str(self))

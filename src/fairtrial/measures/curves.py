@@ -90,18 +90,15 @@ def _read(
 ) -> RankedRows:
     """Checked rows of the positive class against the rest."""
     rows = ScoreRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
-    if rows.classes.positive is None and len(rows.classes) > 2:
-        raise InputError(
-            f"positive must be named when there are {len(rows.classes)} classes, for a curve shows one class against the rest: "
-            f"pass positive= one of {rows.classes.names.tolist()}"
-        )
+    if len(rows.classes) > 2:
+        rows.classes.named_positive(", for a curve shows one class against the rest")
     if probabilities:
         _check.probabilities("y_score", rows.scores)
     return rows.binary
 
 
 def _without_gaps(tally: ScoreTally) -> ScoreTally:
-    present = tally.pos + tally.neg > 0
+    present = (tally.pos > 0) | (tally.neg > 0)
     return tally if present.all() else ScoreTally(tally.values[present], tally.pos[present], tally.neg[present])
 
 
@@ -259,7 +256,7 @@ def calibration_curve(
     _check.one_of("strategy", strategy, ("uniform", "quantile"))
     _check.between("level", level, 0, 1)
     rows = _read(y_true, y_score, positive, labels, sample_weight, probabilities=True)
-    forecast, came_true, weight = _binned(rows, bin_of(rows.scores, bins, strategy), bins)
+    forecast, came_true, weight = _binned(rows, bin_of(rows.scores, bins, strategy, rows.weights), bins)
     limits = np.array([wilson(*each, level) for each in zip(came_true, weight, strict=True)])
     return pd.DataFrame(
         {

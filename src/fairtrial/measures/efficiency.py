@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _CONSTANT = "(constant)"
 
+# scipy's words for a solver that gave up.
+_ITERATIONS, _NUMERICAL = 1, 4
+
 
 @dataclass(frozen=True, eq=False)
 class Efficiency:
@@ -126,22 +129,26 @@ def _best_weights(produced: FloatArray, spent: FloatArray, own: int, peers: list
     """Weights that are best for row `own` while no row of `peers` gets above 1; None where there is no optimum."""
     from scipy.optimize import linprog
 
-    # Each column is brought to a maximum of 1: units must not decide how exact the solver is.
+    # Each column is measured in the learner's own value, and each rule, which may be multiplied by anything, in its largest
+    # entry: neither units nor learners that are far apart may decide how exact the solver is.
     together = np.hstack([produced, spent])
-    unit = np.where(together.max(axis=0) > 0, together.max(axis=0), 1.0)
+    unit = np.where(together[own] > 0, together[own], np.where(together.max(axis=0) > 0, together.max(axis=0), 1.0))
     outputs = produced.shape[1]
     gain, cost = together[:, :outputs] / unit[:outputs], together[:, outputs:] / unit[outputs:]
     # The learner's own row too: with inputs near 0 the weights would be large beyond the solver's limits.
     own_unit = cost[own].max()
+    rules = np.hstack([gain, -cost])[peers]
     answer = linprog(
         -np.append(gain[own], np.zeros(cost.shape[1])),
-        A_ub=np.hstack([gain, -cost])[peers],
+        A_ub=rules / np.abs(rules).max(axis=1, keepdims=True),
         b_ub=np.zeros(len(peers)),
         A_eq=np.append(np.zeros(outputs), cost[own] / own_unit)[None],
         b_eq=[1.0],
         bounds=[(epsilon * each * own_unit, None) for each in unit],
         method="highs",
     )
+    if answer.status in (_ITERATIONS, _NUMERICAL):
+        raise InputError(f"the linear program of the scores must be solvable, got: {answer.message}; leave out extreme values")
     return answer.x / unit / own_unit if answer.status == 0 else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures.intervals import Bound, Interval, Plan, intervals_of
-from fairtrial.measures.measure import LabelMeasure, Measure, get_measure, registry
+from fairtrial.measures.measure import Measure, get_measure, registry
+from fairtrial.measures.multiclass import hand_till
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,13 +25,14 @@ _COLUMN = {"labels": "y_pred", "values": "y_pred", "scores": "y_score", "probabi
 _KINDS = ("labels", "scores", "probabilities")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """Measures of one model with their intervals; `notes` say what was left out or assumed, and why."""
 
     intervals: tuple[Interval, ...]
     rows: int
     notes: tuple[str, ...] = ()
+    about: str = ""
 
     def __getitem__(self, name: str) -> Interval:
         canonical = get_measure(name).name
@@ -66,15 +69,17 @@ class Evaluation:
         lines = [f"{'measure':{width}}  {'estimate':>9}  {level + ' interval':^19}  {'better':6}  method"]
         for name, line in frame.iterrows():
             limits = "" if np.isnan(line["low"]) else f"{line['low']:9.4f} {line['high']:9.4f}"
-            chance = "" if not line["note"] else f" ({line['note']})"
+            note = "" if not line["note"] else f" ({line['note']})"
             lines.append(
-                f"{name:{width}}  {line['estimate']:9.4f}  {limits:19}  {line['better']:6}  {line['method']}{chance}".rstrip()
+                f"{name:{width}}  {line['estimate']:9.4f}  {limits:19}  {line['better']:6}  {line['method']}{note}".rstrip()
             )
-        return "\n".join([*lines, f"{self.rows} rows", *self.notes])
+        return "\n".join([*lines, self.about, *self.notes])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{note}</p>" for note in self.notes)
-        return self.frame().to_html(float_format="{:.4f}".format) + notes
+        notes = "".join(f"<p>{escape(note)}</p>" for note in (self.about, *self.notes))
+        return self.frame().to_html(float_format="{:.4f}".format, na_rep="") + notes
 
 
 def evaluate(
@@ -85,7 +90,7 @@ def evaluate(
     *,
     interval: str | None = "auto",
     level: float = 0.95,
-    resamples: int = 1000,
+    resamples: int = 2000,
     seed: int = 0,
     stratified: bool = False,
     positive: object = None,
@@ -103,9 +108,9 @@ def evaluate(
     >>> print(evaluate(y, y_score=[0.1, 0.3, 0.7, 0.9, 0.2, 0.4, 0.8, 0.5], measures=["accuracy", "auc", "brier"], seed=1))
     measure    estimate     95 % interval     better  method
     accuracy     0.8750     0.5291    0.9776  higher  wilson
-    auc          0.9375     0.4382    0.9965  higher  delong
-    brier        0.1112     0.0500    0.2302  lower   bca
-    8 rows
+    auc          0.9375     0.5133    0.9946  higher  newcombe
+    brier        0.1112     0.0475    0.2188  lower   bca
+    8 rows, positive class 1, 95 % intervals
     labels are those more likely than not
     """
     _check.one_of("interval", interval, ("auto", "bca", "percentile", None))
@@ -125,7 +130,8 @@ def evaluate(
     undefined = [one.measure for one in found if np.isnan(one.estimate)]
     if undefined:
         warnings.warn(f"undefined here and given as NaN: {', '.join(undefined)}", UndefinedMeasureWarning, stacklevel=2)
-    return Evaluation(tuple(found), len(bound[0].rows.true), tuple(given.notes))
+    rows = bound[0].rows
+    return Evaluation(tuple(found), len(rows.true), tuple(given.notes), _about(rows, average, level if interval else None))
 
 
 class _Given:
@@ -150,7 +156,14 @@ class _Given:
         """The reason why they cannot."""
         if needs == "probabilities" and self.columns["y_score"] is not None:
             return f"y_score does not hold probabilities ({self._not_probabilities})"
-        return f"{_COLUMN.get(needs, 'something else')} is not given"
+        if needs == "results":
+            return "it is computed from results of other measures; call it on these"
+        return f"{_COLUMN[needs]} is not given"
+
+    def classes(self) -> int:
+        """Number of classes in the truth."""
+        classes, _ = _check.encode(self.options["labels"], None, y_true=_check.column("y_true", self.y_true))
+        return len(classes)
 
     def rows_for(self, measure: Measure) -> Any:
         """Checked rows, shared by all measures with the same needs."""
@@ -183,13 +196,29 @@ class _Given:
         self.columns["y_pred"] = rows.classes.names[picked]
 
 
+def _about(rows: Any, average: str, level: float | None) -> str:
+    """What the table is about: rows, classes and how they are averaged, level of the intervals."""
+    parts = [f"{len(rows.true)} rows"]
+    classes = getattr(rows, "classes", None)
+    if classes is not None and classes.positive is not None:
+        parts.append(f"positive class {classes.names[classes.positive]!s}")
+    elif classes is not None and len(classes) > 2:
+        parts.append(f"{len(classes)} classes, {'macro' if average == 'auto' else average} average")
+    if level is not None:
+        parts.append(f"{100 * level:g} % intervals")
+    return ", ".join(parts)
+
+
 def _chosen(measures: str | Measure | Iterable[str | Measure], given: _Given) -> list[Measure]:
     if isinstance(measures, str) and measures == "all":
         possible = [needs for needs in _KINDS if given.has(needs)]
         for needs in _KINDS:
             if needs not in possible:
                 given.notes.append(f"measures of {needs} are left out: {given.why_not(needs)}")
-        return [each for needs in possible for each in registry.values() if each.facts.needs == needs]
+        wanted = [each for needs in possible for each in registry.values() if each.facts.needs == needs]
+        return wanted if given.classes() > 2 else [each for each in wanted if each is not hand_till]  # it is AUC for two
+    if not isinstance(measures, (str, Measure, Iterable)):
+        raise InputError(f"measures must be 'all', a measure or a list of them, got {measures!r}")
     listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     chosen = [get_measure(each) for each in listed]
     for each in chosen:
@@ -202,8 +231,8 @@ def _params(measure: Measure, average: Any) -> dict[str, Any]:
     """The average where the measure knows it, else its only one."""
     if average is None:
         raise InputError("average must give one number for each line, got None: choose 'macro', 'weighted' or positive=")
-    known = measure.averages if isinstance(measure, LabelMeasure) else type(measure).averages
-    return {"average": average if average in known else "auto"}
+    _check.one_of("average", average, ("auto", "binary", "macro", "weighted", "micro"))
+    return {"average": average if average in measure.averages else "auto"}
 
 
 def _without_limits(one: Bound, level: float) -> Interval:

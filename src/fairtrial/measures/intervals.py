@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,17 +16,19 @@ from fairtrial.errors import FallbackWarning, InputError
 from fairtrial.kernels.delong import auc_variance
 from fairtrial.measures import closed_intervals as closed
 from fairtrial.measures.measure import LabelMeasure, Measure, get_measure
-from fairtrial.measures.ranking import auc as auc_measure
-from fairtrial.measures.resampling import Compute, Resamples, bca_limits, percentile_limits
+from fairtrial.measures.ranking import auc as auc_measure, gini as gini_measure
+from fairtrial.measures.resampling import Compute, Resamples, bca_limits, distances, percentile_limits
 from fairtrial.measures.rows import Drawn, LabelRows, ScoreRows
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# With fewer cases than this in a class DeLong's interval of the AUC covers too seldom (docs/intervals.md).
+_FEW = 20
 METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "delong", "newcombe")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Interval:
     """An estimate with its limits, and how they were found.
 
@@ -53,6 +55,8 @@ class Interval:
         told = f"{self.measure} {self.estimate:.4g}, {limits} ({self.method})"
         return told + (f"; {self.note}" if self.note else "")
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         return self.frame().to_html(index=False)
 
@@ -77,7 +81,8 @@ def interval(
 
     `y_score` is what the measure needs: labels, scores, probabilities or numbers. `method`:
 
-    - "auto": Wilson for proportions, DeLong for a two-class AUC, BCa for all others and wherever rows have weights;
+    - "auto": Wilson for proportions; for a two-class AUC DeLong, or Newcombe with fewer than 20 cases in a class; BCa for all
+      others and wherever rows have weights;
     - "percentile", "bca": bootstrap, rows being drawn at random, or within each class with `stratified=True`;
     - "wilson", "clopper-pearson": proportions without weights (accuracy, recall, precision ...);
     - "delong" (on the logit scale), "newcombe": two-class AUC without weights.
@@ -88,9 +93,11 @@ def interval(
     >>> y, s = [0] * 6 + [1] * 4, [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9]
     >>> found = interval("auc", y, s)
     >>> round(found.low, 3), round(found.high, 3), found.method
-    (0.463, 0.983, 'delong')
+    (0.492, 0.978, 'newcombe')
     """
-    plan = Plan(method.replace("_", "-"), level, resamples, seed, stratified)
+    plan = Plan(str(method).replace("_", "-"), level, resamples, seed, stratified)
+    if not isinstance(measure, (str, Measure)) and not callable(measure):
+        raise InputError(f"measure must be a measure, its name or a function, got {measure!r}")
     if not isinstance(measure, (str, Measure)):
         return _interval_of_function(measure, y_true, y_score, plan, sample_weight, params)
     chosen = get_measure(measure)
@@ -114,6 +121,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         _check.one_of("method", self.method, METHODS)
+        if isinstance(self.level, (int, float)) and 1 < self.level < 100:
+            raise InputError(f"level must lie between 0 and 1, got {self.level!r}: did you mean {self.level / 100:g}?")
         _check.between("level", self.level, 0, 1)
         _check.whole_number("resamples", self.resamples, 2)
         _check.whole_number("seed", self.seed, 0)
@@ -134,13 +143,23 @@ class Bound:
     rows: Any
     params: dict[str, Any]
 
+    def __post_init__(self) -> None:
+        own = {name: value for name, value in self.params.items() if name != "average"}
+        self.measure.check(self.params["average"], own)
+
     def estimate(self) -> float:
         """The value; NaN without a warning."""
         return float(self.measure.values(self.rows, **self.params)[0])
 
     def drawn(self, drawn: Drawn) -> FloatArray:
         """The values of resamples."""
-        return self.measure.values(self.rows, drawn, **self.params)
+        values = self.measure.values(self.rows, drawn, **self.params)
+        if values.shape != (len(drawn),):
+            raise InputError(
+                f"the formula of {self.measure.name} must give a value for each line of a batch, got shape {values.shape} "
+                f"for {len(drawn)} lines: let it work on the last axes of its arrays"
+            )
+        return values
 
     @property
     def plain_auc(self) -> bool:
@@ -158,8 +177,23 @@ class Bound:
         """A proportion of rows without weights."""
         if not (self.measure.facts.proportion and isinstance(self.rows, LabelRows) and self.rows.weights is None):
             return False
-        single = self.rows.classes.positive is not None and self.params["average"] in ("auto", "binary")
-        return single or not self.measure.facts.per_class or self.params["average"] == "micro"
+        if not self.measure.facts.per_class:
+            return True
+        if self.params["average"] == "micro":
+            # Only then is each row one trial: micro specificity counts every row once for each other class.
+            return self.parts()[1] == len(self.rows.true)
+        return self.rows.classes.positive is not None and self.params["average"] in ("auto", "binary")
+
+    def parts(self) -> tuple[float, float]:
+        """Numerator and denominator of a proportion."""
+        assert isinstance(self.measure, LabelMeasure)
+        return self.measure.parts(self.rows, **self.params)
+
+    @property
+    def few(self) -> bool:
+        """Whether a class is so rare that DeLong's interval of the AUC is too short."""
+        positives = int(self.rows.binary.is_positive.sum())
+        return min(positives, len(self.rows.true) - positives) < _FEW
 
 
 def intervals_of(bound: list[Bound], plan: Plan) -> list[Interval]:
@@ -184,6 +218,8 @@ def _closed(one: Bound, plan: Plan) -> Interval | None:
         if not one.plain_proportion:
             raise InputError(f"method {plan.method!r} must have a proportion of unweighted rows, got {name}: use 'bca'")
         return _proportion(one, plan)
+    if plan.method == "auto" and one.measure is gini_measure:
+        return _gini(one, plan)
     if plan.method in ("delong", "newcombe") or (plan.method == "auto" and one.plain_auc):
         if not one.plain_auc:
             raise InputError(f"method {plan.method!r} must have a two-class AUC of unweighted rows, got {name}: use 'bca'")
@@ -192,8 +228,7 @@ def _closed(one: Bound, plan: Plan) -> Interval | None:
 
 
 def _proportion(one: Bound, plan: Plan) -> Interval:
-    assert isinstance(one.measure, LabelMeasure)
-    successes, trials = one.measure.parts(one.rows, **one.params)
+    successes, trials = one.parts()
     if trials == 0:
         return _undefined(one, plan)
     method = "clopper-pearson" if plan.method == "clopper-pearson" else "wilson"
@@ -206,13 +241,23 @@ def _auc(one: Bound, plan: Plan) -> Interval:
     estimate, variance = auc_variance(tally.pos, tally.neg)
     if np.isnan(estimate):
         return _undefined(one, plan)
-    if plan.method != "newcombe" and 0 < estimate < 1 and variance > 0:
+    exists = 0 < estimate < 1 and variance > 0
+    if exists and (plan.method == "delong" or (plan.method == "auto" and not one.few)):
         return Interval("auc", estimate, *closed.delong(estimate, variance, plan.level), plan.level, "delong")
     note = ""
-    if plan.method != "newcombe":
+    if plan.method != "newcombe" and not exists:
         note = "DeLong's variance does not exist here, so Newcombe's score interval is given"
-        _say(f"auc {estimate:.4g}: {note}")
+        say_fallback(f"auc {estimate:.4g}: {note}")
     return Interval("auc", estimate, *closed.newcombe(estimate, tally, plan.level), plan.level, "newcombe", note)
+
+
+def _gini(one: Bound, plan: Plan) -> Interval | None:
+    """As a linear function of the AUC, so that the two agree."""
+    ranked = replace(one, measure=auc_measure)
+    if not ranked.plain_auc:
+        return None
+    found = _auc(ranked, plan)
+    return replace(found, measure="gini", **{name: 2 * getattr(found, name) - 1 for name in ("estimate", "low", "high")})
 
 
 def _undefined(one: Bound, plan: Plan) -> Interval:
@@ -221,7 +266,8 @@ def _undefined(one: Bound, plan: Plan) -> Interval:
     return Interval(one.measure.name, nan, nan, nan, plan.level, "none", f"undefined: {one.measure.facts.undefined}")
 
 
-def _say(message: str) -> None:
+def say_fallback(message: str) -> None:
+    """Warn that another method was used than asked for."""
     warnings.warn(message, FallbackWarning, stacklevel=5)
 
 
@@ -255,14 +301,16 @@ def _limits(name: str, estimate: float, values: FloatArray, left_out: FloatArray
         notes.append(f"undefined in {len(values) - len(defined)} of {len(values)} resamples, which are left out")
     if np.isnan(estimate) or not len(defined):
         return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", "; ".join(["undefined", *notes]))
-    if np.all(defined == estimate):
+    if not distances(defined, estimate).any():
         notes.append("all resamples agree, so the limits say nothing about cases not seen")
+        if plan.method == "bca":
+            say_fallback(f"{name}: {notes[-1]}")
         return Interval(name, estimate, estimate, estimate, plan.level, "percentile", "; ".join(notes))
     limits = None if left_out is None else bca_limits(defined, estimate, left_out, plan.level)
     if left_out is not None and limits is None:
         notes.append("BCa does not exist here, so percentile limits are given")
         if plan.method == "bca":
-            _say(f"{name}: {notes[-1]}")
+            say_fallback(f"{name}: {notes[-1]}")
     method = "percentile" if limits is None else "bca"
     low, high = percentile_limits(defined, plan.level) if limits is None else limits
     return Interval(name, estimate, low, high, plan.level, method, "; ".join(notes))
@@ -283,11 +331,17 @@ def _interval_of_function(
     truth, given = _check.column("y_true", y_true), np.asarray(y_score)
     _check.same_length(y_true=truth, y_score=given)
 
+    def value(pick: Any) -> float:
+        found = function(truth[pick], given[pick], **params)
+        if np.ndim(found) != 0 or found is None:
+            raise InputError(f"the function must give one number, got {found!r}")
+        return float(found)
+
     def compute(drawn: Drawn) -> FloatArray:
         picks = [np.repeat(np.arange(len(truth)), counts.astype(np.intp)) for counts in drawn]
-        return np.array([[float(function(truth[pick], given[pick], **params))] for pick in picks])
+        return np.array([[value(pick)] for pick in picks])
 
     strata = _check.encode(None, None, y_true=truth)[1][0] if plan.stratified else None
     draws = Resamples(len(truth), plan.resamples, plan.seed, strata)
     name = getattr(function, "__name__", "function")
-    return intervals_from_draws(compute, [float(function(truth, given, **params))], [name], plan, draws)[0]
+    return intervals_from_draws(compute, [value(slice(None))], [name], plan, draws)[0]

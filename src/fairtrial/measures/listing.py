@@ -38,7 +38,7 @@ def one(name: str) -> str:
     found = get_measure(name)
     facts = _line(found.facts)
     known = "\n".join(
-        f"{key + ':':12}{value}" for key, value in facts.items() if key not in ("measure", "what it is") and value
+        f"{key + ':':14}{value}" for key, value in facts.items() if key not in ("measure", "what it is") and value
     )
     return f"{found.name}{signature_of(found.name)}\n\n{inspect.getdoc(found)}\n\n{known}"
 

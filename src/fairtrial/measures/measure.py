@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial._registry import Registry
+from fairtrial._registry import Registry, did_you_mean
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels.arithmetic import ratio
 from fairtrial.measures.confusion import Cells, Confusion
@@ -86,10 +86,23 @@ class Measure:
         """Value for each resample in `drawn` (R x n), or for the rows themselves: shape (R,), or (R, k) without average."""
         raise InputError(f"{self.name} is computed from results of other measures, not from rows")
 
+    def check(self, average: Average, params: Mapping[str, Any]) -> None:
+        """Whether the measure knows this average and these parameters."""
+        _check.one_of("average", average, self.averages)
+        known = [
+            p.name for p in inspect.signature(self.formula).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY
+        ]
+        for name in params:
+            if name not in known:
+                hint = did_you_mean(name, [*known, "positive", "labels", "average", "sample_weight"])
+                raise InputError(f"{self.name} has no parameter {name!r}: {hint}")
+
     def scorer(self, **options: Any) -> MeasureScorer:
         """A scorer for scikit-learn's `cross_validate`, `GridSearchCV` and the like; smaller-is-better is negated."""
         from fairtrial.measures.scorer import MeasureScorer
 
+        own = {name: value for name, value in options.items() if name not in ("positive", "labels", "average", "sample_weight")}
+        self.check(options.get("average", "auto"), own)
         return MeasureScorer(self, options)
 
     def better(self, first: float, second: float) -> bool:
@@ -118,7 +131,7 @@ class Measure:
         return float(value) if value.ndim == 0 else value
 
     def _estimate(self, rows: Any, average: Average, params: dict[str, Any]) -> Any:
-        _check.one_of("average", average, self.averages)
+        self.check(average, params)
         return self._told(self.values(rows, average=average, **params)[0], stacklevel=5)
 
 
@@ -156,7 +169,8 @@ class LabelMeasure(Measure):
 
     def of(self, table: Confusion, *, average: Average = "auto", **params: Any) -> Any:
         """The value of a table, or of each table of a batch."""
-        _check.one_of("average", average, self.averages)
+        self.check(average, params)
+        _of_kind(self, table, Confusion)
         return self._told(self._of(table, average, params))
 
     def parts(self, rows: LabelRows, average: Average = "auto", **params: Any) -> tuple[float, float]:
@@ -232,6 +246,8 @@ class ScoreMeasure(Measure):
 
     def of(self, tally: ScoreTally, **params: Any) -> Any:
         """The value of a tally, or of each tally of a batch."""
+        _of_kind(self, tally, ScoreTally)
+        self.check("auto", params)
         return self._told(np.asarray(self.formula(tally, **params)))
 
 
@@ -246,7 +262,22 @@ class MultiScoreMeasure(ScoreMeasure):
         return np.atleast_1d(self.formula(rows, drawn, **params))
 
 
-class ProbabilityMeasure(Measure):
+class RowMeasure(Measure):
+    """A measure that is a running sum over rows."""
+
+    def values(self, rows: Any, drawn: Drawn | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
+        """Value for each resample, or for the rows themselves."""
+        del average
+        rows = rows if drawn is None else replace(rows, weights=rows.redraw(drawn))
+        return np.atleast_1d(self.formula(rows, **params))
+
+    def of(self, rows: Any, **params: Any) -> Any:
+        """The value of rows that were read before."""
+        _of_kind(self, rows, ProbabilityRows if self.facts.needs == "probabilities" else ValueRows)
+        return self._told(self.values(rows, **params)[0])
+
+
+class ProbabilityMeasure(RowMeasure):
     """A measure of class probabilities: a formula over ProbabilityRows."""
 
     def __call__(
@@ -267,23 +298,17 @@ class ProbabilityMeasure(Measure):
         """Checked rows of two columns."""
         return ProbabilityRows.read(y_true, y, **options)
 
-    def values(self, rows: Any, drawn: Drawn | None = None, *, average: Average = "auto", **params: Any) -> FloatArray:
-        """Value for each resample, or for the rows themselves."""
-        del average
-        rows = rows if drawn is None else replace(rows, weights=rows.redraw(drawn))
-        return np.atleast_1d(self.formula(rows, **params))
 
-
-class ValueMeasure(ProbabilityMeasure):
+class ValueMeasure(RowMeasure):
     """A measure of predicted numbers: a formula over ValueRows."""
 
-    def __call__(  # type: ignore[override]
+    def __call__(
         self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None, **params: Any
     ) -> Any:
         """The value for two columns of numbers."""
         return self._estimate(self.rows(y_true, y_pred, sample_weight=sample_weight), "auto", params)
 
-    def rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ValueRows:  # type: ignore[override]
+    def rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ValueRows:
         """Checked rows of two columns."""
         return ValueRows.read(y_true, y, sample_weight=options.get("sample_weight"))
 
@@ -316,6 +341,9 @@ def measure(
     guessing in a two-class problem, None where it depends on the class shares.
     """
 
+    _check.one_of("needs", needs, _KINDS)
+    _check.one_of("direction", direction, ("max", "min"))
+
     def register(formula: Callable[..., Any]) -> Measure:
         known = Facts(
             name=name or formula.__name__,
@@ -332,6 +360,11 @@ def measure(
         return made
 
     return register
+
+
+def _of_kind(measure: Measure, given: object, kind: type) -> None:
+    if not isinstance(given, kind):
+        raise InputError(f"{measure.name}.of must have a {kind.__name__}, got {type(given).__name__}")
 
 
 def over_classes(values: FloatArray, support: FloatArray, average: Average) -> FloatArray:

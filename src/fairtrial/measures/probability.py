@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -123,7 +124,8 @@ def calibration_error(
     """Expected calibration error: how far, per bin, the mean forecast lies from the share that came true.
 
     With two classes the forecast is the probability of the positive class; with more that of the most likely one. `norm`
-    "l1" is the usual mean, "l2" its root-mean-square, "max" the worst bin.
+    "l1" is the usual mean, "l2" its root-mean-square, "max" the worst bin. `strategy` "quantile" puts about equally many cases
+    into each bin; while resampling the bins stay as they are.
 
     >>> from fairtrial.measures import calibration_error
     >>> round(calibration_error([0, 1, 1, 1], [0.1, 0.9, 0.9, 0.7]), 6)
@@ -133,7 +135,7 @@ def calibration_error(
     _check.one_of("strategy", strategy, ("uniform", "quantile"))
     _check.one_of("norm", norm, ("l1", "l2", "max"))
     forecast, came_true = forecasts(rows)
-    place = bin_of(forecast, bins, strategy)
+    place = bin_of(forecast, bins, strategy, rows.base)
     sums, weight = Binning(place, bins, forecast - came_true).sums(rows.weights), Binning(place, bins).sums(rows.weights)
     gap = np.abs(np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0))
     if norm == "max":
@@ -150,10 +152,10 @@ def forecasts(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
     return rows.probabilities.max(axis=1), (rows.true == likely).astype(np.float64)
 
 
-def bin_of(forecast: FloatArray, bins: int, strategy: str) -> npt.NDArray[np.intp]:
-    """The bin of each forecast; quantiles are those of the rows themselves, also while resampling."""
+def bin_of(forecast: FloatArray, bins: int, strategy: str, weights: FloatArray | None) -> npt.NDArray[np.intp]:
+    """The bin of each forecast; quantiles are those of the weighted rows."""
     inner = np.arange(1, bins) / bins
-    edges = inner if strategy == "uniform" else np.quantile(forecast, inner)
+    edges = inner if strategy == "uniform" else np.quantile(forecast, inner, method="inverted_cdf", weights=weights)
     return np.searchsorted(edges, forecast, side="left")
 
 
@@ -175,9 +177,7 @@ def _mean_over_lines(
     if len(priors) == 1:
         return rows.mean(np.broadcast_to(contribution(rows, priors[0]), rows.true.shape))
     means = [
-        ProbabilityRows(weights[None], rows.true, rows.probabilities, rows.classes).mean(
-            np.broadcast_to(contribution(rows, line), rows.true.shape)
-        )
+        replace(rows, weights=weights[None]).mean(np.broadcast_to(contribution(rows, line), rows.true.shape))
         for weights, line in zip(rows.weights, priors, strict=True)
     ]
     return np.concatenate(means)

@@ -15,23 +15,21 @@ from fairtrial.measures.rows import ValueRows
 _CONSTANT = "the true values are all equal"
 
 
+def _centred(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Values less their weighted mean. Seen from one of its own values first, a constant column is zero exactly."""
+    shifted = values - values[weights.argmax()]
+    return np.asarray(shifted - np.average(shifted, weights=weights))
+
+
 def _around_mean(rows: ValueRows, power: int, baseline: float | None) -> FloatArray:
-    """Mean |baseline - y|^power for each line of weights."""
+    """Mean |baseline - y|^power for each line of weights, NaN instead of zero: nothing can be relative to it."""
     if baseline is not None:
-        return rows.mean(np.abs(rows.true - baseline) ** power)
-    lines = []
-    for weights in rows.weights:
-        # Seen from one of its own values, a constant column is zero exactly and its mean is free of rounding.
-        shifted = rows.true - rows.true[weights.argmax()]
-        lines.append(np.average(np.abs(shifted - np.average(shifted, weights=weights)) ** power, weights=weights))
-    return np.array(lines)
-
-
-def _variance(rows: ValueRows, centred: FloatArray) -> FloatArray:
-    """Variance for each line of weights; what rounding leaves of a constant column is zero."""
-    square = rows.mean(centred**2)
-    spread = square - rows.mean(centred) ** 2
-    return np.where(spread > 1e-13 * square, spread, 0.0)
+        spread = rows.mean(np.abs(rows.true - baseline) ** power)
+    else:
+        lines = [np.average(np.abs(_centred(rows.true, w)) ** power, weights=w) for w in rows.weights if w.any()]
+        spread = np.full(len(rows.weights), np.nan)
+        spread[rows.weights.any(axis=1)] = lines
+    return np.where(spread > 0, spread, np.nan)
 
 
 @measure(name="regression.mse", needs="values", direction="min", range=(0, np.inf), cite="Galdi & Tagliaferri 2018")
@@ -159,8 +157,12 @@ def correlation(rows: ValueRows) -> FloatArray:
     >>> round(correlation([1.0, 2.0, 3.0], [2.0, 4.0, 6.5]), 6)
     0.997949
     """
-    # Centring first keeps the sums small, so that subtracting squares loses little.
-    true, predicted = rows.true - rows.true.mean(), rows.predicted - rows.predicted.mean()
-    covariance = rows.mean(true * predicted) - rows.mean(true) * rows.mean(predicted)
-    spread = _variance(rows, true) * _variance(rows, predicted)
-    return ratio(np.where(spread > 0, covariance, 0.0), np.sqrt(spread))
+    return np.array([_correlation(rows.true, rows.predicted, weights) for weights in rows.weights])
+
+
+def _correlation(true: FloatArray, predicted: FloatArray, weights: FloatArray) -> float:
+    if not weights.any():
+        return float("nan")
+    t, p = _centred(true, weights), _centred(predicted, weights)
+    spread = np.sqrt((weights @ t**2) * (weights @ p**2))
+    return float(np.clip(weights @ (t * p) / spread, -1, 1)) if spread > 0 else float("nan")

@@ -60,6 +60,14 @@ class Resamples:
         return np.argsort(self.strata, kind="stable"), np.cumsum(np.bincount(self.strata))
 
 
+def distances(values: FloatArray, estimate: float) -> FloatArray:
+    """values - estimate without float noise, which must not decide on which side of the estimate a resample lies."""
+    known = np.append(values[np.isfinite(values)], estimate if np.isfinite(estimate) else 0.0)
+    with np.errstate(invalid="ignore"):  # the same infinity is the same value
+        apart = np.where(values == estimate, 0.0, values - estimate)
+    return np.where(np.abs(apart) <= 1e-12 * max(1.0, np.abs(known).max()), 0.0, apart)
+
+
 def percentile_limits(values: FloatArray, level: float) -> tuple[float, float]:
     """Percentile limits of resampled values; infinite values are allowed."""
     tail = (1 - level) / 2
@@ -71,7 +79,8 @@ def bca_limits(values: FloatArray, estimate: float, left_out: FloatArray, level:
     """Efron's bias-corrected and accelerated limits; None where the correction does not exist."""
     from scipy.special import ndtr, ndtri
 
-    below = (np.mean(values < estimate) + np.mean(values <= estimate)) / 2
+    apart = distances(values, estimate)
+    below = (np.mean(apart < 0) + np.mean(apart <= 0)) / 2
     if not 0 < below < 1 or not np.isfinite(left_out).all() or np.isinf(values).any():
         return None
     influence = left_out.mean() - left_out

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import Classes, FloatArray, IntArray
 from fairtrial.errors import InputError
+from fairtrial.kernels.arithmetic import ratio
 from fairtrial.kernels.binning import Binning
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.tally import ScoreTally, tally_of
@@ -35,15 +36,16 @@ class LabelRows:
         y_true: npt.ArrayLike,
         y_pred: npt.ArrayLike,
         *,
-        positive: object,
-        labels: Any,
-        sample_weight: npt.ArrayLike | None,
+        positive: object = None,
+        labels: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> LabelRows:
         """Check and encode."""
         true, predicted = _check.column("y_true", y_true), _check.column("y_pred", y_pred)
         _check.same_length(y_true=true, y_pred=predicted)
+        weights, (true, predicted) = _check.weighted(sample_weight, true, predicted)
         classes, (true_codes, predicted_codes) = _check.encode(labels, positive, y_true=true, y_pred=predicted)
-        return cls(true_codes, predicted_codes, _check.weights(sample_weight, len(true)), classes)
+        return cls(true_codes, predicted_codes, weights, classes)
 
     @cached_property
     def _cells(self) -> Binning:
@@ -79,9 +81,7 @@ class RankedRows:
     def _bins(self) -> Binning:
         m = len(self.tally.values)
         places = m - 1 - np.searchsorted(self.tally.values[::-1], self.scores)
-        # A row of weight zero may have a score of its own, which the tally leaves out; its weight makes any place right.
-        codes = np.clip(np.where(self.is_positive, places, places + m), 0, 2 * m - 1)
-        return Binning(codes, 2 * m, self.weights)
+        return Binning(np.where(self.is_positive, places, places + m), 2 * m, self.weights)
 
     def redraw(self, drawn: Drawn) -> ScoreTally:
         """A batch of tallies, one for each line of `drawn` (R x n counts of the data's rows)."""
@@ -106,9 +106,9 @@ class ScoreRows:
         y_true: npt.ArrayLike,
         y_score: npt.ArrayLike,
         *,
-        positive: object,
-        labels: Any,
-        sample_weight: npt.ArrayLike | None,
+        positive: object = None,
+        labels: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
         name: str = "y_score",
     ) -> ScoreRows:
         """Check and encode. Finiteness is looked at while tallying."""
@@ -117,21 +117,27 @@ class ScoreRows:
             raise InputError(f"{name} must have one column, or one for each class, got shape {scores.shape}")
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]
+        columns = list(getattr(y_score, "columns", []))
         # Kernels are compiled for one layout; a read-only or strided column would have them compiled again.
         scores = np.require(scores, requirements=["C", "W"])
         _check.same_length(y_true=true, **{name: scores})
+        weights, (true, scores) = _check.weighted(sample_weight, true, scores)
         classes, (codes,) = _check.encode(labels, positive, y_true=true)
         if scores.ndim == 2 and scores.shape[1] != len(classes):
             raise InputError(
                 f"{name} must have one column for each of the {len(classes)} classes {classes.names.tolist()}, "
                 f"got {scores.shape[1]}: pass labels= in the order of the columns"
             )
+        if scores.ndim == 2 and set(map(str, columns)) == set(map(str, classes.names.tolist())):
+            # A frame's columns go by their names.
+            places = [list(map(str, columns)).index(str(each)) for each in classes.names.tolist()]
+            scores = np.ascontiguousarray(scores[:, places])
         if scores.ndim == 1 and len(classes) > 2 and positive is None:
             raise InputError(
                 f"{name} must have one column for each of the {len(classes)} classes, got one column: "
                 "pass all columns, or positive= to single out a class"
             )
-        return cls(codes, scores, _check.weights(sample_weight, len(true)), classes)
+        return cls(codes, scores, weights, classes)
 
     def one_class(self, code: int) -> RankedRows:
         """One class against the rest."""
@@ -187,7 +193,7 @@ class WeightedRows:
     def mean(self, contributions: FloatArray) -> FloatArray:
         """Weighted mean over rows, for each line of weights; an infinite contribution counts only where it has weight."""
         infinite = np.isinf(contributions)
-        mean = self.weights @ np.where(infinite, 0.0, contributions) / self.weights.sum(axis=1)
+        mean = ratio(self.weights @ np.where(infinite, 0.0, contributions), self.weights.sum(axis=1))
         if not infinite.any():
             return np.asarray(mean)
         with np.errstate(invalid="ignore"):
@@ -206,11 +212,20 @@ class WeightedRows:
 
 @dataclass(frozen=True)
 class ProbabilityRows(WeightedRows):
-    """True class and probability of every class for each row."""
+    """True class and probability of every class for each row: the statistic of all measures of probabilities.
+
+    `weights` may hold many lines (resamples); `base` are the rows' own. Rows of the same classes add up.
+
+    >>> rows = ProbabilityRows.read([0, 1], [0.2, 0.9]) + ProbabilityRows.read([1, 0], [0.6, 0.5])
+    >>> from fairtrial.measures import brier
+    >>> round(brier.of(rows), 3)
+    0.115
+    """
 
     true: IntArray
     probabilities: FloatArray
     classes: Classes
+    base: FloatArray
 
     @classmethod
     def read(
@@ -218,9 +233,9 @@ class ProbabilityRows(WeightedRows):
         y_true: npt.ArrayLike,
         y_prob: npt.ArrayLike,
         *,
-        positive: object,
-        labels: Any,
-        sample_weight: npt.ArrayLike | None,
+        positive: object = None,
+        labels: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> ProbabilityRows:
         """Check and encode; one column means the probability of the positive class."""
         rows = ScoreRows.read(y_true, y_prob, positive=positive, labels=labels, sample_weight=sample_weight, name="y_prob")
@@ -236,7 +251,19 @@ class ProbabilityRows(WeightedRows):
         if matrix.ndim == 1:
             matrix = np.column_stack([matrix, 1 - matrix] if classes.positive == 0 else [1 - matrix, matrix])
         weights = np.ones(len(true)) if rows.weights is None else rows.weights
-        return cls(weights[None], true, matrix, classes)
+        return cls(weights[None], true, matrix, classes, weights)
+
+    def __add__(self, other: ProbabilityRows) -> ProbabilityRows:
+        """Rows of both, which must have the same classes."""
+        if self.classes.names.tolist() != other.classes.names.tolist() or self.classes.positive != other.classes.positive:
+            raise InputError(f"only rows of the same classes add up, got {self.classes.names} and {other.classes.names}")
+        return ProbabilityRows(
+            np.concatenate([self.weights, other.weights], axis=1),
+            np.concatenate([self.true, other.true]),
+            np.concatenate([self.probabilities, other.probabilities]),
+            self.classes,
+            np.concatenate([self.base, other.base]),
+        )
 
     @cached_property
     def of_truth(self) -> FloatArray:
@@ -251,7 +278,7 @@ class ProbabilityRows(WeightedRows):
     @cached_property
     def shares(self) -> FloatArray:
         """Weight share of each true class, R x k."""
-        return np.asarray(self.weights @ self.truth / self.weights.sum(axis=1, keepdims=True))
+        return ratio(self.weights @ self.truth, self.weights.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -267,5 +294,5 @@ class ValueRows(WeightedRows):
         true = _check.finite("y_true", _check.numbers("y_true", _check.column("y_true", y_true)))
         predicted = _check.finite("y_pred", _check.numbers("y_pred", _check.column("y_pred", y_pred)))
         _check.same_length(y_true=true, y_pred=predicted)
-        weights = _check.weights(sample_weight, len(true))
+        weights, (true, predicted) = _check.weighted(sample_weight, true, predicted)
         return cls((np.ones(len(true)) if weights is None else weights)[None], true, predicted)

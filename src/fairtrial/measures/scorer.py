@@ -43,7 +43,7 @@ class MeasureScorer:
             options["sample_weight"] = sample_weight
         if self.measure.facts.needs != "values":
             # All classes of the learner count, also those that a small fold happens to miss.
-            options.setdefault("labels", self._classes(estimator))
+            options.setdefault("labels", self._labels(estimator, y))
         value = self.measure(y, self._response(estimator, X), **options)
         return float(value) if self.measure.facts.direction == "max" else -float(value)
 
@@ -51,7 +51,11 @@ class MeasureScorer:
         needs = self.measure.facts.needs
         if needs not in _METHODS:
             raise InputError(f"{self.measure.name} must have results of several learners and cannot score a single one")
-        for method in _METHODS[needs]:
+        methods = _METHODS[needs]
+        if needs == "scores" and len(self._classes(estimator)) > 2:
+            # Decision values of different rows cannot be compared where they are shifted row by row, as softmax's are.
+            methods = methods[::-1]
+        for method in methods:
             if hasattr(estimator, method):
                 return self._columns(estimator, method, getattr(estimator, method)(X))
         raise InputError(
@@ -72,6 +76,13 @@ class MeasureScorer:
             return 1
         _check.one_of("positive", wanted, classes)
         return classes.index(wanted)
+
+    def _labels(self, estimator: Any, y: npt.ArrayLike) -> list[Any]:
+        """The learner's classes; for measures of labels also those that it never saw in training."""
+        classes = self._classes(estimator)
+        if self.measure.facts.needs != "labels":
+            return classes
+        return classes + sorted(set(np.asarray(y).tolist()) - set(classes))
 
     def _classes(self, estimator: Any) -> list[Any]:
         """The learner's classes, in the order of its columns of scores."""

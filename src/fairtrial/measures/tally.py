@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoreTally:
     """For each distinct score, highest first: its value, the weight of positives and the weight of negatives.
 
     `pos` and `neg` may have a leading axis: many tallies at once, over one row of values or over one row each. A place with
-    no weight on either side counts as absent. Tallies add up, so parts may be counted by different workers.
+    no weight on either side counts as absent. Tallies add up, so parts may be counted by different workers. The constructor
+    trusts what it is given; `from_scores`, `from_counts` and `from_parquet` check.
 
     >>> tally = ScoreTally.from_scores([0, 1, 1, 0], [0.1, 0.8, 0.4, 0.4])
     >>> tally.frame()
@@ -52,12 +54,26 @@ class ScoreTally:
         from fairtrial.measures.rows import ScoreRows
 
         rows = ScoreRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
-        if rows.classes.positive is None:
-            raise InputError(
-                f"positive must be named when there are {len(rows.classes)} classes: "
-                f"pass positive= one of {rows.classes.names.tolist()}"
-            )
-        return rows.one_class(rows.classes.positive).tally
+        return rows.one_class(rows.classes.named_positive()).tally
+
+    @classmethod
+    def from_counts(cls, values: npt.ArrayLike, pos: npt.ArrayLike, neg: npt.ArrayLike) -> ScoreTally:
+        """A tally of counts that you have: scores in any order, each with its weight of positives and of negatives.
+
+        >>> print(ScoreTally.from_counts([0.1, 0.9], [0, 3], [5, 1]))
+        ScoreTally: 2 distinct scores, 3 positives, 6 negatives
+        """
+        scores, *counts = (
+            _check.finite(name, _check.numbers(name, _check.column(name, each)))
+            for name, each in (("values", values), ("pos", pos), ("neg", neg))
+        )
+        _check.same_length(values=scores, pos=counts[0], neg=counts[1])
+        for name, each in zip(("pos", "neg"), counts, strict=True):
+            if (each < 0).any():
+                raise InputError(f"{name} must not be negative, got {each.min()}")
+        distinct, places = np.unique(scores, return_inverse=True)
+        pos_sums, neg_sums = (np.bincount(places, each).astype(np.float64)[::-1].copy() for each in counts)
+        return cls(distinct[::-1].copy(), pos_sums, neg_sums)
 
     @classmethod
     def from_parquet(
@@ -113,8 +129,10 @@ class ScoreTally:
             return f"ScoreTally of {self.pos.shape[0]} tallies"
         return f"ScoreTally: {len(self.values)} distinct scores, {self.positives:g} positives, {self.negatives:g} negatives"
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
-        return self.frame().to_html(max_rows=20)
+        return self.frame().to_html(max_rows=20) if self.pos.ndim == 1 else escape(str(self))
 
 
 def tally_of(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None) -> ScoreTally:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _BATCH = 1 << 18
+_MANY_CLASSES = 1000
 
 
 def tally_file(
@@ -45,22 +47,29 @@ def tally_file(
     """
     import duckdb
 
-    if not Path(path).is_file():
-        raise InputError(f"path must name a file, got {str(path)!r}")
+    if not Path(path).is_file() and not any(glob(str(path))):
+        raise InputError(f"path must name a file, or files by a pattern, got {str(path)!r}")
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as spill, duckdb.connect() as connection:
-        connection.execute(f"SET memory_limit = {_text(memory_limit)}")
+        try:
+            connection.execute(f"SET memory_limit = {_text(memory_limit)}")
+        except _duckdb_error():
+            raise InputError(f"memory_limit must be an amount such as '512MB', got {memory_limit!r}") from None
         connection.execute(f"SET temp_directory = {_text(spill)}")
         connection.execute("SET preserve_insertion_order = false")
-        return _Counting(connection, Path(path), score, truth, weight).tally(positive)
+        return _Counting(connection, Path(path), score, truth, weight, isinstance(positive, str)).tally(positive)
 
 
 class _Counting:
     """One file being counted."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, score: str, truth: str, weight: str | None) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, path: Path, score: str, truth: str, weight: str | None, text: bool
+    ) -> None:
         self._connection = connection
         reader = "read_parquet" if path.suffix.lower() in (".parquet", ".pq") else "read_csv"
-        self._file = f"{reader}({_text(str(path))})"
+        # DuckDB would read no and yes as truth values where the user speaks of text.
+        typed = f", types = {{{_text(truth)}: 'VARCHAR'}}" if text and reader == "read_csv" else ""
+        self._file = f"{reader}({_text(str(path))}{typed})"
         try:
             columns = [name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {self._file}").fetchall()]
         except _duckdb_error() as error:
@@ -76,18 +85,13 @@ class _Counting:
         classes = self._classes()
         wanted = self._positive(classes, positive)
         rows = self._checked_rows()
-        literal = _text(wanted) if isinstance(wanted, str) else repr(wanted)
-        if self._weight is None:
-            is_positive = f"count(*) FILTER (WHERE {self._truth} = {literal})"
-            total = "count(*)"
-        else:
-            is_positive = f"coalesce(sum({self._weight}) FILTER (WHERE {self._truth} = {literal}), 0)"
-            total = f"sum({self._weight})"
-        query = f"SELECT {self._score} AS s, {is_positive} AS p, {total} AS t FROM {self._file} GROUP BY s ORDER BY s DESC"
-        return _gathered(self._batches(query), rows, counts=self._weight is None)
+        amount = "count(*)" if self._weight is None else f"sum({self._weight})"
+        pos, neg = (f"coalesce({amount} FILTER (WHERE {self._truth} {sign} $wanted), 0)" for sign in ("=", "<>"))
+        query = f"SELECT {self._score} AS s, {pos} AS p, {neg} AS q FROM {self._file} GROUP BY s ORDER BY s DESC"
+        return _gathered(self._batches(query, wanted), rows, counts=self._weight is None)
 
     def _classes(self) -> list[Any]:
-        found = self._connection.execute(f"SELECT DISTINCT {self._truth} FROM {self._file} LIMIT 1000").fetchall()
+        found = self._connection.execute(f"SELECT DISTINCT {self._truth} FROM {self._file} LIMIT {_MANY_CLASSES}").fetchall()
         classes = [value for (value,) in found]
         if not classes:
             raise InputError("the file must hold at least 1 row, got 0")
@@ -96,8 +100,9 @@ class _Counting:
         return sorted(classes)
 
     def _positive(self, classes: list[Any], positive: object) -> object:
+        positive = positive.item() if isinstance(positive, np.generic) else positive
         if positive is not None:
-            if positive not in classes:
+            if positive not in classes and len(classes) < _MANY_CLASSES:
                 raise InputError(f"positive must be one of the classes, got {positive!r}: {did_you_mean(positive, classes)}")
             return positive
         if len(classes) > 2:
@@ -119,8 +124,8 @@ class _Counting:
             raise InputError(f"the weights must be finite and not negative, got {bad_weights[0]} that are not")
         return int(rows)
 
-    def _batches(self, query: str) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-        reader = self._connection.sql(query).to_arrow_reader(_BATCH)
+    def _batches(self, query: str, wanted: object) -> Iterator[tuple[npt.NDArray[Any], ...]]:
+        reader = self._connection.sql(query, params={"wanted": wanted}).to_arrow_reader(_BATCH)
         for batch in reader:
             yield tuple(batch.column(i).to_numpy(zero_copy_only=False) for i in range(3))
 
@@ -130,8 +135,7 @@ def _gathered(batches: Iterator[tuple[npt.NDArray[Any], ...]], rows: int, *, cou
     pos: Any = np.empty(rows, dtype=np.uint8 if counts else np.float64)
     neg: Any = np.empty(rows, dtype=np.uint8 if counts else np.float64)
     size = 0
-    for score, positives, total in batches:
-        negatives = total - positives
+    for score, positives, negatives in batches:
         here = slice(size, size + len(score))
         pos, neg = _roomy(pos, positives), _roomy(neg, negatives)
         values[here], pos[here], neg[here] = score, positives, negatives

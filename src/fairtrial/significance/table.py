@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -51,7 +52,7 @@ def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datas
     ('a', 'b')
     """
     columns = getattr(scores, "columns", None)
-    index = getattr(scores, "index", None)
+    index = getattr(scores, "index", None) if columns is not None else None
     values = np.asarray(scores)
     if values.ndim != 2:
         raise InputError(
@@ -60,7 +61,7 @@ def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datas
     names = [str(name) for name in (columns if columns is not None else range(values.shape[1]))]
     rows = [str(name) for name in (index if index is not None else range(values.shape[0]))]
     for what, given in (("learner", names), ("data set", rows)):
-        twice = sorted({name for name in given if given.count(name) > 1})
+        twice = [name for name, times in Counter(given).items() if times > 1]
         if twice:
             raise InputError(f"each {what} must occur once in the table, got {twice[0]!r} more than once: rename or average")
     if len(names) < learners:

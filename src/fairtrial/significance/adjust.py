@@ -1,0 +1,158 @@
+"""Adjusted p values for a family of hypotheses: one engine, one small formula for each procedure.
+
+A hypothesis is rejected at level alpha exactly where its adjusted p value is at most alpha; nothing else decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
+
+
+def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05) -> FloatArray:
+    """Adjusted p values, in the order given.
+
+    | method | kind | valid for |
+    |---|---|---|
+    | bonferroni, sidak | single step | any dependence; sidak: independence or positive dependence |
+    | holm | step-down | any dependence; never worse than bonferroni |
+    | holland | step-down with Sidak's bound (Holm-Sidak) | as sidak |
+    | finner | step-down with Sidak's bound and exponents m/i | as sidak |
+    | hochberg, rom | step-up | independence or positive dependence |
+    | hommel | closed testing with Simes's test | as hochberg; never worse than it |
+    | li | two steps, led by the largest p value | independence; weak where the largest p is near 1 |
+    | none | | one hypothesis only |
+
+    Rom's critical values c_1 >= c_2 >= ... come from his recursion at level `alpha`, and the adjusted value of the i-th
+    largest p is (alpha / c_i) p, made monotone from the largest down. Decisions at that alpha are Rom's own; the ratio, and
+    with it the adjusted value, moves only a little with alpha. No other method uses `alpha`.
+
+    >>> adjust([0.01, 0.04, 0.03], "holm").round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    _check.one_of("method", method, METHODS)
+    _check.between("alpha", alpha, 0, 1)
+    p = check_p_values(p_values)
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = _rom(p[order], alpha) if method == "rom" else METHODS[method](p[order])
+    # Exact arithmetic never leaves [p, 1]; the last bit of a float might.
+    return np.clip(adjusted, p, 1.0)
+
+
+def check_p_values(p_values: npt.ArrayLike) -> FloatArray:
+    """A column of numbers between 0 and 1."""
+    p = _check.numbers("p_values", _check.column("p_values", p_values))
+    outside = ~((p >= 0) & (p <= 1))
+    if outside.any():
+        place = int(np.argmax(outside))
+        raise InputError(f"p_values must lie between 0 and 1, got {p[place]} at row {place}: drop tests without a p value")
+    return p
+
+
+def rom_critical_values(m: int, alpha: float = 0.05) -> FloatArray:
+    """Rom's (1990) critical values, the first for the largest p value.
+
+    >>> rom_critical_values(4).round(6).tolist()
+    [0.05, 0.025, 0.016875, 0.012713]
+    """
+    from scipy.special import gammaln
+
+    powers = np.cumsum(alpha ** np.arange(1, m + 1))
+    logs = np.full(m, np.log(alpha))
+    for i in range(2, m + 1):
+        j = np.arange(1, i - 1)
+        # Binomial coefficients of large families overflow, their logarithms do not.
+        ways = gammaln(i + 1) - gammaln(j + 1) - gammaln(i - j + 1)
+        logs[i - 1] = np.log((powers[i - 2] - np.exp(ways + (i - j) * logs[j]).sum()) / i)
+    return np.asarray(np.exp(logs))
+
+
+def step_down(values: FloatArray) -> FloatArray:
+    """Each value at least as large as those of smaller p values."""
+    return np.maximum.accumulate(values)
+
+
+def _step_up(values: FloatArray) -> FloatArray:
+    return np.minimum.accumulate(values[::-1])[::-1]
+
+
+def _at_least_one(p: FloatArray, count: npt.ArrayLike) -> FloatArray:
+    """Probability that the least of `count` independent p values is at most p: 1 - (1 - p)^count."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.expm1(np.asarray(count) * np.log1p(-p)))
+
+
+def _left(p: FloatArray) -> FloatArray:
+    """Hypotheses not yet decided before each step: m, m - 1, ..., 1."""
+    return np.arange(len(p), 0, -1, dtype=np.float64)
+
+
+def _none(p: FloatArray) -> FloatArray:
+    return p
+
+
+def _bonferroni(p: FloatArray) -> FloatArray:
+    return len(p) * p
+
+
+def _sidak(p: FloatArray) -> FloatArray:
+    return _at_least_one(p, len(p))
+
+
+def _holm(p: FloatArray) -> FloatArray:
+    return step_down(_left(p) * p)
+
+
+def _holland(p: FloatArray) -> FloatArray:
+    return step_down(_at_least_one(p, _left(p)))
+
+
+def _finner(p: FloatArray) -> FloatArray:
+    return step_down(_at_least_one(p, len(p) / np.arange(1, len(p) + 1)))
+
+
+def _hochberg(p: FloatArray) -> FloatArray:
+    return _step_up(_left(p) * p)
+
+
+def _rom(p: FloatArray, alpha: float = 0.05) -> FloatArray:
+    return _step_up(alpha / rom_critical_values(len(p), alpha)[::-1] * p)
+
+
+def _hommel(p: FloatArray) -> FloatArray:
+    """The largest Simes p value over all families that hold the hypothesis.
+
+    Of all families of `size`, the worst for a hypothesis is itself with the largest of the others.
+    """
+    m, adjusted = len(p), p.copy()
+    for size in range(2, m + 1):
+        others = size * np.min(p[m - size + 1 :] / np.arange(2, size + 1))
+        own = size * np.minimum(p, p[m - size])
+        adjusted = np.maximum(adjusted, np.minimum(own, others))
+    return adjusted
+
+
+def _li(p: FloatArray) -> FloatArray:
+    total = p + 1 - p[-1]
+    return np.asarray(np.divide(p, total, out=np.zeros_like(p), where=total > 0))
+
+
+METHODS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "bonferroni": _bonferroni,
+    "sidak": _sidak,
+    "holm": _holm,
+    "holland": _holland,
+    "finner": _finner,
+    "hochberg": _hochberg,
+    "hommel": _hommel,
+    "rom": _rom,
+    "li": _li,
+    "none": _none,
+}

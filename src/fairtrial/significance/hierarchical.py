@@ -1,0 +1,444 @@
+"""The hierarchical correlated model of Corani, Benavoli, Demsar, Mangili and Zaffalon (2017): folds within data sets, data sets
+within a population. Sampled by our own Gibbs and slice steps; no Stan.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
+from fairtrial.kernels.compiling import kernel
+from fairtrial.kernels.threads import in_chunks
+from fairtrial.significance.bayes import Posterior, check_rope, most_probable, warn_undefined
+from fairtrial.significance.table import Better, differences
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Bounds of the uniform priors, as multiples of what the data show (the paper's 1000).
+_WIDE = 1000.0
+# Data sets whose folds all agree would draw sigma_i to zero; it stays above this share of the mean sd within data sets.
+_LEAST_SD = 1e-3
+_R_HAT_LIMIT = 1.05
+_POPULATION = ("mu0", "sigma0", "nu")
+# Which density a slice step works on.
+_SIGMA0, _SIGMA, _NU, _ALPHA, _BETA = range(5)
+
+
+@dataclass(frozen=True)
+class HierarchicalPosterior(Posterior):
+    """A Posterior of the difference on the next data set, with what the model says of each data set and of its chains.
+
+    `population` holds draws of mu0, sigma0 and nu (one row each), `datasets` a line for each data set.
+    """
+
+    population: FloatArray = field(default_factory=lambda: np.empty((0, 3)), repr=False, compare=False)
+    lines: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
+
+    def datasets(self) -> pd.DataFrame:
+        """For each data set the mean difference seen, its shrunken estimate and a 95 % credible interval."""
+        import pandas as pd
+
+        return pd.DataFrame(self.lines, columns=["dataset", "mean", "shrunken", "low", "high"])
+
+    def density(self, points: int = 201) -> pd.DataFrame:
+        """The density of the difference first - second on the next data set, averaged over the draws."""
+        import pandas as pd
+        from scipy.stats import t
+
+        _check.whole_number("points", points, 2)
+        if not len(self.population):
+            raise InputError("density must come from a posterior, got an undefined one: its folds have no spread")
+        few = self.population[:: max(1, len(self.population) // 1000)]
+        reach = max(float(np.quantile(np.abs(few[:, 0]) + 4 * few[:, 1], 0.9)), 1.05 * self.rope)
+        grid = np.linspace(-reach, reach, points)
+        height = np.mean(t.pdf(grid[:, None], few[:, 2], few[:, 0], few[:, 1]), axis=1)
+        return pd.DataFrame({"difference": grid, "density": height})
+
+
+def hierarchical(
+    a: pd.DataFrame | npt.ArrayLike,
+    b: pd.DataFrame | npt.ArrayLike,
+    *,
+    test_fraction: float,
+    rope: float = 0.0,
+    better: Better = "max",
+    alpha: tuple[float, float] = (1.0, 2.0),
+    beta: tuple[float, float] = (0.01, 0.1),
+    chains: int = 4,
+    samples: int = 2000,
+    warm_up: int = 1000,
+    seed: int = 0,
+) -> HierarchicalPosterior:
+    """Hierarchical comparison of two learners over several data sets, from the results of all folds.
+
+    `a` and `b` are tables with a row for each data set and a column for each fold (of all repeats). For the differences x_i of
+    data set i the model is
+
+    - x_i ~ normal with mean mu_i, standard deviation sigma_i and correlation rho = `test_fraction` between folds,
+    - mu_i ~ Student(nu, mu0, sigma0), sigma_i ~ uniform up to 1000 times the mean sd within data sets,
+    - mu0 ~ uniform within the largest difference, sigma0 ~ uniform up to 1000 times the sd of the data sets' means,
+    - nu - 1 ~ gamma with shape uniform on `alpha` and rate uniform on `beta`.
+
+    `p_first`, `p_rope` and `p_second` are the posterior probabilities that the difference *on the next data set* lies above,
+    within or below the rope. `parameters` also has the shares of draws in which each region is the most probable one
+    (`most_first` ...: baycomp's figures), medians of mu0, sigma0 and nu, R-hat and the effective sample size; `datasets()`
+    has the shrunken mean of each data set. `samples` draws are kept from each chain after `warm_up`. R-hat above 1.05 gives
+    a caveat.
+
+    >>> rng = np.random.default_rng(0)
+    >>> gain = rng.normal(0.03, 0.01, size=(8, 1))
+    >>> a, b = 0.8 + gain + rng.normal(0, 0.02, size=(8, 10)), 0.8 + rng.normal(0, 0.02, size=(8, 10))
+    >>> found = hierarchical(a, b, test_fraction=0.1, rope=0.01, samples=500)
+    >>> found.likeliest, found.p_first > 0.8
+    ('first', True)
+    """
+    first, second, names = _tables(a, b)
+    check_rope(rope, better)
+    _check.between("test_fraction", test_fraction, 0, 1)
+    _check_sampler(alpha, beta, chains, samples, warm_up, seed)
+    delta = differences(first, second)
+    facts = _summary(delta, test_fraction)
+    if facts.within == 0:
+        return _undefined(delta, rope, better, names)
+    priors = np.array([*alpha, *beta])
+    mu, hyper = _run(facts, priors, chains, samples, warm_up, seed)
+    return _posterior(facts, mu, hyper, rope, better, names)
+
+
+def _tables(a: pd.DataFrame | npt.ArrayLike, b: pd.DataFrame | npt.ArrayLike) -> tuple[FloatArray, FloatArray, list[str]]:
+    tables = []
+    for name, given in (("first", a), ("second", b)):
+        table = _check.numbers(name, np.asarray(given))
+        if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
+            raise InputError(
+                f"{name} must be a table with a row for each data set and a column for each fold, at least 2, got {table.shape}"
+            )
+        tables.append(_check.finite(name, table))
+    if tables[0].shape != tables[1].shape:
+        raise InputError(f"first and second must have one shape, got {tables[0].shape} and {tables[1].shape}")
+    rows = [_names(given, len(tables[0])) for given in (a, b)]
+    if hasattr(a, "columns") and hasattr(b, "columns") and rows[0] != rows[1]:
+        raise InputError("first and second must list the same data sets in the same order: sort both by name")
+    return tables[0], tables[1], rows[0] if hasattr(a, "columns") else rows[1]
+
+
+def _names(table: Any, n: int) -> list[str]:
+    return [str(name) for name in (table.index if hasattr(table, "columns") else range(n))]
+
+
+def _check_sampler(
+    alpha: tuple[float, float], beta: tuple[float, float], chains: int, samples: int, warm_up: int, seed: int
+) -> None:
+    for name, bounds in (("alpha", alpha), ("beta", beta)):
+        if len(bounds) != 2 or not 0 < bounds[0] < bounds[1] < np.inf:
+            raise InputError(f"{name} must be two rising numbers above 0, got {bounds!r}")
+    _check.whole_number("chains", chains, 2)
+    _check.whole_number("samples", samples, 10)
+    _check.whole_number("warm_up", warm_up, 0)
+    _check.whole_number("seed", seed, 0)
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """The data as the model needs them: means and sums of squares of the data sets, and the bounds of the priors.
+
+    The equicorrelated normal likelihood of n folds depends on them alone: the mean has variance sigma^2 (1 + (n - 1) rho) / n,
+    and the sum of squares over sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
+    """
+
+    means: FloatArray
+    squares: FloatArray
+    folds: int
+    rho: float
+    within: float
+    among: float
+    largest: float
+
+    @property
+    def of_mean(self) -> float:
+        """Variance of a data set's mean, in units of sigma^2."""
+        return (1 + (self.folds - 1) * self.rho) / self.folds
+
+    def bounds(self) -> FloatArray:
+        """Least and largest sigma_i, largest sigma0, largest |mu0|."""
+        return np.array([_LEAST_SD * self.within, _WIDE * self.within, _WIDE * self.among, self.largest])
+
+
+def _summary(delta: FloatArray, rho: float) -> _Summary:
+    means = delta.mean(axis=1)
+    spread = delta - means[:, None]
+    spread[np.all(delta == delta[:, :1], axis=1)] = 0.0
+    within = float(np.sqrt((spread**2).mean(axis=1)).mean())
+    among = float(means.std()) if len(means) > 1 else 0.0
+    return _Summary(
+        means, (spread**2).sum(axis=1), delta.shape[1], rho, within, among or within, float(np.abs(delta).max(initial=0.0))
+    )
+
+
+def _log_likelihood(facts: _Summary, mu: FloatArray, sigma: FloatArray) -> FloatArray:
+    """Log density of the folds of each data set."""
+    n, rho = facts.folds, facts.rho
+    logdet = (n - 1) * np.log1p(-rho) + np.log1p((n - 1) * rho)
+    quadratic = facts.squares / (1 - rho) + (facts.means - mu) ** 2 / facts.of_mean
+    return np.asarray(-0.5 * (n * np.log(2 * np.pi) + logdet) - n * np.log(sigma) - quadratic / (2 * sigma**2))
+
+
+def _run(
+    facts: _Summary, priors: FloatArray, chains: int, samples: int, warm_up: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Draws of the data sets' means (chains x samples x q) and of mu0, sigma0, nu (chains x samples x 3)."""
+
+    def work(chain: int, _: int) -> tuple[FloatArray, FloatArray]:
+        rng = np.random.default_rng([seed, chain])
+        squares = facts.squares / (1 - facts.rho)
+        return _chain(
+            rng,
+            facts.means,
+            squares,
+            facts.folds,
+            facts.of_mean,
+            facts.among,
+            facts.bounds(),
+            priors,
+            samples,
+            warm_up,
+        )
+
+    parts = in_chunks(work, chains, 1)
+    return np.array([mu for mu, _ in parts]), np.array([hyper for _, hyper in parts])
+
+
+def _posterior(
+    facts: _Summary, mu: FloatArray, hyper: FloatArray, rope: float, better: Better, names: list[str]
+) -> HierarchicalPosterior:
+    population = hyper.reshape(-1, 3)
+    draws = _next_dataset(population, rope, better)
+    r_hats = [r_hat(hyper[:, :, i]) for i in (0, 1)] + [r_hat(mu[:, :, i]) for i in range(mu.shape[2])]
+    sizes = [effective_size(hyper[:, :, i]) for i in (0, 1)]
+    first, middle, second = draws.mean(axis=0).tolist()
+    most = most_probable(draws)
+    parameters = dict(zip(_POPULATION, np.median(population, axis=0).tolist(), strict=True))
+    parameters |= {"r_hat": float(np.max(r_hats)), "effective_size": float(np.min(sizes))}
+    parameters |= {"most_first": most[0], "most_rope": most[1], "most_second": most[2]}
+    return HierarchicalPosterior(
+        "hierarchical",
+        first,
+        middle,
+        second,
+        rope=rope,
+        n=len(names),
+        meaning="Probabilities that the first is better, practically equal or worse on the next data set",
+        better=better,
+        parameters=parameters,
+        caveats=_caveats(facts, parameters, names),
+        draws=draws,
+        population=population,
+        lines=_lines(facts, mu.reshape(-1, mu.shape[2]), names),
+    )
+
+
+def _next_dataset(population: FloatArray, rope: float, better: Better) -> FloatArray:
+    from scipy.special import stdtr
+
+    mu0, sigma0, nu = population.T
+    above, below = stdtr(nu, (mu0 - rope) / sigma0), stdtr(nu, (-rope - mu0) / sigma0)
+    middle = np.maximum(0.0, 1 - above - below) if rope > 0 else np.zeros(len(mu0))
+    return np.column_stack([above, middle, below] if better == "max" else [below, middle, above])
+
+
+def _lines(facts: _Summary, mu: FloatArray, names: list[str]) -> tuple[tuple[str, float, float, float, float], ...]:
+    limits = np.quantile(mu, [0.025, 0.975], axis=0).T.tolist()
+    rows = zip(names, facts.means.tolist(), mu.mean(axis=0).tolist(), limits, strict=True)
+    return tuple((name, mean, shrunken, low, high) for name, mean, shrunken, (low, high) in rows)
+
+
+def _caveats(facts: _Summary, parameters: dict[str, float], names: list[str]) -> tuple[str, ...]:
+    told = []
+    if not parameters["r_hat"] <= _R_HAT_LIMIT:
+        told.append(f"The chains have not met (R-hat {parameters['r_hat']:.2f}): raise samples and warm_up")
+    if len(names) < 3:
+        told.append(f"{len(names)} data set(s): what is said about the next one rests on the prior")
+    flat = [name for name, square in zip(names, facts.squares, strict=True) if square == 0]
+    if flat:
+        told.append(f"All folds agree on {', '.join(flat)}: the mean there is taken as known")
+    return tuple(told)
+
+
+def _undefined(delta: FloatArray, rope: float, better: Better, names: list[str]) -> HierarchicalPosterior:
+    why = "within each data set all differences are equal, so they tell nothing about their spread"
+    warn_undefined("hierarchical", why)
+    nan = float("nan")
+    meaning = "Probabilities that the first is better, practically equal or worse on the next data set"
+    lines = tuple((name, float(mean), nan, nan, nan) for name, mean in zip(names, delta.mean(axis=1), strict=True))
+    return HierarchicalPosterior(
+        "hierarchical", nan, nan, nan, rope, len(names), meaning, better=better, caveats=(f"Undefined: {why}",), lines=lines
+    )
+
+
+def r_hat(chains: FloatArray) -> float:
+    """Split R-hat of one number in several chains (Gelman et al. 2013): near 1 when the chains agree."""
+    half = chains.shape[1] // 2
+    parts = np.concatenate([chains[:, :half], chains[:, -half:]])
+    within = parts.var(axis=1, ddof=1).mean()
+    between = parts.mean(axis=1).var(ddof=1)
+    return float(np.sqrt((half - 1) / half + between / within)) if within > 0 else float("nan")
+
+
+def effective_size(chains: FloatArray) -> float:
+    """Effective sample size of one number in several chains, by Geyer's initial monotone sequence."""
+    m, n = chains.shape
+    centred = chains - chains.mean(axis=1, keepdims=True)
+    spectrum = np.fft.rfft(centred, 2 * n, axis=1)
+    covariance = np.fft.irfft(spectrum * np.conj(spectrum), axis=1)[:, :n].mean(axis=0) / n
+    pooled = covariance[0] + (chains.mean(axis=1).var(ddof=1) if m > 1 else 0.0)
+    if not pooled > 0:
+        return float("nan")
+    correlation = 1 - (covariance[0] - covariance) / pooled
+    pairs = correlation[: n // 2 * 2].reshape(-1, 2).sum(axis=1)
+    stop = int(np.argmax(pairs < 0)) if (pairs < 0).any() else len(pairs)
+    tau = 2 * np.minimum.accumulate(pairs[:stop]).sum() - 1
+    return float(min(m * n / max(tau, 1e-12), m * n * np.log10(m * n)))
+
+
+@kernel
+def _chain(
+    rng: np.random.Generator,
+    means: FloatArray,
+    squares: FloatArray,
+    folds: int,
+    of_mean: float,
+    among: float,
+    bounds: FloatArray,
+    priors: FloatArray,
+    samples: int,
+    warm_up: int,
+) -> tuple[FloatArray, FloatArray]:
+    """One chain. mu_i is integrated out where mu0, sigma0 and sigma_i move, so that they mix well even when sigma0 is small."""
+    q = means.size
+    sigma = np.sqrt(np.maximum(squares / folds, bounds[0] ** 2 * 4)) * np.exp(0.3 * rng.standard_normal(q))
+    sigma = np.minimum(np.maximum(sigma, bounds[0] * 1.01), bounds[1])
+    mu0 = means.mean() + 0.5 * among * rng.standard_normal()
+    mu0 = min(max(mu0, -bounds[3]), bounds[3])
+    sigma0 = among * np.exp(rng.standard_normal())
+    alpha, beta = (priors[0] + priors[1]) / 2, (priors[2] + priors[3]) / 2
+    nu = 1 + rng.standard_gamma(alpha) / beta
+    weight, none = np.ones(q), np.zeros(0)
+    mu, distance = np.empty(q), np.empty(q)
+    kept_mu, kept = np.empty((samples, q)), np.empty((samples, 3))
+    for step in range(warm_up + samples):
+        given = np.array([mu0, of_mean, 0.0, 0.0, 0.0])
+        logged = _slice(rng, _SIGMA0, np.log(sigma0), -np.inf, np.log(bounds[2]), means, sigma, weight, given)
+        sigma0 = np.exp(logged)
+        mu0 = _centre(rng, means, of_mean * sigma**2 + sigma0**2 / weight, bounds[3])
+        for i in range(q):
+            given = np.array([folds - 1.0, squares[i], of_mean, sigma0**2 / weight[i], (means[i] - mu0) ** 2])
+            low, high = np.log(bounds[0]), np.log(bounds[1])
+            sigma[i] = np.exp(_slice(rng, _SIGMA, np.log(sigma[i]), low, high, none, none, none, given))
+            precision = 1 / (of_mean * sigma[i] ** 2) + weight[i] / sigma0**2
+            centre = (means[i] / (of_mean * sigma[i] ** 2) + mu0 * weight[i] / sigma0**2) / precision
+            mu[i] = centre + rng.standard_normal() / np.sqrt(precision)
+            distance[i] = ((mu[i] - mu0) / sigma0) ** 2
+        given = np.array([alpha, beta, 0.0, 0.0, 0.0])
+        nu = 1 + np.exp(_slice(rng, _NU, np.log(nu - 1), -np.inf, 20.0, distance, none, none, given))
+        for i in range(q):
+            weight[i] = max(rng.standard_gamma((nu + 1) / 2) / ((nu + distance[i]) / 2), 1e-300)
+        given = np.array([nu - 1, alpha, beta, 0.0, 0.0])
+        alpha = _slice(rng, _ALPHA, alpha, priors[0], priors[1], none, none, none, given)
+        given[1] = alpha
+        beta = _slice(rng, _BETA, beta, priors[2], priors[3], none, none, none, given)
+        if step >= warm_up:
+            kept_mu[step - warm_up] = mu
+            kept[step - warm_up, 0], kept[step - warm_up, 1], kept[step - warm_up, 2] = mu0, sigma0, nu
+    return kept_mu, kept
+
+
+@kernel
+def _centre(rng: np.random.Generator, means: FloatArray, variances: FloatArray, limit: float) -> float:
+    """mu0 given all but the mu_i: normal, cut to within the limit."""
+    precision = (1 / variances).sum()
+    centre = (means / variances).sum() / precision
+    spread = 1 / np.sqrt(precision)
+    for _ in range(1000):
+        drawn = centre + spread * rng.standard_normal()
+        if -limit <= drawn <= limit:
+            return float(drawn)
+        # So wide a normal is nearly flat within the limits: propose from there.
+        if spread > limit:
+            drawn = limit * (2 * rng.random() - 1)
+            if np.log(rng.random()) < -0.5 * ((drawn - centre) / spread) ** 2:
+                return float(drawn)
+    return float(min(max(centre, -limit), limit))
+
+
+@kernel
+def _slice(
+    rng: np.random.Generator,
+    which: int,
+    at: float,
+    low: float,
+    high: float,
+    means: FloatArray,
+    sigma: FloatArray,
+    weight: FloatArray,
+    given: FloatArray,
+) -> float:
+    """One slice step with stepping out and shrinking (Neal 2003), within (low, high)."""
+    level = _log_density(which, at, means, sigma, weight, given) + np.log(1.0 - rng.random())
+    width = 1.0 if which in (_SIGMA0, _SIGMA, _NU) else high - low
+    left = at - width * rng.random()
+    right = left + width
+    while left > low and _log_density(which, left, means, sigma, weight, given) > level:
+        left -= width
+    while right < high and _log_density(which, right, means, sigma, weight, given) > level:
+        right += width
+    left, right = max(left, low), min(right, high)
+    for _ in range(200):
+        drawn = left + (right - left) * rng.random()
+        if _log_density(which, drawn, means, sigma, weight, given) >= level:
+            return drawn
+        if drawn < at:
+            left = drawn
+        else:
+            right = drawn
+    return at
+
+
+@kernel
+def _log_density(
+    which: int, value: float, means: FloatArray, sigma: FloatArray, weight: FloatArray, given: FloatArray
+) -> float:
+    """Log density of one number given the rest; sigma0, sigma_i and nu - 1 on the log scale, with its Jacobian."""
+    if which == _SIGMA0:
+        total, variance0 = value, np.exp(2 * value)
+        for i in range(means.size):
+            variance = given[1] * sigma[i] ** 2 + variance0 / weight[i]
+            total -= 0.5 * (np.log(variance) + (means[i] - given[0]) ** 2 / variance)
+        return float(total)
+    if which == _SIGMA:
+        square = np.exp(2 * value)
+        variance = given[2] * square + given[3]
+        total = value - given[0] * value - given[1] / (2 * square)
+        return float(total - 0.5 * (np.log(variance) + given[4] / variance))
+    if which == _NU:
+        return _log_nu(value, means, given[0], given[1])
+    shape, rate = (value, given[2]) if which == _ALPHA else (given[1], value)
+    return float(shape * np.log(rate) - math.lgamma(shape) + (shape - 1) * np.log(given[0]) - rate * given[0])
+
+
+@kernel
+def _log_nu(value: float, distance: FloatArray, alpha: float, beta: float) -> float:
+    less = np.exp(value)
+    nu = less + 1
+    total = alpha * value - beta * less
+    total += distance.size * (math.lgamma((nu + 1) / 2) - math.lgamma(nu / 2) - 0.5 * np.log(nu))
+    for i in range(distance.size):
+        total -= 0.5 * (nu + 1) * np.log1p(distance[i] / nu)
+    return float(total)

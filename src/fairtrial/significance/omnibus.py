@@ -1,0 +1,381 @@
+"""Does any of many learners differ? Friedman, Iman-Davenport, aligned ranks, Quade, and the analysis of variance.
+
+Each rank test gives every cell of the table a *placing*: a rank score centred within its data set, so that under the null
+hypothesis the placings of a data set are exchangeable. With S the sum of each learner's placings and A the sum of all squares,
+the covariance of S over all exchanges is A / (k - 1) (I - 1/k), and every statistic here and in `posthoc` follows from S and A.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from math import factorial
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import UndefinedMeasureWarning
+from fairtrial.significance.outcome import Effect, Outcome
+from fairtrial.significance.table import Better, ScoreTable, quiet, ranked, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ties = Literal["corrected", "uncorrected"]
+
+_EXCHANGEABLE = "the p value is approximate; data sets are taken as independent of each other"
+_ALL_EQUAL = "all learners have equal scores on every data set: there is no statistic, and p is 1"
+
+
+@dataclass(frozen=True)
+class Placings:
+    """Placings of k learners on N data sets: exact multiples of a fraction, so equal sums are equal floats.
+
+    `squares` is the sum of all squares, `without_ties` what it would be without ties, `unit` turns a sum of placings into
+    the learner's mean, `centre` being the mean over all learners.
+    """
+
+    cells: FloatArray
+    without_ties: float
+    unit: float
+    centre: float
+
+    @property
+    def sums(self) -> FloatArray:
+        """S, one for each learner."""
+        return np.asarray(self.cells.sum(axis=0))
+
+    @property
+    def squares(self) -> float:
+        """A."""
+        return float((self.cells**2).sum())
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean rank of each learner, 1 the best."""
+        return np.asarray(self.sums * self.unit + self.centre)
+
+
+def friedman_placings(table: ScoreTable, better: Better) -> Placings:
+    """Ranks within each data set."""
+    n, k = table.shape
+    return Placings(table.ranks(better) - (k + 1) / 2, n * k * (k * k - 1) / 12, 1 / n, (k + 1) / 2)
+
+
+def aligned_placings(table: ScoreTable, better: Better) -> Placings:
+    """Ranks of all n k scores together, after the mean of its data set is taken from each.
+
+    Both are multiplied by k, which keeps them free of fractions that floats cannot hold.
+    """
+    n, k = table.shape
+    values = table.values if better == "min" else -table.values
+    aligned = quiet(k * values - values.sum(axis=1, keepdims=True), values)
+    ranks = ranked(aligned.ravel()).reshape(n, k)
+    rows = ranks.sum(axis=1, keepdims=True)
+    m = n * k
+    without_ties = k * k * (m * (m + 1) * (2 * m + 1) / 6) - k * float((rows**2).sum())
+    return Placings(k * ranks - rows, without_ties, 1 / m, (m + 1) / 2)
+
+
+def quade_placings(table: ScoreTable, better: Better) -> Placings:
+    """Ranks within each data set, weighted by the rank of the data set's range."""
+    n, k = table.shape
+    ranges = quiet(table.values.max(axis=1) - table.values.min(axis=1), table.values)
+    weights = ranked(ranges)[:, None]
+    squares = n * (n + 1) * (2 * n + 1) * k * (k * k - 1) / 72
+    return Placings(weights * (table.ranks(better) - (k + 1) / 2), squares, 2 / (n * (n + 1)), (k + 1) / 2)
+
+
+def friedman(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ties: Ties = "corrected") -> Outcome:
+    """Friedman's test on a table of scores (rows data sets, columns learners); chi-squared with k - 1 degrees of freedom.
+
+    `ties="corrected"` divides by the variance that the ranks have (as R does), `"uncorrected"` by the one they would have
+    without ties (as Demsar 2006 prints it; conservative). Where all scores of every data set are equal, the statistic is NaN
+    and p is 1. The effect is Kendall's W, its interval the wider of noncentral F and jackknife. `details` has the mean ranks.
+
+    >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
+    >>> print(friedman(table))
+    friedman (ties corrected): statistic 3.5, df = 2, p = 0.1738, n = 4
+    """
+    table = _read(scores, better, ties)
+    return _chi_squared("friedman", table, friedman_placings(table, better), better, ties)
+
+
+def aligned_ranks(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ties: Ties = "corrected") -> Outcome:
+    """Friedman's test on aligned ranks (Hodges & Lehmann 1962; statistic of Garcia et al. 2010); chi-squared, df k - 1.
+
+    The mean of its data set is taken from each score, then all are ranked together, so that large differences count more.
+    Scores must be comparable between data sets. `ties` as in `friedman`; without ties both forms agree.
+
+    >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
+    >>> print(aligned_ranks(table, ties="uncorrected"))
+    aligned_ranks (ties uncorrected): statistic 3.746, df = 2, p = 0.1536, n = 4
+    """
+    table = _read(scores, better, ties)
+    return _chi_squared("aligned_ranks", table, aligned_placings(table, better), better, ties)
+
+
+def iman_davenport(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ties: Ties = "corrected") -> Outcome:
+    """Iman and Davenport's F form of Friedman's test, df k - 1 and (k - 1)(N - 1); less conservative than chi-squared.
+
+    Where all data sets rank the learners alike F is infinite; p is then the chance of that, one over the number of orders
+    to the power N - 1.
+
+    >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
+    >>> print(iman_davenport(table))
+    iman_davenport (ties corrected): statistic 2.333, df = 2, 6, p = 0.178, n = 4
+    """
+    table = _read(scores, better, ties)
+    n, k = table.shape
+    placings = friedman_placings(table, better)
+    chi = _chi(placings, ties)
+    with np.errstate(divide="ignore"):
+        f = float(np.divide((n - 1) * chi, n * (k - 1) - chi))
+    return _f_outcome("iman_davenport", table, placings, f, better, f"ties {ties}")
+
+
+def quade(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max") -> Outcome:
+    """Quade's test: Friedman's with data sets weighted by the rank of their range; F with df k - 1 and (k - 1)(N - 1).
+
+    Ties have mean ranks and the variance of the ranks that occur, as in R. Scores must be comparable between data sets.
+
+    >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
+    >>> print(quade(table))
+    quade: statistic 2.6, df = 2, 6, p = 0.1537, n = 4
+    """
+    table = _read(scores, better, "corrected")
+    n, _ = table.shape
+    placings = quade_placings(table, better)
+    between = float((placings.sums**2).sum()) / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f = float(np.divide((n - 1) * between, placings.squares - between))
+    return _f_outcome("quade", table, placings, f, better, "")
+
+
+def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
+    """One-way repeated-measures analysis of variance: learners within data sets.
+
+    `p_value` holds under sphericity (all differences between learners have the same variance); `details` has Greenhouse and
+    Geisser's `epsilon` (1: spherical) and `p_corrected`, which allows for its lack. The effect is partial eta squared, its
+    interval from the noncentral F distribution. All scores of every data set equal: F is NaN and p is 1. The same differences
+    on every data set: F is infinite and p is NaN, there being no error to compare with.
+
+    >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
+    >>> print(anova(table))
+    anova: statistic 2.818, df = 2, 6, p = 0.1371, n = 4
+    """
+    from scipy.special import fdtrc
+
+    table = read_table(scores)
+    n, k = table.shape
+    effect, error = sums_of_squares(table.values)
+    df = (k - 1.0, (k - 1.0) * (n - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f = float(np.divide(effect / df[0], error / df[1]))
+    epsilon = sphericity(table.values)
+    if np.isnan(f):
+        p = corrected = 1.0
+        _undefined("anova", _ALL_EQUAL)
+    elif np.isinf(f):
+        p = corrected = float("nan")
+        _undefined("anova", "the learners differ by the same amounts on every data set: F is infinite and p is NaN")
+    else:
+        p, corrected = float(fdtrc(*df, f)), float(fdtrc(epsilon * df[0], epsilon * df[1], f))
+    caveats = [
+        "assumes normal errors",
+        "p_corrected does not need sphericity" if k > 2 else "",
+        _ALL_EQUAL if np.isnan(f) else "",
+    ]
+    details = {"epsilon": epsilon, "p_corrected": corrected}
+    details |= {f"mean {name}": float(mean) for name, mean in zip(table.learners, table.values.mean(axis=0), strict=True)}
+    return Outcome(
+        "anova",
+        f,
+        p,
+        df=df,
+        n=n,
+        effect=_eta_squared(f, n, k),
+        details=details,
+        caveats=tuple(caveat for caveat in caveats if caveat),
+    )
+
+
+def sums_of_squares(values: FloatArray) -> tuple[float, float]:
+    """Between learners, and of the residuals; what float noise alone can leave counts as zero."""
+    n, k = values.shape
+    # Only differences within a data set matter; taking the first learner off keeps common offsets out of the rounding.
+    d = quiet(values - values[:, :1], values)
+    columns = d.mean(axis=0) - d.mean()
+    residuals = d - d.mean(axis=1, keepdims=True) - columns
+    noise = n * k * (16 * np.finfo(float).eps * np.abs(d).max(initial=0.0)) ** 2
+    found = (n * float((columns**2).sum()), float((residuals**2).sum()))
+    return found[0] if found[0] > noise else 0.0, found[1] if found[1] > noise else 0.0
+
+
+def sphericity(values: FloatArray) -> float:
+    """Greenhouse and Geisser's epsilon; NaN where the residuals are zero."""
+    k = values.shape[1]
+    if sums_of_squares(values)[1] == 0:
+        return float("nan")
+    centre = np.eye(k) - 1 / k
+    spread = centre @ np.cov(values, rowvar=False) @ centre
+    return min(1.0, float(np.trace(spread) ** 2 / ((k - 1) * (spread**2).sum())))
+
+
+def _read(scores: pd.DataFrame | npt.ArrayLike, better: str, ties: str) -> ScoreTable:
+    _check.one_of("better", better, ("max", "min"))
+    _check.one_of("ties", ties, ("corrected", "uncorrected"))
+    return read_table(scores)
+
+
+def _chi(placings: Placings, ties: Ties) -> float:
+    k = placings.cells.shape[1]
+    if placings.squares == 0:
+        return float("nan")
+    squares = placings.squares if ties == "corrected" else placings.without_ties
+    return float((k - 1) * (placings.sums**2).sum() / squares)
+
+
+def _chi_squared(test: str, table: ScoreTable, placings: Placings, better: Better, ties: Ties) -> Outcome:
+    from scipy.special import chdtrc
+
+    k = len(table.learners)
+    chi = _chi(placings, ties)
+    p = 1.0 if np.isnan(chi) else float(chdtrc(k - 1, chi))
+    return _rank_outcome(test, table, placings, (chi, p, k - 1.0), better, f"ties {ties}")
+
+
+def _f_outcome(test: str, table: ScoreTable, placings: Placings, f: float, better: Better, variant: str) -> Outcome:
+    from scipy.special import fdtrc
+
+    n, k = table.shape
+    df = (k - 1.0, (k - 1.0) * (n - 1))
+    if np.isnan(f):
+        p = 1.0
+    elif np.isinf(f):
+        p = float(_orders(placings.cells[0])) ** -(n - 1)
+    else:
+        p = float(fdtrc(*df, f))
+    return _rank_outcome(test, table, placings, (f, p, df), better, variant)
+
+
+def _orders(row: FloatArray) -> int:
+    """In how many orders a data set can place the learners, its ties kept."""
+    orders = factorial(len(row))
+    for tied in np.unique(row, return_counts=True)[1]:
+        orders //= factorial(int(tied))
+    return orders
+
+
+def _rank_outcome(
+    test: str,
+    table: ScoreTable,
+    placings: Placings,
+    found: tuple[float, float, float | tuple[float, float]],
+    better: Better,
+    variant: str,
+) -> Outcome:
+    statistic, p, df = found
+    caveats = [_EXCHANGEABLE]
+    if np.isnan(statistic):
+        caveats.append(_ALL_EQUAL)
+        _undefined(test, _ALL_EQUAL)
+    return Outcome(
+        test,
+        statistic,
+        p,
+        df=df,
+        n=len(table.datasets),
+        variant=variant,
+        ties="ties have mean ranks",
+        effect=_concordance(table, better),
+        details={f"mean rank {name}": float(mean) for name, mean in zip(table.learners, placings.means, strict=True)},
+        caveats=tuple(caveats),
+    )
+
+
+def _concordance(table: ScoreTable, better: Better, level: float = 0.95) -> Effect:
+    """Kendall's W: 0 where the data sets do not agree at all on the order of the learners, 1 where all rank them alike."""
+    n, k = table.shape
+    cells = friedman_placings(table, better).cells
+    squares = float((cells**2).sum())
+    name, nan = "Kendall's W", float("nan")
+    if squares == 0:
+        return Effect(name, nan, nan, nan, level, "undefined: all scores are equal")
+    w = float((cells.sum(axis=0) ** 2).sum()) / (n * squares)
+    if w > 1 - 1e-12:
+        note = "no limits: all data sets agree"
+        warnings.warn(f"{name}: {note}", UndefinedMeasureWarning, stacklevel=5)
+        return Effect(name, 1.0, nan, nan, level, note)
+    # Each fails where the other holds: the F limits where W is large, the jackknife where the table is too regular.
+    limits = (*_share_limits((n - 1) * w / (1 - w), n, k, level), *jackknife_limits(cells, level))
+    return Effect(name, w, min(w, *limits), max(w, *limits), level)
+
+
+def jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ...]:
+    """Limits of the mean rank correlation between data sets, which W tends to, on Fisher's scale; none if they do not exist."""
+    from scipy.special import stdtrit
+
+    n, squares = len(cells), (cells**2).sum(axis=1)
+    left, left_squares = cells.sum(axis=0) - cells, squares.sum() - squares
+    if n < 3 or not left_squares.all():
+        return ()
+    z = _fisher(_mean_correlation((cells.sum(axis=0) ** 2).sum() / squares.sum(), n))
+    parts = _fisher(_mean_correlation((left**2).sum(axis=1) / left_squares, n - 1))
+    reach = stdtrit(n - 1, (1 + level) / 2) * np.sqrt((n - 1) / n * ((parts - parts.mean()) ** 2).sum())
+    return max(0.0, float(np.tanh(z - reach))), max(0.0, float(np.tanh(z + reach)))
+
+
+def _mean_correlation(n_times_w: npt.ArrayLike, n: int) -> FloatArray:
+    """(N W - 1) / (N - 1): without the bias of W."""
+    return (np.asarray(n_times_w, dtype=np.float64) - 1) / (n - 1)
+
+
+def _fisher(correlation: FloatArray) -> FloatArray:
+    return np.asarray(np.arctanh(np.clip(correlation, -0.999999, 0.999999)))
+
+
+def _eta_squared(f: float, n: int, k: int, level: float = 0.95) -> Effect:
+    """Partial eta squared, F / (F + N - 1): the share of the variance within data sets that the learners explain."""
+    name, nan = "partial eta squared", float("nan")
+    if np.isnan(f):
+        return Effect(name, nan, nan, nan, level, "undefined: all scores are equal")
+    if np.isinf(f):
+        return Effect(name, 1.0, nan, nan, level, "no limits: the data sets agree fully")
+    estimate = f / (f + n - 1)
+    low, high = _share_limits(f, n, k, level)
+    # A tiny F has both limits at zero although the estimate is not zero.
+    return Effect(name, estimate, min(low, estimate), max(high, estimate), level)
+
+
+def _share_limits(f: float, n: int, k: int, level: float) -> tuple[float, float]:
+    """Limits of the share explained, which is lambda / (lambda + N (k - 1)), lambda being the noncentrality."""
+    low, high = noncentrality_limits(f, k - 1, (k - 1) * (n - 1), level)
+    return low / (low + n * (k - 1)), high / (high + n * (k - 1))
+
+
+def noncentrality_limits(f: float, df1: float, df2: float, level: float) -> tuple[float, float]:
+    """The noncentralities at which F lies at the upper and at the lower end of the central `level` of its distribution.
+
+    >>> [round(limit, 2) for limit in noncentrality_limits(5.0, 3, 20, 0.95)]
+    [0.97, 35.24]
+    """
+    from scipy.optimize import brentq
+    from scipy.special import ncfdtr
+
+    def at(share: float) -> float:
+        if ncfdtr(df1, df2, 0.0, f) <= share:
+            return 0.0
+        top = max(1.0, df1 * f)
+        while ncfdtr(df1, df2, top, f) > share:
+            top *= 2
+        return float(brentq(lambda nc: ncfdtr(df1, df2, nc, f) - share, 0.0, top, xtol=1e-10 * top))
+
+    return at((1 + level) / 2), at((1 - level) / 2)
+
+
+def _undefined(test: str, why: str) -> None:
+    warnings.warn(f"{test}: {why}", UndefinedMeasureWarning, stacklevel=4)

@@ -1,0 +1,239 @@
+"""Power: what a study of this size can show, and how large a study has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial.errors import InputError
+from fairtrial.significance.table import differences, two_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Test = Literal["wilcoxon", "paired_t", "mcnemar", "proportions"]
+_TESTS = ("wilcoxon", "paired_t", "mcnemar", "proportions")
+# Wilcoxon's efficiency relative to the t test when differences are normal.
+_EFFICIENCY = 3 / np.pi
+_LARGEST = 10**9
+
+
+@dataclass(frozen=True)
+class Power:
+    """What `n` data sets or test cases can show; NaN where a part was not given.
+
+    `power` is the chance to find `difference` with `n`; `n_needed` how many reach the `target`; `minimal_difference` the
+    smallest difference that `n` find with the chance `target`.
+    """
+
+    test: str
+    unit: str
+    alpha: float
+    target: float
+    n: float
+    difference: float
+    power: float
+    n_needed: float
+    minimal_difference: float
+    method: str
+    caveats: tuple[str, ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        """One line."""
+        import pandas as pd
+
+        return pd.DataFrame([{name: value for name, value in vars(self).items() if name != "caveats"}])
+
+    @property
+    def words(self) -> str:
+        """The result in plain words."""
+        return ". ".join([str(self), f"Two-sided {self.test} at {self.alpha:g}, {self.method}", *self.caveats]) + "."
+
+    def __str__(self) -> str:
+        parts = []
+        if not np.isnan(self.power):
+            parts.append(
+                f"{self.n:.0f} {self.unit} show a difference of {self.difference:.4g} with probability {self.power:.3f}"
+            )
+        if not np.isnan(self.n_needed):
+            parts.append(f"{self.n_needed:.0f} {self.unit} show {self.difference:.4g} with probability {self.target:g}")
+        if not np.isnan(self.minimal_difference):
+            told = f"{self.n:.0f} {self.unit} show differences from {self.minimal_difference:.4g} on"
+            parts.append(f"{told} with probability {self.target:g}")
+        return "; ".join(parts)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.words)}</p>" + self.frame().to_html(index=False)
+
+
+def power(
+    a: npt.ArrayLike | None = None,
+    b: npt.ArrayLike | None = None,
+    *,
+    test: Test = "wilcoxon",
+    difference: float | None = None,
+    n: int | None = None,
+    sd: float | None = None,
+    discordant: float | None = None,
+    accuracy: float | None = None,
+    alpha: float = 0.05,
+    target: float = 0.8,
+) -> Power:
+    """Power of a two-sided test, the number needed for `target`, and the minimal detectable difference: whatever can be told.
+
+    - "wilcoxon", "paired_t": n data sets; `sd` is that of the differences between data sets. With the scores `a` and `b` of a
+      study, n and sd are taken from it (the difference never: power at the observed difference only restates p).
+      Noncentral t; for Wilcoxon with n times its efficiency 3/pi for normal differences.
+    - "mcnemar": n test cases, both learners on the same; `difference` of accuracies, `discordant` the share of cases on which
+      exactly one of the two is right (Connor 1987).
+    - "proportions": n test cases for each learner, not the same ones; `accuracy` of the first, `difference` above the second.
+
+    >>> print(power(test="paired_t", difference=0.5, sd=1, n=20))
+    20 data sets show a difference of 0.5 with probability 0.565; 34 data sets show 0.5 with probability 0.8;
+    20 data sets show differences from 0.6604 on with probability 0.8
+    >>> power(test="mcnemar", difference=0.02, discordant=0.1).n_needed
+    1960.0
+    """
+    _check.one_of("test", test, _TESTS)
+    _check.between("alpha", alpha, 0, 1)
+    _check.between("target", target, alpha, 1)
+    n, sd = _from_study(a, b, n, sd, test)
+    if n is not None:
+        _check.whole_number("n", n, 2)
+    size = None if difference is None else abs(_finite(difference))
+    if size == 0:
+        raise InputError("difference must not be 0: no number of cases shows that there is none")
+    curve, largest = _curve(test, sd, discordant, accuracy, alpha)
+    if size is not None and size > largest:
+        raise InputError(f"difference must be at most {largest:g} here, got {difference!r}: see discordant or accuracy")
+    if n is None and size is None:
+        raise InputError("n or difference must be given (or the scores a and b): there is nothing to tell otherwise")
+    nan = float("nan")
+    return Power(
+        test=test,
+        unit="data sets" if test in ("wilcoxon", "paired_t") else "test cases",
+        alpha=alpha,
+        target=target,
+        n=nan if n is None else float(n),
+        difference=nan if size is None else size,
+        power=nan if n is None or size is None else curve(n, size),
+        n_needed=nan if size is None else _needed(curve, size, target),
+        minimal_difference=nan if n is None else _minimal(curve, n, target, sd, largest),
+        method=_METHODS[test],
+        caveats=_caveats(test, a is not None),
+    )
+
+
+Curve = Callable[[float, float], float]
+_METHODS = {
+    "wilcoxon": "noncentral t with efficiency 3/pi",
+    "paired_t": "noncentral t",
+    "mcnemar": "Connor's normal approximation",
+    "proportions": "normal approximation",
+}
+
+
+def _from_study(
+    a: npt.ArrayLike | None, b: npt.ArrayLike | None, n: int | None, sd: float | None, test: Test
+) -> tuple[int | None, float | None]:
+    if a is None and b is None:
+        return n, sd
+    if a is None or b is None:
+        raise InputError("a and b must be given together: the scores of both learners")
+    if test not in ("wilcoxon", "paired_t"):
+        raise InputError(f"a and b must be None for {test!r}, which needs no scores: give n and discordant or accuracy")
+    first, second = two_columns(a, b, least=2)
+    spread = float(differences(first, second).std(ddof=1)) if sd is None else sd
+    return (len(first) if n is None else n), spread
+
+
+def _finite(difference: float) -> float:
+    if not np.isfinite(difference):
+        raise InputError(f"difference must be finite, got {difference!r}")
+    return float(difference)
+
+
+def _curve(test: Test, sd: float | None, discordant: float | None, accuracy: float | None, alpha: float) -> tuple[Curve, float]:
+    """Power as a function of n and the difference, and the largest possible difference."""
+    if test in ("wilcoxon", "paired_t"):
+        if sd is None or not 0 < sd < np.inf:
+            raise InputError(f"sd must be a finite number above 0, got {sd!r}: give that of the differences between data sets")
+        spread = float(sd)
+        efficiency = _EFFICIENCY if test == "wilcoxon" else 1.0
+        return lambda n, size: _t_power(n, size / spread, alpha, efficiency), float("inf")
+    if test == "mcnemar":
+        if discordant is None or not 0 < discordant <= 1:
+            raise InputError(
+                f"discordant must be above 0 and at most 1, got {discordant!r}: the share of cases one alone gets right"
+            )
+        share = float(discordant)
+        return lambda n, size: _connor(n, size, share, alpha), share
+    if accuracy is None or not 0 < accuracy <= 1:
+        raise InputError(f"accuracy must be above 0 and at most 1, got {accuracy!r}: that of the better learner")
+    base = float(accuracy)
+    return lambda n, size: _two_proportions(n, base, base - size, alpha), base
+
+
+def _t_power(n: float, effect: float, alpha: float, efficiency: float) -> float:
+    from scipy.special import nctdtr, stdtrit
+
+    # Too few data sets for any result of the exact rank test to be significant.
+    if efficiency < 1 and 2.0 ** (1 - n) > alpha:
+        return 0.0
+    cases = n * efficiency
+    df, shift = cases - 1, effect * np.sqrt(cases)
+    critical = float(stdtrit(df, 1 - alpha / 2))
+    # scipy gives NaN deep in the tails, where the chance is 0.
+    tails = np.nan_to_num([nctdtr(df, shift, critical), nctdtr(df, shift, -critical)], nan=0.0)
+    return float(min(1.0, 1 - tails[0] + tails[1]))
+
+
+def _connor(n: float, size: float, share: float, alpha: float) -> float:
+    from scipy.special import ndtr, ndtri
+
+    reach, spread = np.sqrt(n) * size - ndtri(1 - alpha / 2) * np.sqrt(share), np.sqrt(max(0.0, share - size**2))
+    return float(ndtr(reach / spread)) if spread > 0 else float(reach > 0)
+
+
+def _two_proportions(n: float, first: float, second: float, alpha: float) -> float:
+    from scipy.special import ndtr, ndtri
+
+    mean = (first + second) / 2
+    reach = np.sqrt(n) * abs(first - second) - ndtri(1 - alpha / 2) * np.sqrt(2 * mean * (1 - mean))
+    spread = np.sqrt(first * (1 - first) + second * (1 - second))
+    return float(ndtr(reach / spread)) if spread > 0 else float(reach > 0)
+
+
+def _needed(curve: Curve, size: float, target: float) -> float:
+    """The smallest whole n that reaches the target; NaN beyond a thousand million."""
+    low, high = 1, 2
+    while curve(high, size) < target:
+        low, high = high, high * 2
+        if high > _LARGEST:
+            return float("nan")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if curve(middle, size) < target else (low, middle)
+    return float(high)
+
+
+def _minimal(curve: Curve, n: int, target: float, sd: float | None, largest: float) -> float:
+    from scipy.optimize import brentq
+
+    top = min(largest, 1e3 * (sd or 1.0))
+    if curve(n, top) < target:
+        return float("nan")
+    return float(brentq(lambda size: curve(n, size) - target, 1e-12 * top, top, xtol=1e-14 * top, rtol=1e-12))
+
+
+def _caveats(test: Test, from_study: bool) -> tuple[str, ...]:
+    told = ["Differences are taken as normal between data sets"] if test in ("wilcoxon", "paired_t") else []
+    if from_study:
+        told.append("The standard deviation is an estimate from this study, and so are the figures")
+    return tuple(told)

@@ -1,0 +1,205 @@
+"""Strengths of many learners on one scale, from who beats whom on how many data sets (Bradley & Terry 1952)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.kernels.compiling import kernel
+from fairtrial.measures.resampling import Resamples, percentile_limits
+from fairtrial.significance.table import Better, ScoreTable, quiet, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ties = Literal["half", "drop"]
+Scale = Literal["elo", "log"]
+# Elo points for a factor of e in the odds of winning, and the mean of the scale.
+_ELO, _ELO_MEAN = 400 / np.log(10), 1500.0
+_MOST_STEPS = 20_000
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Bradley-Terry strengths, one for each learner, with bootstrap limits over data sets."""
+
+    learners: tuple[str, ...]
+    estimates: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    wins: tuple[float, ...]
+    losses: tuple[float, ...]
+    n: int
+    scale: str
+    level: float
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    caveats: tuple[str, ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        """A line for each learner, the strongest first."""
+        import pandas as pd
+
+        names = ["learner", "strength", "low", "high", "wins", "losses"]
+        columns = (self.learners, self.estimates, self.low, self.high, self.wins, self.losses)
+        lines = pd.DataFrame(dict(zip(names, columns, strict=True)))
+        return lines.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
+
+    def chance(self, first: str, second: str) -> float:
+        """The chance that the first beats the second on a data set, by the model."""
+        for name, learner in (("first", first), ("second", second)):
+            _check.one_of(name, learner, self.learners)
+        gap = self.estimates[self.learners.index(first)] - self.estimates[self.learners.index(second)]
+        return float(1 / (1 + np.exp(-gap / (_ELO if self.scale == "elo" else 1.0))))
+
+    @property
+    def words(self) -> str:
+        """The strengths in plain words."""
+        return ". ".join([str(self), f"Wins counted on {self.n} data sets", *self.caveats]) + "."
+
+    def __str__(self) -> str:
+        lines = self.frame().itertuples(index=False)
+        form = ".0f" if self.scale == "elo" else ".3f"
+        return ", ".join(f"{one.learner} {one.strength:{form}} ({one.low:{form}} to {one.high:{form}})" for one in lines)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.words)}</p>" + self.frame().to_html(index=False)
+
+
+def bradley_terry(
+    scores: pd.DataFrame | npt.ArrayLike,
+    *,
+    better: Better = "max",
+    ties: Ties = "half",
+    resamples: int = 1000,
+    seed: int = 0,
+    scale: Scale = "elo",
+    prior: float = 0.1,
+    level: float = 0.95,
+) -> Strengths:
+    """Bradley-Terry strengths of learners, from wins over data sets, by Hunter's MM algorithm (2004).
+
+    `scores` has a row for each data set and a column for each learner. The odds that one learner beats another are the ratio of
+    their strengths. `ties` count half for both sides, or are dropped. `scale="elo"` gives 400 log10 of the strength around a
+    mean of 1500 (400 points are odds of 10 to 1), `"log"` natural logarithms around 0.
+
+    A learner that beats all others everywhere would be infinitely strong; so each pair starts with `prior` wins for either
+    side, a tenth of a data set. `prior=0` gives the maximum of the likelihood, or NaN where there is none. Intervals are
+    percentiles of a bootstrap over data sets, which are what varies.
+
+    >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.9, 0.7], [0.9, 0.8, 0.6], [0.7, 0.6, 0.65]]
+    >>> found = bradley_terry(scores, resamples=200)
+    >>> found.frame()["learner"].tolist(), round(found.chance("0", "1"), 2)
+    (['0', '1', '2'], 0.78)
+    """
+    table = read_table(scores if hasattr(scores, "columns") else np.asarray(scores), learners=2, datasets=1)
+    _check.one_of("better", better, ("max", "min"))
+    _check.one_of("ties", ties, ("half", "drop"))
+    _check.one_of("scale", scale, ("elo", "log"))
+    _check.whole_number("resamples", resamples, 2)
+    _check.whole_number("seed", seed, 0)
+    _check.between("level", level, 0, 1)
+    if not 0 <= prior < np.inf:
+        raise InputError(f"prior must be a finite number of at least 0, got {prior!r}")
+    beats = _beats(table, better, ties)
+    return _strengths(table, beats, Resamples(len(beats), resamples, seed), scale, prior, level)
+
+
+def _beats(table: ScoreTable, better: Better, ties: Ties) -> FloatArray:
+    """beats[d, i, j]: 1 if i beats j on data set d, half or nothing for a tie."""
+    values = table.values if better == "max" else -table.values
+    gaps = quiet(values[:, :, None] - values[:, None, :], values)
+    beats = (gaps > 0) + (0.5 if ties == "half" else 0.0) * (gaps == 0)
+    beats[:, np.arange(values.shape[1]), np.arange(values.shape[1])] = 0.0
+    return np.asarray(beats, dtype=np.float64)
+
+
+def _strengths(table: ScoreTable, beats: FloatArray, draws: Resamples, scale: Scale, prior: float, level: float) -> Strengths:
+    n, k = table.shape
+    flat = beats.reshape(n, k * k)
+    wins = beats.sum(axis=0)
+    caveats = _caveats(wins, prior)
+    logs = _fit(wins[None], prior)[0]
+    if np.isnan(logs).any():
+        warnings.warn(f"bradley_terry is undefined: {caveats[0]}; NaN is given", UndefinedMeasureWarning, stacklevel=3)
+    drawn = draws.values(lambda counts: _fit((counts.astype(np.float64) @ flat).reshape(-1, k, k), prior))
+    limits = np.array([_limits(drawn[:, i], level) for i in range(k)])
+    if np.isnan(drawn).any() and not np.isnan(logs).any():
+        bad = int(np.isnan(drawn).any(axis=1).sum())
+        caveats = (*caveats, f"Undefined in {bad} of {draws.count} resamples, which are left out: set a prior")
+    unit, mean = (_ELO, _ELO_MEAN) if scale == "elo" else (1.0, 0.0)
+    return Strengths(
+        learners=table.learners,
+        estimates=tuple((mean + unit * logs).tolist()),
+        low=tuple((mean + unit * limits[:, 0]).tolist()),
+        high=tuple((mean + unit * limits[:, 1]).tolist()),
+        wins=tuple(wins.sum(axis=1).tolist()),
+        losses=tuple(wins.sum(axis=0).tolist()),
+        n=n,
+        scale=scale,
+        level=level,
+        parameters={"prior": prior, "resamples": draws.count},
+        caveats=caveats,
+    )
+
+
+def _limits(values: FloatArray, level: float) -> tuple[float, float]:
+    defined = values[~np.isnan(values)]
+    return percentile_limits(defined, level) if len(defined) else (float("nan"), float("nan"))
+
+
+def _caveats(wins: FloatArray, prior: float) -> tuple[str, ...]:
+    if _connected(wins):
+        return ()
+    if prior > 0:
+        return ("Some learners beat others on every data set: how far apart they are rests on the prior",)
+    return ("Some learners beat others on every data set, or never meet: set a prior",)
+
+
+def _connected(wins: FloatArray) -> bool:
+    """Whether a chain of wins leads from each learner to each other, so that the likelihood has a maximum (Ford 1957)."""
+    from scipy.sparse.csgraph import connected_components
+
+    return int(connected_components(wins > 0, directed=True, connection="strong")[0]) == 1
+
+
+def _fit(wins: FloatArray, prior: float) -> FloatArray:
+    """Log strengths, centred, for each table of wins; NaN where the likelihood has no maximum."""
+    k = wins.shape[1]
+    logs = _maximise(wins + prior * (1 - np.eye(k)))
+    if prior == 0:
+        logs[[not _connected(each) for each in wins]] = np.nan
+    return logs
+
+
+@kernel
+def _maximise(tables: FloatArray) -> FloatArray:
+    """Hunter's MM steps for each table of wins, until no log strength moves by more than 1e-10."""
+    count, k, _ = tables.shape
+    out = np.empty((count, k))
+    for t in range(count):
+        wins = tables[t]
+        strength, moved = np.ones(k), np.empty(k)
+        for _ in range(_MOST_STEPS):
+            for i in range(k):
+                won, met = 0.0, 0.0
+                for j in range(k):
+                    if j != i:
+                        won += wins[i, j]
+                        met += (wins[i, j] + wins[j, i]) / (strength[i] + strength[j])
+                moved[i] = max(won / met, 1e-300) if met > 0 else 1.0
+            moved /= np.exp(np.log(moved).mean())
+            change = np.abs(np.log(moved / strength)).max()
+            strength[:] = moved
+            if change < 1e-10:
+                break
+        out[t] = np.log(strength)
+    return out

@@ -1,0 +1,164 @@
+"""Wilcoxon's signed-rank test, exact also where differences are tied or zero."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial import _check
+from fairtrial._check import FloatArray
+from fairtrial.measures.closed_intervals import normal_quantile
+from fairtrial.significance.outcome import Effect, Outcome
+from fairtrial.significance.table import differences, ranked, two_columns
+
+Zeros = Literal["drop", "pratt", "split"]
+Method = Literal["auto", "exact", "approximate"]
+_ZEROS = {
+    "drop": "dropped before ranking (Wilcoxon)",
+    "pratt": "ranked, then left out of the sums (Pratt)",
+    "split": "ranked, their ranks split between the sums (Demsar)",
+}
+# Up to here the exact distribution takes less than a tenth of a second.
+_QUICK = 500
+
+
+def wilcoxon(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    zeros: Zeros = "drop",
+    method: Method = "auto",
+    correction: bool = True,
+    level: float = 0.95,
+) -> Outcome:
+    """Wilcoxon's signed-rank test of paired scores, two-sided; R+ sums the ranks where a > b and is the statistic (R's V).
+
+    `zeros`, differences of zero: "drop" them before ranking; "pratt" ranks them with the others and leaves them out of the
+    sums; "split" ranks them and gives half to either sum, one of an odd number being dropped (Demsar 2006).
+
+    `method`: "exact" counts, among all ways to sign the ranks that were seen (ties keep their mean ranks), those that are at
+    least as uneven; "approximate" is normal, its variance corrected for ties, with a continuity `correction` or without. With
+    "split" it uses Demsar's variance, which is that of no ties and no zeros. "auto" is exact up to 500 differences.
+
+    `details` holds R+, R- and z, the standardised smaller sum without continuity correction, hence never above 0. The effect
+    is the matched-pairs rank biserial correlation (R+ - R-)/(R+ + R-), its interval on Fisher's scale with the variance of
+    the signs.
+
+    >>> nb = [96.43, 73.42, 72.30, 71.70, 71.67, 74.36, 70.63, 83.21, 98.22, 69.62]
+    >>> svm = [99.44, 81.34, 91.51, 66.16, 71.67, 77.08, 62.21, 80.63, 93.58, 99.90]
+    >>> print(wilcoxon(nb, svm))  # the tutorial's ten domains
+    wilcoxon (exact): statistic 17, p = 0.5703, n = 9
+    """
+    _check.one_of("zeros", zeros, tuple(_ZEROS))
+    _check.one_of("method", method, ("auto", "exact", "approximate"))
+    _check.between("level", level, 0, 1)
+    d = differences(*two_columns(a, b))
+    signed = _signed_ranks(d, zeros)
+    if method == "auto":
+        method = "exact" if len(signed.ranks) <= _QUICK else "approximate"
+    p = _exact(signed) if method == "exact" else _approximate(signed, correction)
+    variant = method if method == "exact" else f"approximate, {'continuity' if correction else 'no continuity'} correction"
+    equal, tied = int((d == 0).sum()), len(signed.ranks) - len(np.unique(signed.ranks))
+    caveats = () if len(signed.ranks) else ("all differences are zero, so p is 1 by definition",)
+    return Outcome(
+        "wilcoxon",
+        signed.plus,
+        p,
+        n=signed.n,
+        variant=variant,
+        ties="tied differences share their mean rank" if tied else "",
+        zeros=f"{equal} zero differences {_ZEROS[zeros]}" if equal else "",
+        effect=_rank_biserial(signed, level) if signed.deviation else None,
+        details={"R+": signed.plus, "R-": signed.minus, "z": signed.z},
+        caveats=caveats,
+    )
+
+
+@dataclass(frozen=True)
+class _Signed:
+    """Ranks of differences other than zero, which are positive, what zeros give to either sum, and the deviation of R+."""
+
+    ranks: FloatArray
+    positive: npt.NDArray[np.bool_]
+    from_zeros: float
+    n: int
+    deviation: float
+
+    @property
+    def plus(self) -> float:
+        return float(self.ranks[self.positive].sum()) + self.from_zeros
+
+    @property
+    def minus(self) -> float:
+        return float(self.ranks[~self.positive].sum()) + self.from_zeros
+
+    @property
+    def below(self) -> float:
+        """How far the smaller sum lies below its expectation."""
+        return abs(self.plus - self.minus) / 2
+
+    @property
+    def z(self) -> float:
+        return -self.below / self.deviation if self.deviation else 0.0
+
+
+def _signed_ranks(d: FloatArray, zeros: Zeros) -> _Signed:
+    zero = np.flatnonzero(d == 0)
+    if zeros == "drop":
+        d = np.delete(d, zero)
+    elif zeros == "split" and len(zero) % 2:
+        d = np.delete(d, zero[-1])
+    ranks = ranked(np.abs(d)) if len(d) else d
+    counts = d != 0
+    own = ranks[counts]
+    n = len(d)
+    if zeros == "split":
+        variance = n * (n + 1) * (2 * n + 1) / 24 if len(own) else 0.0
+        from_zeros = float(ranks[~counts].sum()) / 2
+    else:
+        variance, from_zeros = float((own**2).sum()) / 4, 0.0
+    return _Signed(own, d[counts] > 0, from_zeros, n, math.sqrt(variance))
+
+
+def _exact(signed: _Signed) -> float:
+    """Share of all sign patterns whose smaller sum is at most the one seen, by dynamic programming over doubled ranks."""
+    doubled = np.rint(2 * signed.ranks).astype(np.int64)
+    reach = round(2 * (min(signed.plus, signed.minus) - signed.from_zeros))
+    if 2 * reach >= doubled.sum():
+        return 1.0
+    # chance[s]: probability that the ranks so far have a positive sum of s; sums beyond the one seen are not needed.
+    chance = np.zeros(reach + 1)
+    chance[0] = 1.0
+    for rank in np.sort(doubled):
+        chance[rank:] += chance[: max(reach + 1 - rank, 0)]
+        chance /= 2
+    return float(min(1.0, 2 * chance.sum()))
+
+
+def _approximate(signed: _Signed, correction: bool) -> float:
+    from scipy.special import ndtr
+
+    if not signed.deviation:
+        return 1.0
+    below = max(signed.below - 0.5, 0.0) if correction else signed.below
+    return float(2 * ndtr(-below / signed.deviation))
+
+
+def _rank_biserial(signed: _Signed, level: float) -> Effect:
+    total = signed.plus + signed.minus
+    estimate = (signed.plus - signed.minus) / total
+    name = "matched-pairs rank biserial"
+    if abs(estimate) == 1:
+        # Fisher's scale has no place for 1: the limit is that of a coin which could still have fallen on one side every time.
+        limit = 2 * ((1 - level) / 2) ** (1 / len(signed.ranks)) - 1
+        low, high = (limit, 1.0) if estimate > 0 else (-1.0, -limit)
+        return Effect(
+            name, estimate, low, high, level, "all differences have one sign: the limit is that of their number alone"
+        )
+    half = normal_quantile(level) * 2 * signed.deviation / total
+    centre = math.atanh(estimate)
+    return Effect(name, estimate, math.tanh(centre - half), math.tanh(centre + half), level)

@@ -1,0 +1,208 @@
+"""Tests that count, against R, published figures and enumeration."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+from scipy import stats
+
+from fairtrial.errors import InputError
+from fairtrial.significance.counts import METHODS, cochran_q, mcnemar, mcnemar_table, paired_newcombe, sign_test
+
+
+def predictions(both, b, c, neither):
+    """Truth and two predictions with these counts."""
+    right = [(1, 1)] * both + [(1, 0)] * b + [(0, 1)] * c + [(0, 0)] * neither
+    return [1] * len(right), [first for first, _ in right], [second for _, second in right]
+
+
+# REFERENCE: [[101,121],[59,33]]
+@pytest.mark.parametrize(
+    ("method", "statistic", "p"),
+    [
+        ("chi2", 20.6722, 5.45009e-6),
+        ("chi2-uncorrected", 21.3556, 3.815136e-06),
+        ("exact", 121, 4.43445e-6),
+        ("mid-p", 121, 3.26665e-6),
+    ],
+)
+def test_mcnemar_reference(method, statistic, p):
+    for found in (mcnemar(*predictions(101, 121, 59, 33), method=method), mcnemar_table(121, 59, method=method)):
+        assert found.statistic == pytest.approx(statistic, rel=1e-5)
+        assert found.p_value == pytest.approx(p, rel=3e-6)
+        assert found.variant == method
+    assert mcnemar(*predictions(101, 121, 59, 33)).variant == "mid-p"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_models_that_never_disagree_have_p_1(method):
+    y, a, b = predictions(5, 0, 0, 3)
+    found = mcnemar(y, a, b, method=method)
+    assert (found.p_value, found.statistic, found.effect.estimate) == (1, 0, 0)
+    assert found.effect.low < 0 < found.effect.high
+    assert mcnemar_table(0, 0, method=method).effect is None
+    assert any("by definition" in caveat for caveat in found.caveats)
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_binomial_p_by_enumeration(n):
+    """Every pattern of wins: two-sided tails are doubled, mid-p counts what was seen half."""
+    totals = [sum(pattern) for pattern in product((0, 1), repeat=n)]
+    for b in range(n + 1):
+        few = min(b, n - b)
+        below, seen = sum(t < few for t in totals) / 2**n, sum(t == few for t in totals) / 2**n
+        assert mcnemar_table(b, n - b, method="exact").p_value == pytest.approx(min(1, 2 * (below + seen)))
+        assert mcnemar_table(b, n - b, method="mid-p").p_value == pytest.approx(min(1, 2 * below + seen))
+
+
+@given(st.integers(0, 200), st.integers(0, 200))
+def test_mcnemar_properties(b, c):
+    p = {method: mcnemar_table(b, c, method=method).p_value for method in METHODS}
+    assert p["mid-p"] <= p["exact"] <= 1
+    assert p["chi2-uncorrected"] <= p["chi2"] <= 1
+    if b == c:
+        assert set(p.values()) == {1.0}
+    else:
+        assert p["exact"] == pytest.approx(stats.binomtest(b, b + c).pvalue)
+    assert mcnemar_table(c, b).p_value == p["mid-p"]
+    if b and c:
+        effect = mcnemar_table(b, c).effect
+        assert effect.low < effect.estimate == b / c < effect.high
+
+
+def test_odds_ratio_without_a_loss_is_infinite():
+    effect = mcnemar_table(8, 0).effect
+    assert effect.estimate == effect.high == math.inf
+    assert effect.low > 1
+
+
+# Newcombe 1998, method 10; the same formula in R
+@pytest.mark.parametrize(
+    ("counts", "limits"),
+    [
+        ((36, 12, 2, 0), (0.056929584, 0.340427603)),
+        ((20, 12, 2, 16), (0.05615642484, 0.32920699540)),
+        ((101, 121, 59, 33), (0.1152730120, 0.2761164214)),
+        ((29, 3, 1, 0), (-0.07888920431, 0.20892106277)),
+        ((3, 4, 0, 1), (0.02929409054, 0.75930930422)),
+    ],
+)
+def test_newcombes_paired_interval(counts, limits):
+    assert paired_newcombe(*counts, 0.95) == pytest.approx(limits)
+    effect = mcnemar(*predictions(*counts)).effect
+    assert (effect.low, effect.high) == pytest.approx(limits)
+
+
+def test_mid_p_keeps_its_level():
+    """Type-I error by enumeration over the discordant count of 40 rows: mid-p within its level, and nearer to it than exact."""
+    rate = {}
+    for method in ("exact", "mid-p"):
+        rejected = {m: [mcnemar_table(b, m - b, method=method).p_value <= 0.05 for b in range(m + 1)] for m in range(41)}
+        rate[method] = sum(
+            stats.binom.pmf(m, 40, 0.4) * (stats.binom.pmf(np.arange(m + 1), m, 0.5) * rejected[m]).sum() for m in range(41)
+        )
+    assert rate["exact"] < rate["mid-p"] <= 0.05
+
+
+def test_sign_test_reference():
+    found = sign_test([1] * 9 + [0], [0] * 9 + [1])
+    # REFERENCE: 9 of 10, two-sided
+    assert found.p_value == pytest.approx(0.021484, abs=1e-6)
+    # Clopper-Pearson, R: binom.test(9, 10)
+    assert (found.effect.low, found.effect.high) == pytest.approx((0.5549839, 0.9974714), abs=1e-6)
+
+
+def test_sign_test_of_the_tutorial(oracles):
+    table = pd.read_csv(oracles / "tutorial_ten_domains_accuracy.csv", index_col=0)
+    # ERRATA: 1.5 against 8.5 with half-ties, 1 : 8 with the tie dropped
+    split = sign_test(table["AdaBoost"], table["RandomForest"], ties="split")
+    assert (split.details["wins"], split.details["losses"], split.n) == (1.5, 8.5, 10)
+    drop = sign_test(table["AdaBoost"], table["RandomForest"])
+    assert (drop.details["wins"], drop.details["losses"], drop.n) == (1, 8, 9)
+    assert drop.p_value == split.p_value == pytest.approx(2 * 10 / 512)
+    assert any("odd" in caveat for caveat in split.caveats)
+    both = sign_test(table["NB"], table["SVM"], ties="split")
+    assert (both.details["wins"], both.details["losses"]) == (4.5, 5.5)
+
+
+def test_ties_are_split_evenly():
+    found = sign_test([1, 1, 1, 0, 0, 0.3], [0, 0, 0, 0, 0, 0.1], ties="split")
+    assert found.p_value == pytest.approx(stats.binomtest(5, 6).pvalue)
+    assert sign_test([1, 1, 1, 0, 0, 1], [0] * 6).p_value == pytest.approx(stats.binomtest(4, 4).pvalue)
+
+
+def test_only_ties_have_p_1():
+    dropped, split = sign_test([1, 2], [1, 2]), sign_test([1, 2], [1, 2], ties="split")
+    assert dropped.p_value == split.p_value == 1
+    assert dropped.effect is None
+    assert split.effect.estimate == 0.5
+
+
+def test_float_noise_is_a_tie():
+    a, b = [0.1 + 0.2, 0.7], [0.3, 0.5]
+    assert sign_test(a, b).details["ties"] == 1
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
+def test_cochran_of_two_is_mcnemar_uncorrected(rows):
+    y, a, b = [True] * len(rows), *map(list, zip(*rows, strict=True))
+    q, m = cochran_q(y, {"a": a, "b": b}), mcnemar(y, a, b, method="chi2-uncorrected")
+    assert (q.statistic, q.p_value) == pytest.approx((m.statistic, m.p_value))
+
+
+def test_cochran_against_its_permutation_distribution():
+    """Q's textbook formula, and its mean k - 1 over all permutations within rows."""
+    right = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1], [1, 0, 1]])
+    y = np.ones(4, dtype=int)
+    columns, rows = right.sum(axis=0), right.sum(axis=1)
+    expected = 2 * 3 * ((columns - columns.mean()) ** 2).sum() / (rows * (3 - rows)).sum()
+    assert cochran_q(y, right).statistic == pytest.approx(expected)
+    orders = [[np.roll(row, shift) for shift in range(3)] for row in right]
+    mean = np.mean([cochran_q(y, np.array(pick)).statistic for pick in product(*orders)])
+    assert mean == pytest.approx(2)
+
+
+def test_cochran_names_learners_and_takes_frames():
+    frame = pd.DataFrame({"tree": [1, 1, 0, 1], "svm": [0, 1, 0, 0], "nb": [0, 0, 1, 1]})
+    found = cochran_q([1, 1, 1, 1], frame)
+    assert found.details == {"accuracy tree": 0.75, "accuracy svm": 0.25, "accuracy nb": 0.5}
+    assert found.df == 2
+    assert found.statistic == cochran_q([1, 1, 1, 1], frame.to_numpy()).statistic
+    assert "poor" in " ".join(found.caveats)
+
+
+def test_cochran_of_equal_learners():
+    found = cochran_q(["a", "b"], {"x": ["a", "a"], "y": ["a", "a"], "z": ["a", "a"]})
+    assert (found.statistic, found.p_value, found.effect) == (0, 1, None)
+
+
+def test_cochran_effect_grows_from_0_to_1():
+    rng = np.random.default_rng(0)
+    alike = cochran_q(np.ones(500), rng.integers(0, 2, (500, 3)).astype(float)).effect
+    assert alike.low == 0
+    assert alike.high < 0.03
+    apart = cochran_q(np.ones(400), np.column_stack([np.ones(400), np.zeros(400)])).effect
+    assert apart.low < apart.estimate < apart.high == 1
+    assert apart.estimate > 0.99
+    # the limits are where Q lies at the tails of the noncentral distribution
+    some = cochran_q(np.ones(60), (rng.random((60, 3)) < [0.9, 0.7, 0.6]).astype(float))
+    for limit, share in ((some.effect.low, 0.975), (some.effect.high, 0.025)):
+        assert stats.ncx2.cdf(some.statistic, 2, limit * 120) == pytest.approx(share, abs=1e-6)
+
+
+def test_bad_input_gets_one_sentence():
+    with pytest.raises(InputError, match="did you mean 'mid-p'"):
+        mcnemar([1], [1], [0], method="midp")
+    with pytest.raises(InputError, match="same number of rows"):
+        mcnemar([1, 0], [1, 0], [1])
+    with pytest.raises(InputError, match="b must be a whole number"):
+        mcnemar_table(1.5, 2)
+    with pytest.raises(InputError, match="ties must be one of"):
+        sign_test([1], [2], ties="half")
+    with pytest.raises(InputError, match="at least 2 learners"):
+        cochran_q([1, 0], {"a": [1, 0]})
+    with pytest.raises(InputError, match="rows x learners"):
+        cochran_q([1, 0], [1, 0])

@@ -1,0 +1,133 @@
+"""Power against R's power.t.test and power.prop.test, Connor's closed form and simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairtrial.errors import InputError
+from fairtrial.significance.power import power
+
+
+def test_paired_t_equals_r():
+    # power.t.test(n = 20, delta = .5, sd = 1, type = "paired", strict = TRUE); the same with power = .8; n = 14, sd = .03
+    found = power(test="paired_t", difference=0.5, sd=1, n=20)
+    assert found.power == pytest.approx(0.5645044184, abs=1e-7)
+    assert found.n_needed == 34  # 33.3671291
+    assert power(test="paired_t", sd=0.03, n=14).minimal_difference == pytest.approx(0.02430440017, rel=1e-6)
+
+
+def test_two_proportions_equal_r():
+    # power.prop.test(n = 500, p1 = .85, p2 = .8)$power; power.prop.test(power = .8, p1 = .85, p2 = .8)$n
+    found = power(test="proportions", accuracy=0.85, difference=0.05, n=500)
+    assert found.power == pytest.approx(0.5481243783, abs=1e-9)
+    assert found.n_needed == 906  # 905.365778
+
+
+def test_mcnemar_is_connors():
+    za, zb = stats.norm.ppf(0.975), stats.norm.ppf(0.8)
+    for size, share in [(0.02, 0.1), (0.05, 0.2), (0.1, 0.12)]:
+        expected = (za * np.sqrt(share) + zb * np.sqrt(share - size**2)) ** 2 / size**2
+        assert power(test="mcnemar", difference=size, discordant=share).n_needed == np.ceil(expected)
+
+
+def test_mcnemar_by_enumeration():
+    """Power of the uncorrected chi-squared test, summed over all discordant counts."""
+    n, one, other = 400, 0.11, 0.05
+    b = np.arange(n + 1)[:, None]
+    c = np.arange(n + 1)[None, :]
+    chance = stats.binom.pmf(b + c, n, one + other) * stats.binom.pmf(b, np.maximum(b + c, b), one / (one + other))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        significant = (b - c) ** 2 / (b + c) > stats.chi2.ppf(0.95, 1)
+    exact = chance[significant].sum()
+    assert power(test="mcnemar", difference=one - other, discordant=one + other, n=n).power == pytest.approx(exact, abs=0.015)
+
+
+@pytest.mark.parametrize(("effect", "n"), [(0.5, 30), (0.8, 14), (1.0, 10)])
+def test_wilcoxon_by_simulation(effect, n):
+    rng = np.random.default_rng(0)
+    runs = rng.normal(effect, 1, (3000, n))
+    p = stats.wilcoxon(runs, axis=1, method="asymptotic" if n > 25 else "exact").pvalue
+    assert power(difference=effect, sd=1, n=n).power == pytest.approx((p <= 0.05).mean(), abs=0.04)
+
+
+def test_too_few_data_sets_for_the_exact_rank_test():
+    assert power(difference=10, sd=1, n=5).power == 0
+    assert np.isnan(power(sd=1, n=5).minimal_difference)
+    assert power(difference=10, sd=1).n_needed == 6
+    assert power(difference=10, sd=1, n=5, test="paired_t").power == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"test": "wilcoxon", "sd": 0.03},
+        {"test": "paired_t", "sd": 2.0},
+        {"test": "mcnemar", "discordant": 0.2},
+        {"test": "proportions", "accuracy": 0.9},
+    ],
+    ids=lambda given: given["test"],
+)
+def test_the_three_questions_agree(given):
+    n = 40 if "sd" in given else 2000
+    found = power(n=n, **given)
+    there = power(n=n, difference=found.minimal_difference, **given)
+    assert there.power == pytest.approx(0.8, abs=1e-6)
+    assert there.n_needed in (n, n + 1)
+    assert power(n=n, difference=-found.minimal_difference, **given).power == there.power
+    fewer = power(n=int(there.n_needed) - 2, difference=found.minimal_difference, **given)
+    assert fewer.power < 0.8 <= power(n=int(there.n_needed) + 1, difference=found.minimal_difference, **given).power
+    steps = [power(n=n, difference=found.minimal_difference * k, **given).power for k in (0.5, 1, 1.5, 2)]
+    assert steps == sorted(steps)
+
+
+def test_a_study_gives_n_and_sd_but_never_the_difference():
+    a, b = [0.8, 0.9, 0.7, 0.85, 0.6, 0.77, 0.93, 0.66], [0.78, 0.85, 0.71, 0.8, 0.6, 0.7, 0.9, 0.67]
+    found = power(a, b, test="paired_t")
+    sd = np.std(np.subtract(a, b), ddof=1)
+    assert found.minimal_difference == pytest.approx(power(n=8, sd=sd, test="paired_t").minimal_difference)
+    assert np.isnan(found.power)
+    assert np.isnan(found.difference)
+    assert "estimate from this study" in found.words
+
+
+def test_tiny_and_huge_effects():
+    assert power(test="paired_t", difference=1e-3, sd=1).n_needed == pytest.approx(7_848_881, rel=1e-3)
+    assert power(test="paired_t", difference=50, sd=1, n=50).power == 1
+    assert np.isnan(power(test="paired_t", difference=1e-9, sd=1).n_needed)
+
+
+def test_two_data_sets_at_a_strict_level():
+    # E[Phi(shift - critical S)], S half-normal: the noncentral t with one degree of freedom
+    shift, critical = 40 * np.sqrt(2), stats.t.ppf(1 - 0.0005, 1)
+    s = (np.arange(200_000) + 0.5) / 20_000
+    expected = (stats.norm.cdf(shift - critical * s) * 2 * stats.norm.pdf(s)).sum() / 20_000
+    assert power(test="paired_t", difference=40, sd=1, n=2, alpha=0.001).power == pytest.approx(expected, abs=1e-5)
+
+
+def test_result_reads_well():
+    found = power(test="mcnemar", difference=0.02, discordant=0.1, n=1000)
+    assert str(found).startswith("1000 test cases show a difference of 0.02 with probability 0.5")
+    assert found.frame().loc[0, "n_needed"] == 1960
+    assert "<table" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"test": "t"}, "test must be one of"),
+        ({"difference": 0.1}, "sd must be"),
+        ({"sd": 1.0}, "n or difference must be given"),
+        ({"sd": 1.0, "difference": 0}, "must not be 0"),
+        ({"sd": 1.0, "difference": np.inf}, "difference must be finite"),
+        ({"sd": 1.0, "n": 1}, "n must be at least 2"),
+        ({"test": "mcnemar", "n": 100}, "discordant must be"),
+        ({"test": "mcnemar", "discordant": 0.1, "difference": 0.2}, "at most 0.1"),
+        ({"test": "proportions", "n": 100}, "accuracy must be"),
+        ({"a": [1, 2, 3]}, "given together"),
+        ({"a": [1, 2, 3], "b": [1, 2, 4], "test": "mcnemar"}, "needs no scores"),
+        ({"sd": 1.0, "n": 10, "target": 0.01}, "target must lie between"),
+    ],
+)
+def test_bad_input(wrong, message):
+    with pytest.raises(InputError, match=message):
+        power(**wrong)
