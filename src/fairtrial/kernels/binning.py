@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,18 @@ class Binning:
         order = np.argsort(self.codes, kind="stable")
         return order, self.codes[order], _ONES if self.weights is None else self.weights[order]
 
+    @cached_property
+    def _latest(self) -> dict[int, tuple[npt.NDArray[Any], FloatArray]]:
+        return {}
+
     def sums(self, drawn: npt.NDArray[Any]) -> FloatArray:
-        """Sum of each bin for each line of `drawn` (R x n): R x size."""
-        out = np.zeros((len(drawn), self.size))
-        accumulate(drawn, *self._by_bin, out)
+        """Sum of each bin for each line of `drawn` (R x n): R x size.
+
+        Many measures ask in turn for the same sums, so each thread's latest are kept; do not write into them.
+        """
+        drawn_before, out = self._latest.get(get_ident(), (None, _ONES))
+        if drawn_before is not drawn:
+            out = np.zeros((len(drawn), self.size))
+            accumulate(drawn, *self._by_bin, out)
+            self._latest[get_ident()] = drawn, out
         return out

@@ -134,14 +134,20 @@ def calibration_error(
     _check.whole_number("bins", bins, 1)
     _check.one_of("strategy", strategy, ("uniform", "quantile"))
     _check.one_of("norm", norm, ("l1", "l2", "max"))
-    forecast, came_true = forecasts(rows)
-    place = bin_of(forecast, bins, strategy, rows.base)
-    sums, weight = Binning(place, bins, forecast - came_true).sums(rows.weights), Binning(place, bins).sums(rows.weights)
+    gaps, counts = rows.once(("bins", bins, strategy), lambda: _binnings(rows, bins, strategy))
+    sums, weight = gaps.sums(rows.weights), counts.sums(rows.weights)
     gap = np.abs(np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0))
     if norm == "max":
         return np.asarray(gap.max(axis=1))
     power = 1 if norm == "l1" else 2
     return np.asarray(((gap**power * weight).sum(axis=1) / weight.sum(axis=1)) ** (1 / power))
+
+
+def _binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Binning, Binning]:
+    """Rows by bin, weighing forecast less truth, and weighing one."""
+    forecast, came_true = forecasts(rows)
+    place = bin_of(forecast, bins, strategy, rows.base)
+    return Binning(place, bins, forecast - came_true), Binning(place, bins)
 
 
 def forecasts(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
@@ -184,11 +190,15 @@ def _mean_over_lines(
 
 
 def _information(rows: ProbabilityRows, prior: FloatArray) -> FloatArray:
-    before = np.take_along_axis(np.broadcast_to(prior, rows.probabilities.shape), rows.true[:, None], axis=1)[:, 0]
     after = rows.of_truth
     with np.errstate(divide="ignore", invalid="ignore"):
-        gained = np.log2(after) - np.log2(before)
-        misled = np.log2(1 - before) - np.log2(1 - after)
+        told, left = rows.once("logarithms", lambda: (np.log2(after), np.log2(1 - after)))
+        if len(prior) == 1:
+            before, known, unknown = (column[0][rows.true] for column in (prior, np.log2(prior), np.log2(1 - prior)))
+        else:
+            before = np.take_along_axis(prior, rows.true[:, None], axis=1)[:, 0]
+            known, unknown = np.log2(before), np.log2(1 - before)
+        gained, misled = told - known, unknown - left
     return np.where(after == before, 0.0, np.where(after > before, gained, misled))
 
 

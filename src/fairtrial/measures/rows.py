@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -189,6 +190,13 @@ class WeightedRows:
     """Rows whose measures are means. `weights` is R x n: one line for the estimate, or one per resample."""
 
     weights: FloatArray
+    shared: dict[Any, Any] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
+
+    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What does not depend on the weights is computed once for all resamples."""
+        if key not in self.shared:
+            self.shared[key] = compute()
+        return self.shared[key]
 
     def mean(self, contributions: FloatArray) -> FloatArray:
         """Weighted mean over rows, for each line of weights; an infinite contribution counts only where it has weight."""
@@ -265,15 +273,19 @@ class ProbabilityRows(WeightedRows):
             np.concatenate([self.base, other.base]),
         )
 
-    @cached_property
+    @property
     def of_truth(self) -> FloatArray:
         """Probability given to the true class of each row."""
-        return np.asarray(np.take_along_axis(self.probabilities, self.true[:, None], axis=1)[:, 0])
+        found: FloatArray = self.once(
+            "of truth", lambda: np.take_along_axis(self.probabilities, self.true[:, None], axis=1)[:, 0]
+        )
+        return found
 
-    @cached_property
+    @property
     def truth(self) -> FloatArray:
         """The true class as a row of zeros with a one."""
-        return np.eye(len(self.classes))[self.true]
+        found: FloatArray = self.once("truth", lambda: np.eye(len(self.classes))[self.true])
+        return found
 
     @cached_property
     def shares(self) -> FloatArray:
