@@ -102,8 +102,8 @@ def evaluate(
 
     `y_pred` are labels; `y_score` are scores or probabilities of the positive class, or a column for each class. Measures of
     probabilities are given when the scores are probabilities. Without `y_pred`, labels are read off probabilities (the most
-    likely class), and the notes say so. `interval`: "auto" (see `fairtrial.measures.interval`), "bca", "percentile", or None, which
-    is immediate: all intervals of 100,000 rows take some twenty seconds.
+    likely class), and the notes say so. `interval`: "auto" (see `fairtrial.measures.interval`), "bca", "percentile", or None,
+    which is immediate: all intervals of 100,000 rows take some twenty seconds.
 
     >>> y = [0, 0, 1, 1, 0, 1, 1, 0]
     >>> print(evaluate(y, y_score=[0.1, 0.3, 0.7, 0.9, 0.2, 0.4, 0.8, 0.5], measures=["accuracy", "auc", "brier"], seed=1))
