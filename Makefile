@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint docs pictures bench scale clean
+.PHONY: help demo test lint docs pictures bench calibration scale clean
 
 help:
 	@echo "make demo   install into .venv and judge two classifiers: table, intervals, pictures"
@@ -11,6 +11,7 @@ help:
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make docs   build the documentation into site/"
 	@echo "make bench  speed against scikit-learn, hmeasure, scipy and MLstatkit: benchmarks/RESULTS.md"
+	@echo "make calibration  simulated error rates and coverage of every test and interval: docs/calibration.md"
 	@echo "make scale  a tally of 100 million rows within 2 GB"
 
 $(VENV)/.ready: pyproject.toml
@@ -38,6 +39,7 @@ docs: $(VENV)/.ready
 
 pictures: $(VENV)/.ready
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python docs/make_comparison_pictures.py
 
 $(VENV)/.bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
@@ -45,6 +47,10 @@ $(VENV)/.bench: $(VENV)/.ready
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/measures.py
+	$(BIN)/python benchmarks/significance.py
+
+calibration: $(VENV)/.bench
+	$(BIN)/python benchmarks/calibration.py
 
 scale: $(VENV)/.ready
 	$(BIN)/python benchmarks/scale.py

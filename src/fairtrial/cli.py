@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from fairtrial import __version__
-from fairtrial.errors import FairtrialError
+from fairtrial.errors import FairtrialError, FairtrialWarning
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +53,65 @@ def measures(
     except FairtrialError as error:
         typer.echo(f"fairtrial: {error}", err=True)
         raise typer.Exit(2) from None
+
+
+@app.command()
+def compare(
+    scores: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet: a row for each data set, or for each score.")],
+    measure_direction: Annotated[
+        str | None, typer.Option(help="max or min: whether larger or smaller scores are better.")
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="The measure that the scores are of: gives the direction, picks one of several.")
+    ] = None,
+    control: Annotated[str | None, typer.Option(help="Compare each learner with this one instead of all pairs.")] = None,
+    alpha: Annotated[float, typer.Option(help="The level at which learners are told apart.")] = 0.05,
+    rope: Annotated[float | None, typer.Option(help="Differences up to this size count as practically equal.")] = None,
+    posthoc: Annotated[
+        str | None, typer.Option(help="bergmann, shaffer, holm, nemenyi, finner ... instead of the advice.")
+    ] = None,
+    test_fraction: Annotated[
+        float | None, typer.Option(help="Share of rows in each test part, for repeats without folds.")
+    ] = None,
+    parametric: Annotated[
+        bool, typer.Option("--parametric", help="Ask for t test or analysis of variance, if they fit.")
+    ] = False,
+    out: Annotated[str, typer.Option(help="Folder for tables and figures; none writes nothing.")] = "comparison",
+    formats: Annotated[str, typer.Option("--format", help="Of the figures: svg, png, pdf, html, with commas between.")] = "svg",
+) -> None:
+    """Compare learners on a table of scores: the right test, who differs from whom, tables and figures."""
+    from fairtrial.significance.advise import advise
+
+    try:
+        with _words_only():
+            verdict = advise(
+                scores,
+                better=cast("Any", measure_direction),
+                measure=measure,
+                control=control,
+                alpha=alpha,
+                rope=rope,
+                posthoc=posthoc,
+                test_fraction=test_fraction,
+                parametric=parametric,
+            )
+            typer.echo(str(verdict))
+            if out != "none":
+                from fairtrial.report.compare import write_comparison
+
+                paths = write_comparison(verdict, out, [each.strip() for each in formats.split(",")])
+                typer.echo("\n" + "\n".join(f"written: {path}" for path in paths))
+    except FairtrialError as error:
+        typer.echo(f"fairtrial: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def _words_only() -> Iterator[None]:
+    """Without warnings about what the printed words say."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FairtrialWarning)
+        yield
 
 
 def _print(frame: pd.DataFrame) -> None:

@@ -252,6 +252,30 @@ class TestIntervals:
         with pytest.raises(InputError, match="frame must have the column 'high'"):
             curves.draw_intervals(self.FRAME.drop(columns="high"))
 
+    def test_an_evaluation_is_drawn_as_it_is(self):
+        found = measures.evaluate(TRUTH, [0, 1, 1, 1, 0, 0], measures=["accuracy", "kappa"])
+        chart = curves.draw_intervals(found)
+        held = pd.DataFrame(rows(chart)).set_index("measure")[["estimate", "low", "high"]]
+        pd.testing.assert_frame_equal(held, found.frame()[["estimate", "low", "high"]])
+        assert ">Estimates with their intervals</text>" in svg(chart)
+
+    def test_differences_are_drawn_as_they_are_with_a_line_at_0(self):
+        models = {**LEARNERS, "rule": [0.5, 0.1, 0.9, 0.6, 0.3, 0.2]}
+        found = measures.differences("auc", TRUTH, models, method="percentile", resamples=50)
+        chart = curves.draw_intervals(found)
+        held = pd.DataFrame([row for row in rows(chart) if "measure" in row])
+        assert held["measure"].tolist() == ["tree - bayes", "tree - rule", "bayes - rule"]
+        np.testing.assert_array_equal(held[["estimate", "low", "high"]], found.frame()[["estimate", "low", "high"]])
+        assert {"low": 0} in rows(chart)
+        text = svg(chart)
+        for words in ("Difference in auc", "Differences with their intervals", "Dashed: no difference", "bayes - rule"):
+            assert f">{words}</text>" in text
+        assert ">Difference</text>" in svg(curves.draw_intervals(found.frame()))
+
+    def test_what_has_no_frame_is_refused(self):
+        with pytest.raises(InputError, match="frame must be a frame or a result that has one, got list"):
+            curves.draw_intervals([0.9, 0.8])
+
 
 class TestProjection:
     POINTS = pd.DataFrame({"learner": ["Ideal", "tree", "bayes"], "x": [0.0, 3.0, 1.0], "y": [0.0, 0.0, 4.0]})
@@ -279,6 +303,14 @@ class TestProjection:
     def test_parents_in_the_frame_are_used(self):
         points = self.POINTS.assign(parent=["", "Ideal", "tree"]).set_index("learner")
         assert {"x": 1.0, "y": 4.0, "x2": 3.0, "y2": 0.0} in rows(curves.draw_projection(points))
+
+    def test_a_projection_is_drawn_as_it_is(self):
+        tables = {"A": [[40, 10], [10, 40]], "B": [[50, 0], [20, 30]], "C": [[50, 0], [4, 46]]}
+        found = measures.projection(tables)
+        chart = curves.draw_projection(found)
+        points = {row["learner"]: (row["x"], row["y"]) for row in rows(chart) if "learner" in row}
+        assert points == {name: (found.points["x"][name], found.points["y"][name]) for name in found.points.index}
+        assert len([row for row in rows(chart) if "x2" in row]) == len(tables)
 
     def test_learners_in_one_place_share_a_label(self):
         points = pd.concat([self.POINTS, pd.DataFrame({"learner": ["twin"], "x": [1.0], "y": [4.0]})])

@@ -5,6 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairtrial.errors import InputError
+from fairtrial.measures import evaluate
 from fairtrial.report import drawing
 
 
@@ -40,6 +42,14 @@ def test_highest_passes_over_holes():
     frames = {"a": pd.DataFrame({"x": [np.nan, 2.0]}), "b": pd.DataFrame({"x": [np.nan]})}
     assert drawing.highest(frames, "x") == 2
     assert drawing.highest({"b": frames["b"]}, "x") == 0
+
+
+def test_results_and_frames_give_frames():
+    found = evaluate([0, 1, 1, 0], [0, 1, 0, 0], measures=["accuracy"])
+    pd.testing.assert_frame_equal(drawing.frame_of(found), found.frame())
+    assert drawing.frame_of(found.frame()).index.tolist() == ["accuracy"]
+    with pytest.raises(InputError, match="frame must be a frame or a result that has one, got NoneType"):
+        drawing.frame_of(None)
 
 
 def test_importing_the_figures_does_not_import_altair():

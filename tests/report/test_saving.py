@@ -54,3 +54,10 @@ def test_an_unknown_suffix_is_refused_with_the_known_ones(chart, tmp_path, name)
 def test_a_folder_that_does_not_exist_is_named(chart, tmp_path):
     with pytest.raises(InputError, match="must lie in a folder that exists"):
         save(chart, tmp_path / "nowhere" / "roc.svg")
+
+
+@pytest.mark.parametrize(("thing", "name"), [(None, "NoneType"), ("roc", "str"), ({"mark": "line"}, "dict")])
+def test_what_is_no_chart_is_refused(thing, name, tmp_path):
+    with pytest.raises(InputError, match=f"chart must be a figure, got {name}: pass what a draw_ function gives"):
+        save(thing, tmp_path / "roc.svg")
+    assert not list(tmp_path.iterdir())

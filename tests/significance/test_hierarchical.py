@@ -8,6 +8,7 @@ import pytest
 from scipy import integrate, stats
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.kernels import hierarchy
 from fairtrial.significance.hierarchical import effective_size, hierarchical, r_hat
 
 RHO, FOLDS = 0.1, 10
@@ -50,7 +51,7 @@ def test_conditional_density_of_sigma_is_the_likelihood_with_mu_integrated_out()
 
     given = np.array([5.0, facts.squares[0] / 0.8, facts.of_mean, spread0**2, (facts.means[0] - mu0) ** 2])
     none = np.zeros(0)
-    ours = [module._log_density(module._SIGMA, np.log(s), none, none, none, given) - np.log(s) for s in (0.03, 0.05, 0.09)]
+    ours = [hierarchy.log_density(hierarchy.SIGMA, np.log(s), none, none, none, given) - np.log(s) for s in (0.03, 0.05, 0.09)]
     theirs = [marginal(s) for s in (0.03, 0.05, 0.09)]
     np.testing.assert_allclose(np.diff(ours), np.diff(theirs), rtol=1e-5)
 
@@ -59,7 +60,7 @@ def test_conditional_density_of_nu_is_student_and_gamma():
     distance, none = np.array([0.1, 2.0, 9.0]), np.zeros(0)
     given = np.array([1.5, 0.05, 0.0, 0.0, 0.0])
     values = np.array([2.0, 5.0, 40.0])
-    ours = [module._log_density(module._NU, np.log(nu - 1), distance, none, none, given) - np.log(nu - 1) for nu in values]
+    ours = [hierarchy.log_density(hierarchy.NU, np.log(nu - 1), distance, none, none, given) - np.log(nu - 1) for nu in values]
     theirs = [stats.t.logpdf(np.sqrt(distance), nu).sum() + stats.gamma.logpdf(nu - 1, 1.5, scale=1 / 0.05) for nu in values]
     np.testing.assert_allclose(np.diff(ours), np.diff(theirs), rtol=1e-9)
 

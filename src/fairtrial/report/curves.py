@@ -20,6 +20,7 @@ from fairtrial.report.drawing import (
     curves_of,
     fields,
     finished,
+    frame_of,
     highest,
     reference,
     rows_of,
@@ -265,19 +266,44 @@ def draw_calibration(frames: Frames, *, title: str = "Calibration") -> Any:
     return finished(alt.vconcat(above, below, spacing=16).properties(title=titled(title, told)))
 
 
-def draw_intervals(frame: pd.DataFrame, *, title: str = "Estimates with their intervals") -> Any:
+def draw_intervals(frame: Any, *, title: str | None = None) -> Any:
     """A forest plot: columns measure, estimate, low and high; with a column learner, learners are set beside each other.
 
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"measure": ["auc"], "estimate": [0.9], "low": [0.8], "high": [0.95]})
-    >>> chart = draw_intervals(frame)
+    Differences have the columns first and second instead of measure, and get a line at 0. Results that have such a frame may be
+    given as they are: `draw_intervals(evaluate(...))`, `draw_intervals(differences(...))`.
+
+    >>> from fairtrial.measures import evaluate
+    >>> chart = draw_intervals(evaluate([0, 1, 1, 0, 1], [0, 1, 0, 0, 1], measures=["accuracy"]))
     >>> chart.to_dict()["title"]["text"]
     'Estimates with their intervals'
     """
     import altair as alt
 
+    about = getattr(frame, "measure", "") if hasattr(frame, "frame") else ""
+    frame = frame_of(frame)
+    paired = "first" in frame and "second" in frame and "measure" not in (*frame.columns, frame.index.name)
+    if paired:
+        frame = frame.assign(measure=[f"{pair.first} - {pair.second}" for pair in frame.itertuples()])
     frame = with_columns("frame", frame, ["measure", "estimate", "low", "high"], index="measure")
     learners = [str(name) for name in frame["learner"].unique()] if "learner" in frame else [""]
+    base = _forest_base(frame, learners)
+    words = f"Difference in {about}" if paired and about else "Difference" if paired else "Estimate"
+    scale = alt.Scale(zero=paired, nice=True, padding=8)
+    bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", title=words, scale=scale), alt.X2("high:Q"))
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(alt.X("estimate:Q", scale=scale))
+    numbers = base.mark_text(align="left", fontSize=12).encode(x=alt.value(SIDE + 14), text="text:N")
+    zero = chart_of([{"low": 0}]).mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(alt.X("low:Q", scale=scale))
+    step = alt.Step(22 if len(learners) > 1 else 30, **{"for": "position"} if len(learners) == 1 else {"for": "offset"})
+    heading = title or ("Differences with their intervals" if paired else "Estimates with their intervals")
+    told = ["Dashed: no difference"] if paired else []
+    whole = alt.layer(*[zero] * paired, bars, points, numbers)
+    return finished(whole.properties(width=SIDE, height=step, title=titled(heading, *told)))
+
+
+def _forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:
+    """The rows of a forest plot in their places, with the numbers in words."""
+    import altair as alt
+
     names = frame["learner"].astype(str) if "learner" in frame else [""] * len(frame)
     rows = [
         {**row, "learner": name}
@@ -287,15 +313,9 @@ def draw_intervals(frame: pd.DataFrame, *, title: str = "Estimates with their in
         row["text"] = f"{_digits(row['estimate'])}  ({_digits(row['low'])} to {_digits(row['high'])})"
     y = alt.Y("measure:N", sort=None, title=None, axis=alt.Axis(grid=False, labelLimit=260, labelPadding=8))
     place = [y, alt.YOffset("learner:N", sort=learners, scale=alt.Scale(paddingInner=0.2))] if len(learners) > 1 else [y]
-    base = chart_of(rows).encode(
+    return chart_of(rows).encode(
         *place, colour(learners), tooltip=tooltips({"estimate": "estimate", "low": "low", "high": "high"})
     )
-    scale = alt.Scale(zero=False, nice=True, padding=8)
-    bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", title="Estimate", scale=scale), alt.X2("high:Q"))
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(alt.X("estimate:Q", scale=scale))
-    numbers = base.mark_text(align="left", fontSize=12).encode(x=alt.value(SIDE + 14), text="text:N")
-    step = alt.Step(22 if len(learners) > 1 else 30, **{"for": "position"} if len(learners) == 1 else {"for": "offset"})
-    return finished(alt.layer(bars, points, numbers).properties(width=SIDE, height=step, title=titled(title)))
 
 
 def _digits(value: float | None) -> str:
@@ -303,15 +323,15 @@ def _digits(value: float | None) -> str:
 
 
 def draw_projection(
-    points: pd.DataFrame,
+    points: Any,
     edges: Mapping[str, str] | pd.Series[str] | Iterable[tuple[str, str]] | None = None,
     *,
     title: str = "Learners by how they err",
 ) -> Any:
-    """Learners as points of a plane (columns learner, x, y), joined by the edges of a tree.
+    """Learners as points of a plane (columns learner, x, y; or the result of `projection`), joined by the edges of a tree.
 
     `edges` are pairs of learners, or each learner's parent; by default the column parent of `points`, where there is one:
-    `draw_projection(projection(tables).frame())`. Both axes have one scale, for distances are to be compared.
+    `draw_projection(projection(tables))`. Both axes have one scale, for distances are to be compared.
 
     >>> import pandas as pd
     >>> points = pd.DataFrame({"learner": ["Ideal", "tree", "bayes"], "x": [0, 3, 0], "y": [0, 0, 4]})
@@ -321,7 +341,7 @@ def draw_projection(
     """
     import altair as alt
 
-    points = with_columns("points", points, ["learner", "x", "y"], index="learner")
+    points = with_columns("points", frame_of(points), ["learner", "x", "y"], index="learner")
     rows = written(points, ["learner", "x", "y"])
     places = {row["learner"]: (row["x"], row["y"]) for row in rows}
     low_x, low_y, span = _square(points)

@@ -21,6 +21,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 # When learners outnumber colours, the colours come again with another dash.
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 GREY = "#6B6B6B"
+INK = "#2B2B2B"
 SIDE = 340
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 
@@ -68,6 +69,19 @@ def with_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, inde
     if len(frame) == 0:
         raise InputError(f"{name} must hold at least 1 row, got 0")
     return frame
+
+
+def frame_of(result: Any) -> pd.DataFrame:
+    """The frame of a result that has one, or the frame itself.
+
+    >>> import pandas as pd
+    >>> frame_of(pd.DataFrame({"x": [1]})).columns.tolist()
+    ['x']
+    """
+    frame = result.frame() if hasattr(result, "frame") else result
+    if not hasattr(frame, "columns"):
+        raise InputError(f"frame must be a frame or a result that has one, got {type(frame).__name__}: pass pandas.DataFrame")
+    return frame  # type: ignore[no-any-return]
 
 
 def written(frame: pd.DataFrame, columns: Iterable[str]) -> list[dict[str, Any]]:

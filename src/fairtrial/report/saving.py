@@ -25,6 +25,8 @@ def save(chart: Any, path: str | Path) -> Path:
     ...     save(chart, f"{folder}/roc.svg").name
     'roc.svg'
     """
+    if not callable(getattr(chart, "save", None)) or not hasattr(chart, "to_dict"):
+        raise InputError(f"chart must be a figure, got {type(chart).__name__}: pass what a draw_ function gives")
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:

@@ -1,6 +1,7 @@
 """Significance: whether a difference between learners is more than chance, how large it is, and what to say about it."""
 
 from fairtrial.significance.adjust import adjust as adjust, rom_critical_values as rom_critical_values
+from fairtrial.significance.advise import Verdict as Verdict, advise as advise
 from fairtrial.significance.bayes import (
     Posterior as Posterior,
     bayes_signed_rank as bayes_signed_rank,
@@ -42,6 +43,7 @@ from fairtrial.significance.permutation import (
 )
 from fairtrial.significance.posthoc import Comparison as Comparison, PostHoc as PostHoc, posthoc as posthoc
 from fairtrial.significance.power import Power as Power, power as power
+from fairtrial.significance.reading import Scores as Scores, read_scores as read_scores
 from fairtrial.significance.resampled import (
     corrected_resampled_t as corrected_resampled_t,
     five_by_two_f as five_by_two_f,

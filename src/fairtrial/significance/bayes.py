@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.kernels.compiling import kernel
+from fairtrial.kernels.posterior import leads, regions
 from fairtrial.kernels.threads import in_chunks
 from fairtrial.significance.table import Better, differences, quiet, two_columns
 
@@ -236,7 +236,7 @@ def warn_undefined(test: str, why: str) -> None:
 
 def most_probable(draws: FloatArray) -> tuple[float, float, float]:
     """Share of the draws in which each region is the most probable one; equals share a draw."""
-    first, rope, second = (_leads(draws) / len(draws)).tolist()
+    first, rope, second = (leads(draws) / len(draws)).tolist()
     return first, rope, second
 
 
@@ -255,7 +255,7 @@ def _signed_rank_draws(
         buffer = np.empty((_STEP, len(z)), dtype=np.float32)
         for at in range(0, len(out), _STEP):
             weights = _weights(rng, buffer[: len(out) - at], prior, strength)
-            _regions(weights, above, below, 0.0 if rope > 0 else 0.5, out[at : at + _STEP])
+            regions(weights, above, below, 0.0 if rope > 0 else 0.5, out[at : at + _STEP])
         return out
 
     return np.concatenate(in_chunks(work, samples, _BLOCK))
@@ -283,37 +283,3 @@ def _partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, I
     sums[:, ~finite] = z[None, ~finite]
     limit = float(quiet(np.array([2 * rope]), np.append(data, rope))[0])
     return (sums <= limit).sum(axis=1), (sums < -limit).sum(axis=1)
-
-
-@kernel
-def _regions(weights: npt.NDArray[np.float32], above: IntArray, below: IntArray, to_sides: float, out: FloatArray) -> None:
-    """Probability of each region for each row of weights; `to_sides` of the weight on the middle goes to either side."""
-    rows, n = weights.shape
-    sums = np.zeros(n + 1)
-    for r in range(rows):
-        total = 0.0
-        for i in range(n):
-            total += weights[r, i]
-            sums[i + 1] = total
-        not_high, low = 0.0, 0.0
-        for i in range(n):
-            not_high += weights[r, i] * sums[above[i]]
-            low += weights[r, i] * sums[below[i]]
-        low /= total**2
-        middle = max(0.0, not_high / total**2 - low)
-        out[r, 0] = max(0.0, 1.0 - low - middle) + to_sides * middle
-        out[r, 1] = (1.0 - 2.0 * to_sides) * middle
-        out[r, 2] = low + to_sides * middle
-
-
-@kernel
-def _leads(draws: FloatArray) -> FloatArray:
-    """How many draws each region leads; regions within rounding of each other share a draw."""
-    out = np.zeros(3)
-    for r in range(draws.shape[0]):
-        top = max(draws[r, 0], draws[r, 1], draws[r, 2]) - 1e-12
-        leaders = (draws[r, 0] >= top) + (draws[r, 1] >= top) + (draws[r, 2] >= top)
-        for i in range(3):
-            if draws[r, i] >= top:
-                out[i] += 1.0 / leaders
-    return out

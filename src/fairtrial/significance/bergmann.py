@@ -14,14 +14,12 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
-from fairtrial.kernels.compiling import kernel
+from fairtrial.kernels.cliques import most_true, neighbours
 from fairtrial.kernels.threads import in_chunks
 from fairtrial.significance.adjust import check_p_values
 from fairtrial.significance.shaffer import learners_of
 
 MOST_LEARNERS = 16
-Counts = npt.NDArray[np.int16]
-Masks = npt.NDArray[np.int64]
 
 
 def bergmann(p_values: npt.ArrayLike) -> FloatArray:
@@ -51,52 +49,3 @@ def bergmann(p_values: npt.ArrayLike) -> FloatArray:
     chunk = -(-len(thresholds) // 8)
     adjusted = np.max(in_chunks(work, len(thresholds), chunk), axis=0)[np.triu_indices(k, 1)]
     return np.asarray(np.clip(adjusted, p, 1.0))
-
-
-def neighbours(joined: npt.NDArray[np.bool_]) -> Masks:
-    """Row by row, the learners joined to a learner as bits, itself left out."""
-    bits = np.int64(1) << np.arange(len(joined), dtype=np.int64)
-    return np.asarray((joined & ~np.eye(len(joined), dtype=bool)) @ bits)
-
-
-@kernel
-def most_true(adjacent: Masks, k: int) -> Counts:
-    """For each pair, the most pairs within the blocks of a partition into cliques that has it in a block; 0 if none has."""
-    full = (1 << k) - 1
-    joining = np.empty(full + 1, dtype=np.int16)
-    size = np.zeros(full + 1, dtype=np.int16)
-    most = np.zeros(full + 1, dtype=np.int16)
-    lowest = np.zeros(full + 1, dtype=np.int16)
-    # joining: pairs within a clique when one learner joins it; -1 marks what is no clique.
-    joining[0] = 0
-    for s in range(1, full + 1):
-        low = 0
-        while not (s >> low) & 1:
-            low += 1
-        rest = s & (s - 1)
-        lowest[s] = low
-        size[s] = size[rest] + 1
-        is_clique = joining[rest] >= 0 and (rest & ~adjacent[low]) == 0
-        joining[s] = size[s] * (size[s] + 1) // 2 if is_clique else -1
-    for s in range(1, full + 1):
-        rest = s & (s - 1)
-        near = rest & adjacent[lowest[s]]
-        best = most[rest]
-        block = near
-        while block > 0:
-            pairs = joining[block]
-            if pairs >= 0 and pairs + most[rest ^ block] > best:
-                best = pairs + most[rest ^ block]
-            block = (block - 1) & near
-        most[s] = best
-    out = np.zeros((k, k), dtype=np.int16)
-    for s in range(1, full + 1):
-        if joining[s] < 0 or size[s] < 2:
-            continue
-        total = joining[s] - size[s] + most[full ^ s]
-        for i in range(k):
-            if (s >> i) & 1:
-                for j in range(i + 1, k):
-                    if (s >> j) & 1 and total > out[i, j]:
-                        out[i, j] = total
-    return out

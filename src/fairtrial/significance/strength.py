@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.kernels.compiling import kernel
+from fairtrial.kernels.strength import maximise
 from fairtrial.measures.resampling import Resamples, percentile_limits
 from fairtrial.significance.table import Better, ScoreTable, quiet, read_table
 
@@ -25,7 +25,6 @@ Ties = Literal["half", "drop"]
 Scale = Literal["elo", "log"]
 # Elo points for a factor of e in the odds of winning, and the mean of the scale.
 _ELO, _ELO_MEAN = 400 / np.log(10), 1500.0
-_MOST_STEPS = 20_000
 
 
 @dataclass(frozen=True)
@@ -174,32 +173,7 @@ def _connected(wins: FloatArray) -> bool:
 def _fit(wins: FloatArray, prior: float) -> FloatArray:
     """Log strengths, centred, for each table of wins; NaN where the likelihood has no maximum."""
     k = wins.shape[1]
-    logs = _maximise(wins + prior * (1 - np.eye(k)))
+    logs = maximise(wins + prior * (1 - np.eye(k)))
     if prior == 0:
         logs[[not _connected(each) for each in wins]] = np.nan
     return logs
-
-
-@kernel
-def _maximise(tables: FloatArray) -> FloatArray:
-    """Hunter's MM steps for each table of wins, until no log strength moves by more than 1e-10."""
-    count, k, _ = tables.shape
-    out = np.empty((count, k))
-    for t in range(count):
-        wins = tables[t]
-        strength, moved = np.ones(k), np.empty(k)
-        for _ in range(_MOST_STEPS):
-            for i in range(k):
-                won, met = 0.0, 0.0
-                for j in range(k):
-                    if j != i:
-                        won += wins[i, j]
-                        met += (wins[i, j] + wins[j, i]) / (strength[i] + strength[j])
-                moved[i] = max(won / met, 1e-300) if met > 0 else 1.0
-            moved /= np.exp(np.log(moved).mean())
-            change = np.abs(np.log(moved / strength)).max()
-            strength[:] = moved
-            if change < 1e-10:
-                break
-        out[t] = np.log(strength)
-    return out

@@ -1,0 +1,36 @@
+"""Write the pictures of a comparison: five learners on thirty data sets (Garcia & Herrera 2008), and two of them by Bayes.
+
+`python docs/make_comparison_pictures.py` writes SVG files into `docs/pictures`; a folder and a suffix may follow.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fairtrial.report.compare import figures
+from fairtrial.report.saving import save
+from fairtrial.significance.advise import advise
+
+TABLE = Path(__file__).parents[1] / "tests" / "oracles" / "garcia_herrera_2008_accuracy.csv"
+
+
+def pictures() -> dict[str, Any]:
+    """Each picture by its name."""
+    scores = pd.read_csv(TABLE, index_col=0)
+    many = figures(advise(scores, measure="accuracy"))
+    # A percent more or less of accuracy is taken to make no difference in practice.
+    two = figures(advise(scores[["C4.5", "NaiveBayes"]], measure="accuracy", rope=0.01))
+    return {**many, "simplex": two["simplex"]}
+
+
+def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
+    """Write them."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, chart in pictures().items():
+        save(chart, Path(folder) / f"{name}{suffix}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

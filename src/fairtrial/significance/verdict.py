@@ -1,0 +1,175 @@
+"""The judgement on a table of scores: one object that words, tables and figures are made from, so they cannot disagree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtrial._check import FloatArray
+from fairtrial.significance.bayes import Posterior
+from fairtrial.significance.outcome import Outcome
+from fairtrial.significance.posthoc import PostHoc
+from fairtrial.significance.table import Better, ScoreTable, differences, ranked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Step = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `advise` found, and why it looked there.
+
+    `choice` names the test and the post-hoc procedure as this package does; `steps` are (question, answer, reason);
+    `outcome` is that of the main test, `posthoc` all comparisons of three learners or more, `posterior` the Bayesian
+    counterpart for two learners where a rope was given. `table` holds the scores that were used: a row for each data set, or,
+    where there is only one, for each split of it (`unit` says which).
+    """
+
+    choice: str
+    p_value: float
+    steps: tuple[Step, ...]
+    findings: tuple[str, ...]
+    outcome: Outcome
+    table: ScoreTable
+    better: Better = "max"
+    alpha: float = 0.05
+    control: str | None = None
+    measure: str | None = None
+    unit: str = "data set"
+    posthoc: PostHoc | None = None
+    posterior: Posterior | None = None
+
+    @property
+    def words(self) -> str:
+        """Every choice with its reason, then what was found, in plain sentences: a line for each."""
+        return "\n".join([*(reason for _, _, reason in self.steps), *self.findings])
+
+    @cached_property
+    def _ranks(self) -> FloatArray:
+        return self.table.ranks(self.better)
+
+    @property
+    def mean_ranks(self) -> pd.Series[float]:
+        """Mean rank of each learner, the best first."""
+        import pandas as pd
+
+        means = pd.Series(self._ranks.mean(axis=0), index=list(self.table.learners), name="mean rank")
+        return means.sort_values(kind="stable")
+
+    def ranks(self) -> pd.DataFrame:
+        """The rank of each learner on each data set, 1 the best."""
+        import pandas as pd
+
+        return pd.DataFrame(self._ranks, index=list(self.table.datasets), columns=list(self.table.learners))
+
+    def pairs(self) -> pd.DataFrame:
+        """The comparisons: differences of mean scores and of mean ranks (first less second), p values, wins of the first.
+
+        Two learners are `different` exactly where `p_adjusted` is at most alpha.
+        """
+        import pandas as pd
+
+        means, ranks, place = self.table.values.mean(axis=0), self._ranks.mean(axis=0), self.table.learners.index
+        rows = []
+        for first, second, p_raw, p_adjusted in self.comparisons:
+            i, j = place(first), place(second)
+            wins, ties, losses = self.record(i, j)
+            gaps = float(means[i] - means[j]), float(ranks[i] - ranks[j])
+            rows.append((first, second, *gaps, p_raw, p_adjusted, bool(p_adjusted <= self.alpha), wins, ties, losses))
+        names = "first second difference rank_difference p_raw p_adjusted different wins ties losses"
+        return pd.DataFrame(rows, columns=names.split())
+
+    @property
+    def comparisons(self) -> tuple[tuple[str, str, float, float], ...]:
+        """First, second, raw and adjusted p value of each comparison."""
+        if self.posthoc is None:
+            first, second = self.table.learners
+            return ((first, second, self.p_value, self.p_value),)
+        return tuple((each.first, each.second, each.p_raw, each.p_adjusted) for each in self.posthoc.comparisons)
+
+    def in_order(self, first: str, second: str) -> tuple[str, str]:
+        """Two learners, the one ahead first, by what the test compares: mean ranks, signed ranks or means."""
+        i, j = self.table.learners.index(first), self.table.learners.index(second)
+        gains = self._gains(i, j)
+        if self.outcome.test == "wilcoxon":
+            ahead = np.nan_to_num(_balance(gains))
+        elif self.posthoc is not None and self.posthoc.omnibus == "friedman":
+            ahead = float(self._ranks[:, j].sum() - self._ranks[:, i].sum())
+        else:
+            ahead = float(gains.mean())
+        return (first, second) if ahead >= 0 else (second, first)
+
+    def record(self, first: int, second: int) -> tuple[int, int, int]:
+        """Wins, ties and losses of a learner against another."""
+        d = self._gains(first, second)
+        return int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum())
+
+    def _gains(self, first: int, second: int) -> FloatArray:
+        d = differences(self.table.values[:, first], self.table.values[:, second])
+        return d if self.better == "max" else -d
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Maximal sets of learners of which no two are told apart, the best first; with a control, those not told from it."""
+        if self.posthoc is not None:
+            return self.posthoc.groups
+        best, other = self.mean_ranks.index
+        return ((best,), (other,)) if self.p_value <= self.alpha else ((best, other),)
+
+    def frame(self) -> pd.DataFrame:
+        """A line for each learner, the best mean rank first.
+
+        `effect_vs_best` is the matched-pairs rank biserial correlation of the best against it: 1 where the best is better on
+        every data set, 0 where gains and losses balance, NaN where the two never differ.
+        """
+        import pandas as pd
+
+        values, order = self.table.values, self.mean_ranks
+        places = [self.table.learners.index(name) for name in order.index]
+        columns = values[:, places]
+        return pd.DataFrame(
+            {
+                "learner": list(order.index),
+                "mean": columns.mean(axis=0),
+                "median": np.median(columns, axis=0),
+                "sd": columns.std(axis=0, ddof=1),
+                "mean_rank": order.to_numpy(),
+                "effect_vs_best": [_balance(self._gains(places[0], place)) for place in places],
+            }
+        )
+
+    def __str__(self) -> str:
+        parts = [f"{self.choice}: p = {self.p_value:.3g}", self.words]
+        parts.append(self.frame().to_string(index=False, float_format="{:.4g}".format, na_rep=""))
+        if self.posthoc is not None:
+            parts.append(self.pairs().to_string(index=False, float_format="{:.3g}".format))
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<li>{escape(line)}</li>" for line in self.words.splitlines())
+        frames = [self.frame(), self.pairs()] if self.posthoc is not None else [self.frame()]
+        tables = "".join(frame.to_html(index=False, escape=True, na_rep="", float_format="{:.4g}".format) for frame in frames)
+        return f"<p><b>{escape(self.choice)}: p = {self.p_value:.3g}</b></p><ul>{told}</ul>{tables}"
+
+
+def _balance(gains: FloatArray) -> float:
+    gains = gains[gains != 0]
+    if not len(gains):
+        return float("nan")
+    ranks = ranked(np.abs(gains))
+    return float((np.sign(gains) * ranks).sum() / ranks.sum())
+
+
+def pairs_of(learners: tuple[str, ...], control: str | None) -> list[tuple[int, int]]:
+    """Places of the learners to compare: all pairs, or the control with each other one."""
+    if control is None:
+        return list(combinations(range(len(learners)), 2))
+    place = learners.index(control)
+    return [(place, other) for other in range(len(learners)) if other != place]

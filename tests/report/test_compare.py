@@ -1,0 +1,167 @@
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.report import compare
+from fairtrial.report.compare import write_comparison
+from fairtrial.significance.advise import advise
+
+ORACLES = Path(__file__).resolve().parents[1] / "oracles"
+GARCIA = pd.read_csv(ORACLES / "garcia_herrera_2008_accuracy.csv", index_col=0)
+DEMSAR = pd.read_csv(ORACLES / "demsar_2006_table6_auc.csv", index_col=0)
+TEXTS = ["scores.csv", "pairs.csv", "ranks.csv", "table.tex", "table.md", "verdict.txt"]
+FIGURES = ["critical-difference", "ranks", "pairs"]
+
+
+@pytest.fixture(scope="module")
+def garcia():
+    return advise(GARCIA)
+
+
+@pytest.fixture(scope="module")
+def written(garcia, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("garcia")
+    return folder, write_comparison(garcia, folder)
+
+
+def rows(chart):
+    return [row for dataset in chart.to_dict()["datasets"].values() for row in dataset]
+
+
+class TestFiles:
+    def test_every_file_is_there_and_named(self, written):
+        folder, paths = written
+        assert [path.name for path in paths] == [*TEXTS, *(f"{name}.svg" for name in FIGURES)]
+        assert sorted(path.name for path in folder.iterdir()) == sorted(path.name for path in paths)
+        assert all(path.stat().st_size for path in paths)
+
+    def test_scores_come_back_to_the_last_digit(self, written):
+        read = pd.read_csv(written[0] / "scores.csv", index_col=0)
+        pd.testing.assert_frame_equal(read, GARCIA, check_names=False, check_exact=True)
+
+    def test_pairs_and_ranks_are_those_of_the_verdict(self, written, garcia):
+        read = pd.read_csv(written[0] / "pairs.csv")
+        pd.testing.assert_frame_equal(read, garcia.pairs(), check_exact=True)
+        ranks = pd.read_csv(written[0] / "ranks.csv", index_col=0)
+        pd.testing.assert_frame_equal(ranks, garcia.ranks(), check_names=False, check_exact=True)
+        # Garcia & Herrera 2008.
+        assert ranks.mean().round(3).to_dict() == {
+            "C4.5": 2.1, "k-NN(k=1)": 3.25, "NaiveBayes": 2.2, "Kernel": 4.333, "CN2": 3.117
+        }  # fmt: skip
+
+    def test_words_are_the_verdicts(self, written, garcia):
+        assert (written[0] / "verdict.txt").read_text(encoding="utf-8") == garcia.words + "\n"
+
+    def test_tables_hold_the_mean_ranks_and_the_marks(self, written):
+        text = (written[0] / "table.tex").read_text(encoding="utf-8")
+        line = next(line for line in text.splitlines() if line.startswith("Mean rank"))
+        marked = [r"\rlap" in cell for cell in line.split("&")[1:]]
+        # Bergmann and Hommel (REFERENCE): C4.5 is told apart from all but naive Bayes.
+        assert marked == [False, True, False, True, True]
+        assert re.findall(r"\d\.\d\d", line) == ["2.10", "3.25", "2.20", "4.33", "3.12"]
+        assert r"told apart from C4.5 and worse" in text
+        assert "● told apart from C4.5 and worse" in (written[0] / "table.md").read_text(encoding="utf-8")
+
+    def test_every_format_and_a_folder_that_is_not_there_yet(self, tmp_path):
+        verdict = advise(DEMSAR)
+        paths = write_comparison(verdict, str(tmp_path / "a" / "b"), formats=["PNG", ".pdf", "svg", "png", "html", "json"])
+        figures = [path.name for path in paths if path.name not in TEXTS]
+        assert figures == [f"{name}.{end}" for name in FIGURES for end in ("png", "pdf", "svg", "html", "json")]
+
+    def test_one_format_may_be_a_word_and_none_draws_nothing(self, tmp_path, garcia):
+        assert [path.name for path in write_comparison(garcia, tmp_path, formats=())] == TEXTS
+        assert (tmp_path / "verdict.txt").exists()
+        assert compare._suffixes("svg") == [".svg"]
+
+    def test_an_unknown_format_is_refused_before_anything_is_written(self, tmp_path, garcia):
+        with pytest.raises(InputError, match=r"formats must be one of \['svg', 'png', 'pdf', 'html', 'json'\], got 'gif'"):
+            write_comparison(garcia, tmp_path / "new", formats=("svg", "gif"))
+        assert not (tmp_path / "new").exists()
+
+    def test_a_folder_that_is_a_file_is_refused(self, tmp_path, garcia):
+        (tmp_path / "file").write_text("x")
+        with pytest.raises(InputError, match=r"folder must be a folder, got the file .*file': name another one"):
+            write_comparison(garcia, tmp_path / "file")
+        with pytest.raises(InputError, match=r"folder must be one that can be made, got .*Not a directory"):
+            write_comparison(garcia, tmp_path / "file" / "below")
+
+
+class TestAgreement:
+    """Words, tables and figures come from one verdict."""
+
+    @pytest.mark.parametrize("scores", [GARCIA, DEMSAR], ids=["garcia", "demsar"])
+    @pytest.mark.parametrize("posthoc", ["bergmann", "shaffer", "holm", "nemenyi"])
+    def test_bars_are_the_groups_and_never_cover_what_is_different(self, scores, posthoc):
+        verdict = advise(scores, posthoc=posthoc)
+        chart = compare.figures(verdict)["critical-difference"]
+        bars = sorted((row["rank"], row["end"]) for row in rows(chart) if "solid" in row)
+        ranks = verdict.mean_ranks
+        assert bars == sorted((ranks[group].min(), ranks[group].max()) for group in map(list, verdict.groups) if len(group) > 1)
+        apart = verdict.pairs().query("different")
+        for low, high in bars:
+            under = set(ranks[(ranks >= low) & (ranks <= high)].index)
+            assert not any({pair.first, pair.second} <= under for pair in apart.itertuples())
+        cells = {
+            frozenset((row["row"], row["column"])) for row in rows(compare.figures(verdict)["pairs"]) if row.get("different")
+        }
+        assert cells == {frozenset((pair.first, pair.second)) for pair in apart.itertuples()}
+
+    def test_the_critical_difference_is_drawn_where_there_is_one(self):
+        # Demsar 2006: CD = 1.25 (REFERENCE: 1.2536) at 0.05 for Nemenyi's test.
+        text = compare.figures(advise(DEMSAR, posthoc="nemenyi"))["critical-difference"]
+        assert "CD = 1.254" in [row.get("text") for row in rows(text)]
+        assert not [row for row in rows(compare.figures(advise(DEMSAR))["critical-difference"]) if "CD" in str(row.get("text"))]
+
+    @pytest.mark.parametrize("control", ["C4.5", "k-NN(k=1)", "Kernel"])
+    def test_marks_against_a_control_follow_the_pairs(self, control):
+        verdict = advise(GARCIA, control=control)
+        pairs = verdict.pairs()
+        expected = {
+            pair.second: "worse" if pair.rank_difference < 0 else "better" for pair in pairs.itertuples() if pair.different
+        }
+        assert set(pairs["first"]) == {control}
+        assert compare.marks_of(verdict) == expected
+        assert f"told apart from {control} and" in compare.texts(verdict)["table.md"]
+
+    @pytest.mark.parametrize("better", ["max", "min"])
+    @pytest.mark.parametrize("control", ["C4.5", "Kernel", None])
+    def test_two_learners_are_ordered_as_the_words_say(self, better, control):
+        verdict = advise(GARCIA[["Kernel", "C4.5"]], better=better, control=control)
+        ((other, mark),) = compare.marks_of(verdict).items()
+        reference = compare.reference_of(verdict)
+        best, worst = (reference, other) if mark == "worse" else (other, reference)
+        assert f"{best} is better than {worst}." in verdict.words
+
+    def test_smaller_may_be_better(self, garcia):
+        errors = advise((1 - GARCIA).round(3), better="min")
+        assert compare.marks_of(errors) == compare.marks_of(garcia)
+        assert "**" in compare.texts(errors)["table.md"].splitlines()[2].split("|")[6]  # Abalone: CN2 errs least
+
+
+class TestPosteriors:
+    def test_a_rope_gives_a_simplex(self, tmp_path):
+        verdict = advise(GARCIA[["C4.5", "NaiveBayes"]], rope=0.01)
+        paths = write_comparison(verdict, tmp_path)
+        assert paths[-1].name == "simplex.svg"
+        text = paths[-1].read_text()
+        assert "C4.5 better" in text
+        assert f">{verdict.posterior.p_first:.3f}</text>" in text
+
+    def test_folds_of_one_data_set_give_a_density_and_speak_of_splits(self, tmp_path):
+        rng = np.random.default_rng(0)
+        tidy = pd.DataFrame(
+            [
+                {"dataset": "iris", "learner": name, "fold": fold, "value": round(shift + rng.normal(0, 0.02), 3)}
+                for name, shift in (("tree", 0.9), ("bayes", 0.86))
+                for fold in range(10)
+            ]
+        )
+        verdict = advise(tidy, rope=0.01)
+        paths = write_comparison(verdict, tmp_path)
+        assert paths[-1].name == "density.svg"
+        assert "Rank on a split (1 is the best)" in (tmp_path / "ranks.svg").read_text()
+        assert (tmp_path / "scores.csv").read_text().startswith("split,tree,bayes\nfold 0,")

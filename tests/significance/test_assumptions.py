@@ -1,0 +1,59 @@
+"""Checks of what parametric tests assume, against R."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.significance.assumptions import check_differences, mauchly
+
+
+def table(oracles, name):
+    return pd.read_csv(oracles / f"{name}.csv", index_col=0).to_numpy()
+
+
+def test_shapiro_of_differences_as_in_r(oracles):
+    # R: p.adjust(shapiro.test(t[, i] - t[, j])$p.value, "holm"), sorted
+    found = check_differences(table(oracles, "tutorial_ten_domains_accuracy"))
+    expected = [0.030113416, 0.050588997, 0.244182764, 0.283724286, 0.442150726, 0.532628279]
+    assert sorted(found.normality) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "p"),
+    [
+        ("demsar_2006_table6_auc", 0.1103898058),
+        ("garcia_herrera_2008_accuracy", 2.751204489e-14),
+        ("tutorial_ten_domains_accuracy", 0.08998059304),
+    ],
+)
+def test_mauchly_as_in_r(oracles, name, p):
+    # R's mauchly.test puts k for k - 1 in one term of its second-order correction, hence the tolerance.
+    assert mauchly(table(oracles, name)) == pytest.approx(p, rel=3e-3)
+
+
+def test_mauchly_with_three_learners_has_no_second_order_term():
+    """There R's p is exact chi-squared: -(n - 1) rho log W, W from the variances of the differences."""
+    values = np.random.default_rng(3).normal(size=(12, 3))
+    covariance = np.cov(values @ np.array([[1, -1, 0], [1, 1, -2]]).T / np.sqrt([2, 6]), rowvar=False)
+    w = np.linalg.det(covariance) / (np.trace(covariance) / 2) ** 2
+    assert mauchly(values) == pytest.approx(np.exp(11 * (1 - 12 / (6 * 2 * 11)) * np.log(w) / 2), rel=1e-10)
+
+
+def test_what_cannot_be_checked_does_not_hold():
+    assert np.isnan(mauchly(np.random.default_rng(0).normal(size=(3, 5))))
+    few = check_differences(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    assert not few.hold(0.05)
+    assert "too few data sets" in few.words(0.05)
+    constant = check_differences(np.random.default_rng(0).normal(size=(20, 1)) + np.arange(3))
+    assert not constant.hold(0.05)
+    assert "3 of 3 pairs are not normal" in constant.words(0.05)
+
+
+def test_two_learners_need_no_sphericity():
+    found = check_differences(np.random.default_rng(0).normal(size=(20, 2)))
+    assert found.sphericity == 1
+    assert "vary alike" not in found.words(0.05)
+
+
+def test_many_cases_give_no_warning():
+    assert check_differences(np.random.default_rng(0).normal(size=(10_050, 2))).hold(0.001)

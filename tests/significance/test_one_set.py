@@ -1,0 +1,125 @@
+"""One data set: splits are dependent and are treated so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.significance.advise import advise
+
+
+def splits(repeats, folds, k=2, seed=0, gap=0.02):
+    rng = np.random.default_rng(seed)
+    index = pd.MultiIndex.from_product([range(1, repeats + 1), range(1, folds + 1)], names=["repeat", "fold"])
+    values = 0.8 + 0.02 * rng.normal(size=(repeats * folds, k)) + gap * np.arange(k)
+    return pd.DataFrame(values, index=index, columns=list("abcdef"[:k])).reset_index()
+
+
+def corrected_t(d, fraction):
+    """Nadeau & Bengio 2003, written out."""
+    t = d.mean() / np.sqrt((1 / len(d) + fraction / (1 - fraction)) * d.var(ddof=1))
+    return 2 * stats.t.sf(abs(t), len(d) - 1)
+
+
+def test_folds_give_the_corrected_t_test():
+    frame = splits(1, 10)
+    verdict = advise(frame)
+    assert verdict.choice == "corrected_resampled_t"
+    assert verdict.p_value == pytest.approx(corrected_t(frame["a"] - frame["b"], 0.1))
+    assert verdict.p_value > stats.ttest_rel(frame["a"], frame["b"]).pvalue
+    assert verdict.unit == "split"
+
+
+def test_repeated_folds_take_the_fraction_from_the_folds():
+    frame = splits(10, 10)
+    assert advise(frame).p_value == pytest.approx(corrected_t(frame["a"] - frame["b"], 0.1))
+
+
+def test_five_by_two():
+    frame = splits(5, 2)
+    verdict = advise(frame.sample(frac=1, random_state=0))
+    assert verdict.choice == "five_by_two_f"
+    d = (frame["a"] - frame["b"]).to_numpy().reshape(5, 2)
+    f = (d**2).sum() / (2 * ((d - d.mean(axis=1, keepdims=True)) ** 2).sum())  # Alpaydin 1999
+    assert verdict.p_value == pytest.approx(stats.f.sf(f, 10, 5))
+    assert advise(frame, test_fraction=0.5).choice == "corrected_resampled_t"
+
+
+def test_a_rope_gives_the_correlated_posterior():
+    verdict = advise(splits(1, 10), rope=0.01)
+    assert verdict.posterior.test == "correlated_t"
+    assert verdict.posterior.parameters["correlation"] == pytest.approx(0.1)
+
+
+def test_repeats_without_folds_need_the_fraction():
+    frame = splits(10, 1).drop(columns="fold")
+    with pytest.raises(InputError, match="test_fraction must be given for repeats without folds"):
+        advise(frame)
+    assert advise(frame, test_fraction=1 / 3).p_value == pytest.approx(corrected_t(frame["a"] - frame["b"], 1 / 3))
+
+
+def test_several_learners_by_pairs():
+    frame = splits(1, 10, k=3)
+    verdict = advise(frame, posthoc="holm")
+    assert verdict.choice == "corrected_resampled_t + holm"
+    raw = [corrected_t(frame[x] - frame[y], 0.1) for x, y in ("ab", "ac", "bc")]
+    assert verdict.pairs()["p_raw"].tolist() == pytest.approx(raw)
+    assert verdict.p_value == verdict.pairs()["p_adjusted"].min() == pytest.approx(min(1, 3 * min(raw)))
+    assert advise(frame).choice == "corrected_resampled_t + bergmann"
+    control = advise(frame, control="b")
+    assert control.pairs()["second"].tolist() == ["a", "c"]
+
+
+def test_the_better_is_named_first_whatever_the_direction():
+    frame = splits(1, 10, k=3, gap=0.2)
+    assert "c from a" in advise(frame).words
+    assert "a from c" in advise(frame, better="min").words
+
+
+@pytest.mark.parametrize("method", ["nemenyi", "tukey", "dunnett"])
+def test_procedures_that_need_several_data_sets(method):
+    with pytest.raises(InputError, match="which needs several"):
+        advise(splits(1, 10, k=3), posthoc=method)
+
+
+def test_wrong_pairs_of_procedure_and_control():
+    frame = splits(1, 10, k=3)
+    with pytest.raises(InputError, match="control must be None for shaffer"):
+        advise(frame, posthoc="shaffer", control="a")
+    with pytest.raises(InputError, match="control must be a learner for bonferroni-dunn"):
+        advise(frame, posthoc="bonferroni-dunn")
+
+
+def test_one_constant_difference_is_undefined_and_the_rest_is_judged():
+    frame = splits(1, 10, k=2).assign(c=lambda f: f["a"].round(3) + 0.5, a=lambda f: f["a"].round(3))
+    with pytest.warns(UndefinedMeasureWarning):
+        verdict = advise(frame)
+    pairs = verdict.pairs().set_index(["first", "second"])
+    assert np.isnan(pairs.loc[("a", "c"), "p_adjusted"])
+    assert not pairs.loc[("a", "c"), "different"]
+    assert np.isfinite(verdict.p_value)
+
+
+def test_numbered_through_is_pointed_out():
+    frame = splits(1, 30)
+    assert "repeats numbered through" in advise(frame).words
+
+
+def test_missing_folds_are_left_out_for_both():
+    frame = splits(1, 10)
+    frame.loc[3, "a"] = np.nan
+    verdict = advise(frame)
+    left = frame.dropna()
+    assert verdict.p_value == pytest.approx(corrected_t(left["a"] - left["b"], 1 / 10))
+    assert "1 split without scores of all learners left out" in verdict.words
+
+
+def test_level_on_a_single_data_set():
+    """Overlap simulated: a common part in all differences with correlation equal to the test fraction."""
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(400):
+        d = np.sqrt(0.1) * rng.normal() + np.sqrt(0.9) * rng.normal(size=10)
+        wrong += advise(pd.DataFrame({"fold": range(10), "a": d, "b": 0.0})).p_value <= 0.05
+    assert wrong / 400 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 400)

@@ -1,0 +1,110 @@
+"""One object: ranks, pairs, groups and frames agree with each other."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from fairtrial.significance.advise import advise
+
+# Where all data sets order the learners alike, Kendall's W has no limits.
+pytestmark = pytest.mark.filterwarnings("ignore:Kendall's W")
+
+TABLES = st.tuples(st.integers(2, 6), st.integers(5, 12), st.integers(0, 10_000), st.sampled_from(["max", "min"]))
+
+
+def random_verdict(case, **options):
+    k, n, seed, better = case
+    rng = np.random.default_rng(seed)
+    # Rounded, so that ties occur.
+    values = np.round(rng.normal(size=(n, k)) + 0.8 * np.arange(k), 1)
+    return advise(pd.DataFrame(values, columns=list("abcdef"[:k])), better=better, **options)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TABLES)
+def test_groups_are_the_maximal_sets_not_told_apart(case):
+    """By brute force over all subsets."""
+    verdict = random_verdict(case)
+    apart = {frozenset((pair.first, pair.second)) for pair in verdict.pairs().itertuples() if pair.different}
+    learners = verdict.table.learners
+    free = [
+        set(names)
+        for size in range(1, len(learners) + 1)
+        for names in combinations(learners, size)
+        if not any(frozenset(pair) in apart for pair in combinations(names, 2))
+    ]
+    maximal = {frozenset(names) for names in free if not any(names < other for other in free)}
+    assert {frozenset(group) for group in verdict.groups} == maximal
+
+
+@settings(max_examples=40, deadline=None)
+@given(TABLES)
+def test_ranks_and_records_agree(case):
+    verdict = random_verdict(case)
+    n, k = verdict.table.shape
+    ranks, pairs = verdict.ranks(), verdict.pairs()
+    assert ranks.to_numpy().sum(axis=1) == pytest.approx(k * (k + 1) / 2)
+    assert verdict.mean_ranks.is_monotonic_increasing
+    assert (pairs[["wins", "ties", "losses"]].sum(axis=1) == n).all()
+    assert (pairs["different"] == (pairs["p_adjusted"] <= verdict.alpha)).all()
+    for pair in pairs.itertuples():
+        sign = 1 if verdict.better == "min" else -1
+        gaps = np.round(sign * (verdict.table.values @ _contrast(verdict, pair.first, pair.second)), 9)
+        assert (pair.wins, pair.losses) == ((gaps < 0).sum(), (gaps > 0).sum())
+        assert pair.rank_difference == pytest.approx(ranks[pair.first].mean() - ranks[pair.second].mean())
+    assert len(pairs) == k * (k - 1) // 2
+    assert verdict.frame()["learner"].tolist() == verdict.mean_ranks.index.tolist()
+
+
+def _contrast(verdict, first, second):
+    names = np.array(verdict.table.learners)
+    return (names == first).astype(float) - (names == second)
+
+
+@settings(max_examples=20, deadline=None)
+@given(TABLES)
+def test_turning_the_scores_round_changes_nothing(case):
+    better = case[-1]
+    verdict = random_verdict(case)
+    table = pd.DataFrame(-verdict.table.values, columns=list(verdict.table.learners))
+    turned = advise(table, better="min" if better == "max" else "max")
+    assert turned.p_value == pytest.approx(verdict.p_value)
+    assert turned.groups == verdict.groups
+    pd.testing.assert_series_equal(turned.mean_ranks, verdict.mean_ranks)
+
+
+def test_frame_of_published_ranks(oracles):
+    frame = advise(oracles / "demsar_2006_table6_auc.csv").frame().set_index("learner")
+    assert frame["mean_rank"].to_dict() == pytest.approx(
+        {"C4.5": 3.143, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}, abs=5e-4
+    )
+    assert np.isnan(frame.loc["C4.5+m+cf", "effect_vs_best"])
+
+
+def test_effect_against_the_best_is_the_rank_biserial():
+    # Differences 1, 2, -3, 4: R+ 7, R- 3
+    frame = advise(pd.DataFrame({"a": [1.0, 2, 0, 4], "b": [0.0, 0, 3, 0]})).frame()
+    assert frame["effect_vs_best"].tolist()[1] == pytest.approx(0.4)
+
+
+def test_a_control_has_its_own_pairs_and_group(oracles):
+    verdict = advise(oracles / "garcia_herrera_2008_accuracy.csv", control="CN2")
+    pairs = verdict.pairs()
+    assert (pairs["first"] == "CN2").all()
+    assert len(pairs) == 4
+    (group,) = verdict.groups
+    assert set(group) == {"CN2", *pairs.loc[~pairs["different"], "second"]}
+
+
+def test_frozen_and_escaped():
+    verdict = advise(pd.DataFrame({"<b>": [1.0, 2, 3], "<i>": [2.0, 3, 5], "c": [3.0, 1, 1]}))
+    with pytest.raises(AttributeError):
+        verdict.alpha = 0.1
+    page = verdict._repr_html_()
+    assert "<i>" not in page
+    assert "&lt;i&gt;" in page
+    assert "<b>friedman" in page
+    assert page.count("<b>") == 1
