@@ -95,12 +95,12 @@ def compare(
                 test_fraction=test_fraction,
                 parametric=parametric,
             )
-            typer.echo(str(verdict))
+            paths = []
             if out != "none":
                 from fairtrial.report.compare import write_comparison
 
                 paths = write_comparison(verdict, out, [each.strip() for each in formats.split(",")])
-                typer.echo("\n" + "\n".join(f"written: {path}" for path in paths))
+            typer.echo("\n".join([str(verdict), "", *(f"written: {path}" for path in paths)]).rstrip())
     except FairtrialError as error:
         typer.echo(f"fairtrial: {error}", err=True)
         raise typer.Exit(2) from None

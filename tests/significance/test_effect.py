@@ -188,3 +188,13 @@ def test_bad_input():
         effect.cliffs_delta([1], [1, 2])
     with pytest.raises(InputError, match="level must lie between"):
         effect.cliffs_delta(A, B, level=1)
+
+
+def test_limits_exist_for_large_effects():
+    found = effect.cohens_d([0.9, 0.8], [0.5, 0.41], level=0.99)
+    assert found.low < found.estimate < found.high
+    # Where t is very large it is nearly its noncentrality over the root of a scaled chi-squared, which gives the limits
+    t, df = 1.6e5, 3
+    low, high = effect.noncentral_limits(t, df, 0.95)
+    expected = [t * np.sqrt(stats.chi2.ppf(share, df) / df) for share in (0.025, 0.975)]
+    assert (low, high) == pytest.approx(expected, rel=1e-3)

@@ -309,3 +309,13 @@ def test_bad_arguments(test, demsar):
     if test is not quade:
         with pytest.raises(InputError, match="ties must be one of"):
             test(demsar, ties="none")
+
+
+def test_agreement_is_never_less_likely_when_it_is_less():
+    rows = np.tile([1.0, 2.0, 3.0, 4.0], (6, 1)) + np.arange(6)[:, None]
+    swapped = rows.copy()
+    swapped[0, :2] = swapped[0, 1::-1]
+    with pytest.warns(UndefinedMeasureWarning):
+        unanimous = iman_davenport(rows).p_value
+    assert unanimous == pytest.approx(24.0**-5)
+    assert iman_davenport(swapped).p_value >= unanimous

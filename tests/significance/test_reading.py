@@ -164,3 +164,12 @@ def test_wide_and_tidy_agree(rows):
     shuffled = tidy(wide).sample(frac=1, random_state=0)
     first, second = read_scores(wide).wide(), read_scores(shuffled).wide()
     pd.testing.assert_frame_equal(first, second.loc[first.index, first.columns])
+
+
+def test_row_numbers_are_no_learner_and_a_learner_may_be_called_run():
+    numbered = read_scores(pd.DataFrame({"id": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.2, 0.3, 0.5]}))
+    assert numbered.learners == ("a", "b")
+    counted = read_scores(pd.DataFrame({"x": [0, 1, 2, 3], "a": [0.1, 0.2, 0.3, 0.1], "b": [0.2, 0.3, 0.5, 0.9]}))
+    assert counted.learners == ("a", "b")
+    named = read_scores(pd.DataFrame({"dataset": ["p", "q"], "Run": [0.2, 0.3], "b": [0.4, 0.5]}))
+    assert named.learners == ("Run", "b")

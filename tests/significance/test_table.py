@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import friedmanchisquare
 
 from fairtrial.errors import InputError
-from fairtrial.significance.table import decimals_of, differences, ranked, read_table, two_columns
+from fairtrial.significance import friedman
+from fairtrial.significance.table import differences, quiet, ranked, read_table, two_columns
 
 
 def test_demsars_mean_ranks(oracles):
@@ -17,7 +19,8 @@ def test_demsars_mean_ranks(oracles):
 
 def test_float_noise_makes_no_rank():
     assert 0.3 - 0.2 != 0.4 - 0.3
-    assert ranked(np.array([0.3 - 0.2, 0.4 - 0.3, 0.7])).tolist() == [1.5, 1.5, 3]
+    noisy = np.array([0.3 - 0.2, 0.4 - 0.3, 0.7])
+    assert ranked(quiet(noisy, 0.7)).tolist() == [1.5, 1.5, 3]
     d = differences(np.array([0.3, 0.4, 0.15]), np.array([0.2, 0.3, 0.05]))
     assert len(set(d.tolist())) == 1
 
@@ -34,12 +37,6 @@ def test_smaller_can_be_better():
     table = read_table(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}))
     assert table.ranks("min").tolist() == [[1, 2], [2, 1]]
     assert table.ranks("max").tolist() == [[2, 1], [1, 2]]
-
-
-def test_decimals_are_read_off_the_data():
-    assert decimals_of(np.array([85.83, 75.9])) == 2
-    assert decimals_of(np.array([1.0, 20.0])) == 0
-    assert decimals_of(np.array([1 / 3])) is None
 
 
 @pytest.mark.parametrize(
@@ -71,3 +68,23 @@ def test_columns_are_paired():
         two_columns([1, 2], [1])
     with pytest.raises(InputError, match="at least 3 rows"):
         two_columns([1, 2], [1, 2], least=3)
+
+
+def test_data_sets_of_other_scales_keep_their_ranks():
+    table = pd.DataFrame(
+        {
+            "a": [1e9, 2e9, 1e-6, 2e-6, 3e-6, 4e-6],
+            "b": [1.1e9, 2.2e9, 2e-6, 3e-6, 5e-6, 6e-6],
+            "c": [1.2e9, 2.3e9, 4e-6, 5e-6, 6e-6, 9e-6],
+        }
+    )
+    assert read_table(table).ranks("min").tolist() == [[1, 2, 3]] * 6
+    assert (differences(table["a"].to_numpy(), table["b"].to_numpy()) < 0).all()
+    tiny = np.arange(1, 7) * 1e-15
+    assert len(set(differences(tiny, np.zeros(6)).tolist())) == 6
+
+
+def test_friedman_on_wild_scales_equals_scipys():
+    rng = np.random.default_rng(0)
+    values = 10 ** rng.uniform(-6, 10, 20)[:, None] * (1 + 0.2 * rng.random((20, 4)))
+    assert friedman(values, ties="uncorrected").statistic == pytest.approx(friedmanchisquare(*values.T).statistic)

@@ -56,7 +56,7 @@ def test_ranks_and_records_agree(case):
         assert (pair.wins, pair.losses) == ((gaps < 0).sum(), (gaps > 0).sum())
         assert pair.rank_difference == pytest.approx(ranks[pair.first].mean() - ranks[pair.second].mean())
     assert len(pairs) == k * (k - 1) // 2
-    assert verdict.frame()["learner"].tolist() == verdict.mean_ranks.index.tolist()
+    assert verdict.frame()["learner"].tolist() == list(verdict.order)
 
 
 def _contrast(verdict, first, second):
@@ -108,3 +108,25 @@ def test_frozen_and_escaped():
     assert "&lt;i&gt;" in page
     assert "<b>friedman" in page
     assert page.count("<b>") == 1
+
+
+def test_all_parts_name_one_winner_where_ranks_and_sizes_disagree():
+    """A loses a little often and wins a lot: signed ranks say A, mean ranks say B."""
+    d = np.r_[-np.linspace(0.001, 0.005, 16), np.linspace(0.1, 0.3, 14)]
+    verdict = advise(pd.DataFrame({"A": 0.5 + d, "B": 0.5}))
+    assert "A is better than B" in verdict.words
+    assert verdict.groups == (("A",), ("B",))
+    assert verdict.frame()["learner"].tolist() == ["A", "B"]
+    assert verdict.in_order("B", "A") == ("A", "B")
+
+
+def test_splits_of_one_data_set_are_ordered_by_their_means():
+    i = np.arange(20)
+    frame = pd.DataFrame({"A": np.where(i < 11, 0.799, 0.85) + i * 1e-5, "B": 0.8, "C": 0.3 + i * 1e-4})
+    verdict = advise(frame.assign(repeat=i // 10 + 1, fold=i % 10 + 1), test_fraction=0.02)
+    assert "A from B" in verdict.words
+    assert "A is better than B" in verdict.posthoc.words
+    assert verdict.groups[0] == ("A",)
+    first = verdict.posthoc.frame().iloc[0]
+    assert first["statistic"] > 0
+    assert first["effect"] == pytest.approx(frame["A"].mean() - 0.8)

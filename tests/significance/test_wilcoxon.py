@@ -1,6 +1,5 @@
 """Wilcoxon's test against R, Demsar's and the tutorial's figures, and all sign patterns listed one by one."""
 
-import math
 from itertools import product
 
 import numpy as np
@@ -144,13 +143,21 @@ def test_swapping_the_learners_swaps_the_sums(d, zeros):
         assert there.effect.estimate == -back.effect.estimate
 
 
-def test_rank_biserial_interval_written_out():
+def test_effect_is_kerbys():
     found = wilcoxon([1, 2, 3, 4, 5, -6], [0] * 6)
-    # Kerby 2014: (15 - 6)/21; R's effectsize: tanh(atanh(r) -+ 1.96 sqrt((2n^3 + 3n^2 + n)/6)/((n^2 + n)/2))
-    error = math.sqrt((2 * 6**3 + 3 * 6**2 + 6) / 6) / 21
-    limits = np.tanh(math.atanh(9 / 21) + np.array([-1, 1]) * stats.norm.ppf(0.975) * error)
-    assert found.effect.estimate == pytest.approx(9 / 21)
-    assert (found.effect.low, found.effect.high) == pytest.approx(tuple(limits))
+    # Kerby 2014: (R+ - R-) / (R+ + R-)
+    assert found.effect.estimate == pytest.approx((15 - 6) / 21)
+
+
+def test_interval_of_the_effect_covers_also_where_it_is_large():
+    rng = np.random.default_rng(5)
+    # For normal differences with mean m and deviation 1 the population value is 2 P(d + d' > 0) - 1 = 2 Phi(m sqrt 2) - 1
+    truth = 2 * stats.norm.cdf(np.sqrt(2)) - 1
+    hits = 0
+    for _ in range(300):
+        effect = wilcoxon(rng.normal(1, 1, 30), np.zeros(30)).effect
+        hits += effect.low <= truth <= effect.high
+    assert 0.91 <= hits / 300 <= 0.985
 
 
 def test_one_sign_throughout_still_has_a_limit():

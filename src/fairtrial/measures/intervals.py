@@ -23,8 +23,9 @@ from fairtrial.measures.rows import Drawn, LabelRows, ScoreRows
 if TYPE_CHECKING:
     import pandas as pd
 
-# With fewer cases than this in a class DeLong's interval of the AUC covers too seldom (docs/intervals.md).
+# With fewer cases than this in a class, or an AUC beyond this, DeLong's interval covers too seldom (docs/calibration.md).
 _FEW = 20
+_HIGH = 0.95
 METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "delong", "newcombe")
 
 
@@ -81,8 +82,8 @@ def interval(
 
     `y_score` is what the measure needs: labels, scores, probabilities or numbers. `method`:
 
-    - "auto": Wilson for proportions; for a two-class AUC DeLong, or Newcombe with fewer than 20 cases in a class; BCa for all
-      others and wherever rows have weights;
+    - "auto": Wilson for proportions; for a two-class AUC DeLong, or Newcombe with fewer than 20 cases in a class or an AUC
+      beyond 0.95; BCa for all others and wherever rows have weights;
     - "percentile", "bca": bootstrap, rows being drawn at random, or within each class with `stratified=True`;
     - "wilson", "clopper-pearson": proportions without weights (accuracy, recall, precision ...);
     - "delong" (on the logit scale), "newcombe": two-class AUC without weights.
@@ -242,7 +243,8 @@ def _auc(one: Bound, plan: Plan) -> Interval:
     if np.isnan(estimate):
         return _undefined(one, plan)
     exists = 0 < estimate < 1 and variance > 0
-    if exists and (plan.method == "delong" or (plan.method == "auto" and not one.few)):
+    easy = not one.few and 1 - _HIGH <= estimate <= _HIGH
+    if exists and (plan.method == "delong" or (plan.method == "auto" and easy)):
         return Interval("auc", estimate, *closed.delong(estimate, variance, plan.level), plan.level, "delong")
     note = ""
     if plan.method != "newcombe" and not exists:

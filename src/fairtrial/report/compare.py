@@ -77,7 +77,7 @@ def figures(verdict: Verdict) -> dict[str, Any]:
             verdict.mean_ranks, verdict.groups, critical_difference=_critical_difference(verdict), control=verdict.control
         ),
         "ranks": comparison.draw_ranks(verdict.ranks(), unit=unit),
-        "pairs": comparison.draw_pairs(verdict.pairs(), order=verdict.mean_ranks.index, unit=unit),
+        "pairs": comparison.draw_pairs(verdict.pairs(), order=list(verdict.order), unit=unit),
     }
     posterior = verdict.posterior
     if posterior is not None and not np.isnan(posterior.p_first):
@@ -98,8 +98,8 @@ def scores_of(verdict: Verdict) -> pd.DataFrame:
 
 
 def reference_of(verdict: Verdict) -> str:
-    """What learners are marked against: the control, or the learner of the best mean rank."""
-    return str(verdict.mean_ranks.index[0] if verdict.control is None else verdict.control)
+    """What learners are marked against: the control, or the best learner."""
+    return verdict.order[0] if verdict.control is None else verdict.control
 
 
 def marks_of(verdict: Verdict) -> dict[str, Mark]:

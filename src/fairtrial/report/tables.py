@@ -12,7 +12,7 @@ import numpy as np
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
-from fairtrial.significance.table import Better, decimals_of, ranked
+from fairtrial.significance.table import Better, quiet, ranked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +198,7 @@ def _numbers(values: FloatArray, digits: int, sign: int, marks: Sequence[Mark | 
     defined = np.isfinite(values)
     places = np.full(len(values), np.inf)
     if defined.any():
-        places[defined] = ranked(sign * values[defined])
+        places[defined] = ranked(sign * quiet(values[defined], np.abs(values[defined]).max()))
     best = defined & (places == places.min())
     marks = [""] * len(values) if marks is None else marks
     return [
@@ -210,7 +210,8 @@ def _numbers(values: FloatArray, digits: int, sign: int, marks: Sequence[Mark | 
 def _mean_ranks(values: FloatArray, sign: int) -> FloatArray:
     if not np.isfinite(values).all():
         return np.full(values.shape[1], np.nan)
-    return np.asarray(ranked(sign * values).mean(axis=0))
+    calm = quiet(values, np.abs(values).max(axis=1, keepdims=True))
+    return np.asarray(ranked(sign * calm).mean(axis=0))
 
 
 def _given_ranks(mean_ranks: Any, names: list[str]) -> FloatArray:
@@ -289,3 +290,12 @@ def _markdown_cell(cell: _Cell) -> str:
     if cell.bold:
         written = f"**{written}**"
     return written + (f" {_MARKDOWN_MARKS[cell.mark]}" if cell.mark else "")
+
+
+def decimals_of(values: FloatArray) -> int | None:
+    """Decimals that the numbers are given with; None if they are not rounded."""
+    scale = max(1.0, float(np.abs(values).max(initial=0.0)))
+    for decimals in range(12):
+        if np.abs(values - np.round(values, decimals)).max(initial=0.0) <= 1e-14 * scale:
+            return decimals
+    return None

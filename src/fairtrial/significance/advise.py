@@ -72,7 +72,11 @@ def advise(
         _check.one_of("posthoc", posthoc, METHODS)
     read = read_scores(scores, measure=measure)
     chosen, name, direction = _direction(better, measure, read.measure)
+    if rope is not None:
+        _check.number("rope", rope)
     check_rope(0.0 if rope is None else rope, chosen)
+    if test_fraction is not None:
+        _check.between("test_fraction", test_fraction, 0, 1)
     if control is not None:
         control = str(control)
         _check.one_of("control", control, read.learners)

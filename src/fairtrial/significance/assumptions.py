@@ -57,7 +57,7 @@ def check_differences(values: FloatArray) -> Assumptions:
     """
     n, k = values.shape
     first, second = np.array(list(combinations(range(k), 2))).T
-    d = quiet((values[:, first] - values[:, second]).T, values)
+    d = quiet((values[:, first] - values[:, second]).T, np.abs(values).max(axis=1))
     p = _shapiro(d) if n >= _FEWEST else np.full(len(d), np.nan)
     adjusted = p if np.isnan(p).any() else adjust(p, "holm")
     return Assumptions(tuple(adjusted.tolist()), mauchly(values))

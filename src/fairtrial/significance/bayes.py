@@ -278,8 +278,11 @@ def _partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, I
     """For each of the sorted z: where partners begin whose sum with it is above 2 rope, and end where it is below -2 rope."""
     finite = np.isfinite(z)
     sums = np.where(finite[:, None] & finite[None, :], z[:, None] + z[None, :], 0.0)
-    sums = quiet(sums, np.append(data, rope))
+    size = np.where(finite, np.abs(z), 0.0)
+    # A difference can be much smaller than the scores it comes from, and carries their noise.
+    noise = np.abs(data).max(initial=0.0)
+    sums = quiet(sums, np.maximum(np.maximum(size[:, None], size[None, :]), max(rope, noise)))
     sums[~finite, :] = z[~finite, None]
     sums[:, ~finite] = z[None, ~finite]
-    limit = float(quiet(np.array([2 * rope]), np.append(data, rope))[0])
+    limit = float(quiet(np.array([2 * rope]), max(rope, noise))[0])
     return (sums <= limit).sum(axis=1), (sums < -limit).sum(axis=1)

@@ -85,6 +85,25 @@ class Columns:
                 )
         return np.array(found, dtype=np.float64)
 
+    def whole(self, column: int) -> list[int] | None:
+        """A column as whole numbers; None if a cell is something else."""
+        found = [self.number(cell) for cell in self.columns[column]]
+        whole = [int(each) for each in found if each is not None and isfinite(each) and each == int(each)]
+        return whole if len(whole) == len(found) else None
+
+    def fractional(self, column: int) -> bool:
+        """Whether all cells are numbers and one at least is not whole."""
+        found = [self.number(cell) for cell in self.columns[column]]
+        return all(each is not None for each in found) and self.whole(column) is None
+
+    def counts_rows(self, column: int) -> bool:
+        """Whether the column only numbers the rows: by its name, or because it counts from 0 or 1."""
+        numbers = self.whole(column)
+        rows = len(self.columns[column])
+        counts = numbers in (list(range(rows)), list(range(1, rows + 1))) and rows > 2
+        counted = counts and all(self.whole(other) is None for other in range(len(self.names)) if other != column)
+        return numbers is not None and (counted or self.names[column].strip().lower() in ("id", "index", "no", "nr", "#", ""))
+
     def labels(self, column: int, what: str) -> list[str]:
         """A column as names, none of them missing."""
         cells = [str(_plain(cell)).strip() for cell in self.columns[column]]

@@ -72,7 +72,7 @@ def aligned_placings(table: ScoreTable, better: Better) -> Placings:
     """
     n, k = table.shape
     values = table.values if better == "min" else -table.values
-    aligned = quiet(k * values - values.sum(axis=1, keepdims=True), values)
+    aligned = quiet(k * values - values.sum(axis=1, keepdims=True), k * table.row_scale)
     ranks = ranked(aligned.ravel()).reshape(n, k)
     rows = ranks.sum(axis=1, keepdims=True)
     m = n * k
@@ -83,7 +83,7 @@ def aligned_placings(table: ScoreTable, better: Better) -> Placings:
 def quade_placings(table: ScoreTable, better: Better) -> Placings:
     """Ranks within each data set, weighted by the rank of the data set's range."""
     n, k = table.shape
-    ranges = quiet(table.values.max(axis=1) - table.values.min(axis=1), table.values)
+    ranges = quiet(table.values.max(axis=1) - table.values.min(axis=1), table.row_scale[:, 0])
     weights = ranked(ranges)[:, None]
     squares = n * (n + 1) * (2 * n + 1) * k * (k * k - 1) / 72
     return Placings(weights * (table.ranks(better) - (k + 1) / 2), squares, 2 / (n * (n + 1)), (k + 1) / 2)
@@ -207,7 +207,7 @@ def sums_of_squares(values: FloatArray) -> tuple[float, float]:
     """Between learners, and of the residuals; what float noise alone can leave counts as zero."""
     n, k = values.shape
     # Only differences within a data set matter; taking the first learner off keeps common offsets out of the rounding.
-    d = quiet(values - values[:, :1], values)
+    d = quiet(values - values[:, :1], np.abs(values).max(axis=1, keepdims=True))
     columns = d.mean(axis=0) - d.mean()
     residuals = d - d.mean(axis=1, keepdims=True) - columns
     noise = n * k * (16 * np.finfo(float).eps * np.abs(d).max(initial=0.0)) ** 2
@@ -258,7 +258,8 @@ def _f_outcome(test: str, table: ScoreTable, placings: Placings, f: float, bette
     elif np.isinf(f):
         p = float(_orders(placings.cells[0])) ** -(n - 1)
     else:
-        p = float(fdtrc(*df, f))
+        # Nothing is rarer than all data sets agreeing, which the F distribution does not know.
+        p = max(float(fdtrc(*df, f)), float(factorial(k)) ** -(n - 1))
     return _rank_outcome(test, table, placings, (f, p, df), better, variant)
 
 

@@ -129,14 +129,13 @@ def _pairwise(
     outcomes = [test(i, j) for i, j in pairs]
     p_raw = np.array([each.p_value for each in outcomes])
     p_adjusted = np.where(np.isnan(p_raw), np.nan, _adjusted(method, np.nan_to_num(p_raw, nan=1.0), wishes.alpha))
-    ranks = table.ranks(wishes.better).mean(axis=0)
-    sign = -1 if wishes.better == "max" and name != "five_by_two_f" else 1
+    means = table.values.mean(axis=0)
     comparisons = tuple(
-        Comparison(table.learners[i], table.learners[j], sign * each.statistic, p, adjusted, float(ranks[i] - ranks[j]))
+        Comparison(table.learners[i], table.learners[j], each.statistic, p, adjusted, float(means[i] - means[j]))
         for (i, j), each, p, adjusted in zip(pairs, outcomes, p_raw.tolist(), p_adjusted.tolist(), strict=True)
     )
     found = PostHoc(
-        method, name, wishes.alpha, 1, table.learners, tuple(ranks.tolist()), comparisons, wishes.better, wishes.control
+        method, name, wishes.alpha, 1, table.learners, tuple(means.tolist()), comparisons, wishes.better, wishes.control
     )
     least = int(np.argmin(np.nan_to_num(p_adjusted, nan=np.inf)))
     which = f"statistic and effect are those of {comparisons[least].first} and {comparisons[least].second}"

@@ -32,6 +32,9 @@ _UNIT = {"friedman": "mean rank", "aligned": "mean aligned rank", "quade": "weig
 _STEPS = 200
 
 
+_OF_RANKS = ("friedman", "aligned", "quade")
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two learners compared; `effect` is the first's mean rank (after anova: mean score) less the second's."""
@@ -48,8 +51,8 @@ class Comparison:
 class PostHoc:
     """All comparisons of a post-hoc procedure. Rows, groups and words follow from the same adjusted p values.
 
-    `means` has each learner's mean rank (after anova: mean score). `critical_difference` is the difference of two `means`
-    that is just told apart at `alpha`; it exists for Nemenyi and Bonferroni-Dunn, else it is None.
+    `means` has each learner's mean rank (mean score after anova, t and F tests). `critical_difference` is the difference of
+    two `means` that is just told apart at `alpha`; it exists for Nemenyi and Bonferroni-Dunn, else it is None.
     """
 
     method: str
@@ -72,7 +75,7 @@ class PostHoc:
     @property
     def order(self) -> tuple[str, ...]:
         """The learners, the best first."""
-        sign = -1 if self.omnibus == "anova" and self.better == "max" else 1
+        sign = -1 if self.omnibus not in _OF_RANKS and self.better == "max" else 1
         places = np.argsort(sign * np.array(self.means), kind="stable")
         return tuple(self.learners[place] for place in places)
 
@@ -106,7 +109,8 @@ class PostHoc:
         found = "; ".join(apart) if apart else "no two learners are told apart"
         rest = len(self.comparisons) - len(apart)
         left = f" {rest} of {len(self.comparisons)} comparisons are left open, which does not show equality." if rest else ""
-        return f"{self.method} after {self.omnibus}, {versus}, alpha {self.alpha:g}, {self.n} data sets: {found}.{left}"
+        sets = f"{self.n} data set{'s' if self.n != 1 else ''}"
+        return f"{self.method} after {self.omnibus}, {versus}, alpha {self.alpha:g}, {sets}: {found}.{left}"
 
     def __str__(self) -> str:
         return f"{self.words}\n{self.frame().to_string(index=False, float_format='{:.4g}'.format)}"

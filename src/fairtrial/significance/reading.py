@@ -61,7 +61,8 @@ def _is_tidy(raw: Columns, roles: dict[str, int]) -> bool:
 
 def _wide(raw: Columns, roles: dict[str, int]) -> Scores:
     names, told = _names_column(raw, roles)
-    keys = {role: i for role, i in roles.items() if role in ("repeat", "fold")}
+    # A learner may be called Run or Seed: only whole numbers count repeats and folds.
+    keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.fractional(i)}
     learners = [i for i in range(len(raw.names)) if i != names and i not in keys.values()]
     guessed = [f"The table is taken as wide: rows are {'splits of ' if keys else ''}data sets{told}, columns learners"]
     guessed += [f"column {raw.names[i]!r} numbers the {role}s" for role, i in keys.items()]
@@ -84,7 +85,8 @@ def _names_column(raw: Columns, roles: dict[str, int]) -> tuple[int | None, str]
     """The column that names the data sets, and how to say so; None if the index does."""
     if "dataset" in roles:
         return roles["dataset"], f" (column {raw.names[roles['dataset']]!r})"
-    if raw.names[0] in ("", "Unnamed: 0") or (0 not in roles.values() and not raw.numeric(0)):
+    unknown = 0 not in roles.values()
+    if raw.names[0] in ("", "Unnamed: 0") or (unknown and (raw.counts_rows(0) or not raw.numeric(0))):
         return 0, f" (the first column{f', {raw.names[0]!r}' if raw.names[0] else ''})"
     return None, " named by the index" if raw.named_index else ", which have no names"
 

@@ -115,7 +115,7 @@ def bradley_terry(
 def _beats(table: ScoreTable, better: Better, ties: Ties) -> FloatArray:
     """beats[d, i, j]: 1 if i beats j on data set d, half or nothing for a tie."""
     values = table.values if better == "max" else -table.values
-    gaps = quiet(values[:, :, None] - values[:, None, :], values)
+    gaps = quiet(values[:, :, None] - values[:, None, :], np.abs(values).max(axis=1)[:, None, None])
     beats = (gaps > 0) + (0.5 if ties == "half" else 0.0) * (gaps == 0)
     beats[:, np.arange(values.shape[1]), np.arange(values.shape[1])] = 0.0
     return np.asarray(beats, dtype=np.float64)

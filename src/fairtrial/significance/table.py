@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Better = Literal["max", "min"]
-_MOST_DECIMALS = 12
+_DIGITS = 12
+# Beyond these powers of ten a number cannot be rounded by multiplying, and need not be.
+_ROUNDABLE = 280
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,13 @@ class ScoreTable:
 
     def ranks(self, better: Better = "max") -> FloatArray:
         """Rank of each learner on each data set, 1 the best, ties sharing their mean rank."""
-        return ranked(self.values if better == "min" else -self.values)
+        calm = quiet(self.values, self.row_scale)
+        return ranked(calm if better == "min" else -calm)
+
+    @property
+    def row_scale(self) -> FloatArray:
+        """The largest score of each data set, N x 1: what its float noise is measured by."""
+        return np.asarray(np.abs(self.values).max(axis=1, keepdims=True))
 
 
 def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datasets: int = 2) -> ScoreTable:
@@ -83,15 +91,6 @@ def _finite(values: npt.NDArray[Any], rows: list[str], names: list[str]) -> Floa
     return numbers
 
 
-def decimals_of(values: FloatArray) -> int | None:
-    """Decimals that the data are given with; None if they are not rounded."""
-    scale = max(1.0, float(np.abs(values).max(initial=0.0)))
-    for decimals in range(_MOST_DECIMALS):
-        if np.abs(values - np.round(values, decimals)).max(initial=0.0) <= 1e-14 * scale:
-            return decimals
-    return None
-
-
 def differences(first: FloatArray, second: FloatArray) -> FloatArray:
     """first - second without float noise: 0.3 - 0.2 equals 0.4 - 0.3.
 
@@ -99,24 +98,29 @@ def differences(first: FloatArray, second: FloatArray) -> FloatArray:
     >>> bool(d[0] == d[1])
     True
     """
-    return quiet(first - second, np.concatenate([first, second]))
+    return quiet(first - second, np.maximum(np.abs(first), np.abs(second)))
 
 
-def quiet(derived: FloatArray, data: FloatArray) -> FloatArray:
-    """Numbers derived from the data by adding and subtracting, rounded to what the data can tell apart."""
-    decimals = decimals_of(data)
-    if decimals is None:
-        scale = float(np.abs(data).max(initial=0.0)) or 1.0
-        decimals = 12 - int(np.ceil(np.log10(scale)))
-    # Adding zero turns -0.0 into 0.0.
-    return np.asarray(np.round(derived, decimals) + 0.0)
+def quiet(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
+    """Numbers derived from data of this scale by adding and subtracting, rounded to 12 digits of the scale.
+
+    Each number has its own scale (`scale` is broadcast): a data set with large scores must not wipe out one with small ones.
+    """
+    scales = np.broadcast_to(np.abs(scale), derived.shape)
+    with np.errstate(divide="ignore"):
+        powers = np.ceil(np.log10(scales))
+    out = np.array(derived, dtype=np.float64)
+    for power in np.unique(powers[np.abs(powers) < _ROUNDABLE]):
+        place = powers == power
+        out[place] = np.round(out[place], _DIGITS - int(power))
+    return np.asarray(out + 0.0)  # which turns -0.0 into 0.0
 
 
 def ranked(values: FloatArray) -> FloatArray:
-    """Mean ranks along the last axis, 1 the smallest; values that differ by float noise alone are ties."""
+    """Mean ranks along the last axis, 1 the smallest; the values must be free of float noise (see `quiet`)."""
     from scipy.stats import rankdata
 
-    return np.asarray(rankdata(quiet(values, values), axis=-1))
+    return np.asarray(rankdata(values, axis=-1))
 
 
 def two_columns(first: npt.ArrayLike, second: npt.ArrayLike, least: int = 1) -> tuple[FloatArray, FloatArray]:

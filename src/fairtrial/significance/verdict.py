@@ -14,7 +14,7 @@ from fairtrial._check import FloatArray
 from fairtrial.significance.bayes import Posterior
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.posthoc import PostHoc
-from fairtrial.significance.table import Better, ScoreTable, differences, ranked
+from fairtrial.significance.table import Better, ScoreTable, quiet, ranked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,17 +94,18 @@ class Verdict:
             return ((first, second, self.p_value, self.p_value),)
         return tuple((each.first, each.second, each.p_raw, each.p_adjusted) for each in self.posthoc.comparisons)
 
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The learners, the best first, by what the test compares: mean ranks, signed ranks or means."""
+        if self.posthoc is not None:
+            return self.posthoc.order
+        gains = self._gains(0, 1)
+        ahead = np.nan_to_num(_balance(gains)) if self.outcome.test == "wilcoxon" else gains.mean()
+        return self.table.learners if ahead >= 0 else self.table.learners[::-1]
+
     def in_order(self, first: str, second: str) -> tuple[str, str]:
-        """Two learners, the one ahead first, by what the test compares: mean ranks, signed ranks or means."""
-        i, j = self.table.learners.index(first), self.table.learners.index(second)
-        gains = self._gains(i, j)
-        if self.outcome.test == "wilcoxon":
-            ahead = np.nan_to_num(_balance(gains))
-        elif self.posthoc is not None and self.posthoc.omnibus == "friedman":
-            ahead = float(self._ranks[:, j].sum() - self._ranks[:, i].sum())
-        else:
-            ahead = float(gains.mean())
-        return (first, second) if ahead >= 0 else (second, first)
+        """Two learners, the one ahead first."""
+        return (first, second) if self.order.index(first) <= self.order.index(second) else (second, first)
 
     def record(self, first: int, second: int) -> tuple[int, int, int]:
         """Wins, ties and losses of a learner against another."""
@@ -112,7 +113,7 @@ class Verdict:
         return int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum())
 
     def _gains(self, first: int, second: int) -> FloatArray:
-        d = differences(self.table.values[:, first], self.table.values[:, second])
+        d = quiet(self.table.values[:, first] - self.table.values[:, second], self.table.row_scale[:, 0])
         return d if self.better == "max" else -d
 
     @property
@@ -120,19 +121,19 @@ class Verdict:
         """Maximal sets of learners of which no two are told apart, the best first; with a control, those not told from it."""
         if self.posthoc is not None:
             return self.posthoc.groups
-        best, other = self.mean_ranks.index
+        best, other = self.order
         return ((best,), (other,)) if self.p_value <= self.alpha else ((best, other),)
 
     def frame(self) -> pd.DataFrame:
-        """A line for each learner, the best mean rank first.
+        """A line for each learner, the best first.
 
         `effect_vs_best` is the matched-pairs rank biserial correlation of the best against it: 1 where the best is better on
         every data set, 0 where gains and losses balance, NaN where the two never differ.
         """
         import pandas as pd
 
-        values, order = self.table.values, self.mean_ranks
-        places = [self.table.learners.index(name) for name in order.index]
+        values, order = self.table.values, self.mean_ranks.reindex(list(self.order))
+        places = [self.table.learners.index(name) for name in self.order]
         columns = values[:, places]
         return pd.DataFrame(
             {

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial.measures.closed_intervals import normal_quantile
-from fairtrial.significance.outcome import Effect, Outcome
+from fairtrial.significance.effect import rank_biserial
+from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.table import differences, ranked, two_columns
 
 Zeros = Literal["drop", "pratt", "split"]
@@ -72,7 +72,7 @@ def wilcoxon(
         variant=variant,
         ties="tied differences share their mean rank" if tied else "",
         zeros=f"{equal} zero differences {_ZEROS[zeros]}" if equal else "",
-        effect=_rank_biserial(signed, level) if signed.deviation else None,
+        effect=rank_biserial(d, np.zeros_like(d), level=level) if d.any() else None,
         details={"R+": signed.plus, "R-": signed.minus, "z": signed.z},
         caveats=caveats,
     )
@@ -146,19 +146,3 @@ def _approximate(signed: _Signed, correction: bool) -> float:
         return 1.0
     below = max(signed.below - 0.5, 0.0) if correction else signed.below
     return float(2 * ndtr(-below / signed.deviation))
-
-
-def _rank_biserial(signed: _Signed, level: float) -> Effect:
-    total = signed.plus + signed.minus
-    estimate = (signed.plus - signed.minus) / total
-    name = "matched-pairs rank biserial"
-    if abs(estimate) == 1:
-        # Fisher's scale has no place for 1: the limit is that of a coin which could still have fallen on one side every time.
-        limit = 2 * ((1 - level) / 2) ** (1 / len(signed.ranks)) - 1
-        low, high = (limit, 1.0) if estimate > 0 else (-1.0, -limit)
-        return Effect(
-            name, estimate, low, high, level, "all differences have one sign: the limit is that of their number alone"
-        )
-    half = normal_quantile(level) * 2 * signed.deviation / total
-    centre = math.atanh(estimate)
-    return Effect(name, estimate, math.tanh(centre - half), math.tanh(centre + half), level)

@@ -1,0 +1,51 @@
+"""The committed page of calibration names every public test and hides no line that errs too often."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from fairtrial import significance
+
+PAGE = (Path(__file__).resolve().parents[1] / "docs" / "calibration.md").read_text()
+TABLES, _, CLOSING = PAGE.partition("## Outside the band\n")
+ROW = re.compile(r"^\| (?P<what>[^|]+) \| (?P<setting>[^|]+) \| (?P<runs>[\d,]+) \| .* \| (?P<verdict>[^|]+) \|$", re.MULTILINE)
+LINES = [found.groupdict() for found in ROW.finditer(TABLES)]
+JUDGING = {"Outcome", "Effect", "Posterior", "HierarchicalPosterior", "PostHoc", "Strengths", "Verdict", "Power"}
+TESTS = sorted(
+    name
+    for name, each in vars(significance).items()
+    if inspect.isfunction(each) and str(inspect.signature(each).return_annotation).strip("'\"") in JUDGING
+)
+
+
+def test_tests_are_found():
+    assert {"paired_t", "wilcoxon", "posthoc", "hierarchical", "rank_biserial", "bradley_terry"} <= set(TESTS)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_page_lists_every_public_test(name):
+    assert any(re.search(rf"\b{name}\b", line["what"]) for line in LINES)
+
+
+@pytest.mark.parametrize("method", [*significance.posthoc.__globals__["METHODS"]])
+def test_page_lists_every_posthoc_method(method):
+    assert any(line["what"].startswith(f"posthoc, {method}") for line in LINES)
+
+
+def test_no_line_is_too_liberal_without_being_named():
+    for line in LINES:
+        if "LIBERAL" in line["verdict"]:
+            assert f"{line['what']} [{line['setting']}]" in CLOSING
+
+
+def test_every_line_outside_its_band_has_a_reason():
+    assert "no reason is known" not in PAGE
+    assert {line["verdict"] for line in LINES} <= {"nominal", "conservative", "**TOO LIBERAL**", "not installed"}
+
+
+def test_lines_have_enough_runs():
+    assert "10,000 runs" in PAGE
+    most = [line for line in LINES if int(line["runs"].replace(",", "")) >= 1000]
+    assert len(most) > 0.9 * len(LINES)
