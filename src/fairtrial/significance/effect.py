@@ -46,7 +46,7 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
     The factor has n_a + n_b - 2 degrees of freedom, or n - 1 for pairs.
 
     >>> print(hedges_g([0.80, 0.85, 0.78, 0.90], [0.77, 0.86, 0.74, 0.85], paired=False))
-    hedges_g 0.4225 (95 % interval -0.8203 to 1.632); small (Cohen 1988)
+    hedges_g 0.4225 (95 % interval -0.9443 to 1.879); small (Cohen 1988)
     """
     return _standardised("hedges_g", a, b, paired, level, corrected=True)
 
@@ -115,7 +115,8 @@ def _effect_of_d(
         note = "all differences are equal, so there is no interval"
         return Effect(name, factor * gap / spread, float("nan"), float("nan"), level, note)
     low, high = noncentral_limits(gap / error, _degrees(first, second, paired), level)
-    d, unit = factor * gap / spread, factor * error / spread
+    # The limits are those of the true effect, which Hedges' correction of the estimate does not move.
+    d, unit = factor * gap / spread, error / spread
     return Effect(name, d, low * unit, high * unit, level, _size(d, *_COHEN))
 
 
