@@ -50,18 +50,6 @@ LIBERAL = (
     ),
     (r"^interval, AUC", "near 1 DeLong's variance is estimated from the few pairs of rows that are ranked wrongly"),
     (
-        r"^wilcoxon, rank biserial",
-        "its standard error is that of no difference at all, on Fisher's scale, and is too small where "
-        "the correlation is "
-        "large; rank_biserial resamples instead and keeps its level",
-    ),
-    (
-        r"^hedges_g",
-        "its limits are those of Cohen's d, which cover as promised on the same data, times Hedges' factor; the "
-        "factor mends the "
-        "estimate, but moves limits that were right",
-    ),
-    (
         r"^bradley_terry",
         "percentile limits from few data sets lie too far out, too low for weak learners and too high for "
         "strong ones; with 120 "

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Samples of the signed rank are drawn in blocks of this many, each with a generator of its own, and some at a time.
 _BLOCK = 1 << 13
-_STEP = 1 << 8
+_STEP = 1 << 10
 _REGIONS = ("first", "rope", "second")
 
 Place = Literal["rope", "first", "second"]
