@@ -12,9 +12,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +20,7 @@ import numpy as np
 from hmeasure import h_score
 from MLstatkit import Delong_test
 from scipy.stats import bootstrap
+from side_by_side import Line, side_by_side, tell
 from sklearn.metrics import roc_auc_score
 
 from fairtrial.kernels.threads import thread_count
@@ -33,60 +31,6 @@ HERE = Path(__file__).parent
 FIRST = "import time; t = time.perf_counter(); from {} as auc; auc([0, 1, 0, 1], [.1, .4, .3, .8]); "
 OURS = FIRST.format("fairtrial.measures import auc")
 PEERS = FIRST.format("sklearn.metrics import roc_auc_score")
-
-
-@dataclass(frozen=True)
-class Line:
-    what: str
-    peer: str
-    ours_ms: float
-    peer_ms: float
-    ratio: float
-    target: float
-
-    @property
-    def met(self) -> bool:
-        return self.ratio >= self.target
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def side_by_side(
-    what: str,
-    ours: Callable[[], object],
-    peer_name: str,
-    peer: Callable[[], object],
-    target: float,
-    rounds: int,
-    share: int = 1,
-) -> Line:
-    """Alternate the two, one untimed round first; `share` is how many models one call of ours judges."""
-    ours()
-    peer()
-    pairs = [(seconds(ours), seconds(peer)) for _ in range(rounds)]
-    line = Line(
-        what,
-        peer_name,
-        1e3 * statistics.median(mine for mine, _ in pairs) / share,
-        1e3 * statistics.median(theirs for _, theirs in pairs),
-        share * statistics.median(theirs / mine for mine, theirs in pairs),
-        target,
-    )
-    tell(line)
-    return line
-
-
-def tell(line: Line) -> None:
-    verdict = "met" if line.met else "MISSED"
-    print(
-        f"{line.what}: {line.ours_ms:.4g} ms, {line.peer} {line.peer_ms:.4g} ms, "
-        f"{line.ratio:.1f}x (target {line.target:g}x: {verdict})",
-        flush=True,
-    )
 
 
 def columns(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
