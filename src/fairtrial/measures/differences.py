@@ -169,7 +169,8 @@ def _auc_differences(bound: list[Bound], pairs: list[tuple[int, int]], plan: Pla
         aucs, covariance = auc_covariance(np.stack(placed), chosen)
     found = []
     for i, j in pairs:
-        alike = bool(np.array_equal(placed[i], placed[j]))
+        # Two perfect rankings place every case alike too, but may differ on cases not seen.
+        alike = bool(np.array_equal(placed[i], placed[j])) and covariance[i, i] > _NO_VARIANCE
         variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
         easy = variance > _NO_VARIANCE and (plan.method == "delong" or not (bound[0].few or max(aucs[[i, j]]) > _HIGH))
         if alike:
