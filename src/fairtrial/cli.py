@@ -115,21 +115,28 @@ def _words_only() -> Iterator[None]:
 
 
 def _print(frame: pd.DataFrame) -> None:
-    """A frame as a table, a line each; on a narrow terminal without its wordy columns."""
+    """A frame as a table, a line each. On a terminal wordy columns are left out or cut, and no other one ever is."""
     from rich.console import Console
     from rich.table import Table
 
     console = Console()
     if not console.is_terminal:
         console = Console(width=400)
-    elif console.width < 120:
-        frame = frame.drop(columns=["what it is", "also called", "reference"])
+    else:
+        left_out = ["also called", "reference", "what it is"][: 1 + (console.width < 170) + (console.width < 110)]
+        frame = _cut(frame.drop(columns=left_out), "what it is", console.width)
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in frame.columns:
-        # Only the wordy columns may be cut.
-        width = max(len(str(cell)) for cell in [column, *frame[column]])
-        least = None if column in ("what it is", "reference", "also called") else width
-        table.add_column(str(column), overflow="ellipsis", no_wrap=True, min_width=least)
+        table.add_column(str(column), no_wrap=True)
     for line in frame.itertuples(index=False):
         table.add_row(*(str(cell) for cell in line))
     console.print(table)
+
+
+def _cut(frame: pd.DataFrame, wordy: str, width: int) -> pd.DataFrame:
+    """The frame with one column cut to what the others leave of the width."""
+    if wordy not in frame:
+        return frame
+    widths = [max(len(str(cell)) for cell in [name, *frame[name]]) + 2 for name in frame.columns if name != wordy]
+    room = max(20, width - sum(widths))
+    return frame.assign(**{wordy: [text if len(text) <= room else text[: room - 1] + "…" for text in frame[wordy]]})
