@@ -17,3 +17,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def oracles() -> Path:
     """The folder of published tables."""
     return Path(__file__).with_name("oracles")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data sets beside the repository."""
+    folder = Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not (folder / "index.csv").is_file():
+        pytest.skip("the real data sets (../shared/data) are not here")
+    return folder

@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-_PARTS = ("errors", "measures", "report", "significance")
+_PARTS = ("conditions", "data", "errors", "learners", "measures", "report", "resampling", "significance", "study")
 
 __version__ = version("fairtrial")
 

@@ -20,6 +20,17 @@ _COUNTABLE_SPAN = 4096
 _CONVENTIONAL_PAIRS = ((0, 1), (-1, 1))
 
 
+def generator(name: str, seed: object) -> np.random.Generator:
+    """A source of random numbers of its own for a seed; one that is given is used as it is."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, np.random.RandomState):
+        return np.random.default_rng(seed.randint(0, 2**31 - 1, size=4))
+    if seed is None or isinstance(seed, np.random.SeedSequence):
+        return np.random.default_rng(seed)
+    return np.random.default_rng(whole_number(name, seed, 0))
+
+
 def one_of(name: str, value: object, options: Iterable[object]) -> None:
     """`value` is one of `options`."""
     options = list(options)

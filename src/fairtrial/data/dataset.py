@@ -1,0 +1,177 @@
+"""A data set: typed columns, a class column, a name, and a hash of its contents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a data set holds, in numbers."""
+
+    name: str
+    rows: int
+    numeric: int
+    nominal: int
+    missing: int
+    classes: dict[Any, int]
+    imbalance_ratio: float
+
+    @property
+    def attributes(self) -> int:
+        """Columns without the class."""
+        return self.numeric + self.nominal
+
+    def frame(self) -> pd.DataFrame:
+        """One line."""
+        import pandas as pd
+
+        facts = {what: getattr(self, what) for what in ("name", "rows", "attributes", "numeric", "nominal", "missing")}
+        facts |= {"classes": sum(count > 0 for count in self.classes.values()), "imbalance_ratio": self.imbalance_ratio}
+        return pd.DataFrame([facts])
+
+    def __str__(self) -> str:
+        classes = ", ".join(f"{label} {count}" for label, count in self.classes.items())
+        return (
+            f"{self.name}: {self.rows} rows, {self.numeric} numeric and {self.nominal} nominal attributes, "
+            f"{self.missing} missing values; classes: {classes}; imbalance ratio {self.imbalance_ratio:.2f}"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Rows with typed columns and a class. It never changes: `X` and `y` hand out copies that share memory until written to.
+
+    `X` holds float64 for numeric and pandas' category for nominal columns; `y` is a category whose categories are the declared
+    classes. Two data sets are equal when their contents are, whatever their names.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"length": [1.0, 2.0, 3.0], "hue": ["red", "blue", "red"]})
+    >>> flowers = Dataset.of(table, ["a", "b", "a"], name="flowers")
+    >>> print(flowers.summary())
+    flowers: 3 rows, 1 numeric and 1 nominal attributes, 0 missing values; classes: a 2, b 1; imbalance ratio 2.00
+    """
+
+    name: str
+    _X: pd.DataFrame
+    _y: pd.Series[Any]
+    row_ids: npt.NDArray[Any]
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        name: str = "data",
+        target: str | None = None,
+        classes: Sequence[Any] | None = None,
+        nominal: Sequence[Any] | None = None,
+        row_ids: npt.ArrayLike | None = None,
+        source: str = "",
+        notes: Sequence[str] = (),
+    ) -> Dataset:
+        """A data set of a table and a class column; `classes` gives the declared classes in order."""
+        from fairtrial.data.typing import typed_classes, typed_columns
+
+        frame = typed_columns(X, nominal)
+        label = typed_classes(y, classes, target)
+        if len(frame) != len(label):
+            raise InputError(f"X and y must have the same number of rows: X has {len(frame)}, y has {len(label)}")
+        ids = np.arange(len(frame)) if row_ids is None else np.array(row_ids)
+        if ids.shape != (len(frame),) or len(set(ids.tolist())) != len(ids):
+            raise InputError(f"row_ids must hold a different value for each of the {len(frame)} rows")
+        ids.flags.writeable = False
+        return cls(name, frame, label, ids, source, tuple(notes))
+
+    @property
+    def X(self) -> pd.DataFrame:  # noqa: N802
+        """The attributes."""
+        return self._X.copy(deep=False)
+
+    @property
+    def y(self) -> pd.Series[Any]:
+        """The class of each row."""
+        return self._y.copy(deep=False)
+
+    @property
+    def target(self) -> str:
+        """The name of the class column."""
+        return str(self._y.name)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The declared classes, in order; some may have no row."""
+        return tuple(self._y.cat.categories)
+
+    @property
+    def nominal(self) -> tuple[str, ...]:
+        """The names of the nominal columns."""
+        return tuple(str(name) for name in self._X.columns[self._X.dtypes == "category"])
+
+    def __len__(self) -> int:
+        return len(self._X)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 over columns, types and values in order; names of the set and ids of its rows do not count."""
+        digest = hashlib.sha256()
+        for column in [*(self._X[name] for name in self._X.columns), self._y]:
+            digest.update(repr(str(column.name)).encode())
+            if column.dtype == "category":
+                digest.update(repr([repr(each) for each in column.cat.categories.tolist()]).encode())
+                digest.update(column.cat.codes.to_numpy(dtype="<i8").tobytes())
+            else:
+                numbers = column.to_numpy(dtype="<f8") + 0.0  # minus zero becomes zero
+                digest.update(np.where(np.isnan(numbers), np.nan, numbers).tobytes())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Dataset) and self.content_hash == other.content_hash
+
+    def __hash__(self) -> int:
+        return hash(self.content_hash)
+
+    def take(self, rows: npt.ArrayLike) -> Dataset:
+        """The data set of these rows only (positions or a mask); ids and declared classes stay."""
+        rows = np.asarray(rows)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+        frame, label = self._X.iloc[rows].reset_index(drop=True), self._y.iloc[rows].reset_index(drop=True)
+        return Dataset(self.name, frame, label, self.row_ids[rows], self.source, self.notes)
+
+    def frame(self) -> pd.DataFrame:
+        """All columns, the class last."""
+        return self._X.assign(**{self.target: self._y})
+
+    def summary(self) -> Summary:
+        """Rows, attributes by type, missing values, class counts, imbalance ratio (largest to smallest class present)."""
+        counts = {label: int((self._y == label).sum()) for label in self.classes}
+        present = [count for count in counts.values() if count]
+        nominal = len(self.nominal)
+        ratio = max(present) / min(present) if present else float("nan")
+        missing = int(self._X.isna().to_numpy().sum())
+        return Summary(self.name, len(self), self._X.shape[1] - nominal, nominal, missing, counts, ratio)
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.name}: {len(self)} rows, {self._X.shape[1]} attributes, {len(self.classes)} classes>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()

@@ -1,0 +1,69 @@
+"""Any table with two types of columns: float64 for numbers, category for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial._check import column as check_column
+from fairtrial._columns import as_frame
+from fairtrial.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def typed_columns(X: Any, nominal: Sequence[Any] | None = None) -> pd.DataFrame:
+    """A frame of float64 and category columns that shares nothing with `X`; `nominal` names further nominal columns.
+
+    >>> import pandas as pd
+    >>> typed_columns(pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": [3, 4]}), nominal=["c"]).dtypes.astype(str).tolist()
+    ['float64', 'category', 'category']
+    """
+    import pandas as pd
+
+    frame = as_frame(X)
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"columns of X must have different names, got {twice!r} twice: rename one of them")
+    chosen = {str(name) for name in nominal or ()}
+    unknown = chosen - set(names)
+    if unknown:
+        raise InputError(f"nominal must name columns of X, got {sorted(unknown)[0]!r}: X has {names}")
+    typed = {name: _typed(frame.iloc[:, j], name in chosen) for j, name in enumerate(names)}
+    return pd.DataFrame(typed, index=pd.RangeIndex(len(frame)))
+
+
+def _typed(values: pd.Series[Any], nominal: bool) -> Any:
+    import pandas as pd
+
+    kind = values.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return pd.Categorical(values.array)
+    if not nominal and pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind):
+        return values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+    if not nominal and pd.api.types.is_datetime64_any_dtype(kind):
+        seconds = values.to_numpy(dtype="datetime64[ns]").astype(np.int64) / 1e9
+        return np.where(values.isna(), np.nan, seconds)
+    return pd.Categorical(values.astype(object).where(values.notna(), None))
+
+
+def typed_classes(y: Any, classes: Sequence[Any] | None = None, target: str | None = None) -> pd.Series[Any]:
+    """The class column as a category: of the declared classes if given, else of those present."""
+    import pandas as pd
+
+    name = target if target is not None else str(getattr(y, "name", None) or "class")
+    kind = getattr(y, "dtype", None)
+    if classes is None and isinstance(kind, pd.CategoricalDtype):
+        classes = list(kind.categories)
+    values = pd.Series(check_column("y", y)).astype(object)
+    if values.isna().any():
+        raise InputError(f"y must not hold missing labels, got one at row {int(values.isna().argmax())}: drop these rows")
+    found = pd.Categorical(values, categories=None if classes is None else list(classes))
+    if (found.codes < 0).any():
+        unknown = values[int(np.argmax(found.codes < 0))]
+        raise InputError(f"y must hold declared classes only, got {unknown!r}: declared are {list(classes or ())}")
+    return pd.Series(found, name=name)

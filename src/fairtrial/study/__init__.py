@@ -1,0 +1,1 @@
+"""Whole studies: declared, run, kept."""
