@@ -1,0 +1,140 @@
+"""What all learners share: typed columns and classes read as scikit-learn's contract asks, classes told from probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from fairtrial._check import FloatArray, IntArray, weights
+from fairtrial._columns import Columns, read_columns
+from fairtrial.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a learner learns from: typed columns, each row's class (its place in `classes_`) and each row's weight."""
+
+    columns: Columns
+    codes: IntArray
+    weight: FloatArray
+
+    @property
+    def values(self) -> FloatArray:
+        """The matrix: numbers as they are, nominal values as codes, NaN where missing."""
+        return self.columns.values
+
+
+class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier over numeric and nominal columns with missing values.
+
+    Nominal are columns of category, text or boolean type in a frame, and those that the parameter `nominal` names or numbers.
+    A subclass writes `__init__`, `fit` (by way of `_read_training`) and `_probabilities(columns)`: a row of class probabilities
+    for each row. A nominal value that was not there in training counts as missing.
+    """
+
+    nominal: Any = None
+
+    def _probabilities(self, columns: Columns) -> FloatArray:
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each class of `classes_`, a row for each row of X."""
+        return self._probabilities(self._read_rows(X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class of each row; of equal ones the first in `classes_`."""
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any = None) -> Training:
+        """Checked columns, class codes and weights; rows of weight zero are left out. Sets `classes_`."""
+        if y is None:
+            raise InputError(
+                "y must be given, the class of each row, got None: requires y to be passed, but the target y is None"
+            )
+        columns = read_columns(*self._checked(X, reset=True))
+        labels = self._labels(y, len(columns))
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        weight = weights(sample_weight, len(columns))
+        weight = np.ones(len(columns)) if weight is None else weight
+        self._template = Columns(columns.values[:0], columns.names, columns.categories)
+        kept = weight > 0
+        if not kept.all():
+            columns = Columns(columns.values[kept], columns.names, columns.categories)
+        return Training(columns, codes.astype(np.intp)[kept], weight[kept])
+
+    def _read_rows(self, X: Any) -> Columns:
+        """Rows to predict, in the codes of the training columns."""
+        check_is_fitted(self)
+        checked, _ = self._checked(X, reset=False)
+        return self._template.like(checked)
+
+    def _checked(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
+        """The table as given if it has nominal columns, else as numbers by scikit-learn's own checks; and which are nominal."""
+        typed = _has_types(X) or (self.nominal is not None and hasattr(X, "__len__"))
+        try:
+            if not typed:
+                return validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan"), None
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        _check_table(X)
+        return X, self.nominal
+
+    def _labels(self, y: Any, n: int) -> npt.NDArray[Any]:
+        try:
+            labels = np.asarray(column_or_1d(y, warn=True))
+            if labels.dtype.kind == "O" and any(value is None or value != value for value in labels):  # noqa: PLR0124
+                raise InputError("y must not hold missing labels: Input y contains NaN; drop these rows")
+            if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+                raise InputError("y must not hold missing labels: Input y contains NaN or infinity; drop these rows")
+            check_classification_targets(labels)
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        if len(labels) != n:
+            raise InputError(
+                f"X and y must have the same number of rows, got inconsistent numbers of samples: [{n}, {len(labels)}]"
+            )
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _has_types(X: Any) -> bool:
+    """Whether a frame has columns that are not numbers."""
+    import pandas as pd
+
+    if hasattr(X, "to_pandas") and not isinstance(X, pd.DataFrame):
+        X = X.to_pandas()
+    if not isinstance(X, pd.DataFrame):
+        return False
+    return any(not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind) for kind in X.dtypes)
+
+
+def _check_table(X: Any) -> None:
+    """At least one row, at least one column, no infinity."""
+    columns = read_columns(X)
+    n, d = columns.values.shape
+    if n == 0:
+        raise InputError(f"X must hold at least 1 row: found array with 0 sample(s) (shape=({n}, {d}))")
+    if d == 0:
+        raise InputError(
+            f"X must hold at least 1 column: found array with 0 feature(s) (shape=({n}, {d})) while a minimum of 1"
+        )
+    infinite = np.isinf(columns.values).any(axis=0)
+    if infinite.any():
+        raise InputError(f"X must not hold infinity, got it in column {columns.names[int(np.argmax(infinite))]!r}")
