@@ -77,7 +77,7 @@ def as_frame(X: Any) -> pd.DataFrame:
     if array.ndim != 2:
         told = f"shape {array.shape}" if array.ndim else repr(X)
         raise InputError(f"X must be a table of two dimensions, got {told}: reshape a single column with X.reshape(-1, 1)")
-    return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
+    return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])]).infer_objects()
 
 
 def _chosen(frame: pd.DataFrame, nominal: Sequence[Any] | None) -> list[bool]:

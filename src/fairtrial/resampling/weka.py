@@ -1,0 +1,102 @@
+"""The folds that WEKA makes, row for row, so that a published WEKA experiment can be run again on the same splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fairtrial._check import IntArray, whole_number
+from fairtrial.errors import InputError
+from fairtrial.resampling.splits import Split
+from fairtrial.resampling.splitter import Rows, Splitter
+
+_MULTIPLIER, _INCREMENT, _MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1
+
+
+class JavaRandom:
+    """The generator of the Java platform (a linear congruential one of 48 bits), as its documentation specifies it.
+
+    >>> source = JavaRandom(1)
+    >>> [source.below(10) for _ in range(5)]
+    [5, 8, 7, 3, 4]
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed ^ _MULTIPLIER) & _MASK
+
+    def _bits(self, count: int) -> int:
+        self._state = (self._state * _MULTIPLIER + _INCREMENT) & _MASK
+        return self._state >> (48 - count)
+
+    def below(self, bound: int) -> int:
+        """A whole number from 0 to bound - 1."""
+        if bound & (bound - 1) == 0:
+            return (bound * self._bits(31)) >> 31
+        while True:
+            bits = self._bits(31)
+            value = bits % bound
+            if bits - value + bound - 1 < 1 << 31:
+                return value
+
+    def shuffle(self, rows: list[int]) -> None:
+        """Swap each place, from the last, with one at or before it."""
+        for place in range(len(rows) - 1, 0, -1):
+            other = self.below(place + 1)
+            rows[place], rows[other] = rows[other], rows[place]
+
+
+class WekaFolds(Splitter):
+    """Stratified folds as WEKA's evaluation makes them for a seed, training rows in WEKA's order.
+
+    >>> splits = WekaFolds(2, random_state=1).freeze(list(range(6)), ["a", "a", "a", "b", "b", "b"])
+    >>> [part.test.tolist() for part in splits]
+    [[4, 3, 2], [5, 1, 0]]
+    """
+
+    _labels_classes = True
+
+    def __init__(self, n_splits: int = 10, *, random_state: int = 1) -> None:
+        self.n_splits = whole_number("n_splits", n_splits, 2)
+        if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
+            raise InputError(f"random_state must be a whole number, WEKA's seed, got {random_state!r}")
+        self.random_state = int(random_state)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many folds there are."""
+        return self.n_splits
+
+    def _splits(self, rows: Rows, rng: np.random.Generator) -> Iterator[Split]:
+        if rows.n < self.n_splits:
+            raise InputError(f"n_splits must be at most the number of rows, {rows.n}, got {self.n_splits}")
+        source = JavaRandom(self.random_state)
+        order = list(range(rows.n))
+        source.shuffle(order)
+        order = _dealt(_by_class(order, rows.classes("WekaFolds")), self.n_splits)
+        starts = np.cumsum([0, *(rows.n // self.n_splits + (fold < rows.n % self.n_splits) for fold in range(self.n_splits))])
+        for fold in range(self.n_splits):
+            train = order[: starts[fold]] + order[starts[fold + 1] :]
+            source.shuffle(train)
+            yield Split(
+                np.array(train, dtype=np.intp), np.array(order[starts[fold] : starts[fold + 1]], dtype=np.intp), 0, fold
+            )
+
+
+def _by_class(order: list[int], codes: IntArray) -> list[int]:
+    """Rows of one class together, by WEKA's swaps: the class of the first row first."""
+    order = order.copy()
+    place = 1
+    while place < len(order):
+        leader = codes[order[place - 1]]
+        for other in range(place, len(order)):
+            if codes[order[other]] == leader:
+                order[place], order[other] = order[other], order[place]
+                place += 1
+        place += 1
+    return order
+
+
+def _dealt(order: list[int], n_splits: int) -> list[int]:
+    """Every n-th row from the first, then from the second, ..."""
+    return [row for start in range(n_splits) for row in order[start::n_splits]]

@@ -1,0 +1,216 @@
+"""WEKA 3.6.14 gave the rows, in the order in which it tested them:
+java -cp weka.jar weka.classifiers.rules.ZeroR -t ids.arff -x FOLDS -s SEED -p 1
+where ids.arff holds the number of the row and its class.
+"""
+
+import numpy as np
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.resampling.weka import JavaRandom, WekaFolds
+
+CLASSES = "bacacccbabacaaaababbabaacabaabaaabbbaaaaaaaaaaabccaacabaa"
+TESTED = {
+    (10, 1): [
+        45,
+        50,
+        20,
+        56,
+        29,
+        11,
+        14,
+        28,
+        25,
+        44,
+        16,
+        24,
+        41,
+        3,
+        8,
+        36,
+        35,
+        48,
+        10,
+        40,
+        30,
+        51,
+        9,
+        5,
+        32,
+        15,
+        46,
+        33,
+        54,
+        52,
+        13,
+        39,
+        37,
+        18,
+        34,
+        4,
+        1,
+        12,
+        27,
+        7,
+        19,
+        6,
+        17,
+        53,
+        22,
+        21,
+        47,
+        42,
+        23,
+        55,
+        26,
+        49,
+        43,
+        31,
+        38,
+        0,
+        2,
+    ],
+    (5, 7): [
+        46,
+        55,
+        38,
+        32,
+        41,
+        36,
+        1,
+        16,
+        21,
+        34,
+        4,
+        52,
+        8,
+        50,
+        15,
+        23,
+        53,
+        22,
+        40,
+        47,
+        19,
+        35,
+        24,
+        5,
+        13,
+        27,
+        14,
+        44,
+        28,
+        56,
+        10,
+        0,
+        54,
+        7,
+        2,
+        25,
+        43,
+        45,
+        42,
+        20,
+        3,
+        12,
+        18,
+        26,
+        11,
+        6,
+        17,
+        39,
+        51,
+        31,
+        37,
+        30,
+        33,
+        29,
+        9,
+        49,
+        48,
+    ],
+    (3, 42): [
+        4,
+        49,
+        5,
+        32,
+        36,
+        27,
+        14,
+        56,
+        23,
+        25,
+        10,
+        45,
+        12,
+        17,
+        8,
+        7,
+        9,
+        34,
+        33,
+        11,
+        2,
+        6,
+        43,
+        30,
+        40,
+        39,
+        28,
+        1,
+        41,
+        46,
+        50,
+        15,
+        55,
+        0,
+        54,
+        18,
+        47,
+        19,
+        52,
+        24,
+        48,
+        22,
+        20,
+        3,
+        13,
+        53,
+        31,
+        37,
+        42,
+        38,
+        51,
+        44,
+        21,
+        29,
+        16,
+        35,
+        26,
+    ],
+}
+
+
+@pytest.mark.parametrize(("n_splits", "seed"), TESTED)
+def test_rows_are_tested_in_wekas_order(n_splits, seed):
+    splits = WekaFolds(n_splits, random_state=seed).freeze(np.zeros((57, 1)), list(CLASSES))
+    assert [row for part in splits for row in part.test.tolist()] == TESTED[n_splits, seed]
+    for part in splits:
+        assert sorted([*part.train, *part.test]) == list(range(57))
+
+
+def test_java_documents_its_generator():
+    # System.out.println(new java.util.Random(42).nextInt(10)), five times, and with a bound that is a power of two
+    source = JavaRandom(42)
+    assert [source.below(10) for _ in range(5)] == [0, 3, 8, 4, 0]
+    source = JavaRandom(42)
+    assert [source.below(16) for _ in range(5)] == [11, 0, 10, 0, 4]
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="n_splits must be at most the number of rows, 3, got 10"):
+        WekaFolds().freeze(np.zeros((3, 1)), ["a", "b", "a"])
+    with pytest.raises(InputError, match="WekaFolds needs y"):
+        WekaFolds(2).freeze(np.zeros((3, 1)))
+    with pytest.raises(InputError, match="WEKA's seed"):
+        WekaFolds(2, random_state=None)
