@@ -30,27 +30,14 @@ class Training:
         return self.columns.values
 
 
-class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier over numeric and nominal columns with missing values.
 
     Nominal are columns of category, text or boolean type in a frame, and those that the parameter `nominal` names or numbers.
-    A subclass writes `__init__`, `fit` (by way of `_read_training`) and `_probabilities(columns)`: a row of class probabilities
-    for each row. A nominal value that was not there in training counts as missing.
+    A nominal value that was not there in training counts as missing.
     """
 
     nominal: Any = None
-
-    def _probabilities(self, columns: Columns) -> FloatArray:
-        raise NotImplementedError
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of each class of `classes_`, a row for each row of X."""
-        return self._probabilities(self._read_rows(X))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class of each row; of equal ones the first in `classes_`."""
-        probabilities = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any = None) -> Training:
         """Checked columns, class codes and weights; rows of weight zero are left out. Sets `classes_`."""
@@ -58,7 +45,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             raise InputError(
                 "y must be given, the class of each row, got None: requires y to be passed, but the target y is None"
             )
-        columns = read_columns(*self._checked(X, reset=True))
+        columns = self._named(read_columns(*self._checked(X, reset=True)))
         labels = self._labels(y, len(columns))
         self.classes_, codes = np.unique(labels, return_inverse=True)
         weight = weights(sample_weight, len(columns))
@@ -68,6 +55,11 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if not kept.all():
             columns = Columns(columns.values[kept], columns.names, columns.categories)
         return Training(columns, codes.astype(np.intp)[kept], weight[kept])
+
+    def _named(self, columns: Columns) -> Columns:
+        """The columns under the names of the frame that they came in, which scikit-learn's checks turn into a matrix."""
+        names = getattr(self, "feature_names_in_", columns.names)
+        return Columns(columns.values, tuple(map(str, names)), columns.categories)
 
     def _read_rows(self, X: Any) -> Columns:
         """Rows to predict, in the codes of the training columns."""
@@ -112,6 +104,43 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+class Learner(Reader):
+    """A learner that tells probabilities.
+
+    A subclass writes `__init__`, `fit` (by way of `_read_training`) and `_probabilities(columns)`: a row of class probabilities
+    for each row.
+    """
+
+    def _probabilities(self, columns: Columns) -> FloatArray:
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each class of `classes_`, a row for each row of X."""
+        return self._probabilities(self._read_rows(X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class of each row; of equal ones the first in `classes_`."""
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+
+
+class MarginLearner(Reader):
+    """A learner that tells scores which are no probabilities: a subclass supplies `_margins(columns)`, one for each class."""
+
+    def _margins(self, columns: Columns) -> FloatArray:
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """The score of each class, or with two classes the score of the second: above zero when it is predicted."""
+        margins = self._margins(self._read_rows(X))
+        return np.asarray((margins[:, 1] - margins[:, 0]) / 2) if margins.shape[1] == 2 else margins
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of the largest score; of equal ones the first in `classes_`."""
+        margins = self._margins(self._read_rows(X))
+        return np.asarray(self.classes_[np.argmax(margins, axis=1)])
 
 
 def _has_types(X: Any) -> bool:

@@ -1,0 +1,143 @@
+"""Fuzzy rules by the method of Chi and others: a rule for each cell of a grid of fuzzy labels that training rows fall into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, IntArray, whole_number
+from fairtrial._columns import Columns
+from fairtrial.errors import InputError
+from fairtrial.kernels.fuzzy import best_by_class, class_sums
+from fairtrial.kernels.threads import in_chunks
+from fairtrial.learners.learner import Learner
+
+_CHUNK = 256
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Where the labels lie: the triangles of a numeric column over its range, the values of a nominal one as crisp sets."""
+
+    low: FloatArray
+    step: FloatArray
+    top: FloatArray
+
+    @classmethod
+    def over(cls, columns: Columns, ranges: Mapping[str, tuple[float, float]], labels: int) -> _Grid:
+        values = columns.values
+        known = np.where(np.isnan(values).all(axis=0), 0.0, values)
+        low: FloatArray = np.nanmin(known, axis=0)
+        high: FloatArray = np.nanmax(known, axis=0)
+        for j, name in enumerate(columns.names):
+            if name in ranges and columns.categories[j] is None:
+                low[j], high[j] = ranges[name]
+        step = np.where(high > low, (high - low) / (labels - 1), np.inf)
+        top = np.full(len(low), float(labels - 1))
+        crisp = columns.nominal
+        low[crisp], step[crisp], top[crisp] = 0.0, 1.0, np.inf
+        return cls(low, step, top)
+
+    def places(self, columns: Columns) -> FloatArray:
+        """Values counted in steps; beyond the range they lie at its ends."""
+        return np.ascontiguousarray(np.clip((columns.values - self.low) / self.step, 0.0, self.top))
+
+    @staticmethod
+    def labels(places: FloatArray) -> npt.NDArray[np.int32]:
+        """The nearest label, of two equally near ones the lower; -1 where the value is missing."""
+        return np.where(np.isnan(places), -1, np.ceil(places - 0.5)).astype(np.int32)
+
+
+class Chi(Learner):
+    """Chi, Yan and Pham's fuzzy rules (1996): uniform triangles, product, penalised certainty factor, the winning rule.
+
+    Each training row names the label nearest to each of its values; a rule says the class that the rows support most, with
+    weight (own - others) / all of their summed matching degrees. Rules of weight zero or less are dropped.
+
+    A row that no rule fires for gets no class: `abstains(X)` marks it, `predict_proba` gives it zeros, and `predict` the label
+    `abstention_`, which is none of the classes, so that every measure counts it as an error. `ranges` gives the declared range
+    of columns by name, otherwise a range is that of the training rows.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> chi = Chi().fit(X[::2], y[::2])
+    >>> chi.n_rules_, int(chi.abstains(X[1::2]).sum()), chi.score(X[1::2], y[1::2])
+    (34, 4, 0.88)
+    """
+
+    def __init__(self, labels: int = 5, *, ranges: Any = None, nominal: Any = None) -> None:
+        self.labels = labels
+        self.ranges = ranges
+        self.nominal = nominal
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Chi:
+        """Make the rules of the training rows."""
+        whole_number("labels", self.labels, 2)
+        training = self._read_training(X, y, sample_weight)
+        k = len(self.classes_)
+        if k < 2:
+            raise InputError("Chi needs at least 2 classes in y, got 1 class")
+        self._grid = _Grid.over(training.columns, _ranges(self.ranges), self.labels)
+        places = self._grid.places(training.columns)
+        rules = np.unique(self._grid.labels(places), axis=0)
+        sums = np.vstack(
+            in_chunks(lambda i, j: class_sums(rules[i:j], places, training.codes, training.weight, k), len(rules), _CHUNK)
+        )
+        consequents = np.argmax(sums, axis=1)
+        total = sums.sum(axis=1)
+        own = sums[np.arange(len(rules)), consequents]
+        weights = np.divide(2 * own - total, total, out=np.zeros_like(total), where=total > 0)
+        kept = weights > 0
+        self.rules_, self.consequents_, self.weights_ = rules[kept], consequents[kept], weights[kept]
+        self.n_rules_ = int(kept.sum())
+        self.abstention_ = _other_than(self.classes_)
+        return self
+
+    def _degrees(self, columns: Columns) -> FloatArray:
+        """The best degree of any rule of each class, for each row."""
+        places, k = self._grid.places(columns), len(self.classes_)
+        consequents: IntArray = self.consequents_.astype(np.intp)
+        return np.vstack(
+            in_chunks(lambda i, j: best_by_class(self.rules_, consequents, self.weights_, places[i:j], k), len(places), _CHUNK)
+        )
+
+    def _probabilities(self, columns: Columns) -> FloatArray:
+        degrees = self._degrees(columns)
+        total = degrees.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
+
+    def abstains(self, X: Any) -> npt.NDArray[np.bool_]:
+        """Which rows fire no rule."""
+        return np.asarray(~self.predict_proba(X).any(axis=1))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of the winning rule, or `abstention_` where none fires."""
+        probabilities = self.predict_proba(X)
+        labels = self.classes_[np.argmax(probabilities, axis=1)]
+        silent = ~probabilities.any(axis=1)
+        if silent.any():
+            labels = labels.astype(np.result_type(labels, np.array([self.abstention_])) if labels.dtype.kind != "O" else object)
+            labels[silent] = self.abstention_
+        return np.asarray(labels)
+
+
+def _ranges(given: Any) -> Mapping[str, tuple[float, float]]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(len(pair) == 2 and pair[0] <= pair[1] for pair in given.values()):
+        raise InputError(f"ranges must map names of columns to (low, high), got {given!r}")
+    return given
+
+
+def _other_than(classes: npt.NDArray[Any]) -> Any:
+    """A label that is none of the classes: one below the lowest number, or question marks."""
+    if classes.dtype.kind in "iuf":
+        return type(classes[0].item())(classes.min() - 1) if classes.min() > 0 or classes.dtype.kind != "u" else -1
+    label = "?"
+    while label in classes.tolist():
+        label += "?"
+    return label

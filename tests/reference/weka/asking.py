@@ -1,0 +1,60 @@
+"""Ask WEKA 3.6.14 (Debian's package `weka`): write a table as ARFF, run a class of it, read what it predicts."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+JAR = os.environ.get("WEKA_JAR", "/usr/share/java/weka.jar")
+SETS = {"iris": load_iris, "wine": load_wine, "breast_cancer": load_breast_cancer}
+
+
+def built_in(name):
+    """One of scikit-learn's sets as a frame, the class last and as text."""
+    bunch = SETS[name](as_frame=True)
+    classes = [str(each) for each in bunch.target_names]
+    names = [re.sub(r"\W+", "_", column).strip("_") for column in bunch.data.columns]
+    frame = bunch.data.set_axis(names, axis=1).astype(float)
+    return frame.assign(**{"class": pd.Categorical.from_codes(bunch.target, classes)})
+
+
+def every_third(frame):
+    """Training and test rows: every third row tests."""
+    test = frame.index % 3 == 2
+    return frame[~test], frame[test]
+
+
+def quoted(text):
+    return "'" + str(text).replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def cell_text(cell):
+    return "?" if pd.isna(cell) else quoted(cell) if isinstance(cell, str) else repr(float(cell))
+
+
+def write_arff(frame, path):
+    """The frame with its category columns as nominal attributes, in declared order."""
+    lines = [f"@relation {quoted(Path(path).stem)}"]
+    for column in frame.columns:
+        nominal = isinstance(frame[column].dtype, pd.CategoricalDtype)
+        values = "{" + ",".join(map(quoted, frame[column].cat.categories)) + "}" if nominal else "numeric"
+        lines.append(f"@attribute {quoted(column)} {values}")
+    lines.append("@data")
+    lines += [",".join(map(cell_text, row)) for row in frame.itertuples(index=False)]
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+def ask(*arguments):
+    """What a WEKA class prints."""
+    command = ["java", "-Xmx2g", "-cp", JAR, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def predicted(*arguments):
+    """Numbers (from 0) of the predicted classes of the test rows, in order."""
+    lines = ask(*arguments, "-p", "0").splitlines()
+    rows = [line.split() for line in lines if re.match(r"\s*\d+\s+\S+:\S+\s+\S+:", line)]
+    return [int(row[2].split(":")[0]) - 1 for row in rows]
