@@ -10,15 +10,41 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 JAR = os.environ.get("WEKA_JAR", "/usr/share/java/weka.jar")
 SETS = {"iris": load_iris, "wine": load_wine, "breast_cancer": load_breast_cancer}
+NAMES = [*SETS, "mixed"]
 
 
 def built_in(name):
-    """One of scikit-learn's sets as a frame, the class last and as text."""
+    """One of scikit-learn's sets as a frame, the class last and as text; or the mixed one."""
+    if name == "mixed":
+        return mixed()
     bunch = SETS[name](as_frame=True)
     classes = [str(each) for each in bunch.target_names]
     names = [re.sub(r"\W+", "_", column).strip("_") for column in bunch.data.columns]
     frame = bunch.data.set_axis(names, axis=1).astype(float)
     return frame.assign(**{"class": pd.Categorical.from_codes(bunch.target, classes)})
+
+
+def mixed(seed=7, n=240):
+    """Numeric and nominal columns with gaps, three classes, made from a seed by arithmetic that no library can change."""
+    state, rows = seed, []
+
+    def draw():
+        nonlocal state
+        state = (state * 1103515245 + 12345) % 2**31
+        return state / 2**31
+
+    for _ in range(n):
+        place = int(draw() * 3)
+        size = round(place * 1.5 + sum(draw() for _ in range(4)), 2)
+        hue = ["red", "green", "blue", "grey"][int((draw() * 2 + place) % 4)]
+        flag = "yes" if draw() < 0.3 + 0.2 * place else "no"
+        whole = float(int(draw() * 6) + place)
+        row = [size, hue, flag, whole]
+        rows.append([None if draw() < 0.06 else cell for cell in row] + ["abc"[place if draw() < 0.9 else int(draw() * 3)]])
+    frame = pd.DataFrame(rows, columns=["size", "hue", "flag", "whole", "class"])
+    values = {"hue": ["red", "green", "blue", "grey"], "flag": ["no", "yes"], "class": ["a", "b", "c"]}
+    typed = {name: pd.Categorical(frame[name], declared) for name, declared in values.items()}
+    return frame.assign(**typed).astype({"size": float, "whole": float})
 
 
 def every_third(frame):
@@ -51,6 +77,13 @@ def ask(*arguments):
     """What a WEKA class prints."""
     command = ["java", "-Xmx2g", "-cp", JAR, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def distributions(*arguments):
+    """Class probabilities of the test rows, in order, to three decimals."""
+    lines = ask(*arguments, "-p", "0", "-distribution").splitlines()
+    rows = [line.split()[-1] for line in lines if re.match(r"\s*\d+\s+\S+:\S+\s+\S+:", line)]
+    return [[float(cell.lstrip("*")) for cell in row.split(",")] for row in rows]
 
 
 def predicted(*arguments):

@@ -4,7 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.reference.weka.asking import SETS, built_in, every_third, predicted, write_arff
+from tests.reference.weka.asking import NAMES, built_in, every_third, predicted, write_arff
 
 KERNELS = {
     "linear": ["-C", "1"],
@@ -16,7 +16,7 @@ KERNELS = {
 def main():
     answers = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name in SETS:
+        for name in NAMES:
             train, test = every_third(built_in(name))
             paths = [Path(folder) / f"{name}-{part}.arff" for part in ("train", "test")]
             write_arff(train, paths[0])

@@ -1,0 +1,57 @@
+"""Nearest neighbours over numeric, nominal and missing values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fairtrial._check import FloatArray, one_of, whole_number
+from fairtrial._columns import Columns
+from fairtrial.kernels.neighbour_votes import neighbour_votes
+from fairtrial.kernels.threads import in_chunks
+from fairtrial.learners.learner import Learner
+
+_POWERS = {"uniform": 0.0, "inverse": 1.0}
+_CHUNK = 64
+
+
+class NearestNeighbours(Learner):
+    """The classes of the nearest training rows, by the heterogeneous distance HEOM (Wilson and Martinez 1997).
+
+    Numbers are scaled by their training range, nominal values differ by 1 or not at all, a missing value differs by 1. All rows
+    as near as the last neighbour vote as well. `votes="inverse"` weighs a vote by one over its distance. As in WEKA's IBk each
+    class starts with one n-th of a vote, so that no probability is zero. A row of weight 2 counts as two rows.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NearestNeighbours(3).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    0.96
+    """
+
+    def __init__(self, n_neighbours: int = 1, *, votes: str = "uniform", nominal: Any = None) -> None:
+        self.n_neighbours = n_neighbours
+        self.votes = votes
+        self.nominal = nominal
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NearestNeighbours:
+        """Keep the rows and the ranges of their numbers."""
+        whole_number("n_neighbours", self.n_neighbours, 1)
+        one_of("votes", self.votes, list(_POWERS))
+        training = self._read_training(X, y, sample_weight)
+        known = np.where(np.isnan(training.values).all(axis=0), 0.0, training.values)
+        span = np.nanmax(known, axis=0) - np.nanmin(known, axis=0)
+        self._span = np.where(training.columns.nominal | (span == 0), 1.0, span)
+        self._rows, self._codes, self._weight = training.values / self._span, training.codes, training.weight
+        return self
+
+    def _probabilities(self, columns: Columns) -> FloatArray:
+        queries, nominal, k = columns.values / self._span, columns.nominal, len(self.classes_)
+        power = _POWERS[self.votes]
+
+        def work(start: int, stop: int) -> FloatArray:
+            block = queries[start:stop]
+            return neighbour_votes(block, self._rows, nominal, self._codes, self._weight, self.n_neighbours, power, k)
+
+        votes = np.vstack(in_chunks(work, len(queries), _CHUNK)) + 1 / self._weight.sum()
+        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
