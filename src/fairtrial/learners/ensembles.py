@@ -1,0 +1,191 @@
+"""Many learners of one kind, over any base learner: bagging, and boosting by AdaBoost.M1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from fairtrial._check import FloatArray, IntArray, generator, one_of, whole_number
+from fairtrial.learners.c45 import C45
+from fairtrial.learners.learner import Reader, Training
+from fairtrial.learners.stump import Stump
+
+
+class Ensemble(Reader):
+    """Members that learn from changed rows and are asked together. The base learner sees the table as it came."""
+
+    estimator: Any
+    n_estimators: int
+    random_state: Any
+
+    @property
+    def nominal(self) -> Any:
+        """What the base learner is told of nominal columns."""
+        return getattr(self._base(), "nominal", None)
+
+    def _base(self) -> Any:
+        raise NotImplementedError
+
+    def _start(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Training]:
+        whole_number("n_estimators", self.n_estimators, 1)
+        training = self._read_training(X, y, sample_weight)
+        table, _ = self._checked(X, reset=True)
+        if sample_weight is not None:
+            table = _safe_indexing(table, np.flatnonzero(np.asarray(sample_weight) > 0))
+        return table, training
+
+    def _member(self, rng: np.random.Generator) -> Any:
+        """A fresh base learner with a seed of its own, if it takes one."""
+        member = clone(self._base())
+        seeded = {name: int(rng.integers(2**31 - 1)) for name in member.get_params() if name.split("__")[-1] == "random_state"}
+        return member.set_params(**seeded)
+
+    def _asked(self, X: Any) -> Any:
+        """Rows to predict, checked."""
+        self._read_rows(X)
+        return self._checked(X, reset=False)[0]
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = get_tags(self._base()).input_tags.allow_nan
+        return tags
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each row; of equal ones the first in `classes_`."""
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of each class of `classes_`, a row for each row of X."""
+        raise NotImplementedError
+
+
+class Bagging(Ensemble):
+    """Breiman's bagging: each member learns from as many rows drawn with replacement; their probabilities are averaged.
+
+    The base learner is C45 unless given. A base learner without probabilities votes. `oob_error_` is the error on rows by the
+    members that did not see them (NaN when a row was seen by all).
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> Bagging(random_state=1).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    0.92
+    """
+
+    def __init__(self, estimator: Any = None, n_estimators: int = 10, *, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return C45() if self.estimator is None else self.estimator
+
+    def fit(self, X: Any, y: Any) -> Bagging:
+        """Draw the bags and let each member learn."""
+        table, training = self._start(X, y)
+        rng = generator("random_state", self.random_state)
+        n, labels = len(training.codes), self.classes_[training.codes]
+        self.estimators_ = []
+        unseen = np.zeros((n, len(self.classes_)))
+        for _ in range(self.n_estimators):
+            rows = rng.integers(n, size=n)
+            member = self._member(rng).fit(_safe_indexing(table, rows), labels[rows])
+            self.estimators_.append(member)
+            out = np.setdiff1d(np.arange(n), rows)
+            if len(out):
+                unseen[out] += _shares(member, _safe_indexing(table, out), self.classes_)
+        wrong = np.argmax(unseen, axis=1) != training.codes
+        self.oob_error_ = float(wrong.mean()) if unseen.any(axis=1).all() else float("nan")
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The mean of the members' probabilities."""
+        rows = self._asked(X)
+        return np.asarray(np.mean([_shares(member, rows, self.classes_) for member in self.estimators_], axis=0))
+
+
+class AdaBoostM1(Ensemble):
+    """Freund and Schapire's AdaBoost.M1: each member learns from rows weighed by what the ones before got wrong.
+
+    The base learner is a stump unless given. `by="weights"` hands over weights, `by="resampling"` draws rows by them; a base
+    learner that takes no weights is always resampled. It stops when a member is perfect or wrong in half of the weight or more.
+    As in WEKA the probabilities are those of the summed log odds.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> AdaBoostM1().fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    0.947
+    """
+
+    def __init__(self, estimator: Any = None, n_estimators: int = 10, *, by: str = "weights", random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.by = by
+        self.random_state = random_state
+
+    def _base(self) -> Any:
+        return Stump() if self.estimator is None else self.estimator
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostM1:
+        """Let one member after the other learn from what is still wrong."""
+        one_of("by", self.by, ["weights", "resampling"])
+        table, training = self._start(X, y, sample_weight)
+        labels = self.classes_[training.codes]
+        members: list[Any] = []
+        odds: list[float] = []
+        for member, error in self._rounds(table, labels, training.weight.copy()):
+            usable = 0 < error < 0.5
+            if usable or not members:
+                members.append(member)
+                odds.append(np.log((1 - error) / error) if usable else 0.0)
+            if not usable:
+                break
+        self.estimators_, self.log_odds_ = members, np.array(odds)
+        return self
+
+    def _rounds(self, table: Any, labels: Any, weight: FloatArray) -> Iterator[tuple[Any, float]]:
+        """Members with their weighted error; the weights of what each got wrong grow before the next."""
+        rng = generator("random_state", self.random_state)
+        total = weight.sum()
+        for _ in range(self.n_estimators):
+            member = self._trained(table, labels, weight, rng)
+            wrong = member.predict(table) != labels
+            error = float(weight[wrong].sum() / weight.sum())
+            yield member, error
+            weight[wrong] *= (1 - error) / error
+            weight *= total / weight.sum()
+
+    def _trained(self, table: Any, labels: Any, weight: FloatArray, rng: np.random.Generator) -> Any:
+        member = self._member(rng)
+        if self.by == "weights" and has_fit_parameter(member, "sample_weight"):
+            return member.fit(table, labels, sample_weight=weight)
+        rows: IntArray = rng.choice(len(labels), size=len(labels), p=weight / weight.sum())
+        return member.fit(_safe_indexing(table, rows), labels[rows])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The members' votes by their log odds, as probabilities; a single member's own."""
+        rows = self._asked(X)
+        if len(self.estimators_) == 1:
+            return _shares(self.estimators_[0], rows, self.classes_)
+        sums = np.zeros((len(self._read_rows(X)), len(self.classes_)))
+        for member, odds in zip(self.estimators_, self.log_odds_, strict=True):
+            sums += odds * (member.predict(rows)[:, None] == self.classes_)
+        raised = np.exp(sums - sums.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def _shares(member: Any, rows: Any, classes: Any) -> FloatArray:
+    """A member's probabilities for all classes, also those it did not see; votes where it has none."""
+    if not hasattr(member, "predict_proba"):
+        return np.asarray(member.predict(rows)[:, None] == classes, dtype=np.float64)
+    told = member.predict_proba(rows)
+    shares = np.zeros((len(told), len(classes)))
+    shares[:, np.searchsorted(classes, member.classes_)] = told
+    return shares

@@ -1,0 +1,87 @@
+"""A tree of one split: the usual weak learner of boosting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial._columns import Columns
+from fairtrial.learners.learner import Learner
+
+
+class Stump(Learner):
+    """One split by least entropy, with a branch of its own for missing values, as WEKA's DecisionStump makes it.
+
+    A nominal column splits one value from the rest, a numeric one at the middle between two neighbouring values.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> stump = Stump().fit(X, y)
+    >>> stump.column_, stump.cut_
+    (2, 2.45)
+    """
+
+    def __init__(self, *, nominal: Any = None) -> None:
+        self.nominal = nominal
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Stump:
+        """Find the split."""
+        training = self._read_training(X, y, sample_weight)
+        k = len(self.classes_)
+        onehot = np.zeros((len(training.codes), k))
+        onehot[np.arange(len(onehot)), training.codes] = training.weight
+        found = [_best(training.values[:, j], onehot, bool(kind)) for j, kind in enumerate(training.columns.nominal)]
+        self.column_ = int(np.argmin([entropy for entropy, _ in found]))
+        self.cut_ = found[self.column_][1]
+        counts = np.zeros((3, k))
+        np.add.at(counts, self._branches(training.columns), onehot)
+        total = onehot.sum(axis=0)
+        counts[counts.sum(axis=1) == 0] = total
+        self.distributions_ = counts / counts.sum(axis=1, keepdims=True)
+        return self
+
+    def _branches(self, columns: Columns) -> IntArray:
+        """0 at or below the cut (or equal to the value), 1 above (or another value), 2 missing."""
+        values = columns.values[:, self.column_]
+        first = values == self.cut_ if columns.nominal[self.column_] else values <= self.cut_
+        return np.where(np.isnan(values), 2, np.where(first, 0, 1)).astype(np.intp)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _probabilities(self, columns: Columns) -> FloatArray:
+        return np.asarray(self.distributions_[self._branches(columns)])
+
+
+def _best(values: FloatArray, onehot: FloatArray, nominal: bool) -> tuple[float, float]:
+    """The least entropy of a split of one column, and its cut or value; infinite without any split."""
+    missing = np.isnan(values)
+    known, classes = values[~missing], onehot[~missing]
+    if nominal:
+        cuts = np.unique(known)
+        first = np.array([classes[known == cut].sum(axis=0) for cut in cuts]).reshape(len(cuts), onehot.shape[1])
+    else:
+        order = np.argsort(known, kind="stable")
+        known = known[order]
+        ends = np.flatnonzero(known[1:] > known[:-1])
+        cuts = (known[ends] + known[ends + 1]) / 2
+        first = np.cumsum(classes[order], axis=0)[ends]
+    if len(cuts) == 0:
+        return np.inf, np.nan
+    sides = np.stack([first, classes.sum(axis=0) - first, np.broadcast_to(onehot[missing].sum(axis=0), first.shape)], axis=1)
+    entropy = _within(sides)
+    best = int(np.argmin(entropy))
+    return float(entropy[best]), float(cuts[best])
+
+
+def _within(sides: FloatArray) -> FloatArray:
+    """The mean entropy within the sides of each split (splits, sides, classes), in bits."""
+    logs = np.log2(sides, out=np.zeros_like(sides), where=sides > 0)
+    size = sides.sum(axis=2)
+    size_logs = np.log2(size, out=np.zeros_like(size), where=size > 0)
+    total = (size * size_logs).sum(axis=1) - (sides * logs).sum(axis=(1, 2))
+    return np.asarray(np.maximum(total, 0) / size.sum(axis=1))
