@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.weka import JavaRandom, WekaFolds
+from fairtrial.resampling.weka import WekaFolds
 
 CLASSES = "bacacccbabacaaaababbabaacabaabaaabbbaaaaaaaaaaabccaacabaa"
 TESTED = {
@@ -197,14 +197,6 @@ def test_rows_are_tested_in_wekas_order(n_splits, seed):
     assert [row for part in splits for row in part.test.tolist()] == TESTED[n_splits, seed]
     for part in splits:
         assert sorted([*part.train, *part.test]) == list(range(57))
-
-
-def test_java_documents_its_generator():
-    # System.out.println(new java.util.Random(42).nextInt(10)), five times, and with a bound that is a power of two
-    source = JavaRandom(42)
-    assert [source.below(10) for _ in range(5)] == [0, 3, 8, 4, 0]
-    source = JavaRandom(42)
-    assert [source.below(16) for _ in range(5)] == [11, 0, 10, 0, 4]
 
 
 def test_bad_input():

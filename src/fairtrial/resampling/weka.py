@@ -9,42 +9,9 @@ import numpy as np
 
 from fairtrial._check import IntArray, whole_number
 from fairtrial.errors import InputError
+from fairtrial.kernels.java_random import JavaRandom
 from fairtrial.resampling.splits import Split
 from fairtrial.resampling.splitter import Rows, Splitter
-
-_MULTIPLIER, _INCREMENT, _MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1
-
-
-class JavaRandom:
-    """The generator of the Java platform (a linear congruential one of 48 bits), as its documentation specifies it.
-
-    >>> source = JavaRandom(1)
-    >>> [source.below(10) for _ in range(5)]
-    [5, 8, 7, 3, 4]
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._state = (seed ^ _MULTIPLIER) & _MASK
-
-    def _bits(self, count: int) -> int:
-        self._state = (self._state * _MULTIPLIER + _INCREMENT) & _MASK
-        return self._state >> (48 - count)
-
-    def below(self, bound: int) -> int:
-        """A whole number from 0 to bound - 1."""
-        if bound & (bound - 1) == 0:
-            return (bound * self._bits(31)) >> 31
-        while True:
-            bits = self._bits(31)
-            value = bits % bound
-            if bits - value + bound - 1 < 1 << 31:
-                return value
-
-    def shuffle(self, rows: list[int]) -> None:
-        """Swap each place, from the last, with one at or before it."""
-        for place in range(len(rows) - 1, 0, -1):
-            other = self.below(place + 1)
-            rows[place], rows[other] = rows[other], rows[place]
 
 
 class WekaFolds(Splitter):
@@ -61,7 +28,7 @@ class WekaFolds(Splitter):
         self.n_splits = whole_number("n_splits", n_splits, 2)
         if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
             raise InputError(f"random_state must be a whole number, WEKA's seed, got {random_state!r}")
-        self.random_state = int(random_state)
+        self.random_state = self._seed = int(random_state)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many folds there are."""
@@ -70,7 +37,7 @@ class WekaFolds(Splitter):
     def _splits(self, rows: Rows, rng: np.random.Generator) -> Iterator[Split]:
         if rows.n < self.n_splits:
             raise InputError(f"n_splits must be at most the number of rows, {rows.n}, got {self.n_splits}")
-        source = JavaRandom(self.random_state)
+        source = JavaRandom(self._seed)
         order = list(range(rows.n))
         source.shuffle(order)
         order = _dealt(_by_class(order, rows.classes("WekaFolds")), self.n_splits)
