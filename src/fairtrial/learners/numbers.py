@@ -19,29 +19,34 @@ class NumberEncoder:
     """What training showed: what fills a gap (mean or most frequent value), and shift and span of each number.
 
     A nominal column of two values becomes one column (1 for the second value), one of more values a column for each of them.
-    A column that is constant in training becomes zero.
+    A column that is constant in training becomes zero when scaled. Without `fill` a missing number stays missing, and a missing
+    nominal value is none of the values.
     """
 
     fills: FloatArray
     widths: tuple[int, ...]
     shift: FloatArray
     span: FloatArray
+    fill: bool = True
 
     @classmethod
-    def fit(cls, training: Training, scale: Scale) -> NumberEncoder:
+    def fit(cls, training: Training, scale: Scale, *, fill: bool = True) -> NumberEncoder:
         """Learn from the training rows and their weights."""
         columns, weight = training.columns, training.weight
-        nominal = columns.nominal
-        values = columns.values
-        fills = np.array([_fill(values[:, j], weight, bool(nominal[j])) for j in range(values.shape[1])])
+        fills = gap_fills(columns, weight)
         widths = tuple(_width(each) for each in columns.categories)
-        raw = _expanded(columns, fills, widths)
-        shift, span = _scaling(raw, weight, scale)
-        return cls(fills, widths, shift, span)
+        shift, span = _scaling(_expanded(columns, fills, widths, fill=True), weight, scale)
+        return cls(fills, widths, shift, span, fill)
 
     def __call__(self, columns: Columns) -> FloatArray:
         """The rows as numbers."""
-        return np.ascontiguousarray((_expanded(columns, self.fills, self.widths) - self.shift) / self.span)
+        return np.ascontiguousarray((_expanded(columns, self.fills, self.widths, self.fill) - self.shift) / self.span)
+
+
+def gap_fills(columns: Columns, weight: FloatArray) -> FloatArray:
+    """What stands for a missing value of each column: the mean, or the code of the most frequent value."""
+    nominal = columns.nominal
+    return np.array([_fill(columns.values[:, j], weight, bool(nominal[j])) for j in range(len(nominal))])
 
 
 def _fill(values: FloatArray, weight: FloatArray, nominal: bool) -> float:
@@ -58,8 +63,8 @@ def _width(categories: tuple[object, ...] | None) -> int:
     return 1 if categories is None or len(categories) <= 2 else len(categories)
 
 
-def _expanded(columns: Columns, fills: FloatArray, widths: tuple[int, ...]) -> FloatArray:
-    filled = np.where(np.isnan(columns.values), fills, columns.values)
+def _expanded(columns: Columns, fills: FloatArray, widths: tuple[int, ...], fill: bool) -> FloatArray:
+    filled = np.where(np.isnan(columns.values), fills, columns.values) if fill else columns.values
     parts = [
         filled[:, [j]] if width == 1 else (filled[:, [j]] == np.arange(width)).astype(np.float64)
         for j, width in enumerate(widths)

@@ -1,0 +1,68 @@
+"""What a learner can take, and so what has to be prepared for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fairtrial.learners.learner import Reader
+from fairtrial.learners.numbers import Scale
+
+_STANDARD = ("linear_model", "svm", "neighbors", "neural_network", "gaussian_process", "semi_supervised")
+_POSITIVE = ("MultinomialNB", "ComplementNB", "CategoricalNB")
+_OWN_PREPARATION = ("Pipeline", "Prepared")
+_TYPED = ("HistGradientBoostingClassifier", "LGBMClassifier")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Whether a learner takes nominal and missing values as they are, and the scale that it needs.
+
+    `prepares` says that it prepares for itself: nothing is done for it.
+    """
+
+    nominal: bool
+    missing: bool
+    scale: Scale = None
+    prepares: bool = False
+
+    def words(self) -> str:
+        """What is prepared for it, in a few words."""
+        told = ["nominal to binary"] if not self.nominal else []
+        told += ["gaps filled"] if not self.missing else []
+        told += [f"{self.scale} scale"] if self.scale else []
+        return ", ".join(told) or "nothing"
+
+
+def facts_of(learner: Any) -> Facts:
+    """The facts of a learner: its own `fairtrial_facts` if it declares them, else by its kind and by scikit-learn's tags.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> facts_of(LogisticRegression())
+    Facts(nominal=False, missing=False, scale='standard', prepares=False)
+    """
+    declared = getattr(learner, "fairtrial_facts", None)
+    if isinstance(declared, Facts):
+        return declared
+    name, module = type(learner).__name__, type(learner).__module__
+    if name in _OWN_PREPARATION:
+        return Facts(nominal=True, missing=True, prepares=True)
+    if isinstance(learner, Reader):
+        inner = getattr(learner, "estimator", None)
+        return facts_of(inner) if inner is not None else Facts(nominal=True, missing=True)
+    return Facts(nominal=name in _TYPED, missing=_takes_gaps(learner), scale=_scale(name, module))
+
+
+def _takes_gaps(learner: Any) -> bool:
+    from sklearn.utils import get_tags
+
+    try:
+        return bool(get_tags(learner).input_tags.allow_nan)
+    except (AttributeError, TypeError):
+        return type(learner).__module__.split(".")[0] in ("xgboost", "lightgbm", "catboost")
+
+
+def _scale(name: str, module: str) -> Scale:
+    if name in _POSITIVE:
+        return "min-max"
+    return "standard" if module.startswith("sklearn.") and module.split(".")[1] in _STANDARD else None

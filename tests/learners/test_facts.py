@@ -1,0 +1,36 @@
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fairtrial.learners.ensembles import Bagging
+from fairtrial.learners.facts import Facts, facts_of
+from fairtrial.learners.naive_bayes import NaiveBayes
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (NaiveBayes(), "nothing"),
+        (Bagging(), "nothing"),
+        (Bagging(LogisticRegression()), "nominal to binary, gaps filled, standard scale"),
+        (LogisticRegression(), "nominal to binary, gaps filled, standard scale"),
+        (KNeighborsClassifier(), "nominal to binary, gaps filled, standard scale"),
+        (RandomForestClassifier(), "nominal to binary"),
+        (HistGradientBoostingClassifier(), "nothing"),
+        (MultinomialNB(), "nominal to binary, gaps filled, min-max scale"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "nothing"),
+    ],
+)
+def test_what_is_prepared(learner, words):
+    assert facts_of(learner).words() == words
+
+
+def test_a_learner_may_declare_its_own():
+    class Mine(LogisticRegression):
+        fairtrial_facts = Facts(nominal=False, missing=True)
+
+    assert facts_of(Mine()) == Facts(nominal=False, missing=True)

@@ -1,0 +1,119 @@
+import numpy as np
+import pandas as pd
+import pytest
+from imblearn.over_sampling import SMOTE, RandomOverSampler
+from imblearn.pipeline import make_pipeline as with_sampler
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fairtrial.errors import InputError
+from fairtrial.learners.naive_bayes import NaiveBayes
+from fairtrial.learners.preparing import Prepared
+from tests.reference.weka.asking import mixed
+
+
+class Spy(ClassifierMixin, BaseEstimator):
+    """Keeps what it is given."""
+
+    fairtrial_facts = None
+
+    def fit(self, X, y):
+        self.seen_, self.classes_ = (X, y), np.unique(y)
+        return self
+
+    def predict(self, X):
+        self.asked_ = X
+        return np.full(len(X), self.classes_[0])
+
+
+@parametrize_with_checks([Prepared(LogisticRegression()), Prepared(NaiveBayes())])
+def test_scikit_learns_contract(estimator, check):
+    check(estimator)
+
+
+def test_the_standard_preparation_is_scikit_learns_pipeline():
+    table = mixed()
+    X, y = table.drop(columns="class"), table["class"].astype(str)
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    values = make_pipeline(
+        SimpleImputer(strategy="most_frequent"), OneHotEncoder(drop="if_binary"), StandardScaler(with_mean=False)
+    )
+    columns = make_column_transformer(
+        (numbers, make_column_selector(dtype_include=float)),
+        (values, make_column_selector(dtype_include="category")),
+        sparse_threshold=0,
+    )
+    theirs = make_pipeline(columns, LogisticRegression(C=1e3, max_iter=5000, tol=1e-10)).fit(X[::2], y[::2])
+    ours = Prepared(LogisticRegression(C=1e3, max_iter=5000, tol=1e-10)).fit(X[::2], y[::2])
+    np.testing.assert_allclose(ours.predict_proba(X[1::2]), theirs.predict_proba(X[1::2]), atol=2e-3)
+    assert ours.preparation_ == {"missing": "mean or mode", "nominal": "binary columns", "scale": "standard"}
+
+
+def test_only_what_is_needed_is_done():
+    table = mixed()
+    X, y = table.drop(columns="class"), table["class"].astype(str)
+    assert Prepared(NaiveBayes()).fit(X, y).preparation_ == {}
+    assert Prepared(HistGradientBoostingClassifier(max_iter=3)).fit(X, y).preparation_ == {}
+    forest = Prepared(RandomForestClassifier(n_estimators=3, random_state=0)).fit(X, y)
+    assert forest.preparation_ == {"nominal": "binary columns"}
+    np.testing.assert_array_equal(Prepared(NaiveBayes()).fit(X, y).predict_proba(X), NaiveBayes().fit(X, y).predict_proba(X))
+
+
+def test_gaps_are_filled_by_training_rows_alone():
+    spy = Prepared(Spy()).fit(pd.DataFrame({"size": [1.0, 3.0, np.nan]}), ["a", "b", "a"])
+    spy.predict(pd.DataFrame({"size": [np.nan, 100.0]}))
+    assert spy.learner_.asked_["size"].tolist() == [2.0, 100.0]
+
+
+def test_samplers_change_training_rows_and_never_test_rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    spy = Prepared(Spy(), sampler=RandomOverSampler(random_state=0)).fit(X, y)
+    seen, labels = spy.learner_.seen_
+    assert np.bincount(labels).tolist() == [357, 357]
+    assert len(seen) == 714
+    spy.predict(X)
+    np.testing.assert_array_equal(spy.learner_.asked_, X)
+    assert spy.preparation_ == {"missing": "mean or mode", "sampler": "RandomOverSampler(random_state=0)"}
+
+
+def test_smote_is_imbalanced_learns_pipeline():
+    X, y = load_breast_cancer(return_X_y=True)
+    theirs = with_sampler(SMOTE(random_state=4), StandardScaler(), LogisticRegression())
+    ours = Prepared(LogisticRegression(), sampler=SMOTE(random_state=4))
+    np.testing.assert_allclose(cross_val_score(ours, X, y, cv=3), cross_val_score(theirs, X, y, cv=3))
+
+
+def test_the_preparation_can_be_replaced_or_left_out():
+    table = mixed()
+    X, y = table.drop(columns="class"), table["class"].astype(str)
+    own = make_column_transformer((OrdinalEncoder(encoded_missing_value=-1), ["hue", "flag"]), remainder=SimpleImputer())
+    replaced = Prepared(LogisticRegression(max_iter=1000), preparation=own).fit(X, y)
+    assert replaced.learner_.n_features_in_ == 4
+    assert "OrdinalEncoder" in replaced.preparation_["preparation"]
+    with pytest.raises(ValueError, match="could not convert"):
+        Prepared(LogisticRegression(), preparation="none").fit(X, y)
+
+
+def test_parameters_of_the_learner_can_be_searched():
+    X, y = load_breast_cancer(return_X_y=True)
+    search = GridSearchCV(Prepared(LogisticRegression()), {"learner__C": [0.1, 1.0]}, cv=2).fit(X, y)
+    assert search.best_params_["learner__C"] in (0.1, 1.0)
+
+
+def test_methods_are_those_of_the_learner():
+    assert not hasattr(Prepared(LinearSVC()), "predict_proba")
+    assert hasattr(Prepared(LinearSVC()), "decision_function")
+
+
+def test_an_unknown_preparation():
+    with pytest.raises(InputError, match="did you mean 'standard'"):
+        Prepared(NaiveBayes(), preparation="standart").fit([[1.0], [2.0]], ["a", "b"])

@@ -1,0 +1,54 @@
+import numpy as np
+import pandas as pd
+import pytest
+from imblearn.over_sampling import SMOTE, RandomOverSampler
+
+from fairtrial._columns import read_columns
+from fairtrial.errors import InputError, LearnerError, UnknownNameError
+from fairtrial.learners.sampling import frame_of, get_sampler, sampled, sampler_classes
+
+LABELS = np.array(["a"] * 20 + ["b"] * 8)
+RNG = np.random.default_rng(1)
+NUMBERS = RNG.normal(size=(28, 2))
+HUES = pd.Categorical(np.where(np.arange(28) % 3, "red", "blue"), ["red", "blue", "grey"])
+FLAGS = pd.Categorical(np.where(np.arange(28) % 5, "yes", "no"))
+
+
+def test_numbers_are_imbalanced_learns_smote():
+    columns, labels = sampled(SMOTE(random_state=3), read_columns(NUMBERS), LABELS)
+    expected, chosen = SMOTE(random_state=3).fit_resample(NUMBERS, LABELS)
+    np.testing.assert_array_equal(columns.values, expected)
+    assert labels.tolist() == chosen.tolist()
+
+
+def test_nominal_columns_get_values_that_exist_and_keep_their_codes():
+    table = read_columns(pd.DataFrame({"size": NUMBERS[:, 0], "hue": HUES}))
+    columns, labels = sampled(SMOTE(random_state=0), table, LABELS)
+    assert (labels == "b").sum() == 20
+    assert columns.categories == table.categories
+    assert set(columns.values[:, 1]) <= {0.0, 1.0}
+    np.testing.assert_array_equal(columns.values[:28], table.values)
+
+
+def test_nominal_columns_only():
+    columns, labels = sampled(SMOTE(random_state=0), read_columns(pd.DataFrame({"hue": HUES, "flag": FLAGS})), LABELS)
+    assert len(columns) == len(labels) == 40
+
+
+def test_too_few_rows_is_the_learners_failure_with_a_remedy():
+    with pytest.raises(LearnerError, match=r"classes \{'a': 20, 'b': 3\}.*RandomOverSampler"):
+        sampled(SMOTE(), read_columns(NUMBERS[:23]), LABELS[:23])
+
+
+def test_names():
+    assert {"smote", "adasyn", "random-over-sampler", "tomek-links", "smote-enn", "near-miss"} <= set(sampler_classes())
+    assert isinstance(get_sampler("random-over-sampler", random_state=1), RandomOverSampler)
+    with pytest.raises(UnknownNameError, match="did you mean 'smote'"):
+        get_sampler("smotte")
+    with pytest.raises(InputError, match="does not take these parameters"):
+        get_sampler("smote", neighbours=3)
+
+
+def test_a_frame_of_columns_is_the_table():
+    table = pd.DataFrame({"size": [1.0, None], "hue": pd.Categorical(["blue", None], ["red", "blue"])})
+    pd.testing.assert_frame_equal(frame_of(read_columns(table)), table, check_categorical=False)
