@@ -1,0 +1,197 @@
+"""Speed of DOB-SCV from a thousand to a million rows, and whether the folds equal those found by looking at every pair.
+
+`python benchmarks/dob_scv.py` writes benchmarks/DOB_SCV.md and docs/pictures/dob-scv-growth.svg. Nothing else should run on the
+machine meanwhile. `--quick` goes to ten thousand rows and prints only; `--picture PATH` puts the picture elsewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import statistics
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from side_by_side import seconds
+
+from fairtrial.kernels.threads import thread_count
+from fairtrial.report.drawing import chart_of, colour, finished, titled
+from fairtrial.report.saving import save
+from fairtrial.resampling.db_scv import DBSCV
+from fairtrial.resampling.distance import as_cases, rows_by_class
+from fairtrial.resampling.dob_scv import DOBSCV
+
+HERE = Path(__file__).parent
+PICTURE = HERE.parent / "docs" / "pictures" / "dob-scv-growth.svg"
+FOLDS = 5
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+# Seconds of KEEL's partitioner (Java) by number of rows, measured on two cores, not here.
+KEEL = {10_000: 4.8, 30_000: 49.0}
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is split: its name, its columns and the most rows that are tried."""
+
+    name: str
+    columns: int
+    nominal: int
+    most: int
+
+    def rows(self, n: int) -> tuple[Any, np.ndarray]:
+        """Two Gaussian classes one deviation apart in each column, in equal parts."""
+        rng = np.random.default_rng(n)
+        y = rng.integers(0, 2, n)
+        X = rng.normal(size=(n, self.columns)) + y[:, None]
+        if not self.nominal:
+            return X, y
+        frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(self.columns)])
+        for j in range(self.nominal):
+            frame[f"c{j}"] = pd.Categorical(rng.choice(list("abcd"), n))
+        return frame.mask(rng.random(frame.shape) < 0.02), y
+
+
+TABLES = (
+    Table("2 numbers", 2, 0, 1_000_000),
+    Table("10 numbers", 10, 0, 300_000),
+    Table("50 numbers", 50, 0, 100_000),
+    Table("5 numbers, 5 nominal, gaps", 5, 5, 100_000),
+)
+
+
+def growth(sizes: tuple[int, ...], rounds: int, splitter: Any = DOBSCV) -> pd.DataFrame:
+    """Seconds by table and number of rows, the median of some rounds."""
+    found = []
+    for table in TABLES:
+        splitter(FOLDS, random_state=0).freeze(*table.rows(2_000))  # compiled before the clock starts
+        for n in (size for size in sizes if size <= table.most):
+            X, y = table.rows(n)
+            times = [seconds(lambda: splitter(FOLDS, random_state=0).freeze(X, y)) for _ in range(rounds if n < 10**5 else 1)]  # noqa: B023
+            found.append({"learner": table.name, "rows": n, "seconds": statistics.median(times)})
+            print(f"{splitter.__name__}, {table.name}, {n:,} rows: {found[-1]['seconds']:.3g} s", flush=True)
+    return pd.DataFrame(found)
+
+
+def equal_to_every_pair(table: Table, n: int) -> bool:
+    """Whether the literal folds are those that a look at every pair gives."""
+    X, y = table.rows(n)
+    found = np.empty(n, int)
+    for fold, (_, test) in enumerate(DOBSCV(FOLDS, assign="literal", random_state=1).split(X, y)):
+        found[test] = fold
+    rng, points = np.random.default_rng(1), as_cases(X).points
+    classes = rows_by_class(y)
+    for rows, order in [(rows, rng.permutation(len(rows))) for rows in classes]:
+        taken = every_pair(points[rows], order)
+        if not np.array_equal(found[rows[taken]], np.arange(len(rows)) % FOLDS):
+            return False
+    return True
+
+
+def every_pair(points: np.ndarray, seeds: np.ndarray) -> list[int]:
+    """Groups of near neighbours, plainly; columns of squared differences only."""
+    left, taken, gone = np.arange(len(points)), [], np.zeros(len(points), bool)
+    columns = np.ascontiguousarray(points.T)
+    for seed in seeds:
+        if gone[seed]:
+            continue
+        far = np.zeros(len(left))
+        for column, value in zip(columns, points[seed], strict=True):
+            far += (column - value) ** 2
+        far[np.searchsorted(left, seed)] = -1.0
+        limit = np.partition(far, min(FOLDS, len(far)) - 1)[min(FOLDS, len(far)) - 1]
+        near = np.flatnonzero(far <= limit)
+        group = left[near[np.argsort(far[near], kind="stable")][:FOLDS]]
+        gone[group] = True
+        taken += group.tolist()
+        kept = ~gone[left]
+        left, columns = left[kept], np.ascontiguousarray(columns[:, kept])
+    return taken
+
+
+def picture(found: pd.DataFrame) -> Any:
+    """Seconds against rows, both on scales of powers of ten."""
+    import altair as alt
+
+    keel = pd.DataFrame({"learner": "KEEL (Java)", "rows": list(KEEL), "seconds": list(KEEL.values())})
+    rows = pd.concat([found, keel], ignore_index=True)
+    chart = chart_of(rows.to_dict("records"))
+    x = alt.X(
+        "rows:Q", title="rows", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", values=[10**p for p in range(3, 7)])
+    )
+    y = alt.Y(
+        "seconds:Q",
+        title="seconds",
+        scale=alt.Scale(type="log"),
+        axis=alt.Axis(format="~g", values=[10.0**p for p in range(-3, 3)]),
+    )
+    names = rows["learner"].unique().tolist()
+    lines = chart.mark_line(strokeWidth=2.2).encode(x, y, colour(names)) + chart.mark_point(filled=True, size=45).encode(
+        x, y, colour(names)
+    )
+    title = titled("Seconds for five DOB-SCV folds", f"two classes, {thread_count()} threads; KEEL measured elsewhere")
+    return finished(lines.properties(width=460, height=340, title=title))
+
+
+def report(found: pd.DataFrame, walk: pd.DataFrame, equal: dict[str, bool]) -> str:
+    at = found.set_index(["learner", "rows"])["seconds"]
+    targets = [
+        ("100,000 rows, 10 numbers: at most 10 s", at["10 numbers", 100_000], at["10 numbers", 100_000] <= 10),
+        ("1,000,000 rows, 2 numbers: at most 5 s", at["2 numbers", 1_000_000], at["2 numbers", 1_000_000] <= 5),
+        (
+            "10,000 rows, 10 numbers: at most a 15th of KEEL's 4.8 s",
+            at["10 numbers", 10_000],
+            at["10 numbers", 10_000] <= KEEL[10_000] / 15,
+        ),
+    ]
+    packages = ", ".join(f"{name} {version(name)}" for name in ("fairtrial", "numpy", "numba"))
+    return (
+        "# Speed of DOB-SCV\n\n"
+        "Written by `python benchmarks/dob_scv.py`. Seconds for five folds of two Gaussian classes, with reading the table, "
+        "without compiling. KEEL's times were measured elsewhere on two cores.\n\n"
+        f"{date.today()}, {platform.machine()}, {thread_count()} threads, Python {platform.python_version()}, {packages}.\n\n"
+        "| target | seconds | met |\n|---|---|---|\n"
+        + "".join(f"| {what} | {took:.3g} | {'yes' if met else '**no**'} |\n" for what, took, met in targets)
+        + "\n| folds compared with a look at every pair | equal |\n|---|---|\n"
+        + "".join(f"| {what} | {'yes' if same else '**no**'} |\n" for what, same in equal.items())
+        + f"\nDOB-SCV, seconds:\n\n{grid(found)}\nDB-SCV (one step of the walk for each row), seconds:\n\n{grid(walk)}"
+    )
+
+
+def grid(found: pd.DataFrame) -> str:
+    wide = found.pivot_table(index="rows", columns="learner", values="seconds", sort=False)
+    head = f"| rows | {' | '.join(wide.columns)} |\n|---|{'---|' * len(wide.columns)}\n"
+    cells = [["" if np.isnan(each) else f"{each:.3g}" for each in row] for row in wide.to_numpy()]
+    return head + "".join(f"| {n:,} | {' | '.join(row)} |\n" for n, row in zip(wide.index, cells, strict=True))
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true")
+    options.add_argument("--picture", type=Path, default=PICTURE)
+    given = options.parse_args()
+    sizes = SIZES[:3] if given.quick else SIZES
+    found = growth(sizes, 1 if given.quick else 5)
+    walk = growth(sizes[:2] if given.quick else SIZES[:5], 1 if given.quick else 3, DBSCV)
+    checks = [
+        (TABLES[0], sizes[-1] // 10),
+        (TABLES[1], 1_000 if given.quick else 100_000),
+        (TABLES[2], 1_000 if given.quick else 20_000),
+    ]
+    equal = {f"{table.name}, {n:,} rows": equal_to_every_pair(table, n) for table, n in checks}
+    if given.quick:
+        print(grid(found), grid(walk), equal, sep="\n")
+        if given.picture != PICTURE:
+            save(picture(found), given.picture)
+        return
+    (HERE / "DOB_SCV.md").write_text(report(found, walk, equal))
+    save(picture(found), given.picture)
+    print(f"written: {HERE.name}/DOB_SCV.md, {given.picture.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Environments: sources of rows, and named changes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from fairtrial._check import generator, whole_number
+from fairtrial.conditions.choosing import NobodyLeftError, taken
+from fairtrial.conditions.condition import Condition
+from fairtrial.errors import InputError
+
+# So few rows may lack a class or a group that a condition is about.
+_FEWEST = 1000
+# How many times as many rows are drawn as are wanted before a condition counts as impossible.
+_PATIENCE = 1000
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """Whatever can be drawn from: `sample(n, rng)` gives a table of n rows and their classes."""
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """n rows and their classes."""
+        ...
+
+
+@dataclass(frozen=True)
+class Altered:
+    """An environment under conditions, one after the other: an environment again.
+
+    The conditions change all that is drawn, whatever part they are declared for. Where they remove rows, more are drawn, so
+    that there are always n.
+
+    >>> from fairtrial.conditions.covariate_shift import CovariateShift
+    >>> class Dice:
+    ...     def sample(self, n, rng):
+    ...         faces = rng.integers(1, 7, size=(n, 1))
+    ...         return faces, (faces[:, 0] > 3).astype(int)
+    >>> high = Altered(Dice(), CovariateShift(keep="x0 >= 3"))
+    >>> X, y = high.sample(500, np.random.default_rng(1))
+    >>> len(X), int(X.min())
+    (500, 3)
+    """
+
+    environment: Environment
+    conditions: tuple[Condition, ...]
+
+    def __init__(self, environment: Environment, *conditions: Condition) -> None:
+        if not isinstance(environment, Environment):
+            raise InputError(f"environment must have sample(n, rng), got {type(environment).__name__}")
+        for each in conditions:
+            if not isinstance(each, Condition):
+                raise InputError(f"conditions must be conditions, got {type(each).__name__}")
+        object.__setattr__(self, "environment", environment)
+        object.__setattr__(self, "conditions", conditions)
+
+    def sample(self, n: int, rng: Any = None) -> tuple[Any, Any]:
+        """n rows of the changed environment and their classes. `rng` is a seed or a generator."""
+        source, pool = generator("rng", rng), max(whole_number("n", n, 1), _FEWEST)
+        most, left = _PATIENCE * pool, 0
+        while pool <= most:
+            try:
+                X, y = self._changed(pool, source)
+                left = len(y)
+            except NobodyLeftError:
+                left = 0
+            if left >= n:
+                rows = np.sort(source.choice(left, n, replace=False))
+                return taken(X, rows), taken(y, rows)
+            pool = max(2 * pool, int(1.1 * pool * n / max(left, 1)))
+        raise InputError(f"the conditions must leave enough rows, got {left} of up to {most} where {n} are wanted: relax them")
+
+    def _changed(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        X, y = self.environment.sample(n, rng)
+        for each in self.conditions:
+            X, y, _, _ = each.apply(X, y, rng)
+        return X, y
+
+
+def altered(
+    environment: Environment, changes: Mapping[str, Condition | tuple[Condition, ...]], *, name: str = "usual"
+) -> dict[str, Environment]:
+    """An environment and its named changes, for `run_environments`.
+
+    >>> from fairtrial.conditions.prior_shift import PriorShift
+    >>> class Coin:
+    ...     def sample(self, n, rng):
+    ...         y = rng.integers(0, 2, size=n)
+    ...         return y[:, None] + rng.standard_normal((n, 1)), y
+    >>> worlds = altered(Coin(), {"rare": PriorShift(priors={1: 0.1})})
+    >>> list(worlds), float(worlds["rare"].sample(1000, np.random.default_rng(1))[1].mean())
+    (['usual', 'rare'], 0.099)
+    """
+    if name in changes:
+        raise InputError(f"name must differ from the names of the changes, got {name!r}")
+    worlds: dict[str, Environment] = {name: environment}
+    for each, change in changes.items():
+        worlds[each] = Altered(environment, *(change if isinstance(change, tuple) else (change,)))
+    return worlds

@@ -1,0 +1,91 @@
+"""Classes of cases, read and written in their own type: a pandas Series or Categorical, a NumPy array, or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairtrial._check import IntArray, column, encode
+from fairtrial._registry import did_you_mean
+from fairtrial.conditions.cells import put
+from fairtrial.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The classes in order, and the code of each case: the place of its class."""
+
+    names: tuple[Any, ...]
+    codes: IntArray
+
+    @property
+    def counts(self) -> IntArray:
+        """How many cases each class has."""
+        return np.bincount(self.codes, minlength=len(self.names))
+
+    def place(self, label: Any, name: str) -> int:
+        """The place of a class that an argument names."""
+        if label not in self.names:
+            raise InputError(f"{name} must name classes of y, got {label!r}: {did_you_mean(label, self.names)}")
+        return self.names.index(label)
+
+
+def read_labels(y: Any, classes: Sequence[Any] | str = "present") -> Labels:
+    """The classes of y: those that are present, or with `"declared"` all categories, or those given, in their order.
+
+    Of a pandas category the order is that of its categories; else classes are sorted.
+
+    >>> labels = read_labels(["b", "a", "b"])
+    >>> labels.names, labels.codes.tolist()
+    (('a', 'b'), [1, 0, 1])
+    """
+    if y is None:
+        raise InputError("y must hold the class of each case, got None")
+    values = column("y", y)
+    declared = _categories(y)
+    found, (codes,) = encode(declared, None, y=values)
+    names = tuple(found.names.tolist())
+    if not isinstance(classes, str):
+        return _in_order(names, codes, list(classes), declared)
+    if classes == "declared" and declared is None:
+        raise InputError("classes='declared' needs y as a pandas category, which declares its classes: or list the classes")
+    present = np.arange(len(names)) if classes == "declared" else np.unique(codes)
+    return Labels(tuple(names[place] for place in present), np.searchsorted(present, codes))
+
+
+def relabelled(y: Any, rows: IntArray, labels: Sequence[Any]) -> Any:
+    """A copy of y with other classes in these rows."""
+    if isinstance(y, (list, tuple)):
+        given = list(y)
+        for row, label in zip(rows, labels, strict=True):
+            given[row] = label
+        return type(y)(given)
+    if hasattr(y, "iloc") and getattr(y, "ndim", 1) == 1:
+        kept = y.to_numpy() if isinstance(y.dtype, np.dtype) else y.array
+        return type(y)(put(kept, rows, list(labels)), index=y.index, name=y.name)
+    if isinstance(y, np.ndarray):
+        return put(y.reshape(-1), rows, list(labels)).reshape(y.shape)
+    if hasattr(y, "categories"):
+        return put(y, rows, list(labels))
+    raise InputError(f"y must be a Series, a Categorical, a NumPy array or a list, got {type(y).__name__}")
+
+
+def _categories(y: Any) -> list[Any] | None:
+    categories = getattr(getattr(y, "dtype", None), "categories", None)
+    return None if categories is None else list(categories)
+
+
+def _in_order(names: tuple[Any, ...], codes: IntArray, classes: list[Any], declared: list[Any] | None) -> Labels:
+    if not classes or any(each in classes[:i] for i, each in enumerate(classes)):
+        raise InputError(f"classes must be a list of different classes, got {classes!r}")
+    for code in np.unique(codes):
+        if names[code] not in classes:
+            raise InputError(f"classes must hold every class of y, got {classes!r}: add {names[code]!r}")
+    unknown = [each for each in classes if declared is not None and each not in declared]
+    if unknown:
+        raise InputError(f"classes must be categories of y, got {unknown[0]!r}: {did_you_mean(unknown[0], declared or ())}")
+    places = np.array([classes.index(name) if name in classes else -1 for name in names])
+    return Labels(tuple(classes), places[codes])

@@ -1,0 +1,129 @@
+"""Missing values: some values of each attribute are lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from fairtrial._check import FloatArray, IntArray, at_least, number, one_of
+from fairtrial._columns import BoolArray
+from fairtrial.conditions.cells import column_places, place_of, read_table, written
+from fairtrial.conditions.condition import Changed, Condition, check_level, condition, exact_count, percent, row_count
+from fairtrial.errors import InputError
+
+# The logarithm of odds against which chance counts only between equal values.
+_SURE = 1e9
+
+
+@condition("missing-values")
+@dataclass(frozen=True)
+class MissingValues(Condition):
+    """In each attribute exactly round(level * n) values are lost (halves to the even number); n counts those that are there.
+
+    - `"mcar"` (missing completely at random): any value, all alike.
+    - `"mar"` (missing at random): the larger the row's value in the column `by`, the likelier; `by` itself loses nothing.
+    - `"mnar"` (missing not at random): the larger the value itself, the likelier.
+
+    `odds` says how much likelier the row with the largest value is drawn than the one with the smallest, others lying between
+    by their rank; infinite odds take the largest values. `tail="low"` turns this round. Nominal values are ordered as their
+    categories; a row without a value in `by` lies in the middle. `spread="table"` draws the share from all values of the table
+    together instead of from each attribute.
+
+    Numbers become NaN, nominal values None or NaN. Integers of a NumPy type cannot be missing and become float64.
+
+    >>> changed = MissingValues(0.5).apply([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0], [4.0, 8.0]], rng=1)
+    >>> changed.mask.sum(axis=0).tolist(), changed.level
+    ([2, 2], 0.5)
+    """
+
+    level: float
+    mechanism: Literal["mcar", "mar", "mnar"] = "mcar"
+    by: Any = None
+    odds: float = 10.0
+    tail: Literal["high", "low"] = "high"
+    spread: Literal["attribute", "table"] = "attribute"
+    columns: Any = None
+
+    def _check(self) -> None:
+        check_level(self.level)
+        one_of("mechanism", self.mechanism, ["mcar", "mar", "mnar"])
+        one_of("tail", self.tail, ["high", "low"])
+        one_of("spread", self.spread, ["attribute", "table"])
+        number("odds", self.odds)
+        at_least("odds", self.odds, 1)
+        if (self.by is None) == (self.mechanism == "mar"):
+            rule = "needs by=, the column that decides" if self.by is None else "takes no by, that is for 'mar'"
+            raise InputError(f"mechanism {self.mechanism!r} {rule}")
+        if self.columns is not None and not isinstance(self.columns, str):
+            object.__setattr__(self, "columns", tuple(self.columns))
+
+    def _change(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        n, table = row_count(X), read_table(X)
+        places = self._places(X)
+        seen = ~np.isnan(table.values)
+        cells = seen[:, places]
+        weights = np.column_stack([self._logarithms(X, table.values, place) for place in places])
+        mask = np.zeros(seen.shape, dtype=bool)
+        if self.level > 0:
+            mask[:, places] = self._lost(cells, weights, rng)
+        new = written(X, {place: (np.flatnonzero(mask[:, place]), None) for place in places}) if mask.any() else X
+        level = float(mask.sum() / cells.sum()) if cells.any() else 0.0
+        return Changed(new, y, mask, level, np.arange(n))
+
+    def _places(self, X: Any) -> list[int]:
+        places = column_places(X, self.columns)
+        if self.by is None:
+            return places
+        decides = place_of(X, self.by, "by")
+        if self.columns is not None and decides in places:
+            raise InputError(f"columns must not hold {self.by!r}, the column that decides: it loses nothing")
+        places = [place for place in places if place != decides]
+        if not places:
+            raise InputError(f"X must have a column beside {self.by!r}, the column that decides, got none")
+        return places
+
+    def _logarithms(self, X: Any, values: FloatArray, place: int) -> FloatArray:
+        """How likely each row is drawn: the logarithm of its weight, from 0 to log(odds)."""
+        if self.mechanism == "mcar":
+            return np.zeros(len(values))
+        column = values[:, place if self.mechanism == "mnar" else place_of(X, self.by, "by")]
+        standing = rank_shares(column if self.tail == "high" else -column)
+        return np.asarray(standing * min(float(np.log(self.odds)), _SURE))
+
+    def _lost(self, cells: BoolArray, weights: FloatArray, rng: np.random.Generator) -> BoolArray:
+        # The largest of log weight + Gumbel noise are a sample without replacement by these weights.
+        keys = weights + rng.gumbel(size=cells.shape)
+        if self.spread == "table":
+            return _largest(keys.reshape(-1), cells.reshape(-1), self.level).reshape(cells.shape)
+        return np.column_stack([_largest(keys[:, j], cells[:, j], self.level) for j in range(cells.shape[1])])
+
+    def _told(self) -> str:
+        by = f" by {self.by}" if self.by is not None else ""
+        where = "" if self.columns is None else f" in {', '.join(map(str, self.columns))}"
+        return f"{percent(self.level)} missing values ({self.mechanism}{by}){where}"
+
+
+def rank_shares(column: FloatArray) -> FloatArray:
+    """Where each value stands among the others: 0 for the smallest, 1 for the largest, the middle for one that is missing.
+
+    >>> rank_shares(np.array([3.0, 1.0, np.nan, 3.0, 2.0])).tolist()
+    [0.8333333333333334, 0.0, 0.5, 0.8333333333333334, 0.3333333333333333]
+    """
+    from scipy.stats import rankdata
+
+    seen = ~np.isnan(column)
+    shares = np.full(len(column), 0.5)
+    if seen.sum() > 1:
+        shares[seen] = (rankdata(column[seen]) - 1) / (seen.sum() - 1)
+    return shares
+
+
+def _largest(keys: FloatArray, cells: BoolArray, level: float) -> BoolArray:
+    """Of the cells that are there, the share with the largest keys."""
+    places: IntArray = np.flatnonzero(cells)
+    m = exact_count(level, len(places))
+    found = np.zeros(len(cells), dtype=bool)
+    found[places[np.argsort(-keys[places], kind="stable")[:m]]] = True
+    return found

@@ -1,0 +1,234 @@
+"""Rules about rows, as text or as functions: which rows are meant, and how much each counts.
+
+Text is read as an expression over the columns of X and the class `y`, by a small grammar: numbers, text, lists, comparisons
+(also chained), `in`, `and`, `or`, `not`, arithmetic, and abs, exp, log, sqrt. Nothing else runs, so that a study file is safe.
+A column whose name is no plain word stands in backticks; a column of X that is called y hides the class. What is missing
+is neither smaller nor larger than, nor equal to anything.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray
+from fairtrial._columns import as_frame
+from fairtrial._registry import did_you_mean
+from fairtrial.conditions.condition import row_count
+from fairtrial.errors import InputError
+
+BoolArray = npt.NDArray[np.bool_]
+Rule = str | Callable[..., Any]
+Weights = str | Callable[..., Any] | Mapping[str, float]
+
+_COMPARED: dict[type, Any] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.In: lambda left, right: np.isin(left, np.array(right, dtype=object)),
+    ast.NotIn: lambda left, right: ~np.isin(left, np.array(right, dtype=object)),
+}
+_COMBINED: dict[type, Any] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.Mod: operator.mod,
+    ast.BitAnd: np.logical_and,
+    ast.BitOr: np.logical_or,
+}
+_FUNCTIONS: dict[str, Any] = {"abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt}
+
+
+def checked_rule(name: str, rule: object) -> None:
+    """Whether a rule is a function, or text of the grammar; its columns are looked up when the data is there."""
+    if isinstance(rule, str):
+        _parsed(name, rule)
+    elif not callable(rule):
+        raise InputError(f"{name} must be an expression such as 'age < 65' or a function, got {rule!r}")
+
+
+def checked_weights(name: str, rule: object) -> None:
+    """Whether weights are a function, text, or a mapping from text to numbers."""
+    if not isinstance(rule, Mapping):
+        checked_rule(name, rule)
+        return
+    for where, weight in rule.items():
+        checked_rule(name, where)
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < np.inf:
+            raise InputError(f"{name} must map expressions to numbers from 0 on, got {where!r}: {weight!r}")
+
+
+def in_words(rule: Weights) -> str:
+    """A rule for the reader."""
+    if isinstance(rule, Mapping):
+        return ", ".join(f"{weight:g} where {where}" for where, weight in rule.items())
+    return rule if isinstance(rule, str) else getattr(rule, "__name__", type(rule).__name__)
+
+
+def matching(name: str, rule: Rule, X: Any, y: Any = None, *, with_class: bool = False) -> BoolArray:
+    """Which rows a rule means. A function gets X (and y where the condition looks at classes).
+
+    >>> matching("where", "20 <= x0 < 65 or x1 == 1", np.array([[30, 0], [70, 1], [70, 0]])).tolist()
+    [True, True, False]
+    """
+    found = np.asarray(_value(name, rule, X, y, with_class))
+    n = row_count(X)
+    if found.shape == () and found.dtype == bool:
+        found = np.full(n, bool(found))
+    if found.shape != (n,) or found.dtype != bool:
+        raise InputError(f"{name} must say true or false for each of the {n} rows, got {found.dtype} of shape {found.shape}")
+    return found
+
+
+def weighing(name: str, rule: Weights, X: Any, y: Any = None, *, with_class: bool = False) -> FloatArray:
+    """How much each row counts; of a mapping from expressions to numbers, the product of all that apply to the row.
+
+    >>> weighing("weights", {"x0 > 1": 3, "x0 > 2": 0.5}, np.array([[1], [2], [3]])).tolist()
+    [1.0, 3.0, 1.5]
+    """
+    n = row_count(X)
+    if isinstance(rule, Mapping):
+        weights = np.ones(n)
+        for where, weight in rule.items():
+            weights = weights * np.where(matching(name, where, X, y, with_class=with_class), float(weight), 1.0)
+        return weights
+    found = np.asarray(_value(name, rule, X, y, with_class))
+    if found.dtype.kind not in "bifu" or found.shape not in {(), (n,)}:
+        raise InputError(f"{name} must give a number for each of the {n} rows, got {found.dtype} of shape {found.shape}")
+    weights = np.broadcast_to(found.astype(np.float64), (n,))
+    bad = ~((weights >= 0) & (weights < np.inf))
+    if bad.any():
+        raise InputError(f"{name} must be finite and at least 0, got {weights[bad][0]} at row {int(np.argmax(bad))}")
+    return weights
+
+
+def _value(name: str, rule: Rule, X: Any, y: Any, with_class: bool) -> Any:
+    if not isinstance(rule, str):
+        return rule(X, y) if with_class else rule(X)
+    return _Reader(name, rule, X, y).value(_parsed(name, rule))
+
+
+def _parsed(name: str, text: str) -> ast.expr:
+    """The expression; a column in backticks may have any name."""
+    try:
+        tree = ast.parse(re.sub(r"`([^`]*)`", lambda found: f"({_quoted(found[1])})", text.strip()), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(f"{name} must be an expression such as 'age < 65 and sex == \"f\"', got {text!r}") from None
+    for node in ast.walk(tree):
+        _allowed(name, text, node)
+    return tree
+
+
+def _quoted(column: str) -> str:
+    """A column in backticks as what no one would write otherwise: bytes."""
+    return repr(column.encode())
+
+
+def _allowed(name: str, text: str, node: ast.AST) -> None:
+    simple = (
+        ast.BoolOp,
+        ast.And,
+        ast.Or,
+        ast.UnaryOp,
+        ast.Not,
+        ast.USub,
+        ast.Invert,
+        ast.Compare,
+        ast.BinOp,
+        ast.Name,
+        ast.Load,
+    )
+    known = isinstance(node, (*simple, ast.List, ast.Tuple, *_COMPARED, *_COMBINED))
+    constant = isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float, str, bytes))
+    if not (known or constant or _is_known_call(node)):
+        remedy = "use columns, numbers, text, comparisons, and, or, not, in, + - * / **, abs, exp, log, sqrt"
+        raise InputError(f"{name} must not hold {type(node).__name__.lower()} in {text!r}: {remedy}")
+
+
+def _is_known_call(node: ast.AST) -> bool:
+    named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS
+    return named and len(node.args) == 1 and not node.keywords  # type: ignore[attr-defined]
+
+
+class _Reader:
+    """Evaluates one expression over the columns of one table."""
+
+    def __init__(self, name: str, text: str, X: Any, y: Any) -> None:
+        self._name, self._text, self._y = name, text, y
+        self._frame = as_frame(X)
+
+    def value(self, tree: ast.expr) -> Any:
+        """The value of the expression."""
+        try:
+            with np.errstate(all="ignore"):
+                return self._of(tree)
+        except (TypeError, RecursionError) as error:
+            raise InputError(f"{self._name} compares or combines what does not fit in {self._text!r}: {error}") from None
+
+    def _of(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            return self._column(node.id)
+        return getattr(self, f"_{type(node).__name__.lower()}")(node)
+
+    def _constant(self, node: ast.Constant) -> Any:
+        if isinstance(node.value, bytes):
+            return self._column(node.value.decode())
+        # Whole numbers of Python grow without limit: 9 ** 9 ** 9 would never end.
+        return node.value if isinstance(node.value, (bool, str)) else np.float64(node.value)  # type: ignore[arg-type]
+
+    def _list(self, node: ast.List | ast.Tuple) -> Any:
+        return [self._of(each) for each in node.elts]
+
+    _tuple = _list
+
+    def _unaryop(self, node: ast.UnaryOp) -> Any:
+        return -self._of(node.operand) if isinstance(node.op, ast.USub) else np.logical_not(self._truth(node.operand))
+
+    def _boolop(self, node: ast.BoolOp) -> Any:
+        join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+        return join.reduce(np.broadcast_arrays(*[self._truth(each) for each in node.values]))
+
+    def _binop(self, node: ast.BinOp) -> Any:
+        side = self._truth if isinstance(node.op, (ast.BitAnd, ast.BitOr)) else self._of
+        return _COMBINED[type(node.op)](side(node.left), side(node.right))
+
+    def _call(self, node: ast.Call) -> Any:
+        return _FUNCTIONS[node.func.id](self._of(node.args[0]))  # type: ignore[attr-defined]
+
+    def _compare(self, node: ast.Compare) -> Any:
+        sides = [self._of(each) for each in (node.left, *node.comparators)]
+        told = [_COMPARED[type(op)](*pair) for op, pair in zip(node.ops, pairwise(sides), strict=True)]
+        return np.logical_and.reduce(np.broadcast_arrays(*[np.asarray(each, dtype=bool) for each in told]))
+
+    def _truth(self, node: ast.expr) -> Any:
+        found = np.asarray(self._of(node))
+        if found.dtype != bool:
+            raise InputError(f"{self._name} joins what is neither true nor false in {self._text!r}: compare it with something")
+        return found
+
+    def _column(self, column: str) -> npt.NDArray[Any]:
+        names = [str(each) for each in self._frame.columns]
+        if column in names:
+            return _plain(self._frame.iloc[:, names.index(column)])
+        if column == "y" and self._y is not None:
+            return _plain(self._y)
+        hint = did_you_mean(column, names)
+        raise InputError(f"{self._name} must name columns of X in {self._text!r}, got {column!r}: {hint}")
+
+
+def _plain(column: Any) -> npt.NDArray[Any]:
+    """Numbers as numbers, all else as objects, so that text compares with text."""
+    values = np.asarray(column)
+    return values if values.dtype.kind in "biuf" else values.astype(object)

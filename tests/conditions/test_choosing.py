@@ -1,0 +1,118 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from fairtrial.conditions.choosing import (
+    apportioned,
+    checked_size,
+    inclusion,
+    largest_total,
+    reduced,
+    rows_asked,
+    systematic,
+    taken,
+)
+from fairtrial.errors import InputError
+
+
+def shares(seed, k):
+    return np.random.default_rng(seed).dirichlet(np.ones(k))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6), st.integers(0, 500))
+@settings(max_examples=100, deadline=None)
+def test_apportioned_counts_sum_and_round(seed, k, n):
+    wanted = shares(seed, k)
+    counts = apportioned(wanted, n)
+    assert counts.sum() == n
+    assert (np.abs(counts - wanted * n) < 1 + 1e-6).all()
+
+
+def test_apportioned_as_hamilton_did():
+    """Hamilton's method, the textbook's Alabama paradox: shares 6/14, 6/14, 2/14 of 10 and of 11 seats."""
+    votes = np.array([6, 6, 2]) / 14
+    assert apportioned(votes, 10).tolist() == [4, 4, 2]
+    assert apportioned(votes, 11).tolist() == [5, 5, 1]
+
+
+@given(st.integers(0, 10_000), st.integers(1, 5))
+@settings(max_examples=100, deadline=None)
+def test_the_largest_total_can_be_had_and_one_more_cannot(seed, k):
+    rng = np.random.default_rng(seed)
+    wanted, available = shares(seed, k), rng.integers(1, 60, size=k)
+    total = largest_total(wanted, available)
+    assert (apportioned(wanted, total) <= available).all()
+    assert ((total + 1) * wanted > available - 1e-6).any()
+
+
+@given(st.integers(0, 10_000), st.integers(1, 30))
+@settings(max_examples=100, deadline=None)
+def test_inclusion_sums_to_the_size_and_keeps_proportions(seed, n):
+    rng = np.random.default_rng(seed)
+    weights = rng.exponential(size=n) ** 3 * (rng.random(n) < 0.8)
+    size = int(rng.integers(0, int((weights > 0).sum()) + 1))
+    chances = inclusion(weights, size)
+    assert chances.sum() == pytest.approx(size)
+    assert ((chances >= 0) & (chances <= 1 + 1e-12)).all()
+    open_ = (chances < 1 - 1e-9) & (weights > 0)
+    if size and open_.any():
+        ratio = chances[open_] / weights[open_]
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 30))
+@settings(max_examples=100, deadline=None)
+def test_systematic_sampling_keeps_the_sum_of_the_chances(seed, n):
+    rng = np.random.default_rng(seed)
+    chances = rng.random(n)
+    rows = systematic(chances, rng)
+    assert len(set(rows.tolist())) == len(rows)
+    assert abs(len(rows) - chances.sum()) < 1
+    whole = inclusion(chances, n // 2)
+    assert len(systematic(whole, rng)) == n // 2
+
+
+def test_systematic_sampling_gives_each_row_its_chance():
+    chances, rng = np.array([0.1, 0.9, 0.5, 1.0, 0.0, 0.5]), np.random.default_rng(1)
+    kept = np.zeros(6)
+    for _ in range(4000):
+        kept[systematic(chances, rng)] += 1
+    np.testing.assert_allclose(kept / 4000, chances, atol=0.035)
+    assert kept[3] == 4000
+    assert kept[4] == 0
+
+
+def test_more_rows_than_have_a_weight_are_refused():
+    with pytest.raises(InputError, match="at most the 2 rows"):
+        inclusion(np.array([1.0, 0.0, 2.0]), 3)
+
+
+def test_sizes():
+    assert rows_asked(None, 10, 7) == 7
+    assert rows_asked(4, 10, 7) == 4
+    assert rows_asked(0.25, 10, 7) == 2
+    for wrong in (0, -1, 0.0, 1.5, "all", True, np.nan):
+        with pytest.raises(InputError, match="size"):
+            checked_size(wrong)
+    checked_size(None)
+    checked_size(np.int64(3))
+
+
+def test_rows_are_taken_from_every_kind_of_table():
+    rows = np.array([2, 0, 2])
+    assert taken([1, 2, 3], rows) == [3, 1, 3]
+    assert taken(("a", "b", "c"), rows) == ("c", "a", "c")
+    assert taken(np.array([[1], [2], [3]]), rows).tolist() == [[3], [1], [3]]
+    assert taken(pd.Series(["a", "b", "c"], index=[5, 6, 7]), rows).index.tolist() == [7, 5, 7]
+    assert taken(pl.DataFrame({"a": [1, 2, 3]}), rows)["a"].to_list() == [3, 1, 3]
+
+
+def test_the_mask_marks_who_is_not_there_exactly_once():
+    changed = reduced(np.arange(4)[:, None], list("abcd"), np.array([0, 2, 2]))
+    assert changed.mask.tolist() == [False, True, True, True]
+    assert changed.level == 0.75
+    assert changed.y == ["a", "c", "c"]
+    with pytest.raises(InputError, match="at least 1 of the 4 rows"):
+        reduced(np.arange(4)[:, None], None, np.array([], dtype=np.intp))

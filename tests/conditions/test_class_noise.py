@@ -1,0 +1,103 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.conditions import ClassNoise
+from fairtrial.conditions.class_noise import SCHEMES, checked_pairs, checked_transition
+from fairtrial.errors import InputError
+
+X = np.random.default_rng(1).normal(size=(40, 2))
+Y = np.array(list("a" * 20 + "b" * 12 + "c" * 8))
+
+
+def test_input_forms_stay_and_are_not_written_to():
+    for y in (Y, Y.tolist(), tuple(Y), pd.Series(Y, index=range(5, 45)), pd.Categorical(Y), pd.Series(Y, dtype="category")):
+        before = list(y)
+        changed = ClassNoise(0.25).apply(X, y, 3)
+        assert list(y) == before
+        assert type(changed.y) is type(y)
+        assert (np.asarray(changed.y) != np.asarray(y)).sum() == 10
+        assert changed.X is X
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_numbers_as_classes(scheme):
+    more = {"pairwise": {"pairs": (2, 5)}, "transition-matrix": {"transition": np.full((2, 2), 0.5)}}.get(scheme, {})
+    y = np.where(X[:, 0] > 0, 2, 5)
+    changed = ClassNoise(0.1, scheme, **more).apply(X, y, 0)
+    assert changed.y.dtype == y.dtype
+    assert set(changed.y.tolist()) <= {2, 5}
+
+
+def test_a_declared_class_gets_no_case_unless_asked():
+    y = pd.Series(pd.Categorical(Y, ["a", "b", "c", "absent"]))
+    assert "absent" not in set(ClassNoise(1.0).apply(X, y, 1).y)
+    changed = ClassNoise(1.0, classes="declared").apply(X, y, 1)
+    assert "absent" in set(changed.y)
+    assert changed.mask.all()
+    listed = ClassNoise(1.0, "next-class", classes=["c", "b", "a", "new"]).apply(X, Y, 1).y
+    assert dict(zip(Y.tolist(), listed.tolist(), strict=True)) == {"a": "new", "b": "a", "c": "b"}
+
+
+def test_one_class_cannot_be_noisy():
+    for scheme in ("symmetric-uniform", "next-class", "majority-to-second", "minority-driven", "neighbourwise-borderline"):
+        with pytest.raises(InputError, match="at least 2 classes for class noise, got only 'a'"):
+            ClassNoise(0.5, scheme).apply(X, ["a"] * 40)
+    with pytest.raises(InputError, match="at least 2 classes"):
+        ClassNoise(0.5, "margin-borderline", classes=["a", "b"]).apply(X, ["a"] * 40)
+    assert ClassNoise(0.5, classes=["a", "b"]).apply(X, ["a"] * 40, 1).mask.sum() == 20
+    assert ClassNoise(0.0).apply(X, ["a"] * 40).level == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"scheme": "symmetric"}, "scheme must be one of"),
+        ({"of": "rows"}, "of must be one of"),
+        ({"scheme": "pairwise"}, "scheme 'pairwise' needs pairs="),
+        ({"pairs": ("a", "b")}, "scheme 'symmetric-uniform' takes no pairs, that is for 'pairwise'"),
+        ({"scheme": "transition-matrix"}, "needs transition="),
+        ({"transition": np.eye(2)}, "takes no transition"),
+        ({"classes": "all"}, "classes must be one of"),
+        ({"minority_share": 2}, "minority_share must lie between 0 and 1"),
+        ({"neighbours": 0}, "neighbours must be at least 1"),
+        ({"kernel": "poly"}, "kernel must be one of"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    with pytest.raises(InputError, match=message):
+        ClassNoise(0.1, **parameters)
+
+
+def test_words():
+    assert str(ClassNoise(0.1, "next-class", part="all")) == "10 % class noise (next-class) in all parts"
+    assert "of each class" in ClassNoise(0.1, of="class").words()
+    assert str(ClassNoise(None, "transition-matrix", transition=np.eye(2))).startswith("class noise (transition-matrix)")
+
+
+def test_pairs_in_all_forms():
+    assert checked_pairs(("a", "b")) == (("a", "b"),)
+    assert checked_pairs([1, 2]) == ((1, 2),)
+    assert checked_pairs({"a": "b", "b": "a"}) == (("a", "b"), ("b", "a"))
+    assert checked_pairs([["a", "b"], ["b", "c"]]) == (("a", "b"), ("b", "c"))
+    for wrong in ("ab", [], ["ab", "cd", "ef"], [("a", "b", "c")], [("a", "a")], [("a", "b"), ("a", "c")]):
+        with pytest.raises(InputError, match="pairs must"):
+            checked_pairs(wrong)
+
+
+def test_transitions_in_all_forms():
+    rows = {"a": {"a": 0.5, "b": 0.5}, "b": {"a": 0.1, "b": 0.9}}
+    assert checked_transition(rows) == rows
+    assert checked_transition(pd.DataFrame(rows).T) == rows
+    assert checked_transition([[0.5, 0.5], [0.1, 0.9]]) == ((0.5, 0.5), (0.1, 0.9))
+    for wrong, message in [
+        ([[0.5, 0.4], [0, 1]], "row 0 of transition must hold probabilities that sum to 1"),
+        ([[1.5, -0.5], [0, 1]], "sum to 1"),
+        ([[0.5, np.nan], [0, 1]], "must be finite"),
+        ([[1.0, 0.0]], "square matrix"),
+        ({"a": {"b": 0.5}}, "transition of 'a' must hold probabilities that sum to 1"),
+        ({"a": 0.5}, "map each class to a mapping"),
+        ("ab", "must hold numbers"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            checked_transition(wrong)

@@ -1,0 +1,96 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from fairtrial.conditions.covariate_shift import CovariateShift
+from fairtrial.errors import InputError
+
+PEOPLE = pd.DataFrame({"age": np.arange(100.0), "sex": pd.Categorical(["f", "m"] * 50)})
+TRUTH = np.where(PEOPLE["age"] > 50, "sick", "well")
+
+
+@pytest.mark.parametrize("keep", ["age < 65", lambda X: X["age"] < 65])
+def test_no_elderly(keep):
+    changed = CovariateShift(keep=keep).apply(PEOPLE, TRUTH)
+    assert changed.rows.tolist() == list(range(65))
+    assert changed.mask.tolist() == [False] * 65 + [True] * 35
+    assert changed.level == 0.35
+    pd.testing.assert_frame_equal(changed.X, PEOPLE.iloc[:65])
+    assert changed.y.tolist() == TRUTH[:65].tolist()
+
+
+def test_some_of_the_kept():
+    changed = CovariateShift(keep="sex == 'f'", size=0.2).apply(PEOPLE, TRUTH, rng=1)
+    assert len(changed.y) == 20
+    assert set(changed.X["sex"]) == {"f"}
+    with pytest.raises(InputError, match="at most the 50 rows"):
+        CovariateShift(keep="sex == 'f'", size=51).apply(PEOPLE, TRUTH)
+
+
+@given(st.integers(0, 999), st.integers(1, 100))
+@settings(max_examples=40, deadline=None)
+def test_sizes_are_exact_and_rows_prove_it(seed, size):
+    drawn = CovariateShift(weights="age + 1", size=size).apply(PEOPLE, TRUTH, rng=seed)
+    kept = CovariateShift(weights="age + 1", method="remove", size=size).apply(PEOPLE, TRUTH, rng=seed)
+    for changed in (drawn, kept):
+        assert len(changed.y) == size
+        assert changed.X["age"].tolist() == changed.rows.tolist()
+        assert (changed.mask == (np.bincount(changed.rows, minlength=100) != 1)).all()
+    assert len(set(kept.rows.tolist())) == size
+
+
+def test_draws_follow_the_weights():
+    """Weights 0..99 make the mean age sum a^2 / sum a = 199/3, with standard deviation about 23.4."""
+    changed = CovariateShift(weights="age", size=20_000).apply(PEOPLE, TRUTH, rng=1)
+    assert changed.X["age"].mean() == pytest.approx(199 / 3, abs=0.7)
+    assert (changed.rows > 0).all()
+
+
+def test_removal_follows_the_weights():
+    """Three times the weight, three times the chance."""
+    shift = CovariateShift(weights={"age < 50": 3}, method="remove", size=20)
+    young = [(shift.apply(PEOPLE, TRUTH, rng=seed).X["age"] < 50).sum() for seed in range(300)]
+    assert np.mean(young) == pytest.approx(15, abs=0.4)
+
+
+def test_defaults():
+    assert len(CovariateShift(weights="age").apply(PEOPLE, TRUTH, rng=1).y) == 100
+    assert len(CovariateShift(weights="age", method="remove").apply(PEOPLE, TRUTH, rng=1).y) == 49
+    both = CovariateShift(weights="age", keep="age < 10", size=500).apply(PEOPLE, TRUTH, rng=1)
+    assert both.X["age"].max() == 9
+
+
+def test_matrices_and_no_classes_will_do():
+    changed = CovariateShift(keep="x0 > 1").apply(np.array([[1.0], [2.0]]), None)
+    assert changed.y is None
+    assert changed.X.tolist() == [[2.0]]
+
+
+def test_it_describes_itself():
+    shift = CovariateShift(keep="age < 65", weights={"sex == 'f'": 2})
+    assert str(shift) == "covariate shift (only age < 65, weights 2 where sex == 'f') in the test part"
+    assert shift.describe()["weights"] == {"sex == 'f'": 2}
+    assert isinstance(hash(shift), int)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({}, "give keep or weights"),
+        ({"keep": 3}, "keep must be an expression"),
+        ({"weights": "age >"}, "weights must be an expression"),
+        ({"keep": "a", "method": "x"}, "method must be"),
+        ({"keep": "a", "size": -1}, "size must be"),
+    ],
+)
+def test_wrong_parameters_are_named(wrong, told):
+    with pytest.raises(InputError, match=told):
+        CovariateShift(**wrong)
+
+
+def test_nobody_left_is_an_error():
+    with pytest.raises(InputError, match="at least 1 of the 100 rows"):
+        CovariateShift(keep="age > 1000").apply(PEOPLE, TRUTH)
+    with pytest.raises(InputError, match="above 0 for at least 1"):
+        CovariateShift(weights="age * 0").apply(PEOPLE, TRUTH)

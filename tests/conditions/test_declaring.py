@@ -1,0 +1,31 @@
+import pytest
+
+from fairtrial.conditions import AttributeNoise, ClassNoise, Clean, MissingValues, Sequence, from_declaration
+from fairtrial.errors import InputError, UnknownNameError
+
+
+def test_declared_conditions():
+    assert from_declaration("clean") == Clean()
+    assert from_declaration("class-noise", level=0.1, scheme="next-class", part="test") == ClassNoise(
+        0.1, "next-class", part="test"
+    )
+    steps = [{"condition": "class-noise", "level": 0.1}, {"condition": "missing-values", "level": 0.2}, AttributeNoise(0.1)]
+    assert from_declaration("sequence", steps=steps) == Sequence([ClassNoise(0.1), MissingValues(0.2), AttributeNoise(0.1)])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("class-nois", {"level": 0.1}, "no condition is called 'class-nois': did you mean 'class-noise'"),
+        ("class-noise", {"levle": 0.1}, "class-noise has no parameter 'levle': did you mean 'level'"),
+        ("class-noise", {}, "class-noise needs the parameter 'level', got none"),
+        ("class-noise", {"level": 0.1, "scheme": "next-clas"}, "did you mean 'next-class'"),
+        ("sequence", {"steps": [{"level": 0.1}]}, "step 0 must name its condition"),
+        ("sequence", {"steps": "class-noise"}, "steps must be a list of conditions, got str"),
+        ("sequence", {"steps": ["class-noise"]}, "steps must hold conditions, got 'class-noise'"),
+        (3, {}, "condition must be a name, got 3"),
+    ],
+)
+def test_wrong_declarations(name, parameters, message):
+    with pytest.raises((InputError, UnknownNameError), match=message):
+        from_declaration(name, **parameters)

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from fairtrial.conditions import Clean
+from fairtrial.conditions.concept_change import ConceptChange
+from fairtrial.conditions.covariate_shift import CovariateShift
+from fairtrial.conditions.environment import Altered, Environment, altered
+from fairtrial.conditions.prior_shift import PriorShift
+from fairtrial.conditions.selection_bias import SelectionBias
+from fairtrial.data.simulate import Flu, Twonorm
+from fairtrial.errors import InputError
+
+
+class Line:
+    """Uniform on [0, 1); the class is whether x0 is above one half."""
+
+    def sample(self, n, rng):
+        X = rng.random((n, 1))
+        return X, (X[:, 0] > 0.5).astype(int)
+
+
+def test_whatever_samples_is_an_environment():
+    assert isinstance(Line(), Environment)
+    assert isinstance(Twonorm(), Environment)
+    assert isinstance(Flu(), Environment)
+    assert isinstance(Altered(Line(), Clean()), Environment)
+    assert not isinstance(object(), Environment)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Clean(),
+        CovariateShift(keep="x0 > 0.9"),
+        CovariateShift(weights="x0"),
+        PriorShift(priors={1: 0.05}),
+        SelectionBias(chance="x0"),
+        ConceptChange(labels={0: 1}, where="x0 < 0.1", level=0.5),
+    ],
+    ids=str,
+)
+def test_there_are_always_as_many_rows_as_asked_for(condition):
+    for n in (1, 7, 400):
+        X, y = Altered(Line(), condition).sample(n, np.random.default_rng(3))
+        assert len(X) == len(y) == n
+
+
+def test_a_change_of_the_population_keeps_the_rule():
+    X, y = Altered(Line(), CovariateShift(keep="x0 > 0.4")).sample(2000, np.random.default_rng(1))
+    assert X.min() > 0.4
+    assert (y == (X[:, 0] > 0.5)).all()
+    assert y.mean() == pytest.approx(5 / 6, abs=0.03)
+
+
+def test_a_change_of_the_classes_reaches_its_share():
+    y = Altered(Line(), PriorShift(priors={1: 0.1})).sample(3000, np.random.default_rng(1))[1]
+    assert y.mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_conditions_follow_each_other():
+    swap = ConceptChange(labels={0: 1, 1: 0})
+    X, y = Altered(Line(), swap, CovariateShift(keep="x0 > 0.5")).sample(50, np.random.default_rng(1))
+    assert (y == 0).all()
+    assert (X > 0.5).all()
+
+
+def test_a_flu_without_elderly_equals_the_population_without_them():
+    kept, _ = Altered(Flu(), CovariateShift(keep="age < 65")).sample(20_000, np.random.default_rng(1))
+    own, _ = Flu(missing=["Elderly"]).sample(20_000, np.random.default_rng(2))
+    assert kept["age"].mean() == pytest.approx(own["age"].mean(), abs=0.6)
+
+
+def test_names():
+    worlds = altered(Line(), {"high": CovariateShift(keep="x0 > 0.5"), "odd": (Clean(), Clean())}, name="base")
+    assert list(worlds) == ["base", "high", "odd"]
+    assert len(worlds["odd"].conditions) == 2
+    with pytest.raises(InputError, match="name must differ"):
+        altered(Line(), {"usual": Clean()})
+
+
+def test_what_cannot_be_is_said():
+    with pytest.raises(InputError, match="environment must have sample"):
+        Altered(object(), Clean())
+    with pytest.raises(InputError, match="conditions must be conditions"):
+        Altered(Line(), "clean")
+    with pytest.raises(InputError, match="enough rows, got 0 of up to"):
+        Altered(Line(), CovariateShift(keep="x0 > 2")).sample(5, np.random.default_rng(1))
+
+
+def test_a_rare_group_is_waited_for():
+    """One of 3,000 rows, where 1,000 are drawn at first."""
+    X, _ = Altered(Line(), CovariateShift(keep="x0 > 0.99967")).sample(5, np.random.default_rng(1))
+    assert X.min() > 0.99967
+    assert len(X) == 5

@@ -1,0 +1,142 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from fairtrial.conditions.rules import checked_rule, checked_weights, in_words, matching, weighing
+from fairtrial.errors import InputError
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [3.0, 30.0, 65.0, 80.0, np.nan],
+        "sex": pd.Categorical(["f", "m", "f", "m", "f"]),
+        "blood sugar": [1, 2, 3, 4, 5],
+        "late": [True, False, True, False, True],
+    }
+)
+TRUTH = pd.Series(["well", "sick", "well", "sick", "sick"], dtype="category")
+
+
+@pytest.mark.parametrize(
+    ("rule", "python"),
+    [
+        ("age < 65", lambda row: row.age < 65),
+        ("not age < 65", lambda row: not row.age < 65),
+        ("20 <= age < 66", lambda row: 20 <= row.age < 66),
+        ("age < 10 or age > 70", lambda row: row.age < 10 or row.age > 70),
+        ("(age < 10) | (age > 70) & (sex == 'm')", lambda row: row.age < 10 or (row.age > 70 and row.sex == "m")),
+        ("sex == 'f' and age >= 65", lambda row: row.sex == "f" and row.age >= 65),
+        ("sex != 'f'", lambda row: row.sex != "f"),
+        ("sex in ['m', 'x']", lambda row: row.sex in ["m", "x"]),
+        ("age not in (3, 80)", lambda row: row.age not in (3, 80)),
+        ("`blood sugar` ** 2 - 1 > 3 * 2", lambda row: row.sugar**2 - 1 > 6),
+        ("abs(age - 65) / 5 <= 3", lambda row: abs(row.age - 65) / 5 <= 3),
+        ("late", lambda row: row.late),
+        ("late == True and `blood sugar` % 2 == 1", lambda row: row.late and row.sugar % 2 == 1),
+        ("y == 'sick' and age > -1", lambda row: row.y == "sick" and row.age > -1),
+        ("True", lambda row: True),
+        ("1 < 2", lambda row: True),
+    ],
+)
+def test_an_expression_means_what_python_means(rule, python):
+    rows = PEOPLE.rename(columns={"blood sugar": "sugar"}).assign(y=TRUTH).itertuples()
+    assert matching("where", rule, PEOPLE, TRUTH).tolist() == [bool(python(row)) for row in rows]
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=8), st.floats(-5, 5), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]))
+@settings(max_examples=50, deadline=None)
+def test_comparisons_equal_pandas_own(values, limit, sign):
+    frame = pd.DataFrame({"a": values})
+    rule = f"a {sign} {limit!r}"
+    assert matching("where", rule, frame).tolist() == frame.eval(rule, engine="python").tolist()
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "__import__('os').system('true')",
+        "age.sum() > 1",
+        "age.__class__",
+        "PEOPLE['age'] > 1",
+        "(lambda: True)()",
+        "[x for x in age]",
+        "exp(age, age)",
+        "abs(x=age)",
+        "open('x')",
+        "age if late else age",
+        "f'{age}' == 'x'",
+        "age := 3",
+        "age = 3",
+        "import os",
+        "age <",
+        "",
+        "1j > age",
+        "None == age",
+        "age @ age",
+    ],
+)
+def test_nothing_but_the_grammar_runs(rule):
+    with pytest.raises(InputError, match="keep must"):
+        checked_rule("keep", rule)
+
+
+def test_a_power_of_constants_ends():
+    assert matching("keep", "age < 9 ** 9 ** 9", PEOPLE).tolist() == [True, True, True, True, False]
+
+
+def test_the_data_is_not_written_to():
+    before = PEOPLE.copy()
+    weighing("weights", "exp(-abs(age)) * 0 + 1 + `blood sugar`", PEOPLE.fillna({"age": 1}))
+    matching("where", "not late", PEOPLE)
+    pd.testing.assert_frame_equal(PEOPLE, before)
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("agee < 3", "did you mean 'age'"),
+        ("y == 1", "must name columns of X"),
+        ("age + 1", "true or false"),
+        ("age and late", "neither true nor false"),
+        ("sex < 3", "does not fit"),
+        ("sex + 1 == 2", "does not fit"),
+    ],
+)
+def test_a_wrong_rule_says_why(rule, told):
+    with pytest.raises(InputError, match=told):
+        matching("where", rule, PEOPLE)
+
+
+def test_functions_get_the_table_as_it_is():
+    X = np.array([[1.0], [2.0]])
+    assert matching("keep", lambda given: given[:, 0] > 1, X).tolist() == [False, True]
+    assert matching("where", lambda given, y: y == "b", X, np.array(["a", "b"]), with_class=True).tolist() == [False, True]
+    with pytest.raises(InputError, match="for each of the 2 rows"):
+        matching("keep", lambda given: [True], X)
+
+
+def test_weights_from_text_function_and_mapping():
+    X = np.array([[0.0], [1.0], [2.0]])
+    np.testing.assert_allclose(weighing("weights", "exp(x0)", X), np.exp([0, 1, 2]))
+    assert weighing("weights", "3", X).tolist() == [3, 3, 3]
+    assert weighing("weights", lambda given: given[:, 0] > 1, X).tolist() == [0, 0, 1]
+    assert weighing("weights", {"x0 >= 1": 4, "x0 >= 2": 0.5}, X).tolist() == [1, 4, 2]
+    assert weighing("chance", {"y == 'a'": 0.5}, X, ["a", "b", "a"]).tolist() == [0.5, 1, 0.5]
+
+
+@pytest.mark.parametrize("rule", ["-x0", "log(x0)", "1 / x0", lambda given: given[:, 0] * np.nan])
+def test_weights_are_finite_and_not_negative(rule):
+    with pytest.raises(InputError, match="weights must be finite and at least 0"):
+        weighing("weights", rule, np.array([[0.0], [1.0]]))
+
+
+@pytest.mark.parametrize("rule", [3, None, {"x0 > 1": -1}, {"x0 > 1": "two"}, {"x0 > 1": True}, {3: 1.0}, {"x0 >": 1}])
+def test_weights_of_other_kinds_are_refused(rule):
+    with pytest.raises(InputError, match="weights must"):
+        checked_weights("weights", rule)
+
+
+def test_rules_in_words():
+    assert in_words({"age > 3": 0.5}) == "0.5 where age > 3"
+    assert in_words("age > 3") == "age > 3"
+    assert in_words(test_rules_in_words) == "test_rules_in_words"

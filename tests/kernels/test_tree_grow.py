@@ -1,0 +1,54 @@
+"""Trees grown on presorted columns are those of the plain twin."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fairtrial._columns import read_columns
+from fairtrial.kernels.tree_grow import longer
+from fairtrial.learners.c45_build import Plan, bound_of, build_tree
+from fairtrial.learners.learner import Training
+from fairtrial.kernels.tree_split import Rules
+from tests.reference.trees import drawn
+from tests.reference.trees_twin import Twin
+
+
+def told(tree, node=0):
+    if tree.column[node] < 0:
+        return tuple(round(float(count), 6) + 0.0 for count in tree.counts[node])
+    cut = None if np.isnan(tree.threshold[node]) else float(tree.threshold[node])
+    return int(tree.column[node]), cut, tuple(told(tree, child) for child in tree.children(node))
+
+
+def both(frame, weight, **options):
+    """The tree by kernels and the tree by the twin."""
+    columns = read_columns(frame.iloc[:, :-1])
+    codes = frame["class"].cat.codes.to_numpy().astype(np.intp)
+    classes = len(frame["class"].cat.categories)
+    chosen = {"prune": True, "collapse": True, "raising": True} | options
+    plan = Plan(Rules(2.0, True, False), bound_of(0.25), chosen["collapse"], chosen["prune"], chosen["raising"])
+    tree = build_tree(Training(columns, codes, weight), plan, np.arange(classes), classes)
+    levels = [0 if each is None else len(each) for each in columns.categories]
+    return told(tree), Twin(columns.values.tolist(), levels, codes.tolist(), weight.tolist(), classes, **chosen).told()
+
+
+@pytest.mark.parametrize("seed", range(100, 112))
+def test_whole_trees_equal_the_twin(seed):
+    kernel, twin = both(*drawn(seed), prune=False, collapse=False)
+    assert kernel == twin
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(1000, 10_000), st.integers(6, 40))
+def test_small_tables_equal_the_twin(seed, rows):
+    frame, weight = drawn(seed)
+    kernel, twin = both(frame.iloc[:rows], weight[:rows], prune=False, collapse=False)
+    assert kernel == twin
+
+
+def test_arrays_grow_with_their_rows_kept():
+    grown = longer(np.array([[1.0, 2.0]]), 3)
+    assert grown.shape == (3, 2)
+    assert grown[0].tolist() == [1.0, 2.0]
+    assert longer(np.arange(4), 2).shape == (4,)

@@ -1,0 +1,42 @@
+"""Collapsing, pruning and raising equal the plain twin's."""
+
+import numpy as np
+import pytest
+
+from fairtrial.kernels.tree_grow import Nodes
+from fairtrial.kernels.tree_prune import collapse, compact, make_leaf
+from tests.kernels.test_tree_grow import both
+from tests.reference.trees import drawn
+
+
+def stump(left, right):
+    """A root with two leaves."""
+    counts = np.array([np.add(left, right), left, right], dtype=float)
+    return Nodes(np.array([0, -1, -1]), np.array([0.5, np.nan, np.nan]), np.array([1, 0, 0]), np.array([2, 0, 0]), counts)
+
+
+@pytest.mark.parametrize("options", [{"prune": False}, {"raising": False}, {}], ids=str)
+@pytest.mark.parametrize("seed", range(200, 208))
+def test_simplified_trees_equal_the_twin(seed, options):
+    kernel, twin = both(*drawn(seed), **options)
+    assert kernel == twin
+
+
+def test_a_split_without_fewer_errors_collapses():
+    nodes = stump([5, 1], [4, 2])
+    collapse(nodes)
+    assert nodes.column[0] == -1
+
+
+def test_a_split_with_fewer_errors_stays():
+    nodes = stump([5, 1], [1, 4])
+    collapse(nodes)
+    assert nodes.column[0] == 0
+
+
+def test_compact_drops_what_cannot_be_reached():
+    nodes = stump([5, 1], [1, 4])
+    make_leaf(nodes, 0)
+    kept = compact(nodes)
+    assert kept.column.tolist() == [-1]
+    assert kept.counts.tolist() == [[6.0, 5.0]]
