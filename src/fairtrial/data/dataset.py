@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -56,7 +56,7 @@ class Summary:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Rows with typed columns and a class. It never changes: `X` and `y` hand out copies that share memory until written to.
+    """Rows with typed columns and a class. It never changes: `X` and `y` hand out copies.
 
     `X` holds float64 for numeric and pandas' category for nominal columns; `y` is a category whose categories are the declared
     classes. Two data sets are equal when their contents are, whatever their names.
@@ -74,6 +74,7 @@ class Dataset:
     row_ids: npt.NDArray[Any]
     source: str = ""
     notes: tuple[str, ...] = ()
+    _ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
 
     @classmethod
     def of(
@@ -88,29 +89,39 @@ class Dataset:
         row_ids: npt.ArrayLike | None = None,
         source: str = "",
         notes: Sequence[str] = (),
+        ranges: Mapping[str, tuple[float, float]] | None = None,
     ) -> Dataset:
-        """A data set of a table and a class column; `classes` gives the declared classes in order."""
+        """A data set of a table and a class column; `classes` gives the declared classes in order, `ranges` declared ones."""
         from fairtrial.data.typing import typed_classes, typed_columns
 
         frame = typed_columns(X, nominal)
         label = typed_classes(y, classes, target)
         if len(frame) != len(label):
             raise InputError(f"X and y must have the same number of rows: X has {len(frame)}, y has {len(label)}")
+        if label.name in frame.columns:
+            raise InputError(
+                f"target must differ from the columns of X, got {label.name!r}: give the class another name, target="
+            )
         ids = np.arange(len(frame)) if row_ids is None else np.array(row_ids)
         if ids.shape != (len(frame),) or len(set(ids.tolist())) != len(ids):
             raise InputError(f"row_ids must hold a different value for each of the {len(frame)} rows")
         ids.flags.writeable = False
-        return cls(name, frame, label, ids, source, tuple(notes))
+        return cls(name, frame, label, ids, source, tuple(notes), tuple((ranges or {}).items()))
 
     @property
     def X(self) -> pd.DataFrame:  # noqa: N802
         """The attributes."""
-        return self._X.copy(deep=False)
+        return self._X.copy(deep=not _copies_on_write())
 
     @property
     def y(self) -> pd.Series[Any]:
         """The class of each row."""
-        return self._y.copy(deep=False)
+        return self._y.copy(deep=not _copies_on_write())
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """The lowest and highest value of the numeric columns whose file declares them."""
+        return dict(self._ranges)
 
     @property
     def target(self) -> str:
@@ -133,15 +144,15 @@ class Dataset:
     @cached_property
     def content_hash(self) -> str:
         """SHA-256 over columns, types and values in order; names of the set and ids of its rows do not count."""
-        digest = hashlib.sha256()
+        digest = hashlib.sha256(f"{len(self)} rows, {self._X.shape[1]} attributes".encode())
         for column in [*(self._X[name] for name in self._X.columns), self._y]:
             digest.update(repr(str(column.name)).encode())
             if column.dtype == "category":
-                digest.update(repr([repr(each) for each in column.cat.categories.tolist()]).encode())
+                digest.update(b"nominal" + repr([repr(each) for each in column.cat.categories.tolist()]).encode())
                 digest.update(column.cat.codes.to_numpy(dtype="<i8").tobytes())
             else:
                 numbers = column.to_numpy(dtype="<f8") + 0.0  # minus zero becomes zero
-                digest.update(np.where(np.isnan(numbers), np.nan, numbers).tobytes())
+                digest.update(b"numeric" + np.where(np.isnan(numbers), np.nan, numbers).tobytes())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -152,10 +163,18 @@ class Dataset:
 
     def take(self, rows: npt.ArrayLike) -> Dataset:
         """The data set of these rows only (positions or a mask); ids and declared classes stay."""
-        rows = np.asarray(rows)
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+        rows = self._positions(np.asarray(rows))
         frame, label = self._X.iloc[rows].reset_index(drop=True), self._y.iloc[rows].reset_index(drop=True)
-        return Dataset(self.name, frame, label, self.row_ids[rows], self.source, self.notes)
+        return Dataset(self.name, frame, label, self.row_ids[rows], self.source, self.notes, self._ranges)
+
+    def _positions(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        if rows.dtype == bool and rows.shape == (len(self),):
+            return np.flatnonzero(rows)
+        if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
+            raise InputError(f"rows must be positions or a mask of {len(self)} rows, got {rows.dtype} of shape {rows.shape}")
+        if len(rows) and not (rows.min() >= 0 and rows.max() < len(self)):
+            raise InputError(f"rows must be positions from 0 to {len(self) - 1}, got {rows.min()} to {rows.max()}")
+        return rows.astype(np.intp)
 
     def frame(self) -> pd.DataFrame:
         """All columns, the class last."""
@@ -175,3 +194,10 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+
+def _copies_on_write() -> bool:
+    """Whether a shallow copy is as good as a deep one: pandas copies what is written to since version 3."""
+    import pandas as pd
+
+    return int(pd.__version__.split(".")[0]) >= 3

@@ -1,0 +1,100 @@
+"""WEKA's files of data (.arff), dense and sparse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fairtrial.data.attributes import QUOTED, Attribute
+from fairtrial.data.dataset import Dataset
+from fairtrial.data.declared import Format, read_declared
+from fairtrial.data.faults import warn_if_known
+from fairtrial.data.lines import Source
+from fairtrial.data.rows import LEFT_OUT
+
+MOST_CELLS = 2**29
+"""The largest table that sparse rows may stand for: 4 GiB."""
+
+_SPECIAL = re.compile(r"[\t'\"%{}]")
+_VALUE = re.compile(rf"[ \t]*+({QUOTED}|[^,\t'\"%{{}}]*+)(?:[ \t]*+(,)|[ ]*+(\t)[ \t]*+|[ \t]*+(?:%.*)?$)", re.DOTALL)
+_ITEM = re.compile(rf"\s*+([0-9]{{1,9}})\s++({QUOTED}|[^,'\"%{{}}\s]++)\s*+([,}}])")
+_WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
+
+
+class _Cutter:
+    """Parts the rows of one file; a line that needs no care is split at its commas."""
+
+    def __init__(self, attributes: Sequence[Attribute]) -> None:
+        self._usual = ["0" if each.kind == "numeric" else LEFT_OUT for each in attributes]
+        self._sparse_rows_left = MOST_CELLS // len(attributes)
+
+    def __call__(self, line: str) -> list[str]:
+        if not _SPECIAL.search(line):
+            return line.split(",") if line and not line.isspace() else []
+        text = line.strip()
+        if not text or text[0] == "%":
+            return []
+        if _WEIGHT.search(text) and (text[0] != "{" or text.count("{") > 1):
+            raise ValueError("a weight {...} behind a row is not read: remove it, or make it an attribute")
+        return self._sparse(text) if text[0] == "{" else _dense(text)
+
+    def _sparse(self, text: str) -> list[str]:
+        self._sparse_rows_left -= 1
+        if self._sparse_rows_left < 0:
+            raise ValueError(f"sparse rows must not stand for more than {MOST_CELLS} values: leave out rows or attributes")
+        row, place, end = list(self._usual), 1, ","
+        seen = set()
+        if empty := re.compile(r"\s*\}").match(text, 1):
+            place, end = empty.end(), "}"
+        while end == ",":
+            found = _ITEM.match(text, place)
+            if found is None:
+                raise ValueError(f"a sparse row must read {{index value, ...}}, got {text[place : place + 40]!r}")
+            index = int(found[1])
+            if index >= len(row) or index in seen:
+                raise ValueError(f"an index of a sparse row must be below {len(row)} and stand once, got {index}")
+            seen.add(index)
+            row[index], place, end = found[2], found.end(), found[3]
+        rest = text[place:].strip()
+        if rest and rest[0] != "%":
+            raise ValueError(f"nothing may follow a sparse row, got {rest[:40]!r}")
+        return row
+
+
+def _dense(text: str) -> list[str]:
+    values, place = [], 0
+    while True:
+        found = _VALUE.match(text, place)
+        if found is None:
+            raise ValueError(
+                f"a value with commas, quotes or braces must be in quotes as a whole, got {text[place : place + 40]!r}"
+            )
+        values.append(found[1])
+        place = found.end()
+        if not found[2] and not found[3]:
+            return values
+
+
+ARFF = Format(lists={}, missing=("?",), plain=False, cut=_Cutter)
+
+
+def read_arff(source: Source, target: str | None = None, *, name: str | None = None, encoding: str = "utf-8") -> Dataset:
+    """An ARFF file as a data set: a path, the bytes of a file, or an open one.
+
+    The class is the last attribute unless `target` names another. Numeric, nominal, string and date attributes are read, in
+    dense and sparse rows; values are parted by commas or tabs. Strings become nominal, dates become seconds since 1970 (UTC).
+    What a sparse row leaves out is 0, or the first declared value. Weights of rows and relational attributes are refused.
+
+    >>> weather = read_arff(b'''@RELATION weather
+    ... @ATTRIBUTE outlook {sunny, 'light rain'}   % two of them
+    ... @ATTRIBUTE humidity NUMERIC
+    ... @ATTRIBUTE play {yes, no}
+    ... @DATA
+    ... sunny, 85, no
+    ... 'light rain', ?, yes
+    ... {1 70, 2 no}
+    ... ''')
+    >>> weather.X["outlook"].tolist(), weather.X["humidity"].tolist(), weather.y.tolist()
+    (['sunny', 'light rain', 'sunny'], [85.0, nan, 70.0], ['no', 'yes', 'no'])
+    """
+    return warn_if_known(read_declared(source, ARFF, target=target, name=name, encoding=encoding))

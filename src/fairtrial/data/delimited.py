@@ -1,0 +1,144 @@
+"""Text tables (CSV, TSV and their kin) as data sets: layout and types inferred, errors with their line."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from fairtrial._check import one_of
+from fairtrial.data.dataset import Dataset
+from fairtrial.data.faults import warn_if_known
+from fairtrial.data.frames import known_columns, read_frame
+from fairtrial.data.sniffing import MISSING, is_number
+from fairtrial.data.text_tables import Content, Layout, cells_of, contents, find_layout, line_of, stem
+from fairtrial.errors import InputError, SuspectInputWarning
+
+
+def read_delimited(
+    path: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    name: str | None = None,
+    nominal: Sequence[str] | None = None,
+    numeric: Sequence[str] | None = None,
+    text: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    columns: Sequence[str] | None = None,
+    missing: Collection[str] = MISSING,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+) -> Dataset:
+    """A text table as a data set; `.gz` is unpacked.
+
+    Delimiter, header and types are inferred unless given: a column is numeric if every value that is not missing is a number,
+    else nominal. The class is the column `target`, or the last one; whole numbers stay whole numbers there. Without a header
+    the columns are x0, x1, ... unless `columns` names them. Columns in `text` are nominal with their values exactly as written.
+    The words in `missing` mean a missing value; an empty cell always does.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "flowers.csv").write_text("length;hue;kind\\n1.5;red;a\\n?;blue;b\\n")
+    ...     print(read_delimited(Path(folder) / "flowers.csv").summary())
+    flowers: 2 rows, 1 numeric and 1 nominal attributes, 1 missing values; classes: a 1, b 1; imbalance ratio 1.00
+    """
+    path = Path(path)
+    absent = frozenset([missing] if isinstance(missing, str) else missing) | {""}
+    one_of("decimal", decimal, [".", ","])
+    content = contents(path, encoding)
+    layout = find_layout(content, delimiter, header, columns, absent)
+    cells = cells_of(content, layout)
+    where = str(path)
+    names = [each for each in layout.names if each not in known_columns("drop", drop, layout.names, where)]
+    if len(names) < 2:
+        raise InputError(f"{where} must have at least 2 columns, attributes and a class, got {len(names)} behind drop=")
+    chosen = names[-1] if target is None else known_columns("target", [target], names, where)[0]
+    kinds = _kinds(chosen, nominal, numeric, text, names, where)
+    table = {each: _typed(each, cells.pop(each), kinds.get(each), absent, decimal, content, layout) for each in names}
+    _warn_of_row_numbers(table, layout, where)
+    _complete(table[chosen], chosen, content, layout)
+    return _dataset(table, chosen, name or stem(path), where)
+
+
+def _kinds(
+    target: str,
+    nominal: Sequence[str] | None,
+    numeric: Sequence[str] | None,
+    text: Sequence[str] | None,
+    names: list[str],
+    where: str,
+) -> dict[str, str]:
+    """What is declared of columns. A class that is declared nominal is text."""
+    declared = {"nominal": nominal, "numeric": numeric, "text": text}
+    kinds = {target: "class"}
+    for kind, given in declared.items():
+        for each in known_columns(kind, given, names, where):
+            if kinds.get(each, kind) not in (kind, "class") or (each == target and kind == "numeric"):
+                raise InputError(f"{each!r} must be declared once, got {kinds[each]} and {kind}")
+            kinds[each] = "text" if each == target else kind
+    return kinds
+
+
+def _typed(
+    name: str, cells: Any, kind: str | None, missing: frozenset[str], decimal: str, content: Content, layout: Layout
+) -> Any:
+    from fairtrial.data import text_columns
+
+    if kind == "text":
+        return text_columns.as_text(cells, missing)
+    if kind == "class":
+        return text_columns.as_classes(cells, missing)
+    if kind == "nominal":
+        return text_columns.as_labels(cells, missing)
+    numbers = text_columns.as_numbers(cells, missing, decimal)
+    if numbers is None and kind == "numeric":
+        row, cell = text_columns.first_word(cells, missing, decimal)
+        line = line_of(row, content, layout)
+        raise InputError(f"{content.path}, line {line}: column {name!r} must hold numbers, got {cell!r}")
+    return _words(name, text_columns.as_text(cells, missing), str(content.path)) if numbers is None else numbers
+
+
+def _words(name: str, values: Any, where: str) -> Any:
+    if all(is_number(each.replace(",", ".", 1)) for each in values.categories):
+        warnings.warn(
+            f"column {name!r} of {where} holds numbers with decimal commas and is taken as nominal: pass decimal=','",
+            SuspectInputWarning,
+            stacklevel=4,
+        )
+    return values
+
+
+def _complete(label: Any, name: str, content: Content, layout: Layout) -> None:
+    missing = (label.codes < 0).nonzero()[0]
+    if len(missing):
+        line = line_of(int(missing[0]), content, layout)
+        raise InputError(
+            f"{content.path}, line {line}: the class {name!r} is missing ({len(missing)} such rows): drop these rows, or name "
+            "another class by target="
+        )
+
+
+def _warn_of_row_numbers(table: dict[str, Any], layout: Layout, where: str) -> None:
+    import numpy as np
+
+    name = layout.names[0]
+    values = table.get(name)
+    if not layout.header or layout.named[0] or not isinstance(values, np.ndarray) or len(values) < 2:
+        return
+    if np.array_equal(values - values[0], np.arange(len(values))):
+        warnings.warn(
+            f"the first column of {where} has no name and counts the rows: it is probably no attribute; pass drop=[{name!r}]",
+            SuspectInputWarning,
+            stacklevel=4,
+        )
+
+
+def _dataset(table: dict[str, Any], target: str, name: str, source: str) -> Dataset:
+    import pandas as pd
+
+    return warn_if_known(read_frame(pd.DataFrame(table), target=target, name=name, source=source))

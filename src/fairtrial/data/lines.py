@@ -1,0 +1,162 @@
+"""Text files line by line: in blocks, with a limit to the length of a line; every fault names the file and the line."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, Any
+
+from fairtrial.errors import InputError
+
+Source = str | PathLike[str] | bytes | IO[Any]
+
+LONGEST_LINE = 64 * 2**20
+_BLOCK = 2**20
+_PLAIN = "\n\r\t ,@%{}[]'\"\\?-+.0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def fault(name: str, line: int, message: str) -> InputError:
+    """The error for one line of a file.
+
+    >>> print(fault("iris.dat", 7, "a row must hold 5 values, got 4"))
+    iris.dat, line 7: a row must hold 5 values, got 4
+    """
+    return InputError(f"{name}, line {line}: {message}")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole lines, without their ends; `first` is the number of the first one, counted from 1."""
+
+    first: int
+    lines: list[str]
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return enumerate(self.lines, self.first)
+
+    def after(self, line: int) -> Block:
+        """The lines behind this one."""
+        return Block(line + 1, self.lines[line + 1 - self.first :])
+
+
+def named(source: Source) -> str:
+    """What to call a source in messages: its path, or what it is.
+
+    >>> named("folder/iris.dat"), named(b"1,2")
+    ('folder/iris.dat', 'the given bytes')
+    """
+    if isinstance(source, bytes):
+        return "the given bytes"
+    if isinstance(source, (str, PathLike)):
+        return str(fspath(source))
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else "the given file"
+
+
+def stem(source: Source, otherwise: str) -> str:
+    """The name of a data set that is read from here: that of the file without its ending."""
+    return Path(named(source)).stem if "given" not in named(source) else otherwise or "data"
+
+
+@contextmanager
+def opened(source: Source, encoding: str = "utf-8") -> Iterator[Iterator[Block]]:
+    """The lines of a path, of bytes or of an open file, in blocks. An open file stays open.
+
+    >>> with opened(b"one\\r\\ntwo") as blocks:
+    ...     [line for block in blocks for line in block]
+    [(1, 'one'), (2, 'two')]
+    """
+    encoding = _checked(encoding)
+    if isinstance(source, (str, PathLike)):
+        with _file(fspath(source)) as stream:
+            yield _blocks(stream, named(source), encoding)
+    elif isinstance(source, bytes):
+        yield _blocks(io.BytesIO(source), named(source), encoding)
+    elif hasattr(source, "read"):
+        yield _blocks(source, named(source), encoding)
+    else:
+        raise InputError(f"a file must be a path, bytes or an open file, got {type(source).__name__}")
+
+
+def _file(path: str) -> IO[bytes]:
+    if "\n" in path:
+        raise InputError("path must name a file, got text of several lines: pass the contents as bytes, text.encode()")
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: this is a folder, not a file: name a file in it") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path!r} cannot be opened: {error}") from None
+
+
+def _checked(encoding: str) -> str:
+    try:
+        name = codecs.lookup(encoding).name.removesuffix("-sig")
+        contains_ascii = _PLAIN.encode(name) == _PLAIN.encode("ascii")
+    except (LookupError, TypeError, ValueError):
+        raise InputError(f"encoding must name a text encoding, got {encoding!r}: try 'utf-8' or 'latin-1'") from None
+    if not contains_ascii:
+        raise InputError(f"encoding must be one that contains ASCII, got {encoding!r}: convert the file to UTF-8 first")
+    return name
+
+
+def _blocks(stream: IO[Any], name: str, encoding: str) -> Iterator[Block]:
+    first, pending, length = 1, [b""], 0
+    for piece in _pieces(stream, name, encoding):
+        whole, end, rest = piece.rpartition(b"\n")
+        if end:
+            block = Block(first, _decoded(b"".join([*pending, whole]), name, first, encoding).split("\n"))
+            first, pending, length = first + len(block.lines), [], 0
+            yield block
+        pending.append(rest)
+        length += len(rest)
+        if length > LONGEST_LINE:
+            raise fault(name, first, f"a line must not be longer than {LONGEST_LINE // 2**20} MiB: is this a text file?")
+    if length:
+        yield Block(first, [_decoded(b"".join(pending), name, first, encoding)])
+
+
+def _pieces(stream: IO[Any], name: str, encoding: str) -> Iterator[bytes]:
+    """Pieces of the file in which every line ends in a line feed; a carriage return is never parted from its line feed."""
+    start = True
+    while piece := _read(stream, _BLOCK, name, encoding):
+        while piece.endswith(b"\r") and (more := _read(stream, 1, name, encoding)):
+            piece += more
+        if start and encoding == "utf-8":
+            piece = piece.removeprefix(codecs.BOM_UTF8)
+        start = False
+        if b"\r" in piece:
+            piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if piece:
+            yield piece
+
+
+def _read(stream: IO[Any], size: int, name: str, encoding: str) -> bytes:
+    try:
+        piece = stream.read(size)
+        return piece.encode(encoding) if isinstance(piece, str) else bytes(piece)
+    except InputError:
+        raise
+    except Exception as error:  # an open file may be of any kind: a member of a broken archive raises what its codec raises
+        raise InputError(f"{name} cannot be read: {error or type(error).__name__}") from None
+
+
+def _decoded(raw: bytes, name: str, first: int, encoding: str) -> str:
+    if b"\0" in raw:
+        line = first + raw.count(b"\n", 0, raw.index(b"\0"))
+        raise fault(name, line, "a text file must not hold NUL bytes: it is damaged, binary or UTF-16; convert it to UTF-8")
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = first + raw.count(b"\n", 0, error.start)
+        remedy = (
+            "if it is Western European text, pass encoding='latin-1'" if encoding != "iso8859-1" else "name another encoding"
+        )
+        raise fault(name, line, f"byte 0x{raw[error.start]:02x} is not {encoding}: {remedy}") from None

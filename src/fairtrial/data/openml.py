@@ -1,0 +1,128 @@
+"""Data sets of OpenML by number or name: downloaded once, kept in the cache, read by fairtrial's own ARFF reader."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlsplit
+from urllib.request import Request, urlopen
+
+from fairtrial.data.cache import cache_folder, keep
+from fairtrial.data.dataset import Dataset
+from fairtrial.data.reading import retyped
+from fairtrial.errors import InputError, UnknownNameError
+
+SERVER = "https://www.openml.org"
+_SECONDS = 60
+_NOT_THERE = (404, 412)
+
+
+def load_openml(which: str | int) -> Dataset:
+    """The set with this number, or the oldest active one of this name. Needs the network once; then the cache holds it.
+
+    The class is OpenML's default target; columns that OpenML marks as row ids or to be ignored are left out.
+    """
+    text = str(which).strip()
+    if not text:
+        raise InputError("an OpenML set must be given by number or name, got nothing: try 'openml:61'")
+    number = int(text) if text.isascii() and text.isdigit() else _number_of(text)
+    facts = _description(number)
+    path = cache_folder() / "openml" / str(number) / "data.arff"
+    if not path.is_file():
+        keep(path, _download(facts))
+    return _read(path, facts, number)
+
+
+def _read(path: Any, facts: dict[str, Any], number: int) -> Dataset:
+    from fairtrial.data.arff import read_arff
+
+    target = facts.get("default_target_attribute")
+    where = f"OpenML set {number} ({facts.get('name')})"
+    if not target or "," in target:
+        told = f"the targets {target!r}" if target else "no target"
+        raise InputError(
+            f"{where} must name a single class, got {told}: choose one by fairtrial.data.read({str(path)!r}, target=...)"
+        )
+    data = read_arff(path, target=target, name=str(facts.get("name")))
+    left_out = [each for each in _listed(facts, "row_id_attribute", "ignore_attribute") if each in data.X.columns]
+    data = retyped(data, drop=left_out)
+    notes = (*data.notes, f"version {facts.get('version')}", *(f"left out: {each}" for each in left_out))
+    return replace(data, source=f"openml:{number}", notes=notes)
+
+
+def _listed(facts: dict[str, Any], *fields: str) -> list[str]:
+    found: list[str] = []
+    for each in fields:
+        value = facts.get(each) or []
+        found += value.split(",") if isinstance(value, str) else [str(name) for name in value]
+    return [each.strip() for each in found]
+
+
+def _number_of(name: str) -> int:
+    """The number of the oldest active set of this name."""
+    path = cache_folder() / "openml" / "names" / f"{quote(name, safe='')}.json"
+    if path.is_file():
+        return int(json.loads(path.read_text())["number"])
+    answer = _json(
+        f"{SERVER}/api/v1/json/data/list/data_name/{quote(name, safe='')}/limit/100/status/active", f"called {name!r}"
+    )
+    try:
+        found = min(answer["data"]["dataset"], key=lambda each: int(each["version"]))
+        number = int(found["did"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"OpenML's answer about {name!r} cannot be read: try the number of the set") from None
+    keep(path, json.dumps({"number": number}).encode())
+    return number
+
+
+def _description(number: int) -> dict[str, Any]:
+    path = cache_folder() / "openml" / str(number) / "description.json"
+    if path.is_file():
+        return dict(json.loads(path.read_text()))
+    answer = _json(f"{SERVER}/api/v1/json/data/{number}", f"numbered {number}")
+    facts = answer.get("data_set_description") if isinstance(answer, dict) else None
+    if not isinstance(facts, dict) or "url" not in facts:
+        raise InputError(f"OpenML's answer about set {number} cannot be read: it describes no file")
+    if str(facts.get("format", "")).lower() not in ("arff", "sparse_arff"):
+        raise InputError(f"OpenML set {number} must be an ARFF file, got {facts.get('format')!r}")
+    keep(path, json.dumps(facts).encode())
+    return facts
+
+
+def _download(facts: dict[str, Any]) -> bytes:
+    content = _fetch(str(facts["url"]), f"numbered {facts.get('id')}")
+    declared = facts.get("md5_checksum")
+    if declared and hashlib.md5(content, usedforsecurity=False).hexdigest() != declared:
+        raise InputError(f"the file of OpenML set {facts.get('id')} does not match its checksum: the download broke; try again")
+    return content
+
+
+def _json(url: str, which: str) -> Any:
+    try:
+        return json.loads(_fetch(url, which))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"OpenML's answer about the set {which} is no JSON: try again later") from None
+
+
+def _fetch(url: str, which: str) -> bytes:
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise InputError(f"OpenML names a file that is not on the web: {url!r}")
+    try:
+        with urlopen(Request(url, headers={"User-Agent": "fairtrial"}), timeout=_SECONDS) as answer:
+            return bytes(answer.read())
+    except HTTPError as error:
+        error.close()
+        if error.code in _NOT_THERE:
+            raise UnknownNameError(f"OpenML has no active set {which}: look at {SERVER}/search?type=data") from None
+        raise InputError(f"OpenML refused with code {error.code}: try again later") from None
+    except (URLError, HTTPException, OSError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise InputError(
+            f"OpenML cannot be reached ({reason}): the set {which} is not in the cache and needs the network"
+        ) from None

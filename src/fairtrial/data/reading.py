@@ -1,0 +1,209 @@
+"""One way to read them all: by the suffix of a file, or by what an object is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from fairtrial._check import one_of
+from fairtrial._registry import did_you_mean
+from fairtrial.data.dataset import Dataset
+from fairtrial.data.delimited import read_delimited
+from fairtrial.data.frames import known_columns, read_frame
+from fairtrial.data.text_tables import stem, unpacked
+from fairtrial.errors import InputError
+
+FORMATS = {
+    "keel": (".dat",),
+    "arff": (".arff",),
+    "delimited": (".csv", ".tsv", ".txt", ".data", ".dat"),
+    "parquet": (".parquet", ".pq"),
+}
+SUFFIXES = tuple(sorted({suffix for suffixes in FORMATS.values() for suffix in suffixes}))
+
+
+def read(
+    source: Any,
+    *,
+    target: str | None = None,
+    name: str | None = None,
+    nominal: Sequence[str] | None = None,
+    numeric: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    format: str | None = None,  # noqa: A002
+    **layout: Any,
+) -> Dataset:
+    """A data set of a file, of a frame (pandas, Arrow, polars ...) or of a scikit-learn bunch.
+
+    Args:
+        source: A file: KEEL (.dat that begins with @relation), ARFF, CSV and its kin (.csv .tsv .txt .data .dat), Parquet;
+            texts may be packed (.gz). Or a table in memory.
+        target: The class column; otherwise what the file declares, or the last column.
+        name: The name of the data set; otherwise that of the file.
+        nominal: Columns to read as nominal although they look like numbers.
+        numeric: Columns to read as numbers although they look nominal.
+        drop: Columns to leave out.
+        format: keel, arff, delimited or parquet, where the suffix does not say it.
+        layout: For text tables: `delimiter`, `header` (True or False), `columns`, `missing` (the words that mean so),
+            `decimal`, `text`, `encoding`. KEEL and ARFF take `encoding`.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "two.csv").write_text("size,kind\\n1,a\\n2,b\\n")
+    ...     data = read(Path(folder) / "two.csv")
+    >>> data.X["size"].tolist(), data.y.tolist()
+    ([1.0, 2.0], ['a', 'b'])
+    """
+    common = {"nominal": nominal, "numeric": numeric, "drop": drop}
+    if isinstance(source, (str, os.PathLike)):
+        path = _existing(Path(source))
+        reader = _READERS[_format_of(path, format)]
+        return reader(path, target=target, name=name, **common, **layout)
+    _no_layout(layout)
+    return _from_memory(source, target, name or "data", common)
+
+
+def _from_memory(source: Any, target: str | None, name: str, common: dict[str, Any]) -> Dataset:
+    from fairtrial.data.bunches import is_bunch, read_bunch
+
+    if isinstance(source, Dataset):
+        return source
+    if is_bunch(source) and not hasattr(source, "columns"):
+        if target is not None:
+            raise InputError(f"target must be left out for a bunch, which has one of its own, got {target!r}")
+        return read_bunch(source, name=name, **common)
+    return read_frame(source, target=target, name=name, **common)
+
+
+def _existing(path: Path) -> Path:
+    if "\0" in str(path):
+        raise InputError("path must not hold a NUL character")
+    if path.is_dir():
+        raise InputError(f"{path} must be a file, got a folder: for a folder of KEEL folds use fairtrial.data.read_folds")
+    if not path.is_file():
+        near = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        hint = did_you_mean(path.name, near)
+        raise InputError(f"{path}: there is no such file" + (f"; {hint}" if "mean" in hint else ""))
+    return path
+
+
+def _format_of(path: Path, declared: str | None) -> str:
+    if declared is not None:
+        one_of("format", declared, list(FORMATS))
+        return declared
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    suffix = plain.suffix.lower()
+    if suffix == ".dat":
+        return "keel" if _begins_with_relation(path) else "delimited"
+    for format_name, suffixes in FORMATS.items():
+        if suffix in suffixes:
+            return format_name
+    remedy = "use fairtrial.data.read_folds" if suffix == ".zip" else f"pass format=, one of {list(FORMATS)}"
+    raise InputError(
+        f"{path} must end in one of {', '.join(SUFFIXES)} (texts also .gz), got {suffix or 'no suffix'!r}: {remedy}"
+    )
+
+
+def _begins_with_relation(path: Path) -> bool:
+    """Whether the first line that is neither blank nor a comment declares a relation, as KEEL's do."""
+    source = unpacked(path)
+    try:
+        with source.open("rb") if isinstance(source, Path) else source as file:
+            begin = file.read(1 << 16)
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    for line in begin.removeprefix(b"\xef\xbb\xbf").splitlines():
+        if line.strip() and not line.lstrip().startswith(b"%"):
+            return line.strip().lower().startswith(b"@")
+    return False
+
+
+def _no_layout(layout: dict[str, Any]) -> None:
+    if layout:
+        raise InputError(f"{sorted(layout)[0]} must be left out here: only text files have it")
+
+
+def _read_keel(path: Path, *, target: str | None, name: str | None, encoding: str = "utf-8", **common: Any) -> Dataset:
+    from fairtrial.data.keel import read_keel
+
+    return _declared(read_keel, path, target, name, encoding, common)
+
+
+def _read_arff(path: Path, *, target: str | None, name: str | None, encoding: str = "utf-8", **common: Any) -> Dataset:
+    from fairtrial.data.arff import read_arff
+
+    return _declared(read_arff, path, target, name, encoding, common)
+
+
+def _declared(
+    reader: Callable[..., Dataset], path: Path, target: str | None, name: str | None, encoding: str, common: dict[str, Any]
+) -> Dataset:
+    changes = {each: common.pop(each) for each in ("nominal", "numeric", "drop")}
+    _no_layout(common)
+    source = unpacked(path)
+    try:
+        data = reader(source, target=target, name=name or stem(path), encoding=encoding)
+    finally:
+        if not isinstance(source, Path):
+            source.close()
+    return retyped(data, **changes)
+
+
+def retyped(
+    data: Dataset,
+    *,
+    nominal: Sequence[str] | None = None,
+    numeric: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+) -> Dataset:
+    """The data set with some attributes of another type, or left out; the class stays as it is declared."""
+    if not (nominal or numeric or drop):
+        return data
+    where = data.source or data.name
+    attributes = data.X.columns
+    for argument, names in (("nominal", nominal), ("numeric", numeric), ("drop", drop)):
+        known_columns(argument, names, attributes, where)
+    changed = read_frame(data.frame(), target=data.target, nominal=nominal, numeric=numeric, drop=drop, source=data.source)
+    return Dataset.of(
+        changed.X,
+        data.y,
+        name=data.name,
+        target=data.target,
+        classes=data.classes,
+        row_ids=data.row_ids,
+        source=data.source,
+        notes=data.notes,
+        ranges={
+            each: limits for each, limits in data.ranges.items() if each in changed.X.columns and each not in changed.nominal
+        },
+    )
+
+
+def _read_parquet(path: Path, *, target: str | None, name: str | None, **common: Any) -> Dataset:
+    from fairtrial.data.parquet import read_parquet
+
+    changes = {each: common.pop(each) for each in ("nominal", "numeric", "drop")}
+    _no_layout(common)
+    return read_parquet(path, target=target, name=name, **changes)
+
+
+_OPTIONS = tuple(signature(read_delimited).parameters)[1:]
+
+
+def _read_delimited(path: Path, **options: Any) -> Dataset:
+    for each in options:
+        if each not in _OPTIONS:
+            raise InputError(f"read has no option {each!r}: {did_you_mean(each, _OPTIONS)}")
+    return read_delimited(path, **options)
+
+
+_READERS: dict[str, Callable[..., Dataset]] = {
+    "keel": _read_keel,
+    "arff": _read_arff,
+    "delimited": _read_delimited,
+    "parquet": _read_parquet,
+}

@@ -1,0 +1,114 @@
+"""Data sets as files: CSV, Parquet, ARFF."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairtrial._check import one_of
+from fairtrial.data.dataset import Dataset
+from fairtrial.data.sniffing import MISSING
+from fairtrial.errors import InputError
+
+_PLAIN = re.compile(r"[\w.+:/-]+", re.ASCII)
+
+
+def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = None, overwrite: bool = False) -> Path:  # noqa: A002
+    """Write a data set, the class last, in the format that the suffix names: .csv, .parquet or .arff.
+
+    Parquet and ARFF keep types and declared classes; CSV keeps values only.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from fairtrial.data import load, read
+    >>> with TemporaryDirectory() as folder:
+    ...     path = write(load("iris"), Path(folder) / "iris.parquet")
+    ...     read(path) == load("iris")
+    True
+    """
+    path = Path(path)
+    chosen = format or path.suffix.lower().removeprefix(".")
+    one_of("format", chosen, list(_WRITERS))
+    if path.exists() and not overwrite:
+        raise InputError(f"{path} exists already: name another file or overwrite it")
+    return _whole(path, lambda part: _WRITERS[chosen](data, part))
+
+
+def _whole(path: Path, fill: Callable[[Path], None]) -> Path:
+    """Write beside the place and move there, so that no half file is left behind."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".fairtrial-")
+        os.close(handle)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    part = Path(name)
+    try:
+        fill(part)
+        part.chmod(0o666 & ~_mask())
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _write_csv(data: Dataset, path: Path) -> None:
+    frame = data.frame()
+    for name in [*data.nominal, data.target]:
+        lost = [each for each in frame[name].cat.categories if str(each).strip() in MISSING]
+        if lost:
+            raise InputError(
+                f"the value {lost[0]!r} of {name!r} would be read as missing from CSV: choose the format parquet or arff"
+            )
+    frame.to_csv(path, index=False, lineterminator="\n")
+
+
+def _write_parquet(data: Dataset, path: Path) -> None:
+    data.frame().to_parquet(path, index=False)
+
+
+def _write_arff(data: Dataset, path: Path) -> None:
+    frame = data.frame()
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"@relation {_quoted(data.name)}\n\n")
+        for name in frame.columns:
+            file.write(f"@attribute {_quoted(str(name))} {_type(frame[name])}\n")
+        file.write("\n@data\n")
+        for row in zip(*(_cells(frame[name]) for name in frame.columns), strict=True):
+            file.write(",".join(row) + "\n")
+
+
+def _type(column: Any) -> str:
+    if column.dtype == "category":
+        return "{" + ",".join(_quoted(str(each)) for each in column.cat.categories) + "}"
+    return "numeric"
+
+
+def _cells(column: Any) -> list[str]:
+    if column.dtype == "category":
+        words = [*(_quoted(str(each)) for each in column.cat.categories), "?"]
+        return [words[code] for code in column.cat.codes]
+    return ["?" if np.isnan(value) else repr(value) for value in column.tolist()]
+
+
+def _quoted(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    return f"'{escaped}'"
+
+
+_WRITERS: dict[str, Callable[[Dataset, Path], None]] = {"csv": _write_csv, "parquet": _write_parquet, "arff": _write_arff}
+FORMATS = tuple(_WRITERS)

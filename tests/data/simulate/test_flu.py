@@ -1,0 +1,137 @@
+"""The flu domain. Its numbers are a reconstruction: what is tested is the structure that the tutorial states, and that class shares
+and best errors lie near its table of results (trivial errors, and errors of the complex network trained on the same population).
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.data.simulate import Flu, FluPopulation, age_group, flu_environments
+from fairtrial.data.simulate.flu import _joint
+from fairtrial.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def printed(oracles):
+    table = pd.read_csv(oracles / "drift_flu_results.csv")
+    return table.assign(scenario=table["scenario"].str.removeprefix("NGP/")).set_index(["learner", "scenario"])
+
+
+@pytest.mark.parametrize("name", list(flu_environments()))
+def test_class_shares_lie_near_the_printed_trivial_errors(name, printed):
+    share = 100 * Flu(name).class_shares()["Complications"]
+    assert share == pytest.approx(printed.loc[("1R", name), "trivial_error"], abs=2.5)
+
+
+@pytest.mark.parametrize("name", list(flu_environments()))
+def test_best_errors_lie_near_those_of_the_best_learner_printed(name, printed):
+    best = 100 * Flu(name).bayes_error
+    assert best == pytest.approx(printed.loc[("Complex NN", name), "error_trained_on_same"], abs=3)
+
+
+def test_hard_and_easy_populations_come_in_the_printed_order():
+    """A soft winter has the fewest complications of the seasons, then none, winter, drastic winter; poverty adds to it."""
+    share = {name: flu.class_shares()["Complications"] for name, flu in flu_environments().items()}
+    assert share["DP"] < share["NGP"] < share["ZGP"]
+    assert share["SW"] < share["NGP"] < share["W"] < share["DW"] < share["P+DW"]
+    assert share["NGP"] < share["P"] < share["P+DW"]
+
+
+@pytest.mark.parametrize("flu", [Flu(), Flu("P+DW", definition="FC"), Flu("DP", missing=["Infant"], definition="MC")], ids=repr)
+def test_exact_shares_equal_those_of_a_large_sample(flu):
+    X, y = flu.sample(100_000, rng=2)
+    shares = flu.class_shares()
+    assert sum(shares.values()) == pytest.approx(1)
+    assert (y == "Complications").mean() == pytest.approx(shares["Complications"], abs=0.006)
+    mass, _ = _joint(flu)
+    assert mass.sum() == pytest.approx(1)
+    for axis, (name, levels) in enumerate({"severity": 1, "health": 2, "social": 3}.items()):
+        counted = X[name].value_counts(normalize=True, sort=False).to_numpy()
+        np.testing.assert_allclose(mass.sum(axis=tuple({0, 1, 2, 3} - {levels})), counted, atol=0.007), axis
+
+
+def test_ages_are_uniform_in_their_groups_and_exponential_at_the_end():
+    X, _ = Flu().sample(100_000, rng=3)
+    age, group = X["age"].to_numpy(), age_group(X["age"])
+    shares = [float((group == name).mean()) for name in ("Infant", "Teenager", "YoungAdult", "Adult", "OldAdult", "Elderly")]
+    np.testing.assert_allclose(shares, Flu()._people.ages, atol=0.006)
+    adults, elderly = age[group == "Adult"], age[group == "Elderly"]
+    assert adults.mean() == pytest.approx(42.5, abs=0.15)
+    assert adults.std() == pytest.approx(15 / np.sqrt(12), abs=0.1)
+    assert elderly.mean() - 65 == pytest.approx(elderly.std(), rel=0.05), "as an exponential distribution has it"
+    assert elderly.min() >= 65
+
+
+def test_social_position_and_severity_are_rounded_normals_of_variance_three_quarters():
+    """P(N(2, 0.75) < 1.5) = 0.2819."""
+    X, _ = Flu(coding="numbers").sample(100_000, rng=4)
+    for name in ("social", "severity"):
+        assert (X[name] == 1).mean() == pytest.approx(0.2819, abs=0.006)
+        assert (X[name] == 3).mean() == pytest.approx(0.2819, abs=0.006)
+
+
+def test_population_drift_leaves_the_rule_and_class_change_the_patients():
+    X, _ = Flu().sample(200, rng=1)
+    for name in flu_environments():
+        np.testing.assert_array_equal(Flu(name).bayes_probabilities(X), Flu().bayes_probabilities(X))
+    same, _ = Flu(definition="MC").sample(200, rng=1)
+    pd.testing.assert_frame_equal(X, same)
+    assert (Flu(definition="MC").bayes_probabilities(X)[:, 1] >= Flu().bayes_probabilities(X)[:, 1]).all()
+
+
+def test_groups_that_are_missing_are_not_there():
+    X, _ = Flu(missing=["Elderly", "Infant"]).sample(5000, rng=1)
+    assert X["age"].between(6, 65, inclusive="left").all()
+    assert Flu(missing=["Elderly", "Infant"]) == Flu(missing=("Infant", "Elderly", "Infant"))
+    assert Flu(missing="Elderly") == Flu(missing=["Elderly"])
+
+
+def test_codings_hold_the_same_patients():
+    named, numbered, grouped = (Flu(coding=coding).sample(500, rng=1) for coding in ("categories", "numbers", "groups"))
+    assert named[1].equals(numbered[1])
+    assert named[1].equals(grouped[1])
+    assert (named[0]["health"].cat.codes + 1.0 == numbered[0]["health"]).all()
+    assert grouped[0]["age"].tolist() == age_group(named[0]["age"]).tolist()
+    np.testing.assert_array_equal(Flu().bayes_probabilities(named[0]), Flu().bayes_probabilities(numbered[0]))
+
+
+def test_who_knows_the_group_only_cannot_do_better():
+    assert Flu(coding="groups").bayes_error >= Flu().bayes_error
+
+
+def test_the_environments_of_the_three_experiments():
+    missing = flu_environments("missing")
+    assert len(missing) == 11
+    assert missing["no OldAdult or Elderly"].missing == ("OldAdult", "Elderly")
+    assert flu_environments("definitions")["FC"].definition == "FC"
+    with pytest.raises(InputError, match="kind must be one of"):
+        flu_environments("seasons")
+
+
+def test_own_populations():
+    everyone_old = FluPopulation((0, 0, 0, 0, 0, 1))
+    assert Flu(everyone_old).class_shares()["Complications"] > 0.6
+    with pytest.raises(InputError, match="leave some of the patients"):
+        Flu(everyone_old, missing=["Elderly"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"population": "NPG"}, "population must be one of"),
+        ({"missing": ["Elder"]}, "did you mean 'Elderly'"),
+        ({"definition": "more"}, "definition must be one of"),
+        ({"coding": "text"}, "coding must be one of"),
+    ],
+)
+def test_wrong_parameters_are_named(wrong, told):
+    with pytest.raises(InputError, match=told):
+        Flu(**wrong)
+
+
+def test_foreign_rows_are_refused():
+    X, _ = Flu().sample(3, rng=1)
+    with pytest.raises(InputError, match="column 'age'"):
+        Flu().bayes_probabilities(X.drop(columns="age"))
+    with pytest.raises(InputError, match="column 'health' must hold"):
+        Flu().bayes_probabilities(X.assign(health="Excellent"))

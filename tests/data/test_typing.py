@@ -1,0 +1,128 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from fairtrial.data.typing import typed_classes, typed_columns
+from fairtrial.errors import InputError
+
+
+def kinds(X, nominal=None):
+    return ["number" if kind == np.float64 else kind.categories.tolist() for kind in typed_columns(X, nominal).dtypes]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pd.DataFrame({"a": [1, 2], "b": ["y", None]}),
+        pl.DataFrame({"a": [1, 2], "b": ["y", None]}),
+        pa.table({"a": [1, 2], "b": ["y", None]}),
+        np.array([[1, "y"], [2, None]], dtype=object),
+        [[1, "y"], [2, None]],
+    ],
+    ids=["pandas", "polars", "arrow", "array", "lists"],
+)
+def test_any_table_has_the_same_types(X):
+    assert kinds(X) == ["number", ["y"]]
+
+
+def test_kinds_of_columns():
+    frame = pd.DataFrame(
+        {
+            "small": np.array([1, 2], dtype=np.int8),
+            "nullable": pd.array([1, None], dtype="Int64"),
+            "flag": [True, False],
+            "level": pd.Categorical(["low", "high"], categories=["low", "mid", "high"]),
+            "mixed": [1, "a"],
+            "when": pd.to_datetime(["2001-04-03T12:12:12", None]),
+            "zone": pd.to_datetime(["2001-04-03T14:12:12+02:00", None]),
+            "span": pd.to_timedelta([90, None], unit="s"),
+        }
+    )
+    typed = typed_columns(frame)
+    assert kinds(frame) == ["number", "number", [False, True], ["low", "mid", "high"], [1, "a"], "number", "number", "number"]
+    assert typed.iloc[0, 5:].tolist() == [986299932.0, 986299932.0, 90.0]
+    assert typed.iloc[1, [1, 5, 6, 7]].isna().all()
+
+
+def test_columns_are_made_nominal_by_name_or_place():
+    frame = pd.DataFrame({"a": [2.0, np.nan], "b": [1, 0]})
+    assert kinds(frame, ["a"]) == [[2.0], "number"]
+    assert kinds(frame, [1]) == kinds(frame, [-1]) == ["number", [0, 1]]
+    for wrong in (["c"], [2]):
+        with pytest.raises(InputError, match="nominal must name columns of X, got"):
+            typed_columns(frame, wrong)
+
+
+def test_sparse_matrices_are_filled():
+    assert typed_columns(sparse.csr_array(np.eye(2))).to_numpy().tolist() == [[1, 0], [0, 1]]
+
+
+def test_nothing_is_shared():
+    array = np.array([[1.0], [2.0]])
+    frame = pd.DataFrame({"a": [1.0], "b": pd.Categorical(["x"], categories=["x", "y"])})
+    from_array, from_frame = typed_columns(array), typed_columns(frame)
+    array[0, 0] = 9
+    frame.iloc[0, 0] = 9
+    frame.loc[0, "b"] = "y"
+    assert from_array.iloc[0, 0] == 1
+    assert from_frame.iloc[0].tolist() == [1, "x"]
+
+
+@pytest.mark.parametrize(
+    ("X", "told"),
+    [
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "'a' twice"),
+        (pd.DataFrame([[1, 2]], columns=["1", 1]), "'1' twice"),
+        ([1, 2], "two dimensions"),
+        ([[1, 2], [3]], "different lengths"),
+        (np.array([[1 + 2j]]), "real numbers"),
+        (pd.DataFrame({"a": [[1], [2]]}), r"plain values, got \[1\]"),
+    ],
+)
+def test_tables_that_are_none_are_refused(X, told):
+    with pytest.raises(InputError, match=told):
+        typed_columns(X)
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "expected"),
+    [
+        (["b", "a"], None, ["a", "b"]),
+        ([2, 1, 2], None, [1, 2]),
+        ([True, False], None, [False, True]),
+        (["b", "a"], ["b", "c", "a"], ["b", "c", "a"]),
+        (pd.Series(["b"], dtype=pd.CategoricalDtype(["c", "b"])), None, ["c", "b"]),
+        (pl.Series(["b", "a"]), None, ["a", "b"]),
+        (np.array([["b"], ["a"]]), None, ["a", "b"]),
+    ],
+)
+def test_classes_keep_the_declared_order(y, classes, expected):
+    found = typed_classes(y, classes)
+    assert found.cat.categories.tolist() == expected
+    assert found.tolist() == np.asarray(y).ravel().tolist()
+
+
+def test_the_class_has_a_name():
+    assert typed_classes(["a"]).name == "class"
+    assert typed_classes(pd.Series(["a"], name=0)).name == "0"
+    assert typed_classes(pd.Series(["a"], name="k"), target="t").name == "t"
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "told"),
+    [
+        (["a", None], None, "missing labels, got one at row 1"),
+        ([1.0, np.nan], None, "missing labels"),
+        (["a", "z"], ["a", "b"], "declared classes only, got 'z'"),
+        (["a"], ["a", "a"], "different labels"),
+        (["a"], ["a", None], "different labels"),
+        ([], None, "at least 1 row"),
+        (np.array([{}, {}], dtype=object), None, "plain labels"),
+    ],
+)
+def test_wrong_classes_are_refused(y, classes, told):
+    with pytest.raises(InputError, match=told):
+        typed_classes(y, classes)

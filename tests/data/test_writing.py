@@ -1,0 +1,63 @@
+"""Data sets as files, and back."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from fairtrial.data import Dataset, load, read, write
+from fairtrial.errors import InputError
+
+TEXT = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=8).filter(
+    lambda text: text.strip() == text
+)
+DATA = st.builds(
+    lambda rows, names, title: Dataset.of(
+        pd.DataFrame({names[0]: [row[0] for row in rows], names[1]: pd.Categorical([row[1] for row in rows], dtype=None)}),
+        [row[2] for row in rows],
+        target=names[2],
+        name=title,
+    ),
+    st.lists(st.tuples(st.floats(allow_infinity=False), TEXT, TEXT), min_size=1, max_size=10),
+    st.lists(TEXT, min_size=3, max_size=3, unique=True),
+    TEXT,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=DATA)
+@pytest.mark.parametrize("form", ["parquet", "arff"])
+def test_types_values_and_classes_come_back(tmp_path_factory, form, data):
+    path = write(data, tmp_path_factory.getbasetemp() / f"back.{form}", overwrite=True)
+    assert read(path) == data
+
+
+def test_csv_keeps_values(tmp_path):
+    iris = load("iris")
+    found = read(write(iris, tmp_path / "iris.csv"))
+    np.testing.assert_array_equal(found.X, iris.X)
+    assert found.y.tolist() == iris.y.tolist()
+
+
+def test_missing_values_and_classes_without_rows(tmp_path):
+    table = pd.DataFrame({"a": [1.0, np.nan], "b": pd.Categorical([None, "it's, so"], ["it's, so", "never"])})
+    data = Dataset.of(table, ["x", "x"], classes=["x", "y y"])
+    for form in ("parquet", "arff"):
+        assert read(write(data, tmp_path / f"t.{form}")) == data
+    found = read(write(data, tmp_path / "t.csv"))
+    assert found.X.isna().to_numpy().tolist() == [[False, True], [True, False]]
+
+
+def test_refusals(tmp_path):
+    data = Dataset.of(pd.DataFrame({"a": ["NA", "b"]}), ["x", "y"])
+    with pytest.raises(InputError, match="the value 'NA' of 'a' would be read as missing from CSV"):
+        write(data, tmp_path / "t.csv")
+    assert list(tmp_path.iterdir()) == []
+    write(data, tmp_path / "t.arff")
+    with pytest.raises(InputError, match=r"t\.arff exists already"):
+        write(data, tmp_path / "t.arff")
+    with pytest.raises(InputError, match="format must be one of"):
+        write(data, tmp_path / "t.xlsx")
+    with pytest.raises(InputError, match="cannot be written"):
+        write(data, tmp_path / "absent" / "t.arff")
+    assert write(data, tmp_path / "t", format="parquet").read_bytes()[:4] == b"PAR1"
