@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One split: positions of training and test rows; `repeat` and `fold` count from 0."""
+    """One split: positions of training and test rows; `repeat` and `fold` count from 0. It unpacks to train, test."""
 
     train: IntArray
     test: IntArray
@@ -38,6 +39,8 @@ class Splits:
     >>> splits = Splits.of([([0, 1], [2]), ([2], [0, 1])], n_rows=3)
     >>> [(train.tolist(), test.tolist()) for train, test in splits]
     [([0, 1], [2]), ([2], [0, 1])]
+    >>> print(splits)
+    given: 2 splits of 3 rows, test parts of 1 to 2
     """
 
     n_rows: int
@@ -48,6 +51,8 @@ class Splits:
     def of(cls, splits: Iterable[Any], n_rows: int, scheme: str = "given") -> Splits:
         """Of pairs (train, test), each positions or a mask; repeats are counted where the splits carry them."""
         if isinstance(splits, Splits):
+            if splits.n_rows != n_rows:
+                raise InputError(f"splits must be of the {n_rows} rows at hand, got splits of {splits.n_rows} rows")
             return splits
         parts = [_split(each, fold, n_rows) for fold, each in enumerate(splits)]
         if not parts:
@@ -62,7 +67,7 @@ class Splits:
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
         """The splits as scikit-learn asks for them; `X` must have as many rows as they were made for."""
-        rows = self.n_rows if X is None else X.shape[0] if hasattr(X, "shape") else len(X)
+        rows = self.n_rows if X is None else row_count(X)
         if rows != self.n_rows:
             raise InputError(f"X must have the {self.n_rows} rows that the splits were made for, got {rows}")
         for part in self.parts:
@@ -72,7 +77,7 @@ class Splits:
         """How many splits there are."""
         return len(self.parts)
 
-    @property
+    @cached_property
     def content_hash(self) -> str:
         """SHA-256 of all positions in order."""
         digest = hashlib.sha256(str(self.n_rows).encode())
@@ -92,21 +97,38 @@ class Splits:
         sizes = [len(part.test) for part in self.parts]
         repeats = 1 + max(part.repeat for part in self.parts)
         told = f" in {repeats} repeats" if repeats > 1 else ""
-        return f"{self.scheme}: {len(sizes)} splits{told} of {self.n_rows} rows, test parts of {min(sizes)} to {max(sizes)}"
+        parts = f"test parts of {min(sizes)}" + (f" to {max(sizes)}" if max(sizes) > min(sizes) else "")
+        return f"{self.scheme}: {len(sizes)} splits{told} of {self.n_rows} rows, {parts}"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
 
 
+def row_count(X: Any) -> int:
+    """How many rows a table, a sparse matrix or a list has.
+
+    >>> row_count([["a"], ["b"]]), row_count(np.zeros((3, 2)))
+    (2, 3)
+    """
+    shape = getattr(X, "shape", None)
+    if shape is None and hasattr(X, "__len__") and not isinstance(X, str):
+        return len(X)
+    if not shape:
+        raise InputError(f"X must be a table or a list with an entry for each row, got {X!r}")
+    return int(shape[0])
+
+
 def _split(given: Any, fold: int, n_rows: int) -> Split:
-    if isinstance(given, Split):
-        return given
     try:
         train, test = given
     except (TypeError, ValueError):
         raise InputError(f"split {fold} must be a pair (train, test), got {type(given).__name__}") from None
+    repeat, fold_in_repeat = (given.repeat, given.fold) if isinstance(given, Split) else (0, fold)
     return Split(
-        _positions(f"train of split {fold}", train, n_rows), _positions(f"test of split {fold}", test, n_rows), 0, fold
+        _positions(f"train of split {fold}", train, n_rows),
+        _positions(f"test of split {fold}", test, n_rows),
+        repeat,
+        fold_in_repeat,
     )
 
 
@@ -114,10 +136,13 @@ def _positions(name: str, given: npt.ArrayLike, n_rows: int) -> IntArray:
     rows = np.asarray(given)
     if rows.dtype == bool and rows.shape == (n_rows,):
         rows = np.flatnonzero(rows)
-    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
-        raise InputError(f"{name} must hold positions of rows, got {given!r}")
-    if len(rows) and not (rows.min() >= 0 and rows.max() < n_rows):
+    if rows.shape == (0,):
+        raise InputError(f"{name} must hold at least 1 row, got none: a learner needs rows to learn from and to be tested on")
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise InputError(f"{name} must hold positions of rows, got {given!r}: pass whole numbers, or a mask of {n_rows} rows")
+    if not (rows.min() >= 0 and rows.max() < n_rows):
         raise InputError(f"{name} must hold positions from 0 to {n_rows - 1}, got {rows.min()} to {rows.max()}")
-    frozen = rows.astype(np.intp)
-    frozen.flags.writeable = False
-    return frozen
+    if rows.flags.writeable or rows.dtype != np.intp:
+        rows = rows.astype(np.intp)
+        rows.flags.writeable = False
+    return rows

@@ -1,0 +1,39 @@
+"""Write the picture of the page on resampling: which of 36 rows test in which split, for several schemes.
+
+`python docs/make_resampling_pictures.py` writes into `docs/pictures`; a folder and a suffix may follow: `pictures .png`.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from fairtrial import resampling
+from fairtrial.report.saving import save
+from fairtrial.report.splits import draw_splits
+
+
+def pictures() -> dict[str, Any]:
+    """Each picture by its name."""
+    kind = ["common"] * 28 + ["rare"] * 8
+    patient = [row // 3 for row in range(36)]
+    schemes = {
+        "KFold(4): the rare class falls as it may": resampling.KFold(4, random_state=2),
+        "StratifiedKFold(4): each fold has its share of each class": resampling.StratifiedKFold(4, random_state=2),
+        "GroupKFold(4): three rows of one patient stay together": resampling.GroupKFold(4, random_state=2),
+        "Holdout(1/3): one split, stratified": resampling.Holdout(random_state=2),
+        "RandomSubsampling(4): some rows test often, some never": resampling.RandomSubsampling(4, random_state=2),
+        "Bootstrap(4): drawn with replacement, the rest tests": resampling.Bootstrap(4, random_state=2),
+    }
+    frozen = {name: splitter.freeze(kind, kind, patient) for name, splitter in schemes.items()}
+    return {"splits": draw_splits(frozen, kind, title="Six ways to split 36 rows")}
+
+
+def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
+    """Write them."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, chart in pictures().items():
+        save(chart, Path(folder) / f"{name}{suffix}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,118 @@
+"""Rows that belong together stay together: no group is on both sides of a split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from fairtrial._check import IntArray, whole_number
+from fairtrial.errors import InputError
+from fairtrial.resampling.splits import Split
+from fairtrial.resampling.splitter import FoldSplitter, Rows, Seed, Splitter, enough_of_each_class
+
+
+class GroupKFold(FoldSplitter):
+    """Whole groups are dealt into `n_splits` folds.
+
+    `balance=True` makes the folds as equal in rows as it can: the largest group first, each into the smallest fold; groups
+    of one size in random order. Where all sizes differ nothing is left to chance, and repeats are alike. `balance=False`
+    deals groups at random, as many into each fold to within one, whatever their sizes.
+
+    >>> patient = ["ann", "ann", "ann", "bob", "cid", "cid", "dee", "eve"]
+    >>> splits = GroupKFold(2, random_state=1).freeze(patient, groups=patient)
+    >>> [len(test) for _, test in splits]
+    [4, 4]
+    """
+
+    _labels_groups = True
+
+    def __init__(self, n_splits: int = 5, *, balance: bool = True, random_state: Seed = None) -> None:
+        super().__init__(n_splits, random_state=random_state)
+        self.balance = balance
+
+    def _folds(self, rows: Rows, rng: np.random.Generator) -> IntArray:
+        groups = rows.group_codes("GroupKFold")
+        sizes = _sizes(groups, self.n_splits)
+        if not self.balance:
+            return rng.permutation(np.arange(len(sizes)) % self.n_splits)[groups]
+        fold_of = np.empty(len(sizes), dtype=np.intp)
+        filled = np.zeros(self.n_splits, dtype=np.intp)
+        for group in np.lexsort((rng.random(len(sizes)), -sizes)):
+            fold_of[group] = np.argmin(filled)
+            filled[fold_of[group]] += sizes[group]
+        return rng.permutation(self.n_splits)[fold_of][groups]
+
+
+class StratifiedGroupKFold(FoldSplitter):
+    """Whole groups are dealt into `n_splits` folds so that each fold has its share of each class, as near as groups allow.
+
+    Groups that are most unlike an even mixture come first; each goes to the fold that lacks its classes most.
+
+    >>> patient = ["ann", "ann", "bob", "bob", "cid", "cid", "dee", "dee"]
+    >>> ill = [1, 1, 0, 0, 0, 0, 1, 1]
+    >>> splits = StratifiedGroupKFold(2, random_state=1).freeze(patient, ill, patient)
+    >>> [sum(ill[row] for row in test) for _, test in splits]
+    [2, 2]
+    """
+
+    _labels_classes = True
+    _labels_groups = True
+
+    def _folds(self, rows: Rows, rng: np.random.Generator) -> IntArray:
+        y, groups = rows.classes("StratifiedGroupKFold"), rows.group_codes("StratifiedGroupKFold")
+        sizes = _sizes(groups, self.n_splits)
+        enough_of_each_class(rows, self.n_splits, "StratifiedGroupKFold")
+        counts = np.zeros((len(sizes), len(rows.class_names)))
+        np.add.at(counts, (groups, y), 1)
+        shares = counts / counts.sum(axis=0)
+        fold_of = np.empty(len(sizes), dtype=np.intp)
+        filled, lengths = np.zeros((self.n_splits, shares.shape[1])), np.zeros(self.n_splits)
+        for group in np.lexsort((rng.random(len(sizes)), -counts.std(axis=1))):
+            # Putting shares g into fold f adds 2 f.g + g.g to the sum of squares, which is least when folds are alike.
+            fold = np.lexsort((lengths, np.round(filled @ shares[group], 12)))[0]
+            fold_of[group] = fold
+            filled[fold] += shares[group]
+            lengths[fold] += sizes[group]
+        return rng.permutation(self.n_splits)[fold_of][groups]
+
+
+class LeaveGroupOut(Splitter):
+    """Each choice of `n_groups` groups tests once, all other groups train. Nothing is drawn.
+
+    >>> site = ["x", "y", "x", "z"]
+    >>> [test.tolist() for _, test in LeaveGroupOut().split(site, groups=site)]
+    [[0, 2], [1], [3]]
+    """
+
+    _labels_groups = True
+    _draws = False
+
+    def __init__(self, n_groups: int = 1) -> None:
+        self.n_groups = whole_number("n_groups", n_groups, 1)
+
+    def _splits(self, rows: Rows, rng: np.random.Generator) -> Iterator[Split]:
+        groups = rows.group_codes("LeaveGroupOut")
+        present = int(groups.max()) + 1
+        if present <= self.n_groups:
+            raise InputError(f"groups must hold more than the {self.n_groups} groups to leave out, got {present}")
+        for fold, left_out in enumerate(combinations(range(present), self.n_groups)):
+            tested = np.isin(groups, left_out)
+            yield Split(np.flatnonzero(~tested), np.flatnonzero(tested), 0, fold)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many choices of groups there are."""
+        if groups is None:
+            raise InputError("groups must be given: there are as many splits as choices of groups")
+        return comb(int(self._rows(groups, None, groups).group_codes("LeaveGroupOut").max()) + 1, self.n_groups)
+
+
+def _sizes(groups: IntArray, n_splits: int) -> IntArray:
+    """How many rows each group has; there must be a group for each fold."""
+    sizes = np.bincount(groups)
+    if len(sizes) < n_splits:
+        raise InputError(f"n_splits must be at most the number of groups, {len(sizes)}, got {n_splits}")
+    return sizes

@@ -1,0 +1,296 @@
+"""Error estimates from losses: on the cases that each bootstrap sample left out, and on those that a learner was trained on.
+
+Efron & Tibshirani, Improvements on cross-validation: the .632+ bootstrap method, JASA 92 (1997) 548-560.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, between, finite, numbers, one_of
+from fairtrial.errors import InputError, SuspectInputWarning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METHODS = ("632+", "632", "632-e0", "loo-bootstrap", "e0", "e0-pooled", "resubstitution")
+Loss = Callable[[npt.NDArray[Any], npt.NDArray[Any]], npt.ArrayLike]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One estimate of the expected loss, with its standard error and interval."""
+
+    method: str
+    value: float
+    standard_error: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.value:.4f}, standard error {self.standard_error:.4f}, {self.low:.4f} to {self.high:.4f}"
+
+
+@dataclass(frozen=True)
+class ErrorEstimates:
+    """All estimates of one run; one of them is chosen: `value`, `standard_error`, `low` and `high` are its own.
+
+    `no_information` is the loss if cases and predictions had nothing to do with each other, `overfitting` runs from 0 (none)
+    to 1 (all that was learnt is chance), `weight` is what the .632+ estimate gives to the cases left out.
+    `monte_carlo_error` is how far the leave-one-out bootstrap would move with other draws: more resamples make it smaller,
+    not the standard error.
+    """
+
+    method: str
+    estimates: tuple[Estimate, ...]
+    n_rows: int
+    n_resamples: int
+    level: float
+    no_information: float
+    overfitting: float
+    weight: float
+    monte_carlo_error: float
+
+    def __getitem__(self, method: str) -> Estimate:
+        one_of("method", method, METHODS)
+        return next(each for each in self.estimates if each.method == method)
+
+    @property
+    def value(self) -> float:
+        """The estimate by the chosen method."""
+        return self[self.method].value
+
+    @property
+    def standard_error(self) -> float:
+        """Its standard error."""
+        return self[self.method].standard_error
+
+    @property
+    def low(self) -> float:
+        """The lower end of its interval."""
+        return self[self.method].low
+
+    @property
+    def high(self) -> float:
+        """The upper end of its interval."""
+        return self[self.method].high
+
+    def frame(self) -> pd.DataFrame:
+        """A line for each method."""
+        import pandas as pd
+
+        return pd.DataFrame([vars(each) for each in self.estimates])
+
+    def __str__(self) -> str:
+        told = [f"{self.n_resamples} bootstrap samples of {self.n_rows} rows, {100 * self.level:g} % intervals"]
+        told += [f"{'>' if each.method == self.method else ' '} {each}" for each in self.estimates]
+        facts = f"no-information rate {self.no_information:.4f}, relative overfitting {self.overfitting:.4f}"
+        return "\n".join([*told, f"{facts}, weight {self.weight:.4f}; Monte Carlo error {self.monte_carlo_error:.4f}"])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True, eq=False)
+class NoInformation:
+    """The mean loss over all pairs of a true class and a prediction, and how far each case moves it."""
+
+    rate: float
+    influence: FloatArray
+
+    @classmethod
+    def of_labels(cls, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
+        """For the error rate, from the shares of classes among truths and predictions.
+
+        >>> NoInformation.of_labels(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).rate
+        0.5
+        """
+        truths, guesses = y.tolist(), predicted.tolist()
+        code = {label: i for i, label in enumerate(dict.fromkeys([*truths, *guesses]))}
+        true_codes, codes = (np.array([code[label] for label in labels]) for labels in (truths, guesses))
+        true_share, share = (np.bincount(each, minlength=len(code)) / len(y) for each in (true_codes, codes))
+        return cls._of_means(1 - share[true_codes], 1 - true_share[codes])
+
+    @classmethod
+    def of_loss(cls, loss: Loss, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
+        """For any loss, by trying each prediction on all truths.
+
+        >>> squared = lambda true, guess: (true - guess) ** 2
+        >>> NoInformation.of_loss(squared, np.array([0.0, 2.0]), np.array([1.0, 1.0])).rate
+        1.0
+        """
+        of_truth, of_prediction = np.zeros(len(y)), np.zeros(len(y))
+        for j in range(len(y)):
+            tried = np.asarray(loss(y, np.repeat(predicted[j : j + 1], len(y), axis=0)), dtype=np.float64)
+            of_truth += tried / len(y)
+            of_prediction[j] = tried.mean()
+        return cls._of_means(of_truth, of_prediction)
+
+    @classmethod
+    def _of_means(cls, of_truth: FloatArray, of_prediction: FloatArray) -> NoInformation:
+        rate = float(of_truth.mean())
+        return cls(rate, (of_truth + of_prediction - 2 * rate) / len(of_truth))
+
+
+def out_of_bag_estimates(
+    losses: npt.ArrayLike,
+    counts: npt.ArrayLike,
+    resubstitution: npt.ArrayLike,
+    no_information: float | NoInformation,
+    *,
+    method: str = "632+",
+    level: float = 0.95,
+) -> ErrorEstimates:
+    """All estimates from a table of losses, whoever trained the learners.
+
+    `losses[b, i]` is the loss on case i of the learner trained on bootstrap sample b, `counts[b, i]` how often case i is in
+    that sample: only losses where it is 0 are looked at. `resubstitution[i]` is the loss on case i of the learner trained on
+    all cases.
+
+    >>> losses = [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    >>> counts = [[1, 2, 0], [2, 0, 1], [0, 1, 2]]
+    >>> found = out_of_bag_estimates(losses, counts, [0, 0, 0], 0.5)
+    >>> found["e0"].value, round(found["632"].value, 4)
+    (0.6667, 0.4213)
+    """
+    one_of("method", method, METHODS)
+    between("level", level, 0, 1)
+    Q, N, apparent = _tables(losses, counts, resubstitution)
+    if not isinstance(no_information, NoInformation):
+        no_information = NoInformation(float(no_information), np.zeros(len(apparent)))
+    left_out = _LeftOut.of(Q, N)
+    error, gamma, e1 = float(apparent.mean()), no_information.rate, left_out.per_case
+    plus, overfitting, weight, slopes = _plus(error, e1, gamma)
+    of_error = (apparent - error) / len(apparent)
+    parts = (of_error, left_out, no_information.influence)
+    zero_one = bool(np.isin(Q[N == 0], (0, 1)).all() and np.isin(apparent, (0, 1)).all())
+
+    def found(name: str, value: float, slopes: tuple[float, float, float]) -> Estimate:
+        se = _standard_error(*parts, slopes)
+        return Estimate(name, value, se, *_limits(value, se, level, len(apparent), zero_one))
+
+    estimates = (
+        found("632+", plus, slopes),
+        found("632", 0.368 * error + 0.632 * e1, (0.368, 0.632, 0)),
+        found("632-e0", 0.368 * error + 0.632 * left_out.per_run, (0.368, 0.632, 0)),
+        found("loo-bootstrap", e1, (0, 1, 0)),
+        found("e0", left_out.per_run, (0, 1, 0)),
+        found("e0-pooled", left_out.pooled, (0, 1, 0)),
+        found("resubstitution", error, (1, 0, 0)),
+    )
+    return ErrorEstimates(
+        method, estimates, len(apparent), len(Q), level, gamma, overfitting, weight, left_out.monte_carlo_error
+    )
+
+
+def _tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    Q, N, apparent = numbers("losses", losses), numbers("counts", counts), numbers("resubstitution", resubstitution)
+    if Q.ndim != 2 or Q.shape != N.shape or apparent.shape != Q.shape[1:]:
+        raise InputError(
+            "losses and counts must have a row for each bootstrap sample and a column for each case, and resubstitution a "
+            f"value for each case, got shapes {Q.shape}, {N.shape} and {apparent.shape}"
+        )
+    if min(Q.shape) < 2:
+        raise InputError(f"losses must hold at least 2 bootstrap samples of at least 2 cases, got shape {Q.shape}")
+    if not (N == 0).any():
+        raise InputError("counts must leave out some case in some bootstrap sample, got none that is left out")
+    finite("losses", np.where(N == 0, Q, 0.0))
+    return Q, N, finite("resubstitution", apparent)
+
+
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    """Means of the losses on cases left out, and what each case does to the mean over cases.
+
+    `influence` is the nonparametric delta method (Efron & Tibshirani 1997); `noise` is how much of its sum of squares comes
+    from the number of bootstrap samples being finite; `plain` leaves out what a case does as a training case.
+    """
+
+    per_case: float
+    per_run: float
+    pooled: float
+    influence: FloatArray
+    plain: FloatArray
+    noise: float
+    monte_carlo_error: float
+
+    @classmethod
+    def of(cls, Q: FloatArray, N: FloatArray) -> _LeftOut:
+        b, n = Q.shape
+        out = N == 0
+        Q = np.where(out, Q, 0.0)
+        times = out.sum(axis=0)
+        seen = times > 0
+        if not seen.all():
+            told = f"{(~seen).sum()} of {n} cases are in every bootstrap sample and do not count: draw more samples"
+            warnings.warn(told, SuspectInputWarning, stacklevel=4)
+        of_case = Q.sum(axis=0) / np.maximum(times, 1)
+        e1 = float(of_case[seen].mean())
+        plain = np.where(seen, of_case - e1, 0.0) / n
+        drawn, run = N - N.mean(axis=0), Q.mean(axis=1)
+        products = drawn * (run - run.mean())[:, None] * (1 - 1 / n) ** -n
+        factor = 2 + 1 / (n - 1)
+        # What each bootstrap sample contributes to the mean of each case, and to their mean.
+        steps = np.where(out, Q - of_case, 0.0) * (b / np.maximum(times, 1))
+        of_run = steps.mean(axis=1)
+        wobble = factor / n * (steps - of_run[:, None]) + products
+        sizes = out.sum(axis=1)
+        return cls(
+            e1,
+            float((Q.sum(axis=1)[sizes > 0] / sizes[sizes > 0]).mean()),
+            float(Q.sum() / out.sum()),
+            factor * plain + products.mean(axis=0),
+            plain,
+            float(wobble.var(axis=0, ddof=1).sum() / b),
+            float(np.sqrt(of_run.var(ddof=1) / b)),
+        )
+
+
+def _plus(error: float, e1: float, gamma: float) -> tuple[float, float, float, tuple[float, float, float]]:
+    """The .632+ estimate, the relative overfitting rate, the weight of what was left out, and the estimate's slopes.
+
+    Slopes are those with respect to resubstitution, leave-one-out bootstrap and no-information rate.
+    """
+    gap, room = min(e1, gamma) - error, gamma - error
+    if gap <= 0 or room <= 0:
+        return 0.368 * error + 0.632 * e1, 0.0, 0.632, (0.368, 0.632, 0.0)
+    overfitting = gap / room
+    weight = 0.632 / (1 - 0.368 * overfitting)
+    value = error + weight * gap
+    if e1 >= gamma:
+        return value, 1.0, 1.0, (0.0, 1.0, 0.0)
+    rest = 1 - 0.368 * overfitting
+    of_gap, of_room = 0.632 / rest**2, -0.632 * 0.368 * (overfitting / rest) ** 2
+    return value, overfitting, weight, (1 - of_gap - of_room, of_gap, of_room)
+
+
+def _standard_error(
+    of_error: FloatArray, left_out: _LeftOut, of_gamma: FloatArray, slopes: tuple[float, float, float]
+) -> float:
+    """Delta method with the Monte Carlo noise taken out; never below what the losses alone would give."""
+    a, b, c = slopes
+    variance = ((a * of_error + b * left_out.influence + c * of_gamma) ** 2).sum() - b**2 * left_out.noise
+    least = ((a * of_error + b * left_out.plain + c * of_gamma) ** 2).sum()
+    return float(np.sqrt(max(variance, least)))
+
+
+def _limits(value: float, se: float, level: float, n: int, zero_one: bool) -> tuple[float, float]:
+    """Wilson's interval for a rate, with as many cases as the standard error is worth; else the normal one."""
+    from scipy.special import ndtri
+
+    z = float(ndtri(0.5 + level / 2))
+    if not zero_one:
+        return value - z * se, value + z * se
+    worth = n if se == 0 else min(n, value * (1 - value) / se**2)
+    if worth == 0:
+        return 0.0, 1.0
+    centre = (value + z * z / (2 * worth)) / (1 + z * z / worth)
+    half = z / (1 + z * z / worth) * np.sqrt(value * (1 - value) / worth + z * z / (4 * worth**2))
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))

@@ -1,0 +1,218 @@
+"""The audit finds what is wrong with folds, and mostly nothing where nothing is."""
+
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold
+
+from fairtrial.errors import InputError
+from fairtrial.resampling.audit import audit
+from fairtrial.resampling.dob_scv import DOBSCV
+from fairtrial.resampling.repeated import Repeated
+from fairtrial.resampling.stratified import StratifiedKFold as Stratified
+from tests.reference.folds import as_splits, dob, stratified
+
+SHIFT = {"energy distance", "two-sample AUC", "KS", "Hellinger", "outlying", "too alike"}
+
+
+def checks(found):
+    return {each.check for each in found.findings}
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True)
+
+
+def simulated(seed=0, n=900):
+    rng = np.random.default_rng(seed)
+    return rng.standard_t(4, size=(n, 4)), np.repeat([0, 1], [2 * n // 3, n - 2 * n // 3])
+
+
+def test_random_stratified_folds_are_mostly_left_alone():
+    """200 audits at level 0.05: 10 expected, at most 21 with probability 0.999."""
+    hits = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 2)), np.repeat([0, 1], [40, 20])
+        found = audit(stratified(y, 4, rng), (X, y), n_permutations=199, random_state=seed)
+        hits += bool(checks(found) & SHIFT)
+        assert checks(found) <= SHIFT
+    assert 1 <= hits <= 21
+
+
+def test_literal_dob_scv_lies_farther_out_in_fold_1_and_shuffled_does_not():
+    X, y = simulated()
+    rng = np.random.default_rng(0)
+    literal, shuffled = (audit(dob(X, y, 5, rng, shuffled=each), (X, y)) for each in (False, True))
+    assert "outlying" in checks(literal)
+    lines = literal.frame().query("check == 'outlying'").set_index("fold")
+    assert lines["value"].idxmax() == 0
+    assert lines["p_adjusted"][0] <= 0.05
+    assert shuffled.ok
+    assert "outlying" not in checks(shuffled)
+    assert (shuffled.frame().query("check == 'outlying'")["p_adjusted"] > 0.5).all()
+
+
+def test_repeats_show_what_one_round_may_hide():
+    """Too few rows to see it in one round: fold 1 of all repeats gives it away."""
+    X, y = simulated(n=240)
+    literal, shuffled = (
+        audit(Repeated(DOBSCV(5, assign=each), 10, random_state=0), (X, y)) for each in ("literal", "shuffled")
+    )
+    (found,) = (each for each in literal.faults if each.check == "outlying in all repeats")
+    assert "training rows: fold 1 of all repeats by" in found.text
+    assert "assign='literal'" in found.text
+    assert shuffled.ok
+    lines = literal.frame()
+    single = lines[lines["check"] == "outlying"].groupby("fold")["value"].mean()
+    pooled = lines[lines["check"] == "outlying in all repeats"].set_index("fold")
+    np.testing.assert_allclose(single, pooled["value"])
+    assert pooled["repeat"].isna().all()
+
+
+def test_our_dob_scv_on_real_data(cancer):
+    literal = audit(DOBSCV(5, assign="literal", random_state=0), cancer)
+    shuffled = audit(DOBSCV(5, random_state=0), cancer)
+    assert "fold 1 by" in next(each.text for each in literal.faults if each.check == "outlying")
+    assert shuffled.ok
+    assert "too alike" in checks(literal) & checks(shuffled)
+
+
+def test_folds_that_are_too_alike_are_noted_not_blamed(cancer):
+    found = audit(dob(*cancer, 5, np.random.default_rng(0), shuffled=True), cancer)
+    assert found.ok
+    (note,) = (each for each in found.findings if each.check == "too alike")
+    assert note.level == "note"
+    assert "optimistic" in note.text
+
+
+def test_folds_in_the_order_of_an_attribute_are_shifted():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=200), np.sort(rng.normal(size=200))])
+    found = audit(as_splits(np.arange(200) // 40), (pd.DataFrame(X, columns=["still", "moving"]), None))
+    assert {"energy distance", "two-sample AUC", "KS"} <= checks(found)
+    text = next(each.text for each in found.faults if each.check == "KS")
+    assert "moving in class all of fold 1" in text
+    assert "still" not in text
+
+
+def test_a_nominal_attribute_that_goes_with_the_fold():
+    rng = np.random.default_rng(0)
+    fold = np.arange(150) % 3
+    frame = pd.DataFrame({"where": np.array(["here", "there", "far"])[fold], "x": rng.normal(size=150)})
+    found = audit(as_splits(fold), (frame, rng.integers(0, 2, 150)))
+    assert "Hellinger" in checks(found)
+
+
+def test_missing_values_that_go_with_the_fold():
+    rng = np.random.default_rng(0)
+    fold, x = np.arange(200) % 4, rng.normal(size=200)
+    x[(fold == 2) & (rng.random(200) < 0.7)] = np.nan
+    found = audit(as_splits(fold), (pd.DataFrame({"x": x, "y": rng.normal(size=200)}), None))
+    assert "x in class all of fold 3" in next(each.text for each in found.faults if each.check == "KS")
+
+
+def test_groups_are_found(cancer):
+    X, y = cancer
+    groups = np.argsort(np.argsort(X[:, 0])) // 60
+    found = audit(list(GroupKFold(5).split(X, y, groups)), (X, y), n_permutations=99)
+    assert not found.ok
+
+
+def test_the_leak_of_abalone9_18_is_found(shared_data):
+    """KEEL's own folds: 117 of 147 test rows of fold 1 are in its training file, 612 of 731 rows are ever tested."""
+    frames = {}
+    with zipfile.ZipFile(shared_data / "keel-imbalanced-5fold" / "abalone9-18-5-fold.zip") as archive:
+        for name in archive.namelist():
+            lines = archive.read(name).decode().splitlines()
+            frames[name[-9:-4]] = [tuple(map(str.strip, line.split(","))) for line in lines if line and line[0] != "@"]
+    rows = sorted({row for part in frames.values() for row in part})
+    assert len(rows) == 731
+    place = {row: i for i, row in enumerate(rows)}
+    splits = [[[place[row] for row in frames[f"-{k}{part}"]] for part in ("tra", "tst")] for k in range(1, 6)]
+    table = pd.DataFrame(rows)
+    X = table.iloc[:, :-1].apply(lambda column: pd.to_numeric(column, errors="coerce") if column.name else column)
+    found = audit(splits, (X, table.iloc[:, -1]))
+    assert not found.ok
+    texts = {each.check: each.text for each in found.faults}
+    assert "fold 1 (117 of 147 test rows)." in texts["in train and test"]
+    assert "119 of 731 rows are never tested (612 are)" in texts["never tested"]
+
+
+def test_the_frame_holds_every_number(cancer):
+    X, y = cancer
+    found = audit(StratifiedKFold(5, shuffle=True, random_state=0), (X[:, :4], y), n_permutations=99)
+    frame = found.frame()
+    counts = frame.groupby("check").size()
+    assert counts["KS"] == 5 * 2 * 4
+    assert counts["energy distance"] == counts["two-sample AUC"] == 10
+    assert counts["outlying"] == counts["duplicates"] == 5
+    rows = frame[(frame["check"] == "test rows") & frame["class"].isna()]
+    assert rows["value"].sum() == 569
+    judged = frame[frame["p"].notna()]
+    assert (judged["low"] <= judged["high"]).all()
+    assert (judged["p_adjusted"] >= judged["p"] - 0.02).all()
+    table = found.table()
+    assert table["test"].sum() == 569
+    assert table.columns.tolist()[-4:] == ["energy p", "AUC p", "attribute p", "outlying p"]
+
+
+def test_repeats_and_splitters_of_our_own():
+    X, y = simulated(n=90)
+    found = audit(Repeated(Stratified(3), 2, random_state=0), (X, y), n_permutations=99)
+    assert "fold 3 of repeat 2" in found.words
+    assert found.frame()["repeat"].nunique() == 2
+
+
+def test_leave_one_out_has_no_shift_to_look_for():
+    X, y = simulated(n=40)
+    found = audit(LeaveOneOut(), (X, y))
+    assert found.ok
+    assert "each test part is a single row" in str(found)
+    assert len(found.words.splitlines()) > 20
+    assert "20 more splits" in found.words
+
+
+def test_a_sample_is_said_to_be_one():
+    X, y = simulated(n=300)
+    found = audit(Stratified(5, random_state=0), (X, y), n_permutations=19, most_rows=50)
+    assert "50 of 200 (class 0)" in str(found)
+
+
+def test_large_classes_keep_their_neighbours_in_a_sample():
+    """DOB-SCV parts neighbours, which a sample alone would not show: neighbours are sought among all rows."""
+    X, y = simulated(n=1200)
+    found = audit(DOBSCV(5, random_state=0), (X, y), n_permutations=199, most_rows=100)
+    assert "two-sample AUC" in next(each.text for each in found.findings if each.check == "too alike")
+
+
+def test_the_same_seed_gives_the_same_audit():
+    X, y = simulated(n=100)
+    first, second = (audit(Stratified(5, random_state=0), (X, y), n_permutations=49, random_state=3) for _ in range(2))
+    pd.testing.assert_frame_equal(first.frame(), second.frame())
+
+
+def test_html_is_escaped():
+    X, y = simulated(n=60)
+    found = audit(Stratified(3, random_state=0), (X, np.where(y == 1, "<b>", "a")), n_permutations=19)
+    assert "<b>" not in found._repr_html_()
+    assert "<table" in found._repr_html_()
+    assert repr(found).startswith("<Audit of StratifiedKFold(n_splits=3")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_permutations": 5}, "n_permutations must be at least 19"),
+        ({"alpha": 0}, "alpha must lie between 0 and 1"),
+        ({"most_rows": 2}, "most_rows must be at least 10"),
+        ({"random_state": -1}, "random_state must be at least 0"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        audit([([0], [1])], ([[1.0], [2.0]], None), **options)

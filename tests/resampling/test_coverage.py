@@ -1,0 +1,83 @@
+"""Counts of who is where, and what they are said to mean."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
+
+from fairtrial.resampling.coverage import coverage, coverage_findings
+from fairtrial.resampling.layout import read_layout
+from tests.reference.folds import stratified
+
+Y = np.repeat(["a", "b"], [20, 10])
+X = np.arange(30.0)[:, None]
+
+
+def checks(splits, y=Y):
+    layout = read_layout(splits, (X[: len(y)], y))
+    return {each.check: each for each in coverage_findings(layout, coverage(layout))}
+
+
+def folds():
+    return stratified(Y, 5, np.random.default_rng(0))
+
+
+def test_sound_folds_raise_nothing():
+    assert checks(folds()) == {}
+
+
+def test_leave_one_out_raises_nothing():
+    assert checks(LeaveOneOut()) == {}
+
+
+def test_rows_in_both_parts():
+    splits = folds()
+    splits[2] = (np.append(splits[2][0], splits[2][1][:2]), splits[2][1])
+    found = checks(splits)["in train and test"]
+    assert found.level == "fault"
+    assert "fold 3 (2 of 6 test rows)" in found.text
+
+
+def test_rows_twice_in_a_test_part():
+    splits = folds()
+    splits[0] = (splits[0][0], np.append(splits[0][1], splits[0][1][:1]))
+    assert checks(splits)["twice in test"].level == "fault"
+
+
+def test_rows_never_tested_and_tested_again():
+    splits = folds()
+    splits[0] = (np.append(splits[0][0][1:], splits[0][1]), np.append(splits[0][1][1:], splits[0][0][0]))
+    found = checks(splits)
+    assert "1 of 30 rows are never tested (29 are)" in found["never tested"].text
+    assert "1 of 30 rows are tested more than once" in found["tested again"].text
+    assert found["never tested"].level == found["tested again"].level == "fault"
+
+
+@pytest.mark.parametrize("splits", [ShuffleSplit(5, test_size=0.3, random_state=0), [(np.arange(20), np.arange(20, 30))]])
+def test_draws_may_leave_rows_out(splits):
+    found = checks(splits)
+    assert found["never tested"].level == "note"
+    assert "tested again" not in found
+
+
+def test_absent_classes():
+    found = checks(KFold(3))
+    assert "b (fold 1), b (fold 2), a (fold 3)" in found["class absent from test"].text
+    assert found["class absent from test"].level == "caution"
+    assert found["class absent from training"].level == "fault"
+    assert "b (fold 3)" in found["class absent from training"].text
+
+
+def test_uneven_folds():
+    fold = np.repeat([0, 1, 2], [7, 10, 13])
+    found = checks([(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)])
+    assert "7 to 13 rows" in found["sizes"].text
+    assert found["class counts"].level == "caution"
+
+
+def test_counts():
+    layout = read_layout(folds(), (X, Y))
+    found = coverage(layout)
+    assert found.test.tolist() == [[4, 2]] * 5
+    assert found.train.tolist() == [[16, 8]] * 5
+    assert found.never.tolist() == found.again.tolist() == [0]
+    assert found.folds == (True,)

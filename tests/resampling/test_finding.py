@@ -1,0 +1,15 @@
+"""Words of findings."""
+
+from fairtrial.resampling.finding import Finding, counted, listed
+
+
+def test_a_finding_says_how_bad_it_is():
+    assert str(Finding("fault", "sizes", "Text.")) == "fault: Text."
+
+
+def test_many_are_cut():
+    assert listed([str(i) for i in range(9)]) == "0, 1, 2, 3, 4, 5 and 3 more"
+
+
+def test_numbers_with_words():
+    assert counted(0, "row") == "0 rows"

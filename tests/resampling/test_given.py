@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+from sklearn.model_selection import PredefinedSplit
+
+from fairtrial.errors import InputError
+from fairtrial.resampling.given import Given
+from fairtrial.resampling.kfold import KFold
+
+
+def listed(splits):
+    return [(train.tolist(), test.tolist()) for train, test in splits]
+
+
+def test_pairs_stay_as_they_are_even_with_rows_on_both_sides():
+    pairs = [([0, 1, 2], [2, 3]), ([3], [0])]
+    assert listed(Given(pairs).split(range(4))) == pairs
+    assert listed(Given(iter(pairs)).freeze(range(4))) == pairs
+
+
+def test_a_generator_can_be_asked_twice():
+    cv = Given(([row], [row + 1]) for row in range(3))
+    assert listed(cv.split(range(4))) == listed(cv.split(range(4)))
+    assert cv.get_n_splits() == 3
+
+
+def test_masks_and_decided_splits():
+    mask = np.array([True, False, True])
+    assert listed(Given([(mask, ~mask)]).split(range(3))) == [([0, 2], [1])]
+    decided = KFold(2, random_state=1).freeze(range(3))
+    assert Given(decided).freeze(range(3)).content_hash == decided.content_hash
+
+
+def test_folds_are_scikit_learns_predefined_split():
+    fold = [0, 1, -1, 1, 4, 0]
+    assert listed(Given.folds(fold).split(range(6))) == listed(PredefinedSplit(fold).split())
+
+
+def test_what_does_not_fit():
+    with pytest.raises(InputError, match="splits must hold at least 1 split, got 0"):
+        Given([])
+    with pytest.raises(InputError, match="test of split 0 must hold positions from 0 to 2, got 3 to 3"):
+        list(Given([([0], [3])]).split(range(3)))
+    with pytest.raises(InputError, match="fold must hold whole numbers from -1 on"):
+        Given.folds([0, -2])
+    with pytest.raises(InputError, match="fold must hold whole numbers from -1 on"):
+        Given.folds([0.5, 1])
+    with pytest.raises(InputError, match="splits must hold at least 1 split, got 0"):
+        Given.folds([-1, -1])

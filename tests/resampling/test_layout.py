@@ -1,0 +1,75 @@
+"""Reading splits and data side by side."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit
+
+from fairtrial.errors import InputError
+from fairtrial.resampling.layout import MOST_SPLITS, read_layout
+from fairtrial.resampling.splits import Split, Splits
+
+X = np.arange(12.0).reshape(6, 2)
+Y = np.array(["a", "b"] * 3)
+HALVES = [([0, 1, 2], [3, 4, 5]), ([3, 4, 5], [0, 1, 2])]
+
+
+def test_sides_mark_test_and_training_rows():
+    layout = read_layout([([0, 1], [1, 2])], (X, Y))
+    assert layout.sides()[:, 0].tolist() == [2, 3, 1, 0, 0, 0]
+
+
+def test_repeats_are_taken_from_the_splits():
+    parts = [Split(np.array([0]), np.array([1]), repeat, 0) for repeat in (0, 1, 1)]
+    layout = read_layout(Splits(6, tuple(parts)), (X, Y))
+    assert layout.repeats == ((0,), (1, 2))
+    assert layout.named == ["fold 1 of repeat 1", "fold 1 of repeat 2", "fold 2 of repeat 2"]
+
+
+def test_rounds_of_scikit_learn_are_repeats():
+    layout = read_layout(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), (X, Y))
+    assert layout.repeats == ((0, 1, 2), (3, 4, 5))
+
+
+def test_draws_are_not_rounds():
+    layout = read_layout(ShuffleSplit(4, test_size=0.5, random_state=0), (X, Y))
+    assert layout.repeats == ((0, 1, 2, 3),)
+
+
+def test_of_many_splits_some_are_examined_at_even_distances():
+    layout = read_layout(HALVES * 300, (X, Y))
+    assert len(layout.examined) == MOST_SPLITS
+    assert (layout.examined[0], layout.examined[-1]) == (0, 599)
+
+
+def test_numbers_are_standardised():
+    np.testing.assert_allclose(read_layout(HALVES, (X, Y)).scaled.std(axis=0), 1)
+
+
+def test_nominal_or_missing_values_make_it_the_range():
+    frame = pd.DataFrame({"a": [0.0, 5.0, np.nan, 10.0, 2.0, 3.0], "b": list("xyxyxy"), "c": [4.0] * 6, "d": [np.nan] * 6})
+    layout = read_layout(HALVES, (frame, Y))
+    assert layout.scaled[:, 0].tolist()[:2] == [0.0, 0.5]
+    assert layout.scaled[:, 1].tolist() == [0, 1] * 3
+    assert np.isnan(layout.scaled[:, 3]).all()
+
+
+def test_without_classes_all_rows_are_one():
+    assert read_layout(HALVES, (X, None)).classes == ("all",)
+
+
+@pytest.mark.parametrize(
+    ("splits", "dataset", "message"),
+    [
+        (HALVES, X, "dataset must have X and y"),
+        (HALVES, (X, Y[:3]), "same number of rows"),
+        (HALVES, (X, np.linspace(0, 1, 6)), r"y must hold classes, got 0.2: pass \(X, None\)"),
+        (HALVES, (np.empty((6, 0)), Y), "at least 1 row and 1 attribute"),
+        (HALVES, (np.where(X == 3, np.inf, X), Y), "got infinity in 'x1'"),
+        (Splits.of(HALVES, 7), (X, Y), "splits must be of the 6 rows"),
+        ([([0], [9])], (X, Y), "positions from 0 to 5"),
+    ],
+)
+def test_bad_input_is_refused(splits, dataset, message):
+    with pytest.raises(InputError, match=message):
+        read_layout(splits, dataset)

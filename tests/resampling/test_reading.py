@@ -1,0 +1,57 @@
+"""Splits from a table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.resampling.reading import read_splits
+from fairtrial.resampling.splits import Splits
+from fairtrial.resampling.stratified import StratifiedKFold
+
+
+def test_what_splits_write_is_read_again(tmp_path):
+    y = np.repeat(["a", "b"], 10)
+    splits = StratifiedKFold(4, random_state=0).freeze(y, y)
+    splits.frame().to_csv(tmp_path / "splits.csv", index=False)
+    assert read_splits(tmp_path / "splits.csv", 20).content_hash == splits.content_hash
+
+
+def test_repeats_stay_apart():
+    frame = pd.DataFrame({"repeat": [0, 0, 1, 1], "fold": [0, 1, 0, 1], "row": [0, 1, 1, 0]})
+    found = read_splits(frame, 2)
+    assert [(part.repeat, part.fold, part.test.tolist()) for part in found] == [
+        (0, 0, [0]),
+        (0, 1, [1]),
+        (1, 0, [1]),
+        (1, 1, [0]),
+    ]
+    assert isinstance(found, Splits)
+
+
+def test_a_row_may_test_twice_in_a_fold():
+    found = read_splits(pd.DataFrame({"fold": [0, 0], "row": [1, 1]}), 3)
+    assert found.parts[0].test.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"fold": [0]}), "must have the column 'row'"),
+        (pd.DataFrame({"row": [0]}), "must have the column 'fold'"),
+        (pd.DataFrame({"row": [0.5], "fold": [0]}), "whole numbers in the column 'row'"),
+        (pd.DataFrame({"row": [9], "fold": [0]}), "rows from 0 to 2, got 9 to 9"),
+        (pd.DataFrame({"row": [0], "fold": [0]}).iloc[:0], "at least 1 row"),
+    ],
+)
+def test_bad_tables_are_refused(frame, message):
+    with pytest.raises(InputError, match=message):
+        read_splits(frame, 3)
+
+
+def test_bad_files_are_refused(tmp_path):
+    with pytest.raises(InputError, match="must be a file that exists"):
+        read_splits(tmp_path / "nowhere.csv", 3)
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(InputError, match="must be a CSV table"):
+        read_splits(tmp_path / "empty.csv", 3)

@@ -1,0 +1,106 @@
+"""Statistics of the given splits equal those computed one by one; permutations keep what they must."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from scipy.stats import ks_2samp
+from sklearn.metrics import roc_auc_score
+
+from fairtrial.resampling.layout import read_layout
+from fairtrial.resampling.shift import AUC, ENERGY, HELLINGER, KS, OUTLYING, sample_sizes, shift
+from tests.reference import two_sample as twin
+from tests.reference.folds import stratified
+
+SEED = np.random.SeedSequence(0)
+
+
+@pytest.fixture(scope="module")
+def given():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=90), "b": rng.integers(0, 5, 90).astype(float)})
+    y = np.repeat(["u", "v"], [60, 30])
+    return read_layout(stratified(y, 3, rng), (frame, y))
+
+
+def by_check(found):
+    return {name: [each for each in found.cells if each.check == name] for name in {each.check for each in found.cells}}
+
+
+def test_given_values_equal_other_implementations(given):
+    found = by_check(shift(given, 19, 1000, SEED))
+    for code, (energy, auc, ks) in enumerate(zip(found[ENERGY], found[AUC], found[KS], strict=True)):
+        own = np.flatnonzero(given.labels == code)
+        rows = given.scaled[own]
+        for s, split in enumerate(given.splits):
+            side = np.where(np.isin(own, split.test), 1, 2)
+            test, train = twin.parts(side)
+            assert energy.values[0, s] == pytest.approx(twin.energy(rows, test, train))
+            scores = twin.neighbour_scores(rows, side, min(10, (len(own) - 1) // 4))
+            assert auc.values[0, s] == pytest.approx(roc_auc_score(side == 1, scores))
+            for j in range(2):
+                here = (ks.split == s) & (ks.attribute == j)
+                expected = ks_2samp(rows[test, j], rows[train, j], method="exact").statistic
+                assert ks.values[0, here][0] == pytest.approx(expected, rel=1e-6)
+    out = np.empty(90)
+    for code in range(2):
+        own = given.labels == code
+        far = cdist(given.scaled[own], given.scaled[own].mean(axis=0)[None])[:, 0]
+        out[own] = far / far.mean()
+    expected = [out[split.test].mean() / out[split.train].mean() - 1 for split in given.splits]
+    np.testing.assert_allclose(found[OUTLYING][0].values[0], expected)
+
+
+def test_permutations_have_the_mean_of_random_stratified_folds(given):
+    """Against folds drawn anew: the mean of each statistic agrees within the error of both."""
+    mine = by_check(shift(given, 499, 1000, SEED))
+    rng = np.random.default_rng(1)
+    y = given.labels
+    frame = pd.DataFrame(given.columns.values)
+    drawn = [by_check(shift(read_layout(stratified(y, 3, rng), (frame, y)), 1, 1000, SEED)) for _ in range(150)]
+    for name in (ENERGY, AUC):
+        theirs = np.array([[each.values[0].mean() for each in one[name]] for one in drawn])
+        ours = np.array([each.values.mean() for each in mine[name]])
+        error = theirs.std(axis=0) / np.sqrt(len(drawn))
+        assert (np.abs(ours - theirs.mean(axis=0)) < 4 * error).all()
+
+
+def test_nominal_attributes_have_hellingers_distance():
+    y = np.zeros(12, dtype=int)
+    frame = pd.DataFrame({"n": list("aabbaabbaabc"), "x": np.arange(12.0)})
+    splits = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
+    found = by_check(shift(read_layout(splits, (frame, y)), 19, 1000, SEED))
+    codes = np.array([0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 2])
+    assert found[HELLINGER][0].values[0, 0] == pytest.approx(twin.hellinger(codes, np.arange(6, 12), np.arange(6)), rel=1e-6)
+
+
+def test_a_seed_gives_the_same_numbers_and_threads_change_none(given, monkeypatch):
+    def values():
+        return np.concatenate([each.values.ravel() for each in shift(given, 99, 20, np.random.SeedSequence(3)).cells])
+
+    monkeypatch.setenv("FAIRTRIAL_THREADS", "1")
+    alone = values()
+    monkeypatch.setenv("FAIRTRIAL_THREADS", "3")
+    np.testing.assert_array_equal(values(), alone)
+
+
+def test_large_classes_are_sampled_and_neighbours_are_sought_among_all():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [400, 30])
+    layout = read_layout(stratified(y, 5, rng), (rng.normal(size=(430, 2)), y))
+    found = shift(layout, 19, 100, SEED)
+    assert found.rows.tolist() == [400, 30]
+    assert found.sampled.tolist() == [100, 30]
+    assert np.isfinite(found.cells[0].values).all()
+
+
+def test_single_test_rows_show_no_shift():
+    splits = [(np.delete(np.arange(8), i), [i]) for i in range(8)]
+    found = shift(read_layout(splits, (np.arange(8.0)[:, None], None)), 19, 100, SEED)
+    assert found.cells == ()
+
+
+def test_samples_shrink_when_there_is_too_much_to_do():
+    small = sample_sizes(np.array([5000] * 26), 100, 16, 499, 1000)
+    assert (small < 200).all()
+    assert (small >= 40).all()
