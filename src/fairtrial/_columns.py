@@ -43,8 +43,8 @@ class Columns:
         return len(self.values)
 
     def like(self, X: Any) -> Columns:
-        """Another table in the same codes. A nominal value that this table does not know is missing."""
-        return _encoded(X, self.categories)
+        """Another table in the same codes and names. A nominal value that this table does not know is missing."""
+        return Columns(_encoded(X, self.categories).values, self.names, self.categories)
 
 
 def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> Columns:
@@ -60,7 +60,7 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> Columns:
     """
     frame = as_frame(X)
     chosen = _chosen(frame, nominal)
-    return _encoded(frame, [_categories(frame.iloc[:, j], chosen[j]) for j in range(frame.shape[1])])
+    return _encoded(frame, [_categories(column, kind) for (_, column), kind in zip(frame.items(), chosen, strict=True)])
 
 
 def as_frame(X: Any) -> pd.DataFrame:
@@ -73,27 +73,42 @@ def as_frame(X: Any) -> pd.DataFrame:
         return pd.DataFrame(X.to_pandas())
     if hasattr(X, "toarray"):
         X = X.toarray()
-    array = np.asarray(X)
+    array = _array(X)
     if array.ndim != 2:
         told = f"shape {array.shape}" if array.ndim else repr(X)
         raise InputError(f"X must be a table of two dimensions, got {told}: reshape a single column with X.reshape(-1, 1)")
     return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])]).infer_objects()
 
 
+def _array(X: Any) -> npt.NDArray[Any]:
+    """Lists that mix numbers and text keep both."""
+    try:
+        array = np.asarray(X)
+        return np.asarray(X, dtype=object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array
+    except ValueError:
+        raise InputError("X must be a table of two dimensions, got rows of different lengths") from None
+
+
+def places(frame: pd.DataFrame, columns: Sequence[Any] | None) -> set[int]:
+    """The places of columns that are named or, where that is no name, numbered."""
+    found = set()
+    names = [str(name) for name in frame.columns]
+    for each in columns if columns is not None else ():
+        if str(each) in names:
+            found.add(names.index(str(each)))
+        elif isinstance(each, (int, np.integer)) and -len(names) <= each < len(names):
+            found.add(int(each) % len(names))
+        else:
+            raise InputError(f"nominal must name columns of X, got {each!r}: X has {names}")
+    return found
+
+
 def _chosen(frame: pd.DataFrame, nominal: Sequence[Any] | None) -> list[bool]:
     import pandas as pd
 
     kinds = [not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
-    for each in nominal if nominal is not None else ():
-        place = each if isinstance(each, (int, np.integer)) and each not in frame.columns else None
-        if place is None:
-            if each not in frame.columns:
-                raise InputError(f"nominal must name columns of X, got {each!r}: X has {list(map(str, frame.columns))}")
-            place = list(frame.columns).index(each)
-        elif not -len(kinds) <= place < len(kinds):
-            raise InputError(f"nominal must name columns of X, got {each!r}: X has {len(kinds)} columns")
-        kinds[place] = True
-    return kinds
+    named = places(frame, nominal)
+    return [kind or place in named for place, kind in enumerate(kinds)]
 
 
 def _categories(column: pd.Series[Any], nominal: bool) -> tuple[Any, ...] | None:
@@ -115,8 +130,7 @@ def _encoded(X: Any, categories: Sequence[tuple[Any, ...] | None]) -> Columns:
     if frame.shape[1] != len(categories):
         raise InputError(f"X must have {len(categories)} columns as before, got {frame.shape[1]}")
     values = np.empty(frame.shape, dtype=np.float64)
-    for j, known in enumerate(categories):
-        column = frame.iloc[:, j]
+    for j, ((_, column), known) in enumerate(zip(frame.items(), categories, strict=True)):
         values[:, j] = _numbers(column) if known is None else _codes(column, known)
     return Columns(values, tuple(map(str, frame.columns)), tuple(categories))
 
@@ -131,5 +145,8 @@ def _numbers(column: pd.Series[Any]) -> FloatArray:
 def _codes(column: pd.Series[Any], known: tuple[Any, ...]) -> FloatArray:
     import pandas as pd
 
-    codes = pd.Index(list(known), dtype=object).get_indexer(column.astype(object))
+    if isinstance(column.dtype, pd.CategoricalDtype) and tuple(column.dtype.categories) == known:
+        codes = column.cat.codes.to_numpy()
+    else:
+        codes = pd.Index(list(known), dtype=object).get_indexer(column.astype(object))
     return np.where(codes < 0, np.nan, codes)

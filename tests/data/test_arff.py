@@ -1,3 +1,5 @@
+import csv
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -137,6 +139,15 @@ def test_all_real_files_hold_what_the_index_says(shared_data):
         assert facts(read_arff(path, target=target(path))) == told(line), path
 
 
+@pytest.fixture
+def limit_of_csv():
+    """SciPy raises the limit of the csv module for the whole process."""
+    before = csv.field_size_limit()
+    yield
+    csv.field_size_limit(before)
+
+
+@pytest.mark.usefixtures("limit_of_csv")
 def test_real_files_are_read_as_scipy_reads_them(shared_data):
     for path in sorted((shared_data / "uci").glob("*.arff")):
         ours = read_arff(path)

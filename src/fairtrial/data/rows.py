@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,6 @@ from fairtrial.data.attributes import Attribute, unquoted
 from fairtrial.data.dates import seconds
 from fairtrial.data.lines import Block, fault
 from fairtrial.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEFT_OUT = "\0"
 """The value that a sparse row leaves out; no file can hold it."""

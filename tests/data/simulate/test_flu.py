@@ -1,5 +1,5 @@
-"""The flu domain. Its numbers are a reconstruction: what is tested is the structure that the tutorial states, and that class shares
-and best errors lie near its table of results (trivial errors, and errors of the complex network trained on the same population).
+"""The flu domain. Its numbers are a reconstruction: what is tested is the structure that the tutorial states, and that class
+shares and best errors lie near its table of results (trivial errors, and errors of the complex network trained there).
 """
 
 import numpy as np
@@ -45,9 +45,9 @@ def test_exact_shares_equal_those_of_a_large_sample(flu):
     assert (y == "Complications").mean() == pytest.approx(shares["Complications"], abs=0.006)
     mass, _ = _joint(flu)
     assert mass.sum() == pytest.approx(1)
-    for axis, (name, levels) in enumerate({"severity": 1, "health": 2, "social": 3}.items()):
+    for axis, name in enumerate(["severity", "health", "social"], start=1):
         counted = X[name].value_counts(normalize=True, sort=False).to_numpy()
-        np.testing.assert_allclose(mass.sum(axis=tuple({0, 1, 2, 3} - {levels})), counted, atol=0.007), axis
+        np.testing.assert_allclose(mass.sum(axis=tuple({0, 1, 2, 3} - {axis})), counted, atol=0.007)
 
 
 def test_ages_are_uniform_in_their_groups_and_exponential_at_the_end():

@@ -77,7 +77,9 @@ def test_posteriors_equal_scipys_densities(seed):
     covariances = spread @ spread.transpose(0, 2, 1) + 0.5 * np.eye(d)
     covariances = (covariances + covariances.transpose(0, 2, 1)) / 2
     X = rng.normal(size=(20, d)) * 3
-    density = np.column_stack([p * multivariate_normal(m, c).pdf(X) for p, m, c in zip(priors, means, covariances, strict=True)])
+    density = np.column_stack(
+        [p * multivariate_normal(m, c).pdf(X) for p, m, c in zip(priors, means, covariances, strict=True)]
+    )
     mixture = GaussianMixture(means=means, covariances=covariances, priors=priors / priors.sum())
     np.testing.assert_allclose(mixture.bayes_probabilities(X), density / density.sum(axis=1, keepdims=True), atol=1e-9)
 

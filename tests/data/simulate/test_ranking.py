@@ -51,7 +51,9 @@ def test_the_expected_auc_of_both_models_in_closed_form():
 
 
 def test_without_noise_the_better_model_wins_nearly_always(pairs):
-    better, worse = (batch(pairs.labels[:500], scores[:500], ["auc"])["auc"].to_numpy() for scores in (pairs.better, pairs.worse))
+    better, worse = (
+        batch(pairs.labels[:500], scores[:500], ["auc"])["auc"].to_numpy() for scores in (pairs.better, pairs.worse)
+    )
     error = np.where(worse > better, 1.0, np.where(worse == better, 0.5, 0.0)).mean()
     assert error < 0.05
 

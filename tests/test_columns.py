@@ -1,0 +1,74 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from sklearn.preprocessing import OrdinalEncoder
+
+from fairtrial._columns import as_frame, places, read_columns
+from fairtrial.errors import InputError
+from tests.data.written import tables
+
+FRAME = pd.DataFrame({"n": [1.5, None], "c": pd.Categorical(["lo", "hi"], categories=["lo", "mid", "hi"]), "t": ["x", None]})
+
+
+def test_numbers_stay_and_values_become_codes():
+    table = read_columns(FRAME)
+    assert np.array_equal(table.values, [[1.5, 0, 0], [np.nan, 2, np.nan]], equal_nan=True)
+    assert table.categories == (None, ("lo", "mid", "hi"), ("x",))
+    assert table.names == ("n", "c", "t")
+    assert table.nominal.tolist() == [False, True, True]
+    assert table.numeric.tolist() == [True, False, False]
+    assert len(table) == 2
+
+
+@settings(max_examples=40)
+@given(tables())
+def test_codes_are_those_of_scikit_learn(written):
+    frame, declared = written
+    typed = frame.assign(**{name: pd.Categorical(frame[name], categories=values) for name, values in declared.items()})
+    for name in set(frame.columns) - declared.keys():
+        typed[name] = frame[name].astype(float)
+    table = read_columns(typed)
+    for place, name in enumerate(frame.columns):
+        if name in declared:
+            encoder = OrdinalEncoder(categories=[declared[name]], handle_unknown="use_encoded_value", unknown_value=np.nan)
+            expected = encoder.fit_transform(frame[[name]])[:, 0]
+        else:
+            expected = typed[name].to_numpy()
+        assert np.array_equal(table.values[:, place], expected, equal_nan=True)
+
+
+def test_another_table_is_read_in_the_same_codes():
+    table = read_columns(FRAME)
+    other = table.like(pd.DataFrame({"n": [2], "c": ["hi"], "t": ["new"]}))
+    assert np.array_equal(other.values, [[2, 2, np.nan]], equal_nan=True)
+    with pytest.raises(InputError, match="X must have 3 columns as before, got 1"):
+        table.like(FRAME[["n"]])
+    with pytest.raises(InputError, match="column 'n' must hold numbers as before"):
+        table.like(FRAME.assign(n=["a", "b"]))
+
+
+def test_values_of_several_types_are_sorted_by_type():
+    assert read_columns(pd.DataFrame({"a": [2, "b", 1, "a"]})).categories == ((1, 2, "a", "b"),)
+    assert read_columns(pd.DataFrame({"a": [True, False]})).categories == ((False, True),)
+
+
+def test_matrices_have_names_and_lists_keep_their_types():
+    assert as_frame(np.ones((1, 2))).columns.tolist() == ["x0", "x1"]
+    assert as_frame(pl.DataFrame({"q": [1]})).columns.tolist() == ["q"]
+    assert read_columns([[1, "a"], [2, "b"]]).nominal.tolist() == [False, True]
+    for wrong in ([1, 2], 5, [[1], [2, 3]]):
+        with pytest.raises(InputError, match="two dimensions"):
+            as_frame(wrong)
+
+
+def test_columns_are_found_by_name_then_by_place():
+    frame = pd.DataFrame([[1, 2, 3]], columns=["a", "1", "b"])
+    assert places(frame, None) == set()
+    assert places(frame, ["b", 1, -3, np.int64(0)]) == {0, 1, 2}
+    assert places(pd.DataFrame([[1, 2]], columns=[1, 0]), [0]) == {1}
+    for wrong in ("z", 3, -4, 1.5):
+        with pytest.raises(InputError, match="nominal must name columns of X"):
+            places(frame, [wrong])
+    assert read_columns(frame, ["a"]).categories == ((1,), None, None)
