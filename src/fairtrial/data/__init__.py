@@ -5,11 +5,6 @@ from typing import Any
 
 from fairtrial.data.arff import read_arff as read_arff
 from fairtrial.data.bunches import read_bunch as read_bunch
-from fairtrial.data.catalogue import (
-    catalogue as catalogue,
-    load as load,
-    register as register,
-)
 from fairtrial.data.dataset import (
     Dataset as Dataset,
     Summary as Summary,
@@ -25,6 +20,11 @@ from fairtrial.data.folds import (
 )
 from fairtrial.data.frames import read_frame as read_frame
 from fairtrial.data.keel import read_keel as read_keel
+from fairtrial.data.named_sets import (
+    catalogue as catalogue,
+    load as load,
+    register as register,
+)
 from fairtrial.data.paper_sets import PAPER_SETS as PAPER_SETS
 from fairtrial.data.parquet import read_parquet as read_parquet
 from fairtrial.data.reading import read as read

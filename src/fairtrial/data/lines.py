@@ -44,6 +44,9 @@ class Block:
         return Block(line + 1, self.lines[line + 1 - self.first :])
 
 
+_BYTES, _FILE = "the given bytes", "the given file"
+
+
 def named(source: Source) -> str:
     """What to call a source in messages: its path, or what it is.
 
@@ -51,16 +54,17 @@ def named(source: Source) -> str:
     ('folder/iris.dat', 'the given bytes')
     """
     if isinstance(source, bytes):
-        return "the given bytes"
+        return _BYTES
     if isinstance(source, (str, PathLike)):
         return str(fspath(source))
     name = getattr(source, "name", None)
-    return name if isinstance(name, str) else "the given file"
+    return name if isinstance(name, str) else _FILE
 
 
 def stem(source: Source, otherwise: str) -> str:
     """The name of a data set that is read from here: that of the file without its ending."""
-    return Path(named(source)).stem if "given" not in named(source) else otherwise or "data"
+    name = named(source)
+    return Path(name).stem if name not in (_BYTES, _FILE) else otherwise or "data"
 
 
 @contextmanager

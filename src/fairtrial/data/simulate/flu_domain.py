@@ -28,7 +28,7 @@ HEALTH = ("Good", "Medium", "Poor")
 SOCIAL = ("Rich", "MiddleClass", "Poor")
 ELDERLY_MEAN = 10.0
 VARIANCE = 0.75
-HEALTH_VARIANCE = 0.5
+HEALTH_VARIANCE = 0.25
 
 Definition = Literal["usual", "MC", "FC"]
 
@@ -53,30 +53,30 @@ class FluPopulation:
         at_least("decline", self.decline, 0)
 
 
-_NEGATIVE_GROWTH = (0.03, 0.10, 0.28, 0.28, 0.16, 0.15)
+_NEGATIVE_GROWTH = (0.04, 0.13, 0.28, 0.31, 0.10, 0.14)
 
 POPULATIONS: Mapping[str, FluPopulation] = MappingProxyType(
     {
         "NGP": FluPopulation(_NEGATIVE_GROWTH),
-        "DP": FluPopulation((0.25, 0.24, 0.23, 0.13, 0.12, 0.03)),
-        "ZGP": FluPopulation((0.16, 0.18, 0.17, 0.16, 0.18, 0.15)),
-        "W": FluPopulation(_NEGATIVE_GROWTH, severity=2.3),
-        "SW": FluPopulation(_NEGATIVE_GROWTH, severity=1.6),
-        "DW": FluPopulation(_NEGATIVE_GROWTH, severity=2.4, decline=0.3),
-        "P": FluPopulation(_NEGATIVE_GROWTH, social=2.85),
-        "P+DW": FluPopulation(_NEGATIVE_GROWTH, social=2.85, severity=2.4, decline=0.3),
+        "DP": FluPopulation((0.25, 0.26, 0.21, 0.15, 0.11, 0.02)),
+        "ZGP": FluPopulation((0.15, 0.14, 0.20, 0.18, 0.20, 0.13)),
+        "W": FluPopulation(_NEGATIVE_GROWTH, severity=2.4),
+        "SW": FluPopulation(_NEGATIVE_GROWTH, severity=1.5),
+        "DW": FluPopulation(_NEGATIVE_GROWTH, severity=2.5, decline=0.17),
+        "P": FluPopulation(_NEGATIVE_GROWTH, social=2.7),
+        "P+DW": FluPopulation(_NEGATIVE_GROWTH, social=2.7, severity=2.5, decline=0.17),
     }
 )
 
 
 def delicate(age: FloatArray) -> FloatArray:
     """The probability of being a delicate person."""
-    return np.minimum(0.06 + 0.009 * age, 0.95)
+    return np.minimum(0.07 + 0.009 * age, 0.95)
 
 
 def health_mean(is_delicate: FloatArray, social: IntArray, decline: float) -> FloatArray:
     """Where general health lies, 1 good to 3 poor, for social position 0 rich to 2 poor."""
-    return np.asarray(1.1 + 0.5 * is_delicate + 0.3 * (social - 1) + decline)
+    return np.asarray(1.57 + 0.7 * is_delicate + 0.25 * (social - 1) + decline)
 
 
 def level(value: FloatArray) -> IntArray:
@@ -92,9 +92,9 @@ def remission(age: FloatArray, severity: IntArray, health: IntArray, social: Int
     """
     from scipy.special import expit
 
-    young, old = (12.0, 56.0) if definition == "FC" else (19.0, 52.0)
-    logit = 3.4 - 2.1 * np.maximum(1 - age / young, 0) - np.minimum(0.29 * np.maximum(age - old, 0), 4.7)
-    logit = logit - np.array([0.0, 1.7, 2.0])[severity] - np.array([0.0, 0.1, 3.0])[health] - np.array([0.0, 0.0, 0.3])[social]
+    young, old = (12.0, 61.0) if definition == "FC" else (16.5, 57.0)
+    logit = 2.4 - 2.4 * np.maximum(1 - age / young, 0) - np.minimum(0.32 * np.maximum(age - old, 0), 5.8)
+    logit = logit - np.array([0.0, 0.2, 0.9])[severity] - np.array([0.0, 0.2, 3.0])[health] - np.array([0.0, 0.0, 0.15])[social]
     if definition == "MC":
         logit = logit - 0.6 * ((age >= 35) & (age < 65)) - 0.6 * (social == 2) - 0.6 * (severity == 2)
     return np.asarray(expit(logit))

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from fairtrial import data
-from fairtrial.data.catalogue import catalogue, find, load, register, registry
+from fairtrial.data.named_sets import catalogue, find, load, register, registry
 from fairtrial.errors import InputError, UnknownNameError
 
 
