@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint docs pictures bench calibration scale clean
+.PHONY: help demo test lint docs pictures bench calibration oracle scale clean
 
 help:
 	@echo "make demo   install into .venv and judge two classifiers: table, intervals, pictures"
@@ -12,6 +12,7 @@ help:
 	@echo "make docs   build the documentation into site/"
 	@echo "make bench  speed against scikit-learn, hmeasure, scipy and MLstatkit: benchmarks/RESULTS.md"
 	@echo "make calibration  simulated error rates and coverage of every test and interval: docs/calibration.md"
+	@echo "make oracle  ask WEKA again for the answers that the learners are compared with (needs Java)"
 	@echo "make scale  a tally of 100 million rows within 2 GB"
 
 $(VENV)/.ready: pyproject.toml
@@ -40,6 +41,11 @@ docs: $(VENV)/.ready
 pictures: $(VENV)/.ready
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/python docs/make_comparison_pictures.py
+	$(BIN)/python docs/make_resampling_pictures.py
+	$(BIN)/python docs/make_audit_pictures.py
+	$(BIN)/python docs/make_condition_pictures.py
+	$(BIN)/python docs/make_shift_pictures.py
+	$(BIN)/python docs/make_tree_pictures.py
 
 $(VENV)/.bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
@@ -48,9 +54,16 @@ $(VENV)/.bench: $(VENV)/.ready
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/measures.py
 	$(BIN)/python benchmarks/significance.py
+	$(BIN)/python benchmarks/dob_scv.py
+	$(BIN)/python benchmarks/c45.py
 
 calibration: $(VENV)/.bench
 	$(BIN)/python benchmarks/calibration.py
+
+# Needs WEKA 3.6.14 (Debian: apt-get install weka); WEKA_JAR names its jar if it lies elsewhere.
+oracle: $(VENV)/.ready
+	@for each in machines naive_bayes nearest_neighbours boosting one_r ripper; do \
+		echo $$each; $(BIN)/python -m tests.reference.weka.make_$$each; done
 
 scale: $(VENV)/.ready
 	$(BIN)/python benchmarks/scale.py

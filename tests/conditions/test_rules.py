@@ -34,8 +34,8 @@ TRUTH = pd.Series(["well", "sick", "well", "sick", "sick"], dtype="category")
         ("late", lambda row: row.late),
         ("late == True and `blood sugar` % 2 == 1", lambda row: row.late and row.sugar % 2 == 1),
         ("y == 'sick' and age > -1", lambda row: row.y == "sick" and row.age > -1),
-        ("True", lambda row: True),
-        ("1 < 2", lambda row: True),
+        ("True", lambda _: True),
+        ("1 < 2", lambda _: True),
     ],
 )
 def test_an_expression_means_what_python_means(rule, python):
@@ -43,7 +43,9 @@ def test_an_expression_means_what_python_means(rule, python):
     assert matching("where", rule, PEOPLE, TRUTH).tolist() == [bool(python(row)) for row in rows]
 
 
-@given(st.lists(st.floats(-5, 5), min_size=1, max_size=8), st.floats(-5, 5), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]))
+@given(
+    st.lists(st.floats(-5, 5), min_size=1, max_size=8), st.floats(-5, 5), st.sampled_from(["<", "<=", ">", ">=", "==", "!="])
+)
 @settings(max_examples=50, deadline=None)
 def test_comparisons_equal_pandas_own(values, limit, sign):
     frame = pd.DataFrame({"a": values})
@@ -110,9 +112,9 @@ def test_a_wrong_rule_says_why(rule, told):
 def test_functions_get_the_table_as_it_is():
     X = np.array([[1.0], [2.0]])
     assert matching("keep", lambda given: given[:, 0] > 1, X).tolist() == [False, True]
-    assert matching("where", lambda given, y: y == "b", X, np.array(["a", "b"]), with_class=True).tolist() == [False, True]
+    assert matching("where", lambda _, y: y == "b", X, np.array(["a", "b"]), with_class=True).tolist() == [False, True]
     with pytest.raises(InputError, match="for each of the 2 rows"):
-        matching("keep", lambda given: [True], X)
+        matching("keep", lambda _: [True], X)
 
 
 def test_weights_from_text_function_and_mapping():

@@ -29,7 +29,7 @@ def test_sizes_are_exact_and_rows_prove_it(seed, size):
 
 
 def test_each_row_has_its_chance():
-    bias = SelectionBias(chance=lambda X, y: np.where(y == "sick", 0.2, 0.6))
+    bias = SelectionBias(chance=lambda _, y: np.where(y == "sick", 0.2, 0.6))
     kept = np.zeros(100)
     for seed in range(1500):
         changed = bias.apply(PEOPLE, TRUTH, rng=seed)

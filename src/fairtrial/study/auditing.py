@@ -42,7 +42,7 @@ def audit_file(
     if assign is not None and scheme != "dob-scv":
         raise InputError(f"assign must be left out unless the scheme is dob-scv, got {assign!r}")
     if splits is None and scheme is None:
-        from fairtrial.data.folds import read_folds
+        from fairtrial.data import read_folds
 
         folds = read_folds(path)
         return audit(folds.splits, folds.dataset, random_state=seed, **options)
@@ -54,7 +54,7 @@ def audit_file(
 
 def _dataset(path: str | Path, target: str | None) -> Any:
     from fairtrial.data.named_sets import load
-    from fairtrial.data.reading import read
+    from fairtrial.data import read
 
     if Path(path).exists() or Path(path).suffix or target is not None:
         return read(path, target=target)
