@@ -8,9 +8,11 @@ import pytest
 def pytest_configure(config: pytest.Config) -> None:
     """Compile what most tests use before the workers start: they find it in numba's cache."""
     if not hasattr(config, "workerinput"):
+        from fairtrial.learners import C45
         from fairtrial.measures import evaluate
 
         evaluate([0, 1, 0, 1, 1], y_score=[0.1, 0.6, 0.4, 0.8, 0.3], resamples=2, stratified=True)
+        C45().fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[1.5]])
 
 
 @pytest.fixture(scope="session")

@@ -124,3 +124,110 @@ def test_a_terminal_of_any_width_shows_names_and_facts_in_full(width, monkeypatc
     assert all(len(line) <= width for line in lines)
     line = next(line for line in lines if line.startswith("positive_likelihood_ratio"))
     assert "labels         higher  0 to inf     1" in line
+
+
+@pytest.fixture
+def rows_file(tmp_path):
+    lines = [f"{(7 * i) % 40},{i % 3},{'uv'[i % 2]}" for i in range(40)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,kind", *lines]))
+    return tmp_path / "rows.csv"
+
+
+def test_audit_says_what_it_found_and_writes_a_picture(run, rows_file):
+    picture = rows_file.with_name("audit.svg")
+    result = run("audit", str(rows_file), "--scheme", "stratified", "--n-splits", "4", "--picture", str(picture))
+    assert result.exit_code == 0, result.output
+    assert "no fault found" in result.output
+    assert "fold 4" in result.output
+    assert f"written: {picture}" in result.output
+    assert picture.read_text().startswith("<svg")
+
+
+def test_audit_ends_in_1_if_there_are_faults(run, rows_file):
+    splits = rows_file.with_name("splits.csv")
+    splits.write_text("row,fold\n" + "\n".join(f"{i},{i % 4}" for i in range(39)))
+    result = run("audit", str(rows_file), "--splits", str(splits), "--permutations", "19")
+    assert result.exit_code == 1, result.output
+    assert "fault: 1 of 40 rows are never tested" in result.output
+
+
+def test_audit_as_csv(run, rows_file):
+    result = run("audit", str(rows_file), "--scheme", "dob-scv", "--assign", "literal", "--csv", "--seed", "2")
+    frame = pd.read_csv(io.StringIO(result.stdout))
+    assert {"in train and test", "energy distance", "outlying"} <= set(frame["check"])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--scheme", "kfld"], "scheme must be one of"),
+        (["--scheme", "kfold", "--n-splits", "1"], "n_splits must be at least 2, got 1"),
+        (["--splits", "nowhere.csv"], "splits must be a file that exists, got 'nowhere.csv'"),
+        (["--scheme", "kfold", "--alpha", "2"], "alpha must lie between 0 and 1, got 2.0"),
+        ([], "must be a folder or a zip archive of folds"),
+    ],
+)
+def test_audit_refuses_in_one_sentence(run, rows_file, words, sentence):
+    result = run("audit", str(rows_file), *words)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("fairtrial: ")
+    assert sentence in result.stderr
+
+
+def test_data_sets_are_listed(run, monkeypatch):
+    monkeypatch.delenv("FAIRTRIAL_DATA", raising=False)
+    result = run("data", "list")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"^digits +scikit-learn +1797 +64 +10 *$", result.output, re.MULTILINE)
+    frame = pd.read_csv(io.StringIO(run("data", "list", "--csv").output)).set_index("name")
+    assert frame.loc["iris", "rows"] == 150
+
+
+def test_a_data_set_is_shown(run):
+    result = run("data", "show", "iris")
+    assert result.exit_code == 0, result.output
+    assert "sepal length (cm)  numeric  4.3 to 7.9  0" in result.output
+    assert "virginica  50 (33.3%)" in result.output
+
+
+def test_a_damaged_data_set_is_told_beside_it(run, tmp_path, monkeypatch):
+    (tmp_path / "rows.csv").write_text(",size,kind\n0,1.5,a\n1,2.5,b\n")
+    monkeypatch.setenv("FAIRTRIAL_DATA", str(tmp_path))
+    result = run("data", "show", "rows")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("fairtrial: warning: the first column of")
+
+
+def test_a_data_set_is_written(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("data", "get", "iris").output == "written: iris.csv\n"
+    assert pd.read_csv("iris.csv").shape == (150, 5)
+    assert run("data", "get", "iris", "--out", "other.parquet").exit_code == 0
+    assert len(pd.read_parquet("other.parquet")) == 150
+    assert run("data", "get", "iris", "--format", "arff").output == "written: iris.arff\n"
+    refused = run("data", "get", "iris")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("fairtrial: iris.csv exists already")
+    assert run("data", "get", "iris", "--force").exit_code == 0
+
+
+def test_a_wrong_data_set_gets_one_sentence_and_code_2(run):
+    for words in (("show", "digitz"), ("get", "digitz")):
+        result = run("data", *words)
+        assert result.exit_code == 2
+        assert result.stderr == "fairtrial: no data set is called 'digitz': did you mean 'digits'?\n"
+    assert run("data", "get", "iris", "--format", "xlsx").exit_code == 2
+
+
+def test_learners_are_listed(run):
+    told = run("learners")
+    assert told.exit_code == 0
+    for name in ("c45", "ripper", "random-forest", "logistic-regression"):
+        assert f"\n{name} " in told.stdout
+    assert "name,class,from,prepared,parameters" in run("learners", "--csv").stdout
+
+
+def test_one_learner_with_its_parameters(run):
+    told = run("learners", "c45")
+    assert "confidence = 0.25" in told.stdout
+    assert run("learners", "c54").exit_code == 2

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="A fair trial for every learning algorithm.")
+data_app = typer.Typer(no_args_is_help=True, help="Data sets by name: list them, look at one, write one to a file.")
+app.add_typer(data_app, name="data")
 
 
 def _version(wanted: bool) -> None:
@@ -53,6 +55,23 @@ def measures(
     except FairtrialError as error:
         typer.echo(f"fairtrial: {error}", err=True)
         raise typer.Exit(2) from None
+
+
+@app.command()
+def learners(
+    name: Annotated[str | None, typer.Argument(help="One learner with its parameters; all of them without it.")] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+) -> None:
+    """List all learners: where they come from, what is prepared for them, their parameters."""
+    from fairtrial.learners import catalogue
+
+    with _refusals():
+        if name is not None:
+            typer.echo(catalogue.one(name))
+        elif csv:
+            typer.echo(catalogue.listing().to_csv(index=False), nl=False)
+        else:
+            _print(catalogue.listing())
 
 
 @app.command()
@@ -106,6 +125,106 @@ def compare(
         raise typer.Exit(2) from None
 
 
+@data_app.command("list")
+def data_list(csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False) -> None:
+    """List the data sets that can be loaded by name; folders of your own are named by FAIRTRIAL_DATA."""
+    from fairtrial.data import catalogue
+
+    with _refusals():
+        frame = catalogue()
+        if csv:
+            typer.echo(frame.to_csv(index=False), nl=False)
+        else:
+            _print(frame.astype(object).where(frame.notna(), ""))
+
+
+@data_app.command("show")
+def data_show(name: Annotated[str, typer.Argument(help="A name of the list, source/name, or openml:NUMBER.")]) -> None:
+    """Show a data set: rows, columns with their types and values, classes, notes."""
+    from fairtrial.data import describe, load
+
+    with _refusals(), _spoken():
+        typer.echo(str(describe(load(name))))
+
+
+@data_app.command("get")
+def data_get(
+    name: Annotated[str, typer.Argument(help="A name of the list, source/name, or openml:NUMBER.")],
+    out: Annotated[Path | None, typer.Option(help="The file; without it, NAME with the suffix of the format.")] = None,
+    file_format: Annotated[
+        str | None, typer.Option("--format", help="csv, parquet or arff; without it, what the file's suffix says, or csv.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
+) -> None:
+    """Write a data set to a file."""
+    from fairtrial.data import load, write
+
+    with _refusals(), _spoken():
+        data = load(name)
+        path = write(data, out or Path(f"{data.name}.{file_format or 'csv'}"), format=file_format, overwrite=force)
+        typer.echo(f"written: {path}")
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Input that cannot be used ends in one sentence and code 2."""
+    try:
+        yield
+    except FairtrialError as error:
+        typer.echo(f"fairtrial: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def _spoken() -> Iterator[None]:
+    """Warnings as sentences."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FairtrialWarning)
+        yield
+    for each in caught:
+        typer.echo(f"fairtrial: warning: {each.message}", err=True)
+
+
+@app.command()
+def audit(
+    path: Annotated[
+        str, typer.Argument(help="KEEL's folds (zip or folder); or a data file or name, with --splits or --scheme.")
+    ],
+    splits: Annotated[Path | None, typer.Option(help="CSV with the columns row and fold, perhaps repeat: who tests.")] = None,
+    scheme: Annotated[str | None, typer.Option(help="Draw the folds now: stratified, kfold or dob-scv.")] = None,
+    n_splits: Annotated[int, typer.Option(help="Folds to draw.")] = 5,
+    assign: Annotated[str | None, typer.Option(help="Of dob-scv: shuffled, literal or keel.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the folds that are drawn, and of the audit.")] = 0,
+    target: Annotated[str | None, typer.Option(help="The class column of the data file.")] = None,
+    alpha: Annotated[float, typer.Option(help="The chance that random stratified folds raise a finding of shift.")] = 0.05,
+    permutations: Annotated[int, typer.Option(help="Random stratified folds to compare with.")] = 499,
+    csv: Annotated[bool, typer.Option("--csv", help="Print every number as CSV instead of words.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Write a figure: .svg, .png, .pdf or .html.")] = None,
+) -> None:
+    """Audit folds: leaks, rows never tested, duplicates, sizes, shift. Exit code 1 if there are faults."""
+    from fairtrial.study.auditing import audit_file
+
+    with _refusals(), _words_only():
+        found = audit_file(
+            path,
+            splits=splits,
+            scheme=scheme,
+            n_splits=n_splits,
+            assign=assign,
+            seed=seed,
+            target=target,
+            n_permutations=permutations,
+            alpha=alpha,
+        )
+        typer.echo(found.frame().to_csv(index=False) if csv else found.words, nl=not csv)
+        if picture is not None:
+            from fairtrial.report.audit import draw_audit
+            from fairtrial.report.saving import save
+
+            typer.echo(f"written: {save(draw_audit(found), picture)}", err=csv)
+    raise typer.Exit(0 if found.ok else 1)
+
+
 @contextmanager
 def _words_only() -> Iterator[None]:
     """Without warnings about what the printed words say."""
@@ -124,7 +243,9 @@ def _print(frame: pd.DataFrame) -> None:
         console = Console(width=400)
     else:
         left_out = ["also called", "reference", "what it is"][: 1 + (console.width < 170) + (console.width < 110)]
-        frame = _cut(frame.drop(columns=left_out), "what it is", console.width)
+        frame = frame.drop(columns=left_out, errors="ignore")
+        for wordy in ("what it is", "parameters"):
+            frame = _cut(frame, wordy, console.width)
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in frame.columns:
         table.add_column(str(column), no_wrap=True)

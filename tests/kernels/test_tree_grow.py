@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from fairtrial._columns import read_columns
 from fairtrial.kernels.tree_grow import longer
+from fairtrial.kernels.tree_split import Rules
 from fairtrial.learners.c45_build import Plan, bound_of, build_tree
 from fairtrial.learners.learner import Training
-from fairtrial.kernels.tree_split import Rules
 from tests.reference.trees import drawn
 from tests.reference.trees_twin import Twin
 

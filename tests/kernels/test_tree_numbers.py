@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import beta, norm
 
 from fairtrial.kernels.tree_numbers import expected_errors, extra_errors, majority, total_of, wrong, x_log_x, x_log_x_table
@@ -19,7 +18,7 @@ def test_no_errors_as_in_quinlans_book(n, rate):
 
 
 def test_one_error_in_sixteen_is_near_quinlans_book():
-    """The book gives U25%(1, 16) = .157, the exact binomial limit is .160; release 8 approximates by the normal distribution."""
+    """The book gives U25%(1, 16) = .157, the exact binomial limit is .160; release 8 takes the normal one."""
     found = expected_errors(np.array([15.0, 1.0]), 0.25, Z) / 16
     assert found == pytest.approx(0.157, abs=5e-3)
     assert found == pytest.approx(beta.ppf(0.75, 2, 15), abs=5e-3)
@@ -28,7 +27,9 @@ def test_one_error_in_sixteen_is_near_quinlans_book():
 @given(st.floats(0.1, 1e4), st.floats(0, 1), st.floats(0.01, 0.5))
 def test_extra_errors_equal_the_twin(n, share, confidence):
     errors = n * share
-    assert extra_errors(n, errors, confidence, float(norm.isf(confidence))) == pytest.approx(extra(n, errors, confidence), abs=1e-8)
+    assert extra_errors(n, errors, confidence, float(norm.isf(confidence))) == pytest.approx(
+        extra(n, errors, confidence), abs=1e-8
+    )
 
 
 def test_an_empty_leaf_expects_nothing():

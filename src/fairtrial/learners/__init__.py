@@ -1,1 +1,35 @@
 """The learners of the papers as scikit-learn estimators, and a catalogue of others."""
+
+from fairtrial.learners.c45 import C45 as C45
+from fairtrial.learners.catalogue import (
+    learner_class as learner_class,
+    listing as listing,
+    make_learner as make_learner,
+    registry as registry,
+)
+from fairtrial.learners.chi import Chi as Chi
+from fairtrial.learners.ensembles import (
+    AdaBoostM1 as AdaBoostM1,
+    Bagging as Bagging,
+)
+from fairtrial.learners.facts import (
+    Facts as Facts,
+    facts_of as facts_of,
+)
+from fairtrial.learners.learner import (
+    Learner as Learner,
+    MarginLearner as MarginLearner,
+)
+from fairtrial.learners.machines import (
+    SMO as SMO,
+    PukSVC as PukSVC,
+)
+from fairtrial.learners.naive_bayes import NaiveBayes as NaiveBayes
+from fairtrial.learners.nearest_neighbours import NearestNeighbours as NearestNeighbours
+from fairtrial.learners.pdfc import PDFC as PDFC
+from fairtrial.learners.preparing import Prepared as Prepared
+from fairtrial.learners.sampling import (
+    get_sampler as get_sampler,
+    sampler_classes as sampler_classes,
+)
+from fairtrial.learners.stump import Stump as Stump

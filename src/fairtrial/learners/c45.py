@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._columns import Columns
-from fairtrial.errors import InputError
-from fairtrial.kernels.sorting import order
 from fairtrial.kernels.threads import in_chunks
-from fairtrial.kernels.tree_grow import Nodes, grow
-from fairtrial.kernels.tree_numbers import x_log_x_table
 from fairtrial.kernels.tree_predict import leaf_probabilities, predict
-from fairtrial.kernels.tree_prune import Bound, collapse, compact, prune
-from fairtrial.kernels.tree_split import Rows, Rules
+from fairtrial.kernels.tree_split import Rules
+from fairtrial.learners.c45_build import Plan, bound_of, build_tree
 from fairtrial.learners.c45_text import tree_text
-from fairtrial.learners.c45_tree import Tree
-from fairtrial.learners.learner import Learner, Training
+from fairtrial.learners.learner import Learner
 
 _ROWS_AT_ONCE = 20_000
 
@@ -89,24 +86,24 @@ class C45(Learner):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45:
         """Grow the tree, collapse and prune it."""
-        bound = _bound(self.confidence)
-        rules = Rules(float(_check.whole_number("min_cases", self.min_cases, 1)), self.mdl_correction, self.binary_splits)
+        plan = self._plan()
         training = self._read_training(X, y, sample_weight)
-        self._ties, declared = _declared(y, self.classes_)
-        rows = _rows(training, np.argsort(self._ties)[training.codes], len(self.classes_), declared)
-        nodes = grow(rows, rules, _orders(rows))
-        if self.collapse:
-            collapse(nodes)
-        if not self.unpruned:
-            prune(nodes, rows, bound, bool(self.subtree_raising))
-        self.tree_ = _tree(compact(nodes), training.columns, self.classes_[self._ties])
+        self._ties, declared = declared_classes(y, self.classes_)
+        tree = build_tree(training, plan, self._ties, declared)
+        self.tree_ = replace(tree, classes=self.classes_[self._ties])
         self.n_leaves_, self.size_ = self.tree_.n_leaves, self.tree_.size
         return self
 
+    def _plan(self) -> Plan:
+        least = float(_check.whole_number("min_cases", self.min_cases, 1))
+        rules = Rules(least, bool(self.mdl_correction), bool(self.binary_splits))
+        return Plan(rules, bound_of(self.confidence), bool(self.collapse), not self.unpruned, bool(self.subtree_raising))
+
     def _probabilities(self, columns: Columns) -> FloatArray:
         nodes, nominal = self.tree_.nodes, columns.nominal
+        values = np.require(columns.values, requirements=["C", "W"])
         leaves = leaf_probabilities(nodes, bool(self.laplace))
-        parts = in_chunks(lambda a, b: predict(nodes, nominal, columns.values[a:b], leaves), len(columns), _ROWS_AT_ONCE)
+        parts = in_chunks(lambda a, b: predict(nodes, nominal, values[a:b], leaves), len(columns), _ROWS_AT_ONCE)
         found = np.concatenate(parts)[:, np.argsort(self._ties)]
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
@@ -117,58 +114,17 @@ class C45(Learner):
 
     def export_text(self) -> str:
         """The tree as J48 prints it: a line for each branch, and at leaves the class with (cases/errors)."""
-        self._check_fitted()
+        check_is_fitted(self)
         return tree_text(self.tree_)
 
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
 
-        check_is_fitted(self)
-
-
-def _bound(confidence: float) -> Bound:
-    """The confidence in single precision, as J48 holds it, with its normal deviate."""
-    from scipy.special import ndtri
-
-    _check.number("confidence", confidence)
-    if not 0 < confidence <= 0.5:
-        raise InputError(f"confidence must be above 0 and at most 0.5, got {confidence!r}: the smaller, the more is pruned")
-    single = np.float32(confidence)
-    return Bound(float(single), float(ndtri(float(np.float32(1) - single))))
-
-
-def _declared(y: Any, classes: npt.NDArray[Any]) -> tuple[npt.NDArray[np.intp], int]:
+def declared_classes(y: Any, classes: npt.NDArray[Any]) -> tuple[npt.NDArray[np.intp], int]:
     """The classes present in their declared order (as places in `classes`), and how many were declared."""
+    import pandas as pd
+
     kind = getattr(y, "dtype", None)
-    if not hasattr(kind, "categories"):
+    if not isinstance(kind, pd.CategoricalDtype):
         return np.arange(len(classes)), len(classes)
     place = {label: at for at, label in enumerate(classes.tolist())}
-    named = kind.categories.tolist()
+    named = list(kind.categories)
     return np.array([place[label] for label in named if label in place], dtype=np.intp), len(named)
-
-
-def _rows(training: Training, codes: npt.NDArray[np.intp], classes: int, declared: int) -> Rows:
-    columns = np.ascontiguousarray(training.values.T)
-    levels = np.array([0 if each is None else len(each) for each in training.columns.categories], dtype=np.int64)
-    # A nominal column in which nothing is known has no categories; it can never be split on.
-    numeric = training.columns.numeric
-    levels = np.where(numeric, 0, np.maximum(levels, 1))
-    place = np.where(numeric, np.cumsum(numeric) - 1, 0)
-    ranked = np.sort(columns[numeric], axis=1)
-    weight = np.asarray(training.weight, dtype=np.float64)
-    table = x_log_x_table(len(weight)) if (weight == 1).all() else np.zeros(0)
-    return Rows(columns, levels, place, ranked, codes.astype(np.int64), weight, classes, declared, table)
-
-
-def _orders(rows: Rows) -> npt.NDArray[np.int32]:
-    """All rows, then the rows of each numeric column ascending."""
-    numeric = np.flatnonzero(rows.levels == 0)
-    found = np.empty((1 + len(numeric), rows.weight.size), dtype=np.int32)
-    found[0] = np.arange(rows.weight.size)
-    for line, j in enumerate(numeric):
-        found[1 + line] = order(rows.columns[j])
-    return found
-
-
-def _tree(nodes: Nodes, columns: Columns, classes: npt.NDArray[Any]) -> Tree:
-    return Tree(*nodes, columns.names, columns.categories, classes)

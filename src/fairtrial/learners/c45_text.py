@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from fairtrial.kernels.tree_numbers import SMALL
@@ -51,12 +51,12 @@ def _count(weight: float) -> str:
 
 def _number(value: float) -> str:
     """A threshold with at most six decimals and no trailing zero."""
-    text = f"{_rounded(value, 6):f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = f"{_rounded(value, 6) + 0:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def _rounded(value: float, digits: int) -> Decimal:
-    """Halves upward, as Java rounds: floor(value * 10^digits + 1/2)."""
-    power = 10**digits
-    scaled = Decimal(value * power).quantize(Decimal(1), rounding=ROUND_HALF_UP) if abs(value) < 1e15 else Decimal(value) * power
-    return scaled / power
+    """Halves away from zero, as Java prints them."""
+    scaled = Decimal(value * 10**digits).quantize(Decimal(1), rounding=ROUND_HALF_UP, context=Context(prec=400))
+    return scaled.scaleb(-digits)

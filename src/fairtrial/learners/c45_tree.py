@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Tree:
     """Nodes as arrays, the root first. The children of a node are `first_child`, `first_child + 1`, ..., one for each branch.
 
-    `column` is -1 at a leaf. `threshold` is the number that a numeric column is cut at, the code of the value that a binary split
-    of a nominal column splits off, else NaN. `counts` holds the training weight of each class (in the order of `classes`).
+    `column` is -1 at a leaf. `threshold` is the number that a numeric column is cut at, or the code of the value that a binary
+    split of a nominal column splits off, else NaN. `counts` holds the training weight of each class, in the order of `classes`.
     """
 
     column: IntArray
@@ -45,8 +45,9 @@ class Tree:
 
     @property
     def nodes(self) -> Nodes:
-        """The arrays as the kernels take them."""
-        return Nodes(self.column, self.threshold, self.first_child, self.branches, self.counts)
+        """The arrays as the kernels take them: writeable, for which they are compiled."""
+        arrays: tuple[Any, ...] = (self.column, self.threshold, self.first_child, self.branches, self.counts)
+        return Nodes(*(np.require(each, requirements=["C", "W"]) for each in arrays))
 
     def parents(self) -> IntArray:
         """The parent of each node; -1 for the root."""

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from fairtrial._check import FloatArray, IntArray, weights
-from fairtrial._columns import Columns, read_columns
+from fairtrial._columns import Columns, as_frame, read_columns
 from fairtrial.errors import InputError
 
 
@@ -156,14 +156,15 @@ def _has_types(X: Any) -> bool:
 
 def _check_table(X: Any) -> None:
     """At least one row, at least one column, no infinity."""
-    columns = read_columns(X)
-    n, d = columns.values.shape
+    frame = as_frame(X)
+    n, d = frame.shape
     if n == 0:
         raise InputError(f"X must hold at least 1 row: found array with 0 sample(s) (shape=({n}, {d}))")
     if d == 0:
         raise InputError(
             f"X must hold at least 1 column: found array with 0 feature(s) (shape=({n}, {d})) while a minimum of 1"
         )
-    infinite = np.isinf(columns.values).any(axis=0)
+    numbers = frame.select_dtypes("float")
+    infinite = np.isinf(numbers.to_numpy(dtype=np.float64, na_value=np.nan)).any(axis=0)
     if infinite.any():
-        raise InputError(f"X must not hold infinity, got it in column {columns.names[int(np.argmax(infinite))]!r}")
+        raise InputError(f"X must not hold infinity, got it in column {str(numbers.columns[int(np.argmax(infinite))])!r}")

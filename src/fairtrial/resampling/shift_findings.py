@@ -84,13 +84,13 @@ def _by(layout: Layout, judged: Judged, where: Sequence[int]) -> str:
 
 
 def _fold(layout: Layout, judged: Judged, i: int) -> str:
-    return layout.named[judged.cells.split[i]].split(" of ")[0]
+    return layout.named[int(judged.cells.split[i])].split(" of ")[0]
 
 
 def _named(layout: Layout, judged: Judged, i: int) -> str:
     if judged.cells.check == OUTLYING_FOLD:
         return f"{_fold(layout, judged, i)} of all repeats"
-    return layout.named[judged.cells.split[i]]
+    return layout.named[int(judged.cells.split[i])]
 
 
 def _alike(alike: Sequence[Alike], alpha: float) -> Iterator[Finding]:

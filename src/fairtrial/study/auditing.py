@@ -53,8 +53,7 @@ def audit_file(
 
 
 def _dataset(path: str | Path, target: str | None) -> Any:
-    from fairtrial.data.named_sets import load
-    from fairtrial.data import read
+    from fairtrial.data import load, read
 
     if Path(path).exists() or Path(path).suffix or target is not None:
         return read(path, target=target)

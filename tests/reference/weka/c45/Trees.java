@@ -3,10 +3,13 @@ import weka.classifiers.trees.J48;
 import weka.core.Instances;
 import weka.core.Utils;
 
-/** Prints J48's tree of each ARFF file. Arguments: options of J48 in one string, repeats (the quickest build counts), files. */
+/**
+ * Prints J48's tree of each ARFF file, the seconds of the quickest of some builds, and on request the class probabilities of its
+ * rows. Arguments: options of J48 in one string, number of builds, whether to print probabilities, files.
+ */
 public class Trees {
     public static void main(String[] arguments) throws Exception {
-        for (int i = 2; i < arguments.length; i++) {
+        for (int i = 3; i < arguments.length; i++) {
             Instances data = new Instances(new FileReader(arguments[i]));
             data.setClassIndex(data.numAttributes() - 1);
             double seconds = Double.POSITIVE_INFINITY;
@@ -18,9 +21,16 @@ public class Trees {
                 tree.buildClassifier(data);
                 seconds = Math.min(seconds, (System.nanoTime() - start) / 1e9);
             }
-            String kind = tree.getUnpruned() ? "unpruned" : "pruned";
-            String text = tree.toString().replaceFirst("J48 " + kind + " tree\n-+\n\n?", "");
-            System.out.println("@file " + arguments[i] + "\n@seconds " + seconds + "\n" + text + "@end");
+            System.out.println("@file " + arguments[i]);
+            System.out.println("@seconds " + seconds);
+            System.out.println("@tree" + tree.toString().replaceFirst("J48 (un)?pruned tree\n-+\n", ""));
+            for (int row = 0; Boolean.parseBoolean(arguments[2]) && row < data.numInstances(); row++) {
+                StringBuilder line = new StringBuilder("@row");
+                for (double probability : tree.distributionForInstance(data.instance(row))) {
+                    line.append(' ').append(probability);
+                }
+                System.out.println(line);
+            }
         }
     }
 }

@@ -1,0 +1,33 @@
+"""Write the picture of a fold audit: DOB-SCV as it is printed in the paper, on the breast cancer data of Wisconsin.
+
+`python docs/make_audit_pictures.py` writes an SVG file into `docs/pictures`; a folder and a suffix may follow.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from sklearn.datasets import load_breast_cancer
+
+from fairtrial.report.audit import draw_audit
+from fairtrial.report.saving import save
+from fairtrial.resampling.audit import audit
+from fairtrial.resampling.dob_scv import DOBSCV
+
+
+def pictures() -> dict[str, Any]:
+    """Each picture by its name."""
+    bunch = load_breast_cancer(as_frame=True)
+    data = bunch.data, bunch.target_names[bunch.target]
+    return {"audit": draw_audit(audit(DOBSCV(5, assign="literal", random_state=0), data))}
+
+
+def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
+    """Write it."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, chart in pictures().items():
+        save(chart, Path(folder) / f"{name}{suffix}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,75 @@
+import sys
+import types
+
+import pytest
+from sklearn.base import BaseEstimator, is_classifier
+
+from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.learners import catalogue
+from fairtrial.learners.catalogue import learner_class, listing, make_learner, one
+
+
+def test_all_listed_learners_can_be_made_and_are_classifiers():
+    lines = listing()
+    assert lines["name"].is_unique
+    assert {"c45", "one-r", "ripper", "naive-bayes", "puk-svc", "smo", "pdfc", "chi", "random-forest", "mlp"} <= set(
+        lines["name"]
+    )
+    for name in lines["name"]:
+        learner = make_learner(name)
+        assert is_classifier(learner) or hasattr(learner, "predict"), name
+
+
+def test_short_names_of_scikit_learn():
+    for name, expected in {
+        "svc": "SVC",
+        "gaussian-nb": "GaussianNB",
+        "decision-tree": "DecisionTreeClassifier",
+        "mlp": "MLPClassifier",
+    }.items():
+        assert learner_class(name).__name__ == expected
+
+
+def test_any_importable_class():
+    assert learner_class("sklearn.linear_model.LogisticRegression").__name__ == "LogisticRegression"
+    with pytest.raises(UnknownNameError, match=r"no learner can be imported as 'sklearn\.nowhere\.Nothing'"):
+        learner_class("sklearn.nowhere.Nothing")
+    with pytest.raises(InputError, match="must be a class with fit and predict"):
+        learner_class("sklearn.preprocessing.StandardScaler")
+
+
+@pytest.mark.parametrize(("name", "package"), [("xgboost", "xgboost"), ("lightgbm", "lightgbm"), ("catboost", "catboost")])
+def test_boosted_trees_when_installed(name, package, monkeypatch):
+    class Trees(BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return X
+
+    module = types.ModuleType(package)
+    setattr(module, catalogue._OTHERS[name].split(".")[1], Trees)
+    monkeypatch.setattr(catalogue, "find_spec", lambda asked: object() if asked == package else None)
+    monkeypatch.setitem(sys.modules, package, module)
+    assert learner_class(name) is Trees
+    monkeypatch.setattr(catalogue, "find_spec", lambda _: None)
+    with pytest.raises(InputError, match=f"{name} is not installed: pip install {package}"):
+        learner_class(name)
+
+
+def test_third_parties_register_theirs(monkeypatch):
+    monkeypatch.setattr(catalogue.registry, "_items", {})
+    catalogue.registry.add("mine", BaseEstimator)
+    assert learner_class("mine") is BaseEstimator
+
+
+def test_wrong_parameters():
+    with pytest.raises(InputError, match="smo has no parameter 'c': did you mean 'C'"):
+        make_learner("smo", c=1)
+
+
+def test_one_in_words():
+    told = one("smo")
+    assert "fairtrial.learners.machines.SMO" in told
+    assert "exponent = 1.0" in told
+    assert "gaps filled" in one("logistic-regression")
