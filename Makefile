@@ -62,8 +62,9 @@ calibration: $(VENV)/.bench
 
 # Needs WEKA 3.6.14 (Debian: apt-get install weka); WEKA_JAR names its jar if it lies elsewhere.
 oracle: $(VENV)/.ready
-	@for each in machines naive_bayes nearest_neighbours boosting one_r ripper; do \
-		echo $$each; $(BIN)/python -m tests.reference.weka.make_$$each; done
+	@for each in c45 machines naive_bayes nearest_neighbours boosting one_r ripper; do \
+		echo $$each; $(BIN)/python -m tests.reference.weka.make_$$each || exit 1; done
+	$(BIN)/python -m tests.reference.tutorial_table
 
 scale: $(VENV)/.ready
 	$(BIN)/python benchmarks/scale.py

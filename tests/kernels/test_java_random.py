@@ -14,3 +14,9 @@ def test_a_shuffle_keeps_what_it_shuffles():
     JavaRandom(3).shuffle(rows)
     assert sorted(rows) == list("abcdefgh")
     assert rows != list("abcdefgh")
+
+
+def test_whole_numbers_have_a_sign():
+    # System.out.println(new java.util.Random(42).nextInt()), three times
+    source = JavaRandom(42)
+    assert [source.whole() for _ in range(3)] == [-1170105035, 234785527, -1360544799]

@@ -24,6 +24,11 @@ class JavaRandom:
         self._state = (self._state * _MULTIPLIER + _INCREMENT) & _MASK
         return self._state >> (48 - count)
 
+    def whole(self) -> int:
+        """A whole number of 32 bits, with its sign."""
+        bits = self._bits(32)
+        return bits - (1 << 32) if bits >= 1 << 31 else bits
+
     def below(self, bound: int) -> int:
         """A whole number from 0 to bound - 1."""
         if bound & (bound - 1) == 0:

@@ -26,8 +26,10 @@ from fairtrial.learners.machines import (
 )
 from fairtrial.learners.naive_bayes import NaiveBayes as NaiveBayes
 from fairtrial.learners.nearest_neighbours import NearestNeighbours as NearestNeighbours
+from fairtrial.learners.one_r import OneR as OneR
 from fairtrial.learners.pdfc import PDFC as PDFC
 from fairtrial.learners.preparing import Prepared as Prepared
+from fairtrial.learners.ripper import Ripper as Ripper
 from fairtrial.learners.sampling import (
     get_sampler as get_sampler,
     sampler_classes as sampler_classes,

@@ -1,0 +1,202 @@
+"""One rule of conditions on columns: how it grows by FOIL's gain, what it covers, and where it is cut back.
+
+A condition is a column, a kind (0: at most, 1: at least, 2: equal) and a value. Columns come as rows of a matrix, NaN where
+missing; no condition covers what is missing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial._columns import BoolArray
+from fairtrial.kernels.compiling import kernel
+
+_SMALL = 1e-6
+_LOG_2 = np.log(2.0)
+
+
+@kernel
+def _holds(value: float, kind: int, cut: float) -> bool:
+    if kind == 0:
+        return value <= cut
+    if kind == 1:
+        return value >= cut
+    return value == cut
+
+
+@kernel
+def covered(values: FloatArray, rows: IntArray, columns: IntArray, kinds: IntArray, cuts: FloatArray) -> BoolArray:
+    """Which of the rows meet all conditions."""
+    inside = np.ones(len(rows), dtype=np.bool_)
+    for place in range(len(rows)):
+        for j in range(len(columns)):
+            if not _holds(values[columns[j], rows[place]], kinds[j], cuts[j]):
+                inside[place] = False
+                break
+    return inside
+
+
+@kernel
+def _gain(positives: float, total: float, base: float) -> float:
+    """FOIL's gain of a part over a rate of positives, both counted with one more row."""
+    return float(positives * (np.log((positives + 1.0) / (total + 1.0)) / _LOG_2 - np.log(base) / _LOG_2))
+
+
+@kernel
+def _best_cut(column: FloatArray, rows: IntArray, positive: BoolArray, base: float) -> tuple[float, int, float, float, float]:
+    """Gain, kind, value, positives and size of the best side of a numeric column; `rows` are sorted, without missing values."""
+    n = len(rows)
+    above, above_positive = float(n), 0.0
+    for row in rows:
+        above_positive += positive[row]
+    below, below_positive = 0.0, 0.0
+    best, kind, cut, best_positive, best_size = 0.0, 0, np.nan, 0.0, 0.0
+    start = 0
+    while start < n:
+        value = column[rows[start]]
+        end, here = start, 0.0
+        while end < n and column[rows[end]] == value:
+            here += positive[rows[end]]
+            end += 1
+        below += end - start
+        below_positive += here
+        first, second = _gain(below_positive, below, base), _gain(above_positive, above, base)
+        if first > second:
+            if first > best:
+                best, kind, cut, best_positive, best_size = first, 0, value, below_positive, below
+        elif second > best:
+            best, kind, cut, best_positive, best_size = second, 1, value, above_positive, above
+        above -= end - start
+        above_positive -= here
+        start = end
+    return best, kind, cut, best_positive, best_size
+
+
+@kernel
+def _best_value(
+    column: FloatArray, rows: IntArray, positive: BoolArray, base: float, size: int
+) -> tuple[float, int, float, float, float]:
+    """The same of a nominal column with `size` values."""
+    total, accurate = np.zeros(size), np.zeros(size)
+    for row in rows:
+        code = column[row]
+        if not np.isnan(code):
+            total[int(code)] += 1
+            accurate[int(code)] += positive[row]
+    best, cut, best_positive, best_size = 0.0, np.nan, 0.0, 0.0
+    for code in range(size):
+        gain = _gain(accurate[code], total[code], base)
+        if gain > best:
+            best, cut, best_positive, best_size = gain, float(code), accurate[code], total[code]
+    return best, 2, cut, best_positive, best_size
+
+
+@kernel
+def _among(orders: IntArray, known: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """The given rows with a value, in the order of each column, and how many they are."""
+    d, n = orders.shape
+    inside = np.zeros(n, dtype=np.bool_)
+    inside[rows] = True
+    live, counts = np.empty((d, n), np.intp), np.zeros(d, np.intp)
+    for j in range(d):
+        for row in orders[j, : known[j]]:
+            if inside[row]:
+                live[j, counts[j]] = row
+                counts[j] += 1
+    return live, counts
+
+
+@kernel
+def _narrow(live: IntArray, counts: IntArray, column: FloatArray, kind: int, cut: float) -> None:
+    """Keep the rows that meet one more condition, in place."""
+    for j in range(len(counts)):
+        kept = 0
+        for row in live[j, : counts[j]]:
+            if _holds(column[row], kind, cut):
+                live[j, kept] = row
+                kept += 1
+        counts[j] = kept
+
+
+@kernel
+def grow(
+    values: FloatArray,
+    orders: IntArray,
+    known: IntArray,
+    sizes: IntArray,
+    rows: IntArray,
+    positive: BoolArray,
+    used: BoolArray,
+    least: float,
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Columns, kinds and values of the conditions that a rule takes on, one after the other, while the gain is positive.
+
+    `orders` sorts all rows by each column, the `known[j]` rows with a value first. `sizes` counts the values of nominal columns
+    and is 0 for numeric ones. A nominal column is used once; a condition covers at least `least` positive rows.
+    """
+    d, n = values.shape
+    used = used.copy()
+    columns, kinds, cuts = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n, np.float64)
+    live, counts = _among(orders, known, rows)
+    found, total = 0, float(len(rows))
+    base = (positive[rows].sum() + 1.0) / (total + 1.0)
+    while total > 0 and 1.0 - base > _SMALL:
+        best, chosen, kind, cut, positives, size = 0.0, -1, 0, 0.0, 0.0, 0.0
+        for j in range(d):
+            if used[j]:
+                continue
+            if sizes[j] > 0:
+                answer = _best_value(values[j], live[j, : counts[j]], positive, base, sizes[j])
+            else:
+                answer = _best_cut(values[j], live[j, : counts[j]], positive, base)
+            if answer[0] > best:
+                best, kind, cut, positives, size = answer
+                chosen = j
+        if chosen < 0 or least - positives > _SMALL:
+            break
+        used[chosen] = sizes[chosen] > 0
+        columns[found], kinds[found], cuts[found] = chosen, kind, cut
+        found += 1
+        total, base = size, (positives + 1.0) / (size + 1.0)
+        _narrow(live, counts, values[chosen], kind, cut)
+    return columns[:found].copy(), kinds[:found].copy(), cuts[:found].copy()
+
+
+@kernel
+def kept_length(
+    values: FloatArray,
+    rows: IntArray,
+    positive: BoolArray,
+    columns: IntArray,
+    kinds: IntArray,
+    cuts: FloatArray,
+    whole: bool,
+) -> int:
+    """How many first conditions are best on these rows: by the rate of positives covered, or by the accuracy on all of them.
+
+    Rates of positives count two more rows, one of them positive; of equal lengths the shortest. Without rows all stay.
+    """
+    size, total = len(columns), len(rows)
+    if total == 0:
+        return size
+    inside = rows.copy()
+    count, positives = total, 0.0
+    for row in rows:
+        positives += positive[row]
+    best, length, negatives_outside = (positives + 1.0) / (total + 2.0), 0, 0.0
+    for j in range(size):
+        kept, accurate = 0, 0.0
+        for place in range(count):
+            row = inside[place]
+            if _holds(values[columns[j], row], kinds[j], cuts[j]):
+                inside[kept] = row
+                kept += 1
+                accurate += positive[row]
+            elif not positive[row]:
+                negatives_outside += 1.0
+        count = kept
+        worth = (accurate + negatives_outside) / total if whole else (accurate + 1.0) / (count + 2.0)
+        if worth > best:
+            best, length = worth, j + 1
+    return length

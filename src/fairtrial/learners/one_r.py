@@ -1,0 +1,173 @@
+"""One rule on one column: Holte's 1R."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from fairtrial._check import FloatArray, IntArray, whole_number
+from fairtrial._columns import Columns
+from fairtrial.learners.learner import Learner, Training
+from fairtrial.learners.ripper_numbers import double
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnRule:
+    """A class for each value or interval of a column and one for missing values (-1: none were seen); rows that it gets right.
+
+    Interval number i ends below `cuts[i]`; a nominal column has no cuts.
+    """
+
+    column: int
+    cuts: FloatArray
+    codes: IntArray
+    missing: int
+    correct: int
+
+
+class OneR(Learner):
+    """The rule on one column that makes the fewest errors in training, as WEKA 3.6.14's OneR finds it.
+
+    A numeric column is cut into intervals that hold at least `min_bucket` rows of their majority class, the last one excepted;
+    neighbours of one class are joined. Missing values are a value of their own. Of equal columns the first wins, of equal
+    classes the first declared.
+
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris(as_frame=True)
+    >>> print(OneR().fit(iris.data, iris.target_names[iris.target]).export_text().expandtabs(4))
+    petal width (cm):
+        < 0.8   -> setosa
+        < 1.75  -> versicolor
+        >= 1.75 -> virginica
+    (144/150 instances correct)
+    <BLANKLINE>
+    """
+
+    def __init__(self, min_bucket: int = 6, *, nominal: Any = None) -> None:
+        self.min_bucket = min_bucket
+        self.nominal = nominal
+
+    def fit(self, X: Any, y: Any) -> OneR:
+        """Find the column and its rule."""
+        whole_number("min_bucket", self.min_bucket, 1)
+        training = self._read_training(X, y)
+        declared = [code for code in declared_order(y, self.classes_) if code >= 0]
+        ranks = np.argsort(declared)[training.codes]
+        rules = list(self._rules(training, ranks)) or [_nothing_known(ranks)]
+        best = max(rules, key=lambda rule: rule.correct)
+        named = np.array([*declared, -1], dtype=np.intp)
+        self._rule = ColumnRule(best.column, best.cuts, named[best.codes], int(named[best.missing]), best.correct)
+        self._first = declared[0]
+        self._n = len(ranks)
+        self.column_ = best.column
+        self.cuts_ = best.cuts
+        return self
+
+    def _rules(self, training: Training, ranks: IntArray) -> Iterator[ColumnRule]:
+        """One for each column that has a value; a nominal column always has a rule."""
+        k = len(self.classes_)
+        for j, categories in enumerate(training.columns.categories):
+            values = training.values[:, j]
+            known = ~np.isnan(values)
+            if categories is None and not known.any():
+                continue
+            if categories is None:
+                cuts, counts = intervals(values[known], ranks[known], k, self.min_bucket)
+            else:
+                cuts, counts = np.empty(0), _table(values[known].astype(np.intp), ranks[known], len(categories), k)
+            gaps = np.bincount(ranks[~known], minlength=k)
+            missing = int(np.argmax(gaps)) if gaps.any() else -1
+            correct = int(counts.max(axis=1, initial=0).sum() + gaps.max())
+            yield ColumnRule(j, cuts, counts.argmax(axis=1), missing, correct)
+
+    def _probabilities(self, columns: Columns) -> FloatArray:
+        rule = self._rule
+        values = columns.values[:, rule.column]
+        known = ~np.isnan(values)
+        codes = np.full(len(values), rule.missing if rule.missing >= 0 else self._first)
+        if len(rule.codes):
+            numeric = columns.categories[rule.column] is None
+            places = np.searchsorted(rule.cuts, values[known], side="right") if numeric else values[known].astype(np.intp)
+            codes[known] = rule.codes[places]
+        return np.asarray(np.eye(len(self.classes_))[codes])
+
+    def export_text(self) -> str:
+        """The rule as WEKA prints it."""
+        check_is_fitted(self)
+        rule, columns = self._rule, self._template
+        told = _intervals_told(rule.cuts) if columns.categories[rule.column] is None else columns.categories[rule.column]
+        lines = [f"\t{value}\t-> {self.classes_[code]}" for value, code in zip(told or (), rule.codes, strict=False)]
+        if rule.missing >= 0:
+            lines.append(f"\t?\t-> {self.classes_[rule.missing]}")
+        return "\n".join([f"{columns.names[rule.column]}:", *lines, f"({rule.correct}/{self._n} instances correct)\n"])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def intervals(values: FloatArray, codes: IntArray, k: int, least: int) -> tuple[FloatArray, IntArray]:
+    """Cuts of a numeric column, and the rows of each class in each interval.
+
+    Each distinct value starts as an interval of its own. From the left, an interval is joined with the next while it holds
+    fewer than `least` rows of its majority class, or both have the same one; then neighbours of one majority class are joined.
+
+    >>> cuts, counts = intervals(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 0, 1, 1, 1, 0]), 2, 2)
+    >>> cuts.tolist(), counts.tolist()
+    ([2.5, 5.5], [[2, 0], [0, 3], [1, 0]])
+    """
+    distinct, places = np.unique(values, return_inverse=True)
+    middles = (distinct[:-1] + distinct[1:]) / 2
+    ends, counts = _joined(_table(places, codes, len(distinct), k), np.arange(len(distinct)), least)
+    ends, counts = _joined(counts, ends, 0)
+    return middles[ends[:-1]], counts
+
+
+def _joined(counts: IntArray, ends: IntArray, least: int) -> tuple[IntArray, IntArray]:
+    """One pass from the left over neighbours, each with the place where it ends."""
+    kept, closed = [counts[0]], [ends[0]]
+    for each, end in zip(counts[1:], ends[1:], strict=True):
+        before = kept[-1]
+        if np.argmax(each) == np.argmax(before) or before.max() < least:
+            kept[-1], closed[-1] = before + each, end
+        else:
+            kept.append(each)
+            closed.append(end)
+    return np.array(closed), np.array(kept)
+
+
+def _table(values: IntArray, codes: IntArray, size: int, k: int) -> IntArray:
+    """Rows of each class (columns) at each value (rows)."""
+    return np.bincount(values * k + codes, minlength=size * k).reshape(size, k)
+
+
+def _nothing_known(ranks: IntArray) -> ColumnRule:
+    """When no column holds any value: the most frequent class."""
+    counts = np.bincount(ranks)
+    return ColumnRule(0, np.empty(0), np.array([np.argmax(counts)]), int(np.argmax(counts)), int(counts.max()))
+
+
+def _intervals_told(cuts: FloatArray) -> list[str]:
+    if len(cuts) == 0:
+        return ["not ?"]
+    return [*(f"< {double(cut)}" for cut in cuts), f">= {double(cuts[-1])}"]
+
+
+def declared_order(y: Any, classes: Any) -> list[int]:
+    """Places in `classes` in the order that a category column declares, -1 for what does not occur; else as they are."""
+    categories = getattr(getattr(y, "dtype", None), "categories", None)
+    if categories is None:
+        return list(range(len(classes)))
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    return [place.get(label, -1) for label in categories]
+
+
+def target_name(y: Any) -> str:
+    """What the class column is called, where it says so."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "class"
