@@ -240,7 +240,7 @@ def _print(frame: pd.DataFrame) -> None:
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=400)
+        console = Console(width=1000)
     else:
         left_out = ["also called", "reference", "what it is"][: 1 + (console.width < 170) + (console.width < 110)]
         frame = frame.drop(columns=left_out, errors="ignore")

@@ -24,7 +24,7 @@ def test_rows_to_the_printed_digits(ours, name):
 
 
 def test_the_machine_differs_in_one_case_at_its_boundary(ours):
-    """WEKA's machine of one fold is not at the optimum: a case that ours puts 0.003 beyond the boundary falls on the other side."""
+    """WEKA's machine of one fold is not at the optimum: a case that ours puts 0.003 beyond the boundary falls before it."""
     expected = tutorial_table.published().loc["SVM"]
     assert np.isclose(ours.loc["SVM", "acc"], 100 * 198 / 286)
     assert np.isclose(expected["acc"], round(100 * 199 / 286, 1))

@@ -94,13 +94,14 @@ def scikit_learn_classes() -> dict[str, type[Any]]:
     found = {}
     for name, each in all_estimators("classifier"):
         required = [value for value in parameters_of(each).values() if value is inspect.Parameter.empty]
-        if not required and name not in ("DummyClassifier", "ClassifierChain"):
+        leaving = hasattr(each.__new__, "deprecated_original")  # scikit-learn's mark of what it will drop
+        if not required and not leaving and name not in ("DummyClassifier", "ClassifierChain"):
             found[short_name(name.removesuffix("Classifier"))] = each
     return found
 
 
 def listing() -> pd.DataFrame:
-    """A line for each learner: name, class, what is prepared for it, parameters with defaults."""
+    """A line for each learner: name, class, where it is from, what is prepared for it, its parameters."""
     import pandas as pd
 
     names = [*_OURS, *registry, *(name for name in _OTHERS if find_spec(_OTHERS[name].split(".")[0])), *scikit_learn_classes()]
@@ -118,13 +119,12 @@ def one(name: str) -> str:
 
 def _line(name: str) -> dict[str, str]:
     found = learner_class(name)
-    parameters = ", ".join(f"{each}={value!r}" for each, value in parameters_of(found).items())
     return {
         "name": name,
         "class": found.__name__,
         "from": found.__module__.split(".")[0],
         "prepared": facts_of(found()).words(),
-        "parameters": parameters,
+        "parameters": ", ".join(parameters_of(found)),
     }
 
 
