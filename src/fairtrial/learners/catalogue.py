@@ -94,7 +94,7 @@ def scikit_learn_classes() -> dict[str, type[Any]]:
     found = {}
     for name, each in all_estimators("classifier"):
         required = [value for value in parameters_of(each).values() if value is inspect.Parameter.empty]
-        leaving = hasattr(each.__new__, "deprecated_original")  # scikit-learn's mark of what it will drop
+        leaving = getattr(each.__new__, "__module__", "") == "sklearn.utils.deprecation"
         if not required and not leaving and name not in ("DummyClassifier", "ClassifierChain"):
             found[short_name(name.removesuffix("Classifier"))] = each
     return found
