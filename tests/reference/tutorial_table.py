@@ -76,8 +76,8 @@ Our learners and our measures on the ten folds that WEKA makes with seed 1 (`Wek
 of Japkowicz's tutorial. Its row 3NN is IBk with one neighbour. Bagging and random forest are left out: they differ between
 versions of WEKA itself. `make oracle` writes this page.
 
-What differs: the AUC of C4.5, where WEKA itself prints 0.584; the true positive rate of RIPPER, 31 of 85 cases or 0.365; and one
-case of the support vector machine, 0.003 beyond its boundary: WEKA's machine of that fold stops short of the optimum.
+What differs: the AUC of C4.5, where WEKA itself prints 0.584; the true positive rate of RIPPER, 31 of 85 cases or 0.365; and
+one case of the support vector machine, 0.003 beyond its boundary: WEKA's machine of that fold stops short of the optimum.
 
 | learner | of | acc | rmse | tpr | fpr | precision | recall | f | auc | info score |
 |---|---|---|---|---|---|---|---|---|---|---|

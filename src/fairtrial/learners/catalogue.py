@@ -32,6 +32,7 @@ _OURS = {
     "bagging": "ensembles.Bagging",
     "adaboost-m1": "ensembles.AdaBoostM1",
 }
+_NEEDING_OTHERS = ("ClassifierChain", "SelfTrainingClassifier")
 _OTHERS = {"xgboost": "xgboost.XGBClassifier", "lightgbm": "lightgbm.LGBMClassifier", "catboost": "catboost.CatBoostClassifier"}
 
 
@@ -95,7 +96,7 @@ def scikit_learn_classes() -> dict[str, type[Any]]:
     for name, each in all_estimators("classifier"):
         required = [value for value in parameters_of(each).values() if value is inspect.Parameter.empty]
         leaving = getattr(each.__new__, "__module__", "") == "sklearn.utils.deprecation"
-        if not required and not leaving and name not in ("DummyClassifier", "ClassifierChain"):
+        if not required and not leaving and name not in _NEEDING_OTHERS:
             found[short_name(name.removesuffix("Classifier"))] = each
     return found
 
