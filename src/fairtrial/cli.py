@@ -242,7 +242,8 @@ def _print(frame: pd.DataFrame) -> None:
     if not console.is_terminal:
         console = Console(width=1000)
     else:
-        left_out = ["also called", "reference", "what it is"][: 1 + (console.width < 170) + (console.width < 110)]
+        narrow = 1 + (console.width < 170) + (console.width < 110)
+        left_out = [*["also called", "reference", "what it is"][:narrow], *["class", "parameters"][: narrow - 1]]
         frame = frame.drop(columns=left_out, errors="ignore")
         for wordy in ("what it is", "parameters"):
             frame = _cut(frame, wordy, console.width)

@@ -30,6 +30,22 @@ def test_short_names_of_scikit_learn():
         assert learner_class(name).__name__ == expected
 
 
+def test_names_that_weka_and_its_users_say():
+    assert [learner_class(name).__name__ for name in ("J48", "c4.5", "JRip", "IBk", "knn")] == [
+        "C45",
+        "C45",
+        "Ripper",
+        "NearestNeighbours",
+        "NearestNeighbours",
+    ]
+    with pytest.raises(InputError, match="an estimator needs no catalogue"):
+        make_learner(learner_class("smo")())
+
+
+def test_a_class_that_needs_arguments_is_told_so():
+    assert "needs estimators" in one("sklearn.ensemble.VotingClassifier")
+
+
 def test_any_importable_class():
     assert learner_class("sklearn.linear_model.LogisticRegression").__name__ == "LogisticRegression"
     with pytest.raises(UnknownNameError, match=r"no learner can be imported as 'sklearn\.nowhere\.Nothing'"):

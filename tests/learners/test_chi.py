@@ -74,3 +74,14 @@ def test_nominal_values_are_crisp_and_missing_ones_match_everything():
 def test_bad_parameters(learner, told):
     with pytest.raises(InputError, match=told):
         learner.fit([[0.0], [1.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize("kind", [bool, np.uint8, float])
+def test_an_abstention_fits_beside_classes_of_any_kind(kind):
+    X, y = load_iris(return_X_y=True)
+    labels = (y == 0).astype(kind)
+    chi = Chi(labels=9).fit(X[::2], labels[::2])
+    predicted = chi.predict(X[1::2])
+    assert chi.abstains(X[1::2]).any()
+    assert set(predicted.tolist()) == {-1, 0, 1}
+    assert chi.score(X[1::2], labels[1::2]) == (predicted == labels[1::2]).mean()

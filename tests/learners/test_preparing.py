@@ -82,7 +82,7 @@ def test_samplers_change_training_rows_and_never_test_rows():
     assert len(seen) == 714
     spy.predict(X)
     np.testing.assert_array_equal(spy.learner_.asked_, X)
-    assert spy.preparation_ == {"missing": "mean or mode", "sampler": "RandomOverSampler(random_state=0)"}
+    assert spy.preparation_ == {"sampler": "RandomOverSampler(random_state=0)"}
 
 
 def test_smote_is_imbalanced_learns_pipeline():
@@ -117,3 +117,32 @@ def test_methods_are_those_of_the_learner():
 def test_an_unknown_preparation():
     with pytest.raises(InputError, match="did you mean 'standard'"):
         Prepared(NaiveBayes(), preparation="standart").fit([[1.0], [2.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (
+            {"learner": "c45"},
+            "learner must be an object with fit, got 'c45': make one of a name by fairtrial.learners.make_learner",
+        ),
+        ({"learner": NaiveBayes}, "learner must be an object with fit, got NaiveBayes"),
+        ({"learner": NaiveBayes(), "sampler": "smote"}, "sampler must be an object with fit_resample, got 'smote'"),
+    ],
+)
+def test_names_and_classes_are_no_learners(wrong, told):
+    with pytest.raises(InputError, match=told):
+        Prepared(**wrong).fit([[1.0], [2.0]], ["a", "b"])
+
+
+def test_what_was_sampled_and_filled_is_told():
+    table = mixed()
+    X, y = table.drop(columns="class"), table["class"].astype(str)
+    prepared = Prepared(NaiveBayes(), sampler=SMOTE(random_state=0), preparation="none").fit(X, y)
+    assert prepared.preparation_["missing"] == "mean or mode"
+    assert prepared.preparation_["sampler"].startswith("SMOTENC")
+    whole = X.dropna()
+    assert Prepared(LogisticRegression()).fit(whole, y[whole.index]).preparation_ == {
+        "nominal": "binary columns",
+        "scale": "standard",
+    }

@@ -15,7 +15,7 @@ FLAGS = pd.Categorical(np.where(np.arange(28) % 5, "yes", "no"))
 
 
 def test_numbers_are_imbalanced_learns_smote():
-    columns, labels = sampled(SMOTE(random_state=3), read_columns(NUMBERS), LABELS)
+    columns, labels, _ = sampled(SMOTE(random_state=3), read_columns(NUMBERS), LABELS)
     expected, chosen = SMOTE(random_state=3).fit_resample(NUMBERS, LABELS)
     np.testing.assert_array_equal(columns.values, expected)
     assert labels.tolist() == chosen.tolist()
@@ -23,7 +23,8 @@ def test_numbers_are_imbalanced_learns_smote():
 
 def test_nominal_columns_get_values_that_exist_and_keep_their_codes():
     table = read_columns(pd.DataFrame({"size": NUMBERS[:, 0], "hue": HUES}))
-    columns, labels = sampled(SMOTE(random_state=0), table, LABELS)
+    columns, labels, used = sampled(SMOTE(random_state=0), table, LABELS)
+    assert type(used).__name__ == "SMOTENC"
     assert (labels == "b").sum() == 20
     assert columns.categories == table.categories
     assert set(columns.values[:, 1]) <= {0.0, 1.0}
@@ -31,8 +32,23 @@ def test_nominal_columns_get_values_that_exist_and_keep_their_codes():
 
 
 def test_nominal_columns_only():
-    columns, labels = sampled(SMOTE(random_state=0), read_columns(pd.DataFrame({"hue": HUES, "flag": FLAGS})), LABELS)
+    table = pd.DataFrame({"hue": HUES, "flag": FLAGS, "truth": np.arange(28) % 2 == 0})
+    columns, labels, used = sampled(SMOTE(random_state=0), read_columns(table), LABELS)
     assert len(columns) == len(labels) == 40
+    assert type(used).__name__ == "SMOTEN"
+
+
+def test_several_nominal_columns_beside_numbers():
+    table = read_columns(pd.DataFrame({"size": NUMBERS[:, 0], "hue": HUES, "flag": FLAGS, "truth": np.arange(28) % 2 == 0}))
+    columns, labels, _ = sampled(SMOTE(random_state=0), table, LABELS)
+    assert (labels == "b").sum() == 20
+    assert set(columns.values[:, 3]) <= {0.0, 1.0}
+
+
+@pytest.mark.parametrize("name", ["adasyn", "tomek-links", "smote-enn", "near-miss"])
+def test_samplers_by_distance_refuse_nominal_columns(name):
+    with pytest.raises(InputError, match="takes numeric columns only, got 'hue': use smote or random-over-sampler"):
+        sampled(get_sampler(name), read_columns(pd.DataFrame({"size": NUMBERS[:, 0], "hue": HUES})), LABELS)
 
 
 def test_too_few_rows_is_the_learners_failure_with_a_remedy():

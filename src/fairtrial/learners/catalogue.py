@@ -32,7 +32,14 @@ _OURS = {
     "bagging": "ensembles.Bagging",
     "adaboost-m1": "ensembles.AdaBoostM1",
 }
-_NEEDING_OTHERS = ("ClassifierChain", "SelfTrainingClassifier")
+_ALIASES = {
+    **dict.fromkeys(("c4.5", "j48"), "c45"),
+    "jrip": "ripper",
+    **dict.fromkeys(("ibk", "knn", "k-nn", "1-nn"), "nearest-neighbours"),
+    "decision-stump": "stump",
+}
+# These need another learner, or more than numbers on a scale; their full names work.
+_LEFT_OUT = ("ClassifierChain", "SelfTrainingClassifier", "RadiusNeighborsClassifier", "CategoricalNB")
 _OTHERS = {"xgboost": "xgboost.XGBClassifier", "lightgbm": "lightgbm.LGBMClassifier", "catboost": "catboost.CatBoostClassifier"}
 
 
@@ -45,6 +52,9 @@ def learner_class(name: str) -> type[Any]:
     Traceback (most recent call last):
     fairtrial.errors.UnknownNameError: no learner is called 'random-forrest': did you mean 'random-forest'?
     """
+    if not isinstance(name, str):
+        raise InputError(f"name must be the name of a learner, got {type(name).__name__}: an estimator needs no catalogue")
+    name = _ALIASES.get(name.lower(), name)
     if name in _OURS:
         return _imported(f"fairtrial.learners.{_OURS[name]}")
     if name in registry:
@@ -55,7 +65,7 @@ def learner_class(name: str) -> type[Any]:
         return scikit_learn_classes()[name]
     if "." in name:
         return _imported(name)
-    known = [*_OURS, *registry, *_OTHERS, *scikit_learn_classes()]
+    known = [*_OURS, *_ALIASES, *registry, *_OTHERS, *scikit_learn_classes()]
     raise UnknownNameError(f"no learner is called {name!r}: {did_you_mean(name, known)}")
 
 
@@ -96,7 +106,7 @@ def scikit_learn_classes() -> dict[str, type[Any]]:
     for name, each in all_estimators("classifier"):
         required = [value for value in parameters_of(each).values() if value is inspect.Parameter.empty]
         leaving = getattr(each.__new__, "__module__", "") == "sklearn.utils.deprecation"
-        if not required and not leaving and name not in _NEEDING_OTHERS:
+        if not required and not leaving and name not in _LEFT_OUT:
             found[short_name(name.removesuffix("Classifier"))] = each
     return found
 
@@ -113,9 +123,12 @@ def one(name: str) -> str:
     """One learner in full, in words."""
     found = learner_class(name)
     what = (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
-    parameters = [f"  {each} = {value!r}" for each, value in parameters_of(found).items()]
+    given = parameters_of(found)
+    needed = [each for each, value in given.items() if value is inspect.Parameter.empty]
+    prepared = f"needs {', '.join(needed)}" if needed else f"prepared for it: {facts_of(found()).words()}"
+    parameters = [f"  {each}" if each in needed else f"  {each} = {value!r}" for each, value in given.items()]
     head = f"{name}: {found.__module__.split('._')[0]}.{found.__name__}"
-    return "\n".join([head, what, f"prepared for it: {facts_of(found()).words()}", "parameters:", *parameters])
+    return "\n".join([head, what, prepared, "parameters:", *parameters])
 
 
 def _line(name: str) -> dict[str, str]:

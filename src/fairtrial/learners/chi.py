@@ -120,7 +120,7 @@ class Chi(Learner):
         labels = self.classes_[np.argmax(probabilities, axis=1)]
         silent = ~probabilities.any(axis=1)
         if silent.any():
-            labels = labels.astype(np.result_type(labels, np.array([self.abstention_])) if labels.dtype.kind != "O" else object)
+            labels = labels.astype(object if labels.dtype.kind == "O" else np.result_type(labels, np.array([self.abstention_])))
             labels[silent] = self.abstention_
         return np.asarray(labels)
 
@@ -135,8 +135,10 @@ def _ranges(given: Any) -> Mapping[str, tuple[float, float]]:
 
 def _other_than(classes: npt.NDArray[Any]) -> Any:
     """A label that is none of the classes: one below the lowest number, or question marks."""
-    if classes.dtype.kind in "iuf":
-        return type(classes[0].item())(classes.min() - 1) if classes.min() > 0 or classes.dtype.kind != "u" else -1
+    if classes.dtype.kind == "f":
+        return float(classes.min() - 1)
+    if classes.dtype.kind in "iub":
+        return int(classes.min()) - 1
     label = "?"
     while label in classes.tolist():
         label += "?"

@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fairtrial._check import FloatArray, IntArray, generator, one_of, whole_number
 from fairtrial.learners.c45 import C45
-from fairtrial.learners.learner import Reader, Training
+from fairtrial.learners.learner import Reader, Training, an_object
 from fairtrial.learners.stump import Stump
 
 
@@ -33,6 +33,7 @@ class Ensemble(Reader):
 
     def _start(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Training]:
         whole_number("n_estimators", self.n_estimators, 1)
+        an_object("estimator", self._base(), "fit", "fairtrial.learners.make_learner")
         training = self._read_training(X, y, sample_weight)
         table, _ = self._checked(X, reset=True)
         if sample_weight is not None:
@@ -54,7 +55,8 @@ class Ensemble(Reader):
         from sklearn.utils import get_tags
 
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = get_tags(self._base()).input_tags.allow_nan
+        if hasattr(self._base(), "__sklearn_tags__"):
+            tags.input_tags.allow_nan = get_tags(self._base()).input_tags.allow_nan
         return tags
 
     def predict(self, X: Any) -> Any:
@@ -71,7 +73,7 @@ class Bagging(Ensemble):
     """Breiman's bagging: each member learns from as many rows drawn with replacement; their probabilities are averaged.
 
     The base learner is C45 unless given. A base learner without probabilities votes. `oob_error_` is the error on rows by the
-    members that did not see them (NaN when a row was seen by all).
+    members that did not see them; rows that all members saw are left out (with ten members one in a hundred).
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -101,8 +103,7 @@ class Bagging(Ensemble):
             out = np.setdiff1d(np.arange(n), rows)
             if len(out):
                 unseen[out] += _shares(member, _safe_indexing(table, out), self.classes_)
-        wrong = np.argmax(unseen, axis=1) != training.codes
-        self.oob_error_ = float(wrong.mean()) if unseen.any(axis=1).all() else float("nan")
+        self.oob_error_ = _out_of_bag_error(unseen, training.codes)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -179,6 +180,13 @@ class AdaBoostM1(Ensemble):
             sums += odds * (member.predict(rows)[:, None] == self.classes_)
         raised = np.exp(sums - sums.max(axis=1, keepdims=True))
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def _out_of_bag_error(votes: FloatArray, codes: IntArray) -> float:
+    """The share of wrong votes among the rows that any member did not see; NaN if there is none."""
+    judged = votes.any(axis=1)
+    wrong = np.argmax(votes, axis=1) != codes
+    return float(wrong[judged].mean()) if judged.any() else float("nan")
 
 
 def _shares(member: Any, rows: Any, classes: Any) -> FloatArray:

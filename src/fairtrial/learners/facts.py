@@ -9,7 +9,7 @@ from fairtrial.learners.learner import Reader
 from fairtrial.learners.numbers import Scale
 
 _STANDARD = ("linear_model", "svm", "neighbors", "neural_network", "gaussian_process", "semi_supervised")
-_POSITIVE = ("MultinomialNB", "ComplementNB", "CategoricalNB")
+_POSITIVE = ("MultinomialNB", "ComplementNB")
 _OWN_PREPARATION = ("Pipeline", "Prepared")
 _TYPED = ("HistGradientBoostingClassifier", "LGBMClassifier")
 

@@ -143,6 +143,13 @@ class MarginLearner(Reader):
         return np.asarray(self.classes_[np.argmax(margins, axis=1)])
 
 
+def an_object(name: str, given: Any, method: str, maker: str) -> None:
+    """A part of a learner is an object with the method, not a name and not a class."""
+    if isinstance(given, (str, type)) or not hasattr(given, method):
+        told = repr(given) if isinstance(given, str) else getattr(given, "__name__", type(given).__name__)
+        raise InputError(f"{name} must be an object with {method}, got {told}: make one of a name by {maker}")
+
+
 def _has_types(X: Any) -> bool:
     """Whether a frame has columns that are not numbers."""
     import pandas as pd

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from fairtrial._check import FloatArray, one_of
 from fairtrial._columns import Columns
 from fairtrial.learners.facts import Facts, facts_of
-from fairtrial.learners.learner import Reader, Training
+from fairtrial.learners.learner import Reader, Training, an_object
 from fairtrial.learners.numbers import NumberEncoder, gap_fills
 from fairtrial.learners.sampling import frame_of, sampled
 
@@ -45,15 +45,18 @@ class Prepared(Reader):
         """Fit the preparation, sample, and let the learner learn."""
         if isinstance(self.preparation, str):
             one_of("preparation", self.preparation, ["standard", "none"])
+        an_object("learner", self.learner, "fit", "fairtrial.learners.make_learner")
+        if self.sampler is not None:
+            an_object("sampler", self.sampler, "fit_resample", "fairtrial.learners.get_sampler")
         training = self._read_training(X, y)
         facts = facts_of(self.learner) if self.preparation == "standard" else Facts(nominal=True, missing=True, prepares=True)
         self._fills = gap_fills(training.columns, training.weight)
-        columns, labels = training.columns, self.classes_[training.codes]
+        columns, labels, used = training.columns, self.classes_[training.codes], None
         if self.sampler is not None:
-            columns, labels = sampled(self.sampler, self._filled(columns), labels)
+            columns, labels, used = sampled(self.sampler, self._filled(columns), labels)
         self._needs = facts
         self._encoder = self._fitted_encoder(columns, facts)
-        self.preparation_ = self._told(training.columns, facts)
+        self.preparation_ = self._told(training.columns, facts, used)
         self.learner_ = clone(self.learner).fit(self._encoded(columns), labels)
         return self
 
@@ -79,20 +82,20 @@ class Prepared(Reader):
         typed = bool(columns.nominal.any()) or hasattr(self, "feature_names_in_")
         return frame_of(columns) if typed else columns.values
 
-    def _told(self, columns: Columns, facts: Facts) -> dict[str, str]:
+    def _told(self, columns: Columns, facts: Facts, used: Any) -> dict[str, str]:
         """What was done, for whoever asks later."""
         told = {}
+        if np.isnan(columns.values).any() and (not facts.missing or used is not None):
+            told["missing"] = "mean or mode"
         if not isinstance(self.preparation, str):
             told["preparation"] = repr(self.preparation)
-        elif not facts.prepares:
-            if not facts.missing or self.sampler is not None:
-                told["missing"] = "mean or mode"
+        else:
             if columns.nominal.any() and not facts.nominal:
                 told["nominal"] = "binary columns"
             if facts.scale:
                 told["scale"] = facts.scale
-        if self.sampler is not None:
-            told["sampler"] = repr(self.sampler)
+        if used is not None:
+            told["sampler"] = repr(used)
         return told
 
     def predict(self, X: Any) -> Any:

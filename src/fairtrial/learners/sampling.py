@@ -12,6 +12,8 @@ from fairtrial._columns import Columns
 from fairtrial._registry import did_you_mean
 from fairtrial.errors import InputError, LearnerError, UnknownNameError
 
+_FOR_ALL_COLUMNS = ("RandomOverSampler", "RandomUnderSampler", "SMOTENC", "SMOTEN", "FunctionSampler")
+
 
 @cache
 def sampler_classes() -> dict[str, type[Any]]:
@@ -49,31 +51,38 @@ def get_sampler(name: str, **parameters: Any) -> Any:
         raise InputError(f"{name} does not take these parameters: {error}") from None
 
 
-def sampled(sampler: Any, columns: Columns, labels: Any) -> tuple[Columns, Any]:
-    """New training rows. SMOTE takes the form that fits: SMOTENC with some nominal columns, SMOTEN with nominal ones only."""
+def sampled(sampler: Any, columns: Columns, labels: Any) -> tuple[Columns, Any, Any]:
+    """New training rows, their classes, and the sampler that made them.
+
+    SMOTE takes the form that fits: SMOTENC with some nominal columns, SMOTEN with nominal ones only. Of the others only those
+    that repeat or drop rows at random take nominal columns.
+    """
     from sklearn.base import clone
 
-    sampler = _fitting(clone(sampler), columns)
+    used = _fitting(clone(sampler), columns)
     try:
-        rows, chosen = sampler.fit_resample(frame_of(columns) if columns.nominal.any() else columns.values, labels)
+        rows, chosen = used.fit_resample(columns.values, labels)
     except ValueError as error:
         counts = dict(zip(*(each.tolist() for each in np.unique(labels, return_counts=True)), strict=True))
-        told = f"{type(sampler).__name__} cannot sample training rows with classes {counts}: {error}"
-        raise LearnerError(f"{told}; fewer neighbours or RandomOverSampler need fewer rows") from error
-    template = Columns(columns.values[:0], columns.names, columns.categories)
-    return template.like(rows), np.asarray(chosen)
+        remedy = "; ask for fewer neighbours or use RandomOverSampler" if "neighbors" in str(error) else ""
+        told = f"{type(used).__name__} cannot sample training rows with classes {counts}: {error}{remedy}"
+        raise LearnerError(told) from error
+    return Columns(np.asarray(rows, dtype=np.float64), columns.names, columns.categories), np.asarray(chosen), used
 
 
 def _fitting(sampler: Any, columns: Columns) -> Any:
-    nominal = columns.nominal
-    if type(sampler).__name__ != "SMOTE" or not nominal.any():
+    nominal, name = columns.nominal, type(sampler).__name__
+    if not nominal.any() or name in _FOR_ALL_COLUMNS:
         return sampler
+    if name != "SMOTE":
+        column = columns.names[int(np.argmax(nominal))]
+        raise InputError(f"{name} takes numeric columns only, got {column!r}: use smote or random-over-sampler")
     from imblearn.over_sampling import SMOTEN, SMOTENC
 
     shared = {name: sampler.get_params()[name] for name in ("sampling_strategy", "random_state", "k_neighbors")}
     if nominal.all():
         return SMOTEN(**shared)
-    return SMOTENC(categorical_features=np.flatnonzero(nominal), **shared)
+    return SMOTENC(categorical_features=np.flatnonzero(nominal).tolist(), **shared)
 
 
 def frame_of(columns: Columns) -> Any:
