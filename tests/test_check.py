@@ -32,7 +32,7 @@ from fairtrial.errors import InputError
         (lambda: _check.column("y", []), "y must hold at least 1 row, got 0"),
         (lambda: _check.same_length(a=np.ones(2), b=np.ones(3)), "same number of rows: a has 2, b has 3"),
         (lambda: _check.numbers("s", ["1", "2"]), "s must hold numbers, got '1': convert it first"),
-        (lambda: _check.numbers("s", [1, "two"]), "s must hold numbers, got '1'"),
+        (lambda: _check.numbers("s", [1, "two"]), "s must hold numbers, got 'two'"),
         (lambda: _check.numbers("s", np.array(["2026-01-01"], dtype="M8[D]")), "s must hold numbers"),
         (lambda: _check.numbers("s", [1 + 2j]), "s must hold numbers"),
         (lambda: _check.numbers("s", [object()]), "s must hold numbers"),
@@ -101,6 +101,24 @@ def test_given_labels_fix_the_codes(values):
     classes, (codes,) = _check.encode(labels, None, y=values)
     assert classes.names.tolist() == labels
     assert [labels[code] for code in codes] == values.tolist()
+
+
+@pytest.mark.parametrize("values", [[1, "a"], (1, "a"), [[1], ["a"]], ["1", 1], [True, "a"], [b"a", "a"], [1.5, "a"]])
+def test_lists_of_mixed_labels_are_refused_as_arrays_of_objects_are(values):
+    for column in (values, np.array(values, dtype=object)):
+        with pytest.raises(InputError, match="comparable with each other, got a mixture of types: convert them to one type"):
+            _check.encode(None, None, y=_check.column("y", column))
+
+
+def test_text_that_is_missing_in_a_list_is_missing():
+    for gone in (None, math.nan, pd.NA):
+        with pytest.raises(InputError, match="y must not hold missing labels, got one at row 1"):
+            _check.encode(None, None, y=_check.column("y", ["a", gone]))
+
+
+def test_classes_may_be_given_in_mixed_types():
+    classes, (codes,) = _check.encode([1, "a"], None, y=np.array([1, 1]))
+    assert (classes.names.tolist(), codes.tolist()) == ([1, "a"], [0, 0])
 
 
 def test_columns_share_their_classes():

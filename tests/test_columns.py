@@ -54,6 +54,29 @@ def test_values_of_several_types_are_sorted_by_type():
     assert read_columns(pd.DataFrame({"a": [True, False]})).categories == ((False, True),)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True, False, True],
+        pd.Series([True, None, False], dtype=object),
+        pd.array([True, None, False], dtype="boolean"),
+        pd.array(["b", None, "a"], dtype="string"),
+        pd.to_datetime(["2021-01-01", None, "2020-01-01"]),
+        pd.to_datetime(["2021-01-01", None, "2020-01-01"]).tz_localize("UTC"),
+        pd.to_timedelta([2, None, 1], unit="D"),
+        pd.period_range("2020-01-01", periods=3, freq="D"),
+        pd.Series(list(pd.to_datetime(["2021-01-01", "2020-01-01", "2020-01-01"])), dtype=object),
+    ],
+    ids=lambda values: str(getattr(values, "dtype", "bool")),
+)
+def test_values_of_every_type_have_codes_without_a_warning(values):
+    """Warnings are errors here; pandas 2 warned of dates. The codes are those of pandas' own sorting."""
+    column = pd.Series(values)
+    expected = pd.factorize(column, sort=True)[0]
+    found = read_columns(pd.DataFrame({"a": column})).values[:, 0]
+    assert np.array_equal(found, np.where(expected < 0, np.nan, expected), equal_nan=True)
+
+
 def test_matrices_have_names_and_lists_keep_their_types():
     assert as_frame(np.ones((1, 2))).columns.tolist() == ["x0", "x1"]
     assert as_frame(pl.DataFrame({"q": [1]})).columns.tolist() == ["q"]

@@ -52,6 +52,13 @@ def at_least(name: str, value: float, minimum: float) -> None:
         raise InputError(f"{name} must be at least {minimum}, got {value!r}")
 
 
+def positive(name: str, value: float) -> None:
+    """`value` is a finite number above zero."""
+    number(name, value)
+    if not 0 < value < float("inf"):
+        raise InputError(f"{name} must be above 0 and finite, got {value!r}")
+
+
 def whole_number(name: str, value: object, minimum: int) -> int:
     """`value` is an integer not below `minimum`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
@@ -102,13 +109,17 @@ def same_length(**arrays: npt.NDArray[Any] | None) -> None:
 
 
 def _array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Values as they are, in an array; a masked value is as bad as a missing one."""
+    """Values as they are, in an array; a masked value is as bad as a missing one. Lists that mix numbers and text keep both."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"{name} must not hold masked values, got {int(np.ma.getmaskarray(values).sum())}: drop these rows")
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except ValueError:
         raise InputError(f"{name} must be a column or a table, got rows of different lengths") from None
+    if array.dtype.kind not in "US" or not isinstance(values, (list, tuple)):
+        return array
+    given = np.asarray(values, dtype=object)
+    return array if len({isinstance(each, str) for each in given.ravel()}) == 1 else given
 
 
 def numbers(name: str, values: npt.ArrayLike) -> FloatArray:
@@ -217,7 +228,7 @@ def encode(
         names, codes = _complete_pair(names, codes)
         parts = np.split(codes, np.cumsum([len(values) for values in columns.values()])[:-1])
     else:
-        names = np.asarray(labels)
+        names = _array("labels", labels)
         if names.ndim != 1 or len(set(names.tolist())) != len(names):
             raise InputError(f"labels must be a list of different classes, got {labels!r}")
         parts = [_codes_among(name, values, names) for name, values in columns.items()]
@@ -238,7 +249,7 @@ def _no_missing(name: str, values: npt.NDArray[Any]) -> None:
     if values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype.kind == "O":
-        missing = np.array([_is_missing(value) for value in values], dtype=bool)
+        missing = np.array([is_missing(value) for value in values], dtype=bool)
     else:
         return
     if missing.any():
@@ -255,7 +266,7 @@ def _no_fractions(name: str, values: npt.NDArray[Any]) -> None:
             )
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """None, NaN, NaT and pandas' NA: whatever does not equal itself, or refuses to say."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124
@@ -294,7 +305,9 @@ def _factorise(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
     try:
         names, codes = np.unique(values, return_inverse=True)
     except TypeError:
-        raise InputError("labels must be comparable with each other, got a mixture of types") from None
+        raise InputError(
+            "labels must be comparable with each other, got a mixture of types: convert them to one type"
+        ) from None
     return names, codes.astype(np.intp).reshape(-1)
 
 

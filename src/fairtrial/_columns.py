@@ -148,5 +148,5 @@ def _codes(column: pd.Series[Any], known: tuple[Any, ...]) -> FloatArray:
     if isinstance(column.dtype, pd.CategoricalDtype) and tuple(column.dtype.categories) == known:
         codes = column.cat.codes.to_numpy()
     else:
-        codes = pd.Index(list(known), dtype=object).get_indexer(column.astype(object))
+        codes = pd.Index(list(known), dtype=object).get_indexer(pd.Index(column, dtype=object))
     return np.where(codes < 0, np.nan, codes)

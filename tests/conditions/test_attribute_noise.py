@@ -150,3 +150,8 @@ def test_wrong_columns():
     with pytest.raises(InputError, match="ranges must name columns of X, got 'z'"):
         AttributeNoise(0.1, ranges={"z": (0, 1)}).apply(BIG)
     assert str(AttributeNoise(0.1, columns=["u"])).endswith("(symmetric-uniform) in u in the training part")
+
+
+def test_no_columns_at_all_are_an_error():
+    with pytest.raises(InputError, match="columns must name at least 1 column, got none"):
+        AttributeNoise(0.5, columns=[]).apply([[1.0, 2.0], [3.0, 4.0]])

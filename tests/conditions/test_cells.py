@@ -123,6 +123,14 @@ def test_columns_are_named_or_numbered():
         column_places(MIXED, ["kind", 8])
     with pytest.raises(InputError, match="got 3"):
         column_places(np.eye(3), [3])
+    with pytest.raises(InputError, match="columns must name at least 1 column, got none: leave it out for all columns"):
+        column_places(MIXED, [])
+
+
+def test_what_does_not_fit_an_extension_type_is_said():
+    for column, value in [(pd.array([1, 2], dtype="Int8"), 300), (pd.array([True], dtype="boolean"), 2)]:
+        with pytest.raises(InputError, match=f"must fit the type {column.dtype}"):
+            put(column, np.array([0]), [value])
 
 
 def test_big_integers_are_told_apart():

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.conditions.choosing import (
@@ -107,6 +108,15 @@ def test_rows_are_taken_from_every_kind_of_table():
     assert taken(np.array([[1], [2], [3]]), rows).tolist() == [[3], [1], [3]]
     assert taken(pd.Series(["a", "b", "c"], index=[5, 6, 7]), rows).index.tolist() == [7, 5, 7]
     assert taken(pl.DataFrame({"a": [1, 2, 3]}), rows)["a"].to_list() == [3, 1, 3]
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "lil", "dok", "bsr", "dia"])
+@pytest.mark.parametrize("kind", ["matrix", "array"])
+def test_rows_are_taken_from_every_sparse_form(form, kind):
+    values = getattr(scipy.sparse, f"{form}_{kind}")(np.diag([1.0, 2.0, 3.0]))
+    found = taken(values, np.array([2, 0, 2]))
+    assert type(found) is type(values)
+    assert found.toarray().tolist() == [[0, 0, 3], [1, 0, 0], [0, 0, 3]]
 
 
 def test_the_mask_marks_who_is_not_there_exactly_once():

@@ -29,6 +29,33 @@ def test_numbers_as_classes(scheme):
     assert set(changed.y.tolist()) <= {2, 5}
 
 
+def test_text_names_a_class():
+    """As in a study file, where keys are text."""
+    y = [0] * 20 + [1] * 20
+    for more in ({"pairs": [("0", "1")]}, {"pairs": {"0": 1}}):
+        assert sum(ClassNoise(0.5, "pairwise", **more, of="class").apply(X, y, 1).y) == 30
+    rows = {"0": {"0": 0.5, "1": 0.5}}
+    assert sum(ClassNoise(None, "transition-matrix", transition=rows).apply(X, y, 1).y) == 30
+    assert set(ClassNoise(1.0, classes=["0", "1"]).apply(X, y, 1).y[:20]) == {1}
+    for wrong in ([(0, "0")], [(0, 1), ("0", 1)]):
+        with pytest.raises(InputError, match="pairs must change each class into one other"):
+            ClassNoise(0.1, "pairwise", pairs=wrong).apply(X, y)
+
+
+def test_a_level_that_rounds_to_nobody_leaves_the_classes_as_they_are():
+    y = np.array(["a", "b"] * 20)
+    changed = ClassNoise(0.01).apply(X, y, 1)
+    assert changed.y.dtype == y.dtype
+    assert changed.level == 0
+    assert not changed.mask.any()
+
+
+def test_lists_of_mixed_labels_are_refused():
+    for y in ([1, "a", 1, "a"], np.array([1, "a", 1, "a"], dtype=object)):
+        with pytest.raises(InputError, match="mixture of types"):
+            ClassNoise(0.5).apply([[0]] * 4, y, rng=1)
+
+
 def test_a_declared_class_gets_no_case_unless_asked():
     y = pd.Series(pd.Categorical(Y, ["a", "b", "c", "absent"]))
     assert "absent" not in set(ClassNoise(1.0).apply(X, y, 1).y)

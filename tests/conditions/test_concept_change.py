@@ -51,6 +51,15 @@ def test_a_function_gives_the_classes():
         (pd.Series(["n", "y", "y"], index=[4, 5, 6], name="k"), {"y": "n"}),
         (pd.Series(pd.Categorical(["n", "y", "y"], categories=["n", "y", "z"])), {"y": "z"}),
         (("n", "y", "y"), {"y": "n"}),
+        (np.array([0, 1, 1], dtype=np.int8), {1: 5}),
+        (np.array([0.0, 1.0, 1.0]), {1: 5.0}),
+        (pd.Series([0, 1, 1], dtype="Int8"), {1: 5.0}),
+        (pd.Categorical([0, 1, 1]), {1: 0}),
+        (pd.Series([0, 1, 1], dtype=np.uint8), {"1": "0"}),
+        (np.array(["n", "y", "y"], dtype=object), {"y": "n"}),
+        (pd.Series(["n", "y", "y"], dtype=object), {"y": "never"}),
+        (pd.Series(["n", "y", "y"], dtype="string"), {"y": "never"}),
+        ([False, True, True], {"True": "False"}),
     ],
 )
 def test_classes_keep_their_type(y, labels):
@@ -58,7 +67,8 @@ def test_classes_keep_their_type(y, labels):
     before = list(y)
     changed = ConceptChange(labels=labels).apply(table, y)
     new = next(iter(labels.values()))
-    assert [str(each) for each in changed.y] == [str(before[0]), str(new), str(new)]
+    assert [str(each) for each in changed.y] == [str(before[0]), *[str(type(before[0])(new)) if new != "False" else new] * 2]
+    assert changed.mask.tolist() == [False, True, True]
     assert type(changed.y) is type(y)
     assert list(y) == before
     if isinstance(y, pd.Series):
@@ -66,15 +76,70 @@ def test_classes_keep_their_type(y, labels):
         assert changed.y.index.equals(y.index)
         assert changed.y.name == y.name
     elif isinstance(y, np.ndarray):
-        assert changed.y.dtype.kind == y.dtype.kind
+        assert changed.y.dtype == y.dtype or y.dtype.kind == "U"
+    else:
+        assert {type(each) for each in changed.y} == {type(each) for each in before}
 
 
-def test_unknown_classes_are_refused():
+@pytest.mark.parametrize(
+    ("y", "labels", "told"),
+    [
+        (np.array([True, False]), {True: "x"}, "which are true or false, got 'x'"),
+        (pd.Series([True, False]), {1: 2}, "which are true or false, got 2"),
+        (pd.Series([0, 1]), {0: 1.5}, "which are whole numbers, got 1.5"),
+        (np.array([0, 1, 2]), {0: "b"}, "which are whole numbers, got 'b'"),
+        (pd.Series([0, 1]), {0: "b"}, "which are whole numbers, got 'b'"),
+        (pd.Series([0, 1], dtype="category"), {0: "b"}, "which are whole numbers, got 'b'"),
+        (["a", "b"], {"a": 1}, "which are text, got 1"),
+        (["a", "b"], {"a": None}, "which are text, got None"),
+        (["a", "b"], lambda _, y: [None] * len(y), "which are text, got None"),
+        (np.array([0, 1], dtype=np.int8), {0: 300}, "must fit the type int8"),
+        ([1, "a"], {"a": 1}, "mixture of types"),
+        (None, {"a": "b"}, "y must hold the class of each case, got None"),
+        (["a", "b"], lambda *_: 3, "a class for each of the [0-9] rows, got 3"),
+        (["a", None], {"a": "b"}, "must not hold missing labels"),
+    ],
+)
+def test_a_class_that_does_not_fit_is_refused(y, labels, told):
+    table = np.zeros((2 if y is None else len(y), 1))
+    with pytest.raises(InputError, match=told):
+        ConceptChange(labels=labels).apply(table, y)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=20), st.dictionaries(st.integers(0, 3), st.integers(0, 5), min_size=1))
+@settings(max_examples=40, deadline=None)
+@pytest.mark.filterwarnings("ignore::fairtrial.errors.SuspectInputWarning")
+def test_the_mask_marks_what_differs_in_every_form(values, labels):
+    table = np.zeros((len(values), 1))
+    expected = [labels.get(each, each) for each in values]
+    small = np.array(values, dtype=np.int8)
+    for y in (values, tuple(values), small, small.astype(float), small.astype(object), pd.Series(small), pd.Categorical(small)):
+        changed = ConceptChange(labels=labels).apply(table, y)
+        assert list(changed.y) == expected
+        assert (changed.mask == (np.array(expected) != np.array(values))).all()
+
+
+def test_rows_that_are_not_meant_may_get_anything_from_a_function():
+    changed = ConceptChange(labels=lambda *_: ["b", None, 3], where="x0 < 1").apply([[0], [1], [2]], ["a", "a", "a"])
+    assert changed.y == ["b", "a", "a"]
+
+
+def test_a_category_declares_a_new_class():
+    for y in (pd.Categorical(["well", "sick"]), pd.Series(["well", "sick"], dtype="category")):
+        changed = ConceptChange(labels={"well": "dead"}).apply(np.zeros((2, 1)), y).y
+        assert list(changed) == ["dead", "sick"]
+        assert changed.dtype.categories.tolist() == ["sick", "well", "dead"]
+        assert y.dtype.categories.tolist() == ["sick", "well"]
+
+
+def test_an_unknown_class_is_warned_of():
     with pytest.warns(SuspectInputWarning) as told:
         ConceptChange(labels={"wel": "sick"}).apply(np.zeros((2, 1)), ["well", "sick"])
     assert "which no row has: did you mean 'well'?" in str(told[0].message)
-    with pytest.raises(InputError, match="declared classes, got 'sic': did you mean 'sick'"):
-        ConceptChange(labels={"well": "sic"}).apply(np.zeros((2, 1)), pd.Series(["well", "sick"], dtype="category"))
+    assert told[0].filename == __file__
+    declared = pd.Series(["well", "sick"], dtype=pd.CategoricalDtype(["well", "sick", "dead"]))
+    with pytest.warns(SuspectInputWarning, match="no class changes"):
+        ConceptChange(labels={"dead": "sick"}).apply(np.zeros((2, 1)), declared)
 
 
 def test_no_row_meant_warns():

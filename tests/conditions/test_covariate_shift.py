@@ -56,7 +56,11 @@ def test_removal_follows_the_weights():
 
 def test_defaults():
     assert len(CovariateShift(weights="age").apply(PEOPLE, TRUTH, rng=1).y) == 100
-    assert len(CovariateShift(weights="age", method="remove").apply(PEOPLE, TRUTH, rng=1).y) == 49
+    # As many as have chances of at most 1 in proportion: 4950 / 99, and (50 x 100 + 50) / 100.
+    assert len(CovariateShift(weights="age", method="remove").apply(PEOPLE, TRUTH, rng=1).y) == 50
+    heavy = CovariateShift(weights={"sex == 'f'": 100}, method="remove").apply(PEOPLE, TRUTH, rng=1)
+    assert heavy.X["sex"].value_counts()["f"] == 50
+    assert len(heavy.y) == 50
     both = CovariateShift(weights="age", keep="age < 10", size=500).apply(PEOPLE, TRUTH, rng=1)
     assert both.X["age"].max() == 9
 

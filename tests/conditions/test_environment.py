@@ -1,7 +1,10 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
-from fairtrial.conditions import Clean
+from fairtrial.conditions import Changed, Clean, Condition, Sequence
 from fairtrial.conditions.concept_change import ConceptChange
 from fairtrial.conditions.covariate_shift import CovariateShift
 from fairtrial.conditions.environment import Altered, Environment, altered
@@ -55,6 +58,43 @@ def test_a_change_of_the_population_keeps_the_rule():
 def test_a_change_of_the_classes_reaches_its_share():
     y = Altered(Line(), PriorShift(priors={1: 0.1})).sample(3000, np.random.default_rng(1))[1]
     assert y.mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_rows_are_fresh_where_a_condition_would_draw_them_twice():
+    """Weight x on the uniform distribution makes the density 2 x."""
+    X, y = Altered(Line(), CovariateShift(weights="x0", size=50)).sample(3000, np.random.default_rng(1))
+    assert len(np.unique(X)) == 3000
+    assert kstest(X[:, 0], lambda x: x**2).pvalue > 0.01
+    assert (y == (X[:, 0] > 0.5)).all()
+
+
+def test_a_weight_counts_in_full_however_large():
+    """A tenth of the rows counts a hundredfold: 10 of 10.9 parts."""
+    X, _ = Altered(Line(), CovariateShift(weights={"x0 > 0.9": 100})).sample(3000, np.random.default_rng(1))
+    assert len(np.unique(X)) == 3000
+    assert (X > 0.9).mean() == pytest.approx(10 / 10.9, abs=0.02)
+
+
+@pytest.mark.parametrize("how", [{"priors": {1: 0.9}}, {"weights": {1: 9}}], ids=str)
+def test_a_frequent_class_is_made_of_fresh_rows(how):
+    shift = PriorShift(method="draw", **how)
+    for change in (shift, Sequence([Clean(), shift])):
+        X, y = Altered(Line(), change).sample(2000, np.random.default_rng(1))
+        assert len(np.unique(X)) == 2000
+        assert y.mean() == pytest.approx(0.9, abs=0.03)
+        assert kstest(X[y == 1, 0], "uniform", (0.5, 0.5)).pvalue > 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twice(Condition):
+    def _change(self, X, y, rng):
+        rows = np.repeat(np.arange(len(X)), 2)
+        return Changed(X[rows], y[rows], np.ones(len(X), dtype=bool), 1.0, rows)
+
+
+def test_copies_are_refused():
+    with pytest.raises(InputError, match="must give each row once, got copies from Twice"):
+        Altered(Line(), Twice()).sample(5, np.random.default_rng(1))
 
 
 def test_conditions_follow_each_other():

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.conditions.labels import read_labels, relabelled
+from fairtrial.conditions.labels import fitting, place_among, read_labels, relabelled
 from fairtrial.errors import InputError
 
 FORMS = {
@@ -57,6 +57,9 @@ def test_which_classes_there_are():
         (["a", "b"], ["a", "b", "a"], "list of different classes"),
         (["a", "b"], [], "list of different classes"),
         (pd.Categorical(["a", "b"]), ["a", "b", "c"], "must be categories of y, got 'c'"),
+        ([1, 2], [1, 2, 2.5], "classes must fit the classes of y, which are whole numbers, got 2.5"),
+        ([1, 2], ["1", 2, 1], "list of different classes"),
+        ([1, "a"], "present", "mixture of types"),
     ],
 )
 def test_what_is_not_a_class(y, classes, message):
@@ -68,8 +71,76 @@ def test_longer_names_are_not_cut_off_and_foreign_ones_refused():
     assert relabelled(np.array(["a", "b"]), np.array([0]), ["long"]).tolist() == ["long", "b"]
     with pytest.raises(InputError, match="must fit the type int8"):
         relabelled(np.array([1, 2], dtype=np.int8), np.array([0]), [300])
+    with pytest.raises(InputError, match="must fit the type float32"):
+        relabelled(np.array([1, 2], dtype=np.float32), np.array([0]), [2**24 + 1])
+    with pytest.raises(InputError, match="must fit the type Int8"):
+        relabelled(pd.Series([1, 2], dtype="Int8"), np.array([0]), [300])
     with pytest.raises(InputError, match="got Index"):
         relabelled(pd.Index(["a"]), np.array([0]), ["b"])
+
+
+@pytest.mark.parametrize("y", FORMS.values(), ids=FORMS)
+def test_where_nothing_changes_nothing_is_touched(y):
+    assert relabelled(y, np.array([], dtype=int), []) is y
+
+
+def test_objects_stay_objects_and_categories_get_new_ones():
+    y = pd.Series(["a", "b"], dtype=object)
+    assert relabelled(y, np.array([0]), ["b"]).dtype == object
+    for y in (pd.Categorical(["a", "b"], ordered=True), pd.Series(["a", "b"], dtype="category")):
+        new = relabelled(y, np.array([0]), ["new"])
+        assert list(new) == ["new", "b"]
+        assert new.dtype.categories.tolist() == ["a", "b", "new"]
+        assert new.dtype.ordered == y.dtype.ordered
+        assert y.dtype.categories.tolist() == ["a", "b"]
+
+
+def test_text_names_a_class_where_only_one_has_this_text():
+    assert read_labels([3, 1, 3]).place("3", "positive") == 1
+    assert read_labels([True, False]).place("False", "positive") == 0
+    assert read_labels(["1", "2"]).place("2", "positive") == 1
+    assert read_labels([3, 1, 3], ["3", "1", 7]).names == (3, 1, 7)
+    with pytest.raises(InputError, match="got '4'"):
+        read_labels([3, 1]).place("4", "positive")
+    assert place_among((1, "1"), "1") == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "names", "fits"),
+    [
+        ("c", ("a", "b"), "c"),
+        ("1", (0, 1), 1),
+        (5.0, (0, 1), 5),
+        (np.int64(5), (0, 1), 5),
+        (5, (0.0, 1.0), 5.0),
+        (0, (False, True), False),
+        (False, (True,), False),
+        (np.str_("c"), ("a",), "c"),
+    ],
+)
+def test_labels_that_fit(label, names, fits):
+    found = fitting(label, names, "labels")
+    assert found == fits
+    assert type(found) is type(fits)
+
+
+@pytest.mark.parametrize(
+    ("label", "names", "told"),
+    [
+        ("x", (False, True), "true or false"),
+        (2, (False, True), "true or false"),
+        (1.5, (0, 1), "whole numbers"),
+        (True, (0, 2), "whole numbers"),
+        ("b", (0, 1), "whole numbers"),
+        (float("nan"), (0, 1), "whole numbers"),
+        (1, ("a", "b"), "text"),
+        (None, ("a", "b"), "text"),
+        (b"a", ("a", "b"), "text"),
+    ],
+)
+def test_labels_that_do_not_fit(label, names, told):
+    with pytest.raises(InputError, match=f"labels must fit the classes of y, which are {told}, got"):
+        fitting(label, names, "labels")
 
 
 def test_an_unknown_class_is_named():

@@ -60,10 +60,16 @@ def test_the_table_as_a_whole():
 
 def test_types():
     small = pd.DataFrame(
-        {"i": [1, 2], "f": [1.0, 2.0], "c": pd.Categorical(["a", "b"]), "o": ["a", "b"], "n": pd.array([1, 2], "Int64")}
+        {
+            "i": [1, 2],
+            "f": [1.0, 2.0],
+            "c": pd.Categorical(["a", "b"]),
+            "o": np.array(["a", "b"], object),
+            "n": pd.array([1, 2], "Int64"),
+        }
     )
     changed = MissingValues(1.0).apply(small).X
-    assert changed.dtypes.astype(str).tolist() == ["float64", "float64", "category", "object", "Int64"]
+    assert changed.dtypes.astype(str).tolist() == ["float64", "float64", "category", str(small["o"].dtype), "Int64"]
     assert changed.isna().all(axis=None)
     assert list(changed["c"].cat.categories) == ["a", "b"]
     assert MissingValues(0.5).apply(np.array([[1], [2]]), rng=1).X.dtype == np.float64
@@ -112,3 +118,8 @@ def test_the_column_that_decides_loses_nothing():
 def test_rank_shares():
     assert rank_shares(np.array([5.0])).tolist() == [0.5]
     assert rank_shares(np.array([2.0, 1.0, 3.0])).tolist() == [0.5, 0.0, 1.0]
+
+
+def test_no_columns_at_all_are_an_error():
+    with pytest.raises(InputError, match="columns must name at least 1 column, got none"):
+        MissingValues(0.5, columns=[]).apply([[1.0, 2.0], [3.0, 4.0]])

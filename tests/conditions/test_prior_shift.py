@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy.sparse import coo_matrix
 
 from fairtrial.conditions.prior_shift import PriorShift
 from fairtrial.errors import InputError
@@ -132,3 +133,10 @@ def test_what_the_data_does_not_allow_is_named(shift, told):
     y = ["a"] * 10 + ["b"] * 30
     with pytest.raises(InputError, match=told):
         shift.apply(numbered(y), y)
+
+
+def test_sparse_tables_of_every_form_will_do():
+    y = ["a"] * 2 + ["b"] * 4
+    changed = PriorShift(priors={"a": 0.5}).apply(coo_matrix(np.diag(np.arange(6.0))), y, rng=1)
+    assert changed.X.toarray().sum(axis=1).tolist() == changed.rows.tolist()
+    assert changed.X.format == "coo"

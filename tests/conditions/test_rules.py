@@ -82,6 +82,43 @@ def test_nothing_but_the_grammar_runs(rule):
         checked_rule("keep", rule)
 
 
+@pytest.mark.parametrize(
+    ("rule", "rows"),
+    [
+        ("s == 1", [True, False, False]),
+        ("1 == s", [True, False, False]),
+        ("s != 1", [False, True, True]),
+        ("s == -2", [False, True, False]),
+        ("s in [1, 'a']", [True, False, True]),
+        ("s not in [1, -2]", [False, False, True]),
+        ("k == '3'", [True, False, True]),
+        ("k == 3", [True, False, True]),
+        ("k in ['3', 7]", [True, False, True]),
+        ("y == '1'", [False, True, False]),
+        ("y == 1 and k != '3'", [False, True, False]),
+        ("b == 'True'", [True, False, False]),
+        ("t == True", [True, False, False]),
+        ("m == 0.5", [True, False, False]),
+        ("m != 0.5", [False, True, True]),
+        ("m == '0.5' or m == 'x'", [True, False, True]),
+        ("n == 'x'", [False, True, False]),
+        ("n != 'x'", [True, False, True]),
+    ],
+)
+def test_where_text_meets_a_number_its_text_counts(rule, rows):
+    table = pd.DataFrame(
+        {
+            "s": pd.Categorical(["1", "-2", "a"]),
+            "k": pd.Categorical([3, 4, 3]),
+            "b": [True, False, False],
+            "t": ["True", "False", "a"],
+            "m": pd.Series([0.5, None, "x"], dtype=object),
+            "n": pd.array([None, "x", "y"], dtype="string"),
+        }
+    )
+    assert matching("where", rule, table, np.array([0, 1, 2])).tolist() == rows
+
+
 def test_a_power_of_constants_ends():
     assert matching("keep", "age < 9 ** 9 ** 9", PEOPLE).tolist() == [True, True, True, True, False]
 

@@ -32,6 +32,37 @@ def test_forms():
     assert ScoreNoise(0.1).apply(frame, rng=1).X.columns.tolist() == ["p", "q"]
 
 
+@pytest.mark.parametrize("kind", ["float32", "float64", "Float32", "Float64"])
+def test_floats_keep_their_type(kind):
+    column = pd.Series([0.2, 0.3], dtype=kind)
+    changed = ScoreNoise(0.1).apply(column, rng=1)
+    assert changed.X.dtype == kind
+    assert changed.mask.all()
+    frame = pd.DataFrame([[0.1, 1], [0.3, 0]], columns=["p", "p"]).astype(object)
+    frame.isetitem(0, column)
+    frame.isetitem(1, [1, 0])
+    assert ScoreNoise(0.1).apply(frame, rng=1).X.dtypes.astype(str).tolist() == [kind, "float64"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "remedy"),
+    [
+        (pd.DataFrame({"p": [0.1, 0.2, 0.3]}), r"X.iloc\[:, 0\]"),
+        (np.full((3, 2), 0.5), r"such as X\[:, 1\] .*, or batches as X.T"),
+        (pd.DataFrame(np.full((3, 2), 0.5)), r"such as X.iloc\[:, 1\]"),
+        ([[0.5, 0.5]] * 3, r"such as np.asarray\(X\)\[:, 1\]"),
+    ],
+)
+def test_a_table_of_probabilities_is_told_what_to_do(scores, remedy):
+    told = rf"a vector \(n,\), or batches \(B, n\), got shape \(3, \d\) for 3 cases: pass the one column that counts, {remedy}"
+    with pytest.raises(InputError, match=told):
+        ScoreNoise(0.1).apply(scores, [0, 1, 1])
+
+
+def test_a_square_table_is_a_batch():
+    assert ScoreNoise(0.1).apply(np.zeros((2, 2)), [0, 1], rng=1).rows.tolist() == [0, 1]
+
+
 def test_clipping():
     scores = np.array([0.0, 1.0] * 200)
     changed = ScoreNoise(0.5, clip=True).apply(scores, rng=1)
@@ -50,7 +81,8 @@ def test_clipping():
     [
         ([0.1, np.nan], "X must be finite"),
         (["a"], "X must hold numbers"),
-        (np.zeros((2, 2, 2)), r"column \(n,\) or in rows \(B, n\)"),
+        (np.zeros((2, 2, 2)), r"a vector \(n,\), or batches \(B, n\), got shape \(2, 2, 2\)"),
+        ([[0.1], [0.1, 0.2]], "rows of different lengths"),
         (0.5, "at least 1 row"),
         ([], "at least 1 row"),
     ],
@@ -61,8 +93,8 @@ def test_what_is_not_a_score(scores, message):
 
 
 def test_the_classes_belong_to_the_cases_of_each_repetition():
-    with pytest.raises(InputError, match="X has 3, y has 2"):
-        ScoreNoise(0.1).apply(np.zeros((2, 3)), [0, 1])
+    with pytest.raises(InputError, match="X has 3, y has 4"):
+        ScoreNoise(0.1).apply(np.zeros((2, 3)), [0, 1, 0, 1])
     assert str(ScoreNoise(0.25)) == "score noise up to 0.25 in the test part"
     with pytest.raises(InputError, match="clip must be one of"):
         ScoreNoise(0.1, clip="yes")

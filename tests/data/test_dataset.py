@@ -75,6 +75,22 @@ def test_zeros_and_missing_values_have_one_form():
     assert Dataset.of([[-0.0], [odd]], ["a", "b"]) == Dataset.of([[0.0], [np.nan]], ["a", "b"])
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [(["a", "b"], np.array(["a", "b"])), ([1, 2], np.array([1, 2])), ([1.5, 2.5], np.array([1.5, 2.5]))]
+)
+def test_labels_of_numpy_are_labels_of_python(one, other):
+    scalars = list(other)
+    assert type(scalars[0]) is not type(one[0])
+    plain, numpys = ([values[0], values[1], values[0]] for values in (one, scalars))
+    made = [
+        Dataset.of(
+            pd.DataFrame({"a": pd.Categorical.from_codes([0, 1, 0], pd.Index(values, dtype=object))}), labels, classes=values
+        )
+        for values, labels in ((one, plain), (scalars, numpys))
+    ]
+    assert made[0].content_hash == made[1].content_hash
+
+
 def test_it_travels_to_other_processes():
     data = made(row_ids=[3, 1, 2], ranges={"a": (0, 9)})
     copy = pickle.loads(pickle.dumps(data))

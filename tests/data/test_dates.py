@@ -3,7 +3,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from fairtrial.data.dates import DEFAULT_FORMAT, python_format, seconds
+from fairtrial.data.dates import DEFAULT_FORMAT, iso_seconds, looks_like_iso, python_format, seconds
 from fairtrial.errors import InputError
 
 
@@ -39,3 +39,34 @@ def test_any_pattern_is_read_or_refused(pattern, text):
         return
     with suppress(ValueError, OverflowError):
         assert isinstance(seconds(text, form), float)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [  # expected: date -u -d TEXT +%s.%N
+        ("2001-04-03", 986256000.0),
+        ("2001-04-03T12:12:12", 986299932.0),
+        ("2001-04-03 12:12", 986299920.0),
+        ("2001-04-03 14:12:12.250000+02:00", 986299932.25),
+        ("2001-04-03T12:12:12Z", 986299932.0),
+        ("1969-12-31 23:59:59.5", -0.5),
+        ("0001-01-01", -62135596800.0),
+    ],
+)
+def test_iso_dates(text, expected):
+    assert looks_like_iso(text)
+    assert iso_seconds(text) == expected
+
+
+@pytest.mark.parametrize("text", ["2001-02-30", "2001-13-01", "2001-04-03 25:00", "0000-01-01", "2001-04-03T12:12:12+99:00"])
+def test_dates_that_never_were(text):
+    assert looks_like_iso(text)
+    assert iso_seconds(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["20010403", "2001-W14-2", "2001-4-3", "03/04/2001", "12:12", "x", "", "2001-04-03T", "2001-04-03 x"]
+)
+def test_what_is_no_iso_date(text):
+    assert not looks_like_iso(text)
+    assert iso_seconds(text) is None

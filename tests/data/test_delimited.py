@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from fairtrial.data.delimited import read_delimited
+from fairtrial.data.parquet import read_parquet
 from fairtrial.data.sniffing import MISSING, is_number
 from fairtrial.errors import InputError, SuspectInputWarning
 
@@ -36,12 +37,12 @@ def test_declared_types(table):
     path = table("code,size,kind\n1,010,7\n2,9,8\n3,9,7\n")
     data = read_delimited(path, nominal=["code"], text=["size"], target="kind", name="declared")
     assert data.X["code"].cat.categories.tolist() == [1, 2, 3]
-    assert data.X["size"].cat.categories.tolist() == ["9", "010"]
+    assert data.X["size"].cat.categories.tolist() == ["010", "9"]
     assert data.classes == (7, 8)
     assert all(isinstance(each, int) for each in data.classes)
-    assert read_delimited(path, nominal=["kind"]).classes == ("7", "8")
+    assert read_delimited(path, nominal=["kind", "size"]).classes == ("7", "8")
     assert read_delimited(path, drop=["size"]).X.columns.tolist() == ["code"]
-    assert read_delimited(path, target="code").X.columns.tolist() == ["size", "kind"]
+    assert read_delimited(path, target="code", numeric=["size"]).X.columns.tolist() == ["size", "kind"]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,95 @@ def test_decimal_commas_are_told_but_not_guessed(table):
         assert read_delimited(path).nominal == ("size",)
     assert read_delimited(path, decimal=",").X["size"].tolist() == [1.5, 2]
     assert read_delimited(path, text=["size"]).nominal == ("size",)
+
+
+def test_points_are_no_numbers_among_decimal_commas(table):
+    path = table("size;kind\n1.234;a\n2,5;b\n")
+    with pytest.warns(SuspectInputWarning, match=r"column 'size' of .* holds points, which decimal=',' does not allow"):
+        assert read_delimited(path, decimal=",").nominal == ("size",)
+    with pytest.raises(InputError, match=r"table.csv, line 2: column 'size' must hold numbers, got '1\.234'"):
+        read_delimited(path, decimal=",", numeric=["size"])
+
+
+def test_numbers_that_may_have_thousands_are_told_with_both_readings(table):
+    told = r"column 'size' of .*: pass decimal=',' if '1,234' is 1\.234, take out the commas if it is 1234"
+    with pytest.warns(SuspectInputWarning, match=told):
+        assert read_delimited(table("size;kind\n1,234;a\n4,567;b\n")).nominal == ("size",)
+
+
+@pytest.mark.parametrize(
+    ("cells", "why"),
+    [
+        (["00123", "00456"], r"'00123', which as a number would lose its leading zeros"),
+        (
+            ["12345678901234567890", "12345678901234567891"],
+            r"'12345678901234567890', which has more digits than a number keeps",
+        ),
+    ],
+)
+def test_codes_stay_text_with_a_word(table, cells, why):
+    path = table("code,kind\n" + "".join(f"{cell},a\n" for cell in cells) + ",b\n")
+    with pytest.warns(
+        SuspectInputWarning, match=rf"column 'code' of .* holds {why}, and is taken as nominal: .*numeric=\['code'\]"
+    ):
+        data = read_delimited(path)
+    assert data.X["code"].tolist() == [*cells, np.nan]
+    assert read_delimited(path, numeric=["code"]).X["code"].tolist()[:2] == [float(cell) for cell in cells]
+    assert read_delimited(path, text=["code"]).X["code"].tolist()[:2] == cells
+
+
+def test_classes_that_are_one_number_are_kept_apart_with_a_word(table):
+    path = table("size,kind\n1,01\n2,1\n3,1\n")
+    with pytest.warns(SuspectInputWarning, match=r"classes '01' and '1' of 'kind' in .* are one number, and are kept apart"):
+        assert read_delimited(path).classes == ("01", "1")
+    assert read_delimited(path, text=["kind"]).classes == ("01", "1")
+    assert read_delimited(table("size,kind\n1,007\n2,010\n")).classes == ("007", "010")
+
+
+def test_dates_are_seconds(table):
+    path = table("day,kind\n1970-01-02,a\n,b\n")
+    np.testing.assert_equal(read_delimited(path).X["day"].to_numpy(), [86400, np.nan])
+    np.testing.assert_equal(read_delimited(path, numeric=["day"]).X["day"].to_numpy(), [86400, np.nan])
+    assert read_delimited(path, nominal=["day"]).X["day"].tolist() == ["1970-01-02", np.nan]
+    assert read_delimited(table("day,kind\n0999-12-31,a\n")).X["day"].tolist() == [-30610310400]  # date -u -d ... +%s
+    with pytest.warns(SuspectInputWarning, match=r"column 'day' of .* holds dates, but '1970-02-30' is none"):
+        assert read_delimited(table("day,kind\n1970-01-02,a\n1970-02-30,b\n")).nominal == ("day",)
+
+
+@pytest.mark.parametrize("cell", ["inf", "-Infinity", "1e400"])
+def test_infinite_numbers_are_refused_with_their_line(table, cell):
+    path = table(f"size,kind\n1,a\n{cell},b\n")
+    for options in ({}, {"numeric": ["size"]}):
+        with pytest.raises(InputError, match=f"table.csv, line 3: column 'size' must hold finite numbers, got '{cell}'"):
+            read_delimited(path, **options)
+    assert read_delimited(path, text=["size"]).X["size"].tolist() == ["1", cell]
+    with pytest.raises(InputError, match="line 3"):
+        read_delimited(path, missing=["?"])
+    np.testing.assert_equal(read_delimited(path, missing=[cell]).X["size"].to_numpy(), [1, np.nan])
+
+
+def test_the_header_of_the_glass_data_names_sodium(table):
+    data = read_delimited(table("RI,NA,MG,TYPE\n1.5,13.6,4.4,1\n1.5,13.9,3.6,1\n1.5,13.5,3.5,2\n"))
+    assert (len(data), data.X.columns.tolist(), data.classes) == (3, ["RI", "NA", "MG"], (1, 2))
+
+
+def test_csv_and_parquet_give_the_same_data_set(tmp_path):
+    table = pd.DataFrame(
+        {
+            "size": [1.5, None, 3.0, 4.0],
+            "flag": pd.array([True, False, None, True], dtype="boolean"),
+            "code": ["10", "2", "x", "1"],
+            "when": pd.to_datetime(["2001-04-03 12:12:12.123457", None, "1969-07-20 20:17:40", "2020-01-01"], format="ISO8601"),
+        }
+    )
+    for name, classes in {"truth": [True, False, True, True], "word": ["10", "9", "a", "a"], "whole": [10, 9, 9, 10]}.items():
+        whole = table.assign(**{name: classes})
+        whole.to_csv(tmp_path / "t.csv", index=False)
+        whole.to_parquet(tmp_path / "t.parquet")
+        from_csv, from_parquet = read_delimited(tmp_path / "t.csv"), read_parquet(tmp_path / "t.parquet")
+        assert from_csv == from_parquet
+        assert from_csv.X["code"].cat.categories.tolist() == ["1", "10", "2", "x"]
+        assert from_csv.X["flag"].cat.categories.tolist() == [False, True]
 
 
 def test_a_column_of_row_numbers_is_told(table):
@@ -103,7 +193,9 @@ def test_known_bad_data_are_recognised_without_their_header(shared_data, tmp_pat
 WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=8).filter(
     lambda word: word not in MISSING and not is_number(word.replace(",", "."))
 )
-ROWS = st.lists(st.tuples(st.floats(allow_nan=False) | st.none(), WORDS | st.none(), WORDS), min_size=1, max_size=15)
+ROWS = st.lists(
+    st.tuples(st.floats(allow_nan=False, allow_infinity=False) | st.none(), WORDS | st.none(), WORDS), min_size=1, max_size=15
+)
 
 
 @settings(max_examples=100, deadline=None)

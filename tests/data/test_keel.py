@@ -23,21 +23,33 @@ FILE = b"""@relation  flowers\r
 @data\r
 1.5 , red, 3,0, rose\r
 % a comment\r
-<null>,dark blue, 99 ,1,iris\r
+<null>,dark blue, 9 ,1,iris\r
 \r
-2.50E-1,?,4,2,rose"""
+7.50E-1,?,4,2,rose"""
 
 
 def test_everything_a_keel_file_may_hold():
     data = read_keel(FILE)
-    assert data.X["Length"].tolist()[::2] == [1.5, 0.25]
+    assert data.X["Length"].tolist()[::2] == [1.5, 0.75]
     assert np.isnan(data.X["Length"][1])
     assert data.X["hue"].tolist()[:2] == ["red", "dark blue"]
-    assert data.X["n"].tolist() == [3.0, 99.0, 4.0]
+    assert data.X["n"].tolist() == [3.0, 9.0, 4.0]
     assert (data.classes, data.target, data.name) == (("iris", "rose", "lily"), "Class", "flowers")
     assert data.ranges == {"Length": (0.5, 3.0), "n": (0.0, 9.0)}
     assert data.notes == ("left out, being neither input nor output: extra",)
     assert data.take([0]).ranges == data.ranges
+
+
+def test_values_outside_their_declared_range_are_told_once(tmp_path):
+    path = tmp_path / "outside.dat"
+    path.write_bytes(FILE.replace(b"9 ,1,iris", b"99 ,1,iris").replace(b"7.50E-1", b"2.5E-1"))
+    with pytest.warns(SuspectInputWarning) as told:
+        data = read_keel(path)
+    assert [str(each.message) for each in told] == [
+        f"{path}, line 12: 'n' is 99, outside its declared range [0, 9]; such values in the file: 2; are they errors?"
+    ]
+    assert data.X["n"].tolist() == [3.0, 99.0, 4.0]
+    assert data.ranges["n"] == (0, 9)
 
 
 def test_a_member_of_an_archive_is_read():
@@ -73,6 +85,7 @@ def test_random_bytes_are_refused(raw):
         read_keel(raw)
 
 
+@pytest.mark.filterwarnings("ignore:.*outside its declared range:fairtrial.errors.SuspectInputWarning")
 @given(st.data())
 def test_damaged_files_are_read_or_refused(given_data):
     place = given_data.draw(st.integers(0, len(FILE)))

@@ -6,7 +6,7 @@ from fairtrial.data import rows
 from fairtrial.data.attributes import Attribute
 from fairtrial.data.lines import Block
 from fairtrial.data.rows import LEFT_OUT, read_rows
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, SuspectInputWarning
 
 KIND = {"n": Attribute("n", "numeric"), "c": Attribute("c", "nominal", ("red", "blue")), "s": Attribute("s", "string")}
 
@@ -82,6 +82,19 @@ def test_rows_of_another_length_are_refused_wherever_a_block_ends(monkeypatch):
         monkeypatch.setattr(rows, "_CELLS_AT_ONCE", cells)
         with pytest.raises(InputError, match="f, line 4: a row must hold 2 values, one for each attribute, got 3"):
             read("nc", ["1;red", "", "2;blue", "1;2;red", "7"])
+
+
+def test_the_first_value_outside_its_range_is_told_wherever_a_block_ends():
+    lines = ["1;0", "?;0", "3;1.5", "11;-9", "-1;0"]
+    attributes = [Attribute("a", "numeric", range=(0, 10)), Attribute("b", "numeric", range=(-1, 1))]
+    blocks = [Block(1, lines[:2]), Block(3, lines[2:])]
+    with pytest.warns(SuspectInputWarning) as told:
+        found = read_rows(blocks, attributes, "f", lambda line: line.split(";"), missing=["?"], whole="", plain=True)
+    assert len(told) == 1
+    assert str(told[0].message).startswith(
+        "f, line 3: 'b' is 1.5, outside its declared range [-1, 1]; such values in the file: 4"
+    )
+    assert found["a"][2:].tolist() == [3, 11, -1]
 
 
 def test_no_rows_are_refused():

@@ -42,6 +42,10 @@ def test_delimiters_of_real_kinds_of_lines(lines, delimiter):
         ("vhigh,vhigh,acc|vhigh,low,acc|low,low,unacc", False),
         (",size,kind|0,1.5,a|1,2.5,b", True),  # an index that pandas wrote
         ("?,b|1,c|2,d", False),
+        ("RI,NA,MG,TYPE|1.5,13.6,4.4,1|1.6,13.9,3.6,2", True),  # sodium, not a missing value
+        ("NA,NA,red|1,2,blue|3,4,red", False),
+        ("NA,1,red|2,3,blue", False),
+        ("NA,b", False),
         ("5.1,3.5,setosa|4.9,3.0,setosa", False),
         ("a,b", True),
         ("1,b", False),

@@ -1,3 +1,5 @@
+import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -45,6 +47,21 @@ def test_kinds_of_columns():
     assert kinds(frame) == ["number", "number", [False, True], ["low", "mid", "high"], [1, "a"], "number", "number", "number"]
     assert typed.iloc[0, 5:].tolist() == [986299932.0, 986299932.0, 90.0]
     assert typed.iloc[1, [1, 5, 6, 7]].isna().all()
+
+
+def test_dates_far_away_and_parts_of_seconds():
+    days = pa.table({"day": pa.array([datetime.date(9999, 12, 31), datetime.date(1000, 1, 1)])}).cast(
+        pa.schema([("day", pa.timestamp("ms"))])
+    )
+    assert typed_columns(days)["day"].tolist() == [253402214400, -30610224000]  # date -u -d ... +%s
+    parts = [
+        datetime.datetime(2001, 4, 3, 12, 12, 12, 123457, tzinfo=datetime.UTC),
+        datetime.datetime(1969, 12, 31, 23, 59, 59, 1, tzinfo=datetime.UTC),
+    ]
+    for unit in ("us", "ns"):
+        column = pa.table({"when": pa.array(parts, pa.timestamp(unit))})
+        assert typed_columns(column)["when"].tolist() == [each.timestamp() for each in parts]
+    assert typed_columns(pa.table({"when": pa.array([5], pa.timestamp("ns"))}))["when"].tolist() == [5e-9]
 
 
 def test_columns_are_made_nominal_by_name_or_place():

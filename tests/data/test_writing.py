@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.data import Dataset, load, read, write
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, SuspectInputWarning
 
 TEXT = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=8).filter(
     lambda text: text.strip() == text
@@ -37,6 +37,23 @@ def test_csv_keeps_values(tmp_path):
     found = read(write(iris, tmp_path / "iris.csv"))
     np.testing.assert_array_equal(found.X, iris.X)
     assert found.y.tolist() == iris.y.tolist()
+
+
+def test_csv_keeps_codes_truths_and_classes_that_look_like_one_number(tmp_path):
+    table = pd.DataFrame({"zip": ["001", "010", "001"], "flag": [True, False, True], "size": [1.5, 2.0, 3.0]})
+    data = Dataset.of(table, ["01", "1", "1"])
+    path = write(data, tmp_path / "w.csv")
+    with pytest.warns(SuspectInputWarning) as told:
+        assert read(path) == data
+    assert len(told) == 2
+
+
+def test_infinite_numbers_are_refused_by_texts_as_their_readers_do(tmp_path):
+    data = Dataset.of(pd.DataFrame({"a": [1.0, -np.inf]}), ["x", "y"])
+    for form in ("csv", "arff"):
+        with pytest.raises(InputError, match=f"the infinite value of 'a' in row 1 cannot be read from {form}: .* parquet"):
+            write(data, tmp_path / f"t.{form}")
+    assert read(write(data, tmp_path / "t.parquet")) == data
 
 
 def test_missing_values_and_classes_without_rows(tmp_path):

@@ -43,7 +43,10 @@ def arff(frame: pd.DataFrame, declared: dict[str, list[str]], sparse: bool = Fal
 
 
 def keel(frame: pd.DataFrame, declared: dict[str, list[str]]) -> bytes:
-    kinds = {name: "{" + ", ".join(declared[name]) + "}" if name in declared else "real [-1, 1]" for name in frame.columns}
+    kinds = {
+        name: "{" + ", ".join(declared[name]) + "}" if name in declared else "real [-1.8e308, 1.8e308]"
+        for name in frame.columns
+    }
     lines = ["@relation written", *(f"@attribute {name} {kind}" for name, kind in kinds.items())]
     lines += [f"@inputs {', '.join(frame.columns[:-1])}", f"@outputs {frame.columns[-1]}", "@data"]
     lines += [", ".join("<null>" if cell is None else str(cell) for cell in row) for row in frame.to_numpy().tolist()]

@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairtrial.errors import InputError
 from fairtrial.learners.chi import Chi
-from fairtrial.measures import accuracy
+from fairtrial.measures import accuracy, auc, kappa, mcc
 from tests.reference.fuzzy import rules_of, winner
 
 
@@ -69,7 +69,14 @@ def test_nominal_values_are_crisp_and_missing_ones_match_everything():
 
 @pytest.mark.parametrize(
     ("learner", "told"),
-    [(Chi(labels=1), "labels must be at least 2"), (Chi(ranges=[1]), "ranges must map"), (Chi(labels=2.5), "whole number")],
+    [
+        (Chi(labels=1), "labels must be at least 2"),
+        (Chi(labels=2.5), "whole number"),
+        (Chi(ranges=[1]), "ranges must map"),
+        (Chi(ranges={"x0": 5}), "ranges must give"),
+        (Chi(ranges={"x0": ("a", "b")}), "must be a number"),
+        (Chi(ranges={"x1": (0, 1)}), "a name in ranges must be one of"),
+    ],
 )
 def test_bad_parameters(learner, told):
     with pytest.raises(InputError, match=told):
@@ -85,3 +92,15 @@ def test_an_abstention_fits_beside_classes_of_any_kind(kind):
     assert chi.abstains(X[1::2]).any()
     assert set(predicted.tolist()) == {-1, 0, 1}
     assert chi.score(X[1::2], labels[1::2]) == (predicted == labels[1::2]).mean()
+
+
+def test_every_measure_of_labels_counts_abstentions_and_an_auc_is_the_same_from_either_side():
+    X, y = load_iris(return_X_y=True)
+    labels = (y == 1).astype(int)
+    chi = Chi(labels=9).fit(X[::2], labels[::2])
+    rows, truth = X[1::2], labels[1::2]
+    assert chi.abstains(rows).any()
+    for measure in (accuracy, kappa, mcc):
+        assert measure.scorer()(chi, rows, truth) == pytest.approx(measure(truth, chi.predict(rows), labels=[0, 1, -1]))
+    other = Chi(labels=9).fit(X[::2], 1 - labels[::2])
+    assert auc.scorer()(chi, rows, truth) == pytest.approx(auc.scorer()(other, rows, 1 - truth))

@@ -1,10 +1,13 @@
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from fairtrial.learners.ensembles import Bagging
 from fairtrial.learners.facts import Facts, facts_of
@@ -21,6 +24,11 @@ from fairtrial.learners.naive_bayes import NaiveBayes
         (KNeighborsClassifier(), "nominal to binary, gaps filled, standard scale"),
         (RandomForestClassifier(), "nominal to binary"),
         (HistGradientBoostingClassifier(), "nothing"),
+        (GridSearchCV(SVC(), {}), "nominal to binary, gaps filled, standard scale"),
+        (OneVsRestClassifier(SVC()), "nominal to binary, gaps filled, standard scale"),
+        (VotingClassifier([("a", SVC()), ("b", NaiveBayes())]), "nominal to binary, gaps filled, standard scale"),
+        (GridSearchCV(NaiveBayes(), {}), "nothing"),
+        (GridSearchCV(make_pipeline(StandardScaler(), SVC()), {}), "nothing"),
         (MultinomialNB(), "nominal to binary, gaps filled, min-max scale"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "nothing"),
     ],

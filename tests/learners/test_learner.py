@@ -62,6 +62,10 @@ def test_a_matrix_with_columns_declared_nominal():
         (TABLE, ["u", None, "v", "v"], "missing labels"),
         (TABLE, [0.0, np.nan, 1.0, 1.0], "missing labels"),
         (TABLE, ["u", "v"], "same number of rows"),
+        (TABLE, pd.Series(["u", None, "v", "v"], dtype="string"), "missing labels"),
+        (TABLE, np.array([1, "a", 1, "a"], dtype=object), "of one kind|mix"),
+        (TABLE.set_axis([1, "hue"], axis=1), list("uuvv"), "columns of X must all have names"),
+        ([["a", 1.0], ["b", 2.0]] * 2, list("uuvv"), "give nominal columns in a frame"),
         (TABLE.assign(size=np.inf), list("uuvv"), "infinity, got it in column 'size'"),
         (TABLE, None, "y must be given"),
         (TABLE, [0.1, 0.2, 0.3, 0.7], "continuous"),
@@ -78,3 +82,10 @@ def test_other_columns_than_in_training_are_refused():
         learner.predict(TABLE[["hue", "size"]])
     with pytest.raises(InputError, match="feature names"):
         learner.predict(TABLE[["size"]])
+
+
+def test_equal_classes_go_by_the_declared_order():
+    rows = pd.DataFrame({"size": [0.0, 2.0]})
+    middle = pd.DataFrame({"size": [1.0]})
+    assert NearestMean().fit(rows, pd.Categorical(["a", "b"], ["b", "a"])).predict(middle).tolist() == ["b"]
+    assert NearestMean().fit(rows, ["a", "b"]).predict(middle).tolist() == ["a"]

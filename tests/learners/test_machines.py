@@ -115,7 +115,10 @@ def test_a_copy_predicts_the_same_and_the_kept_matrix_does_not_mix_kernels():
 @pytest.mark.parametrize(
     ("learner", "told"),
     [
-        (SMO(C=0), "C must be above 0, got 0"),
+        (SMO(C=0), "C must be above 0 and finite, got 0"),
+        (SMO(C=float("inf")), "C must be above 0 and finite"),
+        (SMO(tol=0), "tol must be above 0"),
+        (SMO(exponent=1.5, scale="standard"), "exponent must be whole unless scale"),
         (PukSVC(sigma=-1), "sigma must be above 0"),
         (PukSVC(omega=0), "omega must be above 0"),
         (SMO(exponent=0.5), "exponent must be at least 1"),
@@ -130,3 +133,8 @@ def test_bad_parameters(learner, told):
 def test_one_class_only():
     with pytest.raises(InputError, match="PukSVC needs at least 2 classes in y, got 1 class"):
         PukSVC().fit([[0.0], [1.0]], ["a", "a"])
+
+
+def test_rows_far_from_the_origin_keep_their_distances():
+    X, y = load_iris(return_X_y=True)
+    assert (PukSVC(scale=None).fit(X + 1e8, y).predict(X + 1e8) == PukSVC(scale=None).fit(X, y).predict(X)).mean() > 0.99

@@ -17,9 +17,16 @@ def training(table, weight=None):
 def test_numbers_alone_are_scikit_learns_scaling():
     rng = np.random.default_rng(1)
     train, test = rng.normal(3, 2, (20, 4)), rng.normal(3, 2, (7, 4))
-    for scale, theirs in (("min-max", MinMaxScaler()), ("standard", StandardScaler())):
+    # as WEKA's Standardize the deviation divides by n - 1, scikit-learn's by n
+    for scale, theirs, factor in (("min-max", MinMaxScaler(), 1), ("standard", StandardScaler(), np.sqrt(19 / 20))):
         ours = NumberEncoder.fit(training(train), scale)
-        np.testing.assert_allclose(ours(read_columns(test)), theirs.fit(train).transform(test), atol=1e-12)
+        np.testing.assert_allclose(ours(read_columns(test)), factor * theirs.fit(train).transform(test), atol=1e-12)
+
+
+def test_numbers_of_any_size_are_scaled():
+    small = np.random.default_rng(2).normal(size=(9, 2)) * 1e-20
+    scaled = NumberEncoder.fit(training(small), "min-max")(read_columns(small))
+    np.testing.assert_allclose(scaled.max(axis=0), 1)
 
 
 def test_two_values_make_one_column_and_three_make_three():

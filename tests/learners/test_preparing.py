@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from imblearn.over_sampling import SMOTE, RandomOverSampler
 from imblearn.pipeline import make_pipeline as with_sampler
+from imblearn.under_sampling import EditedNearestNeighbours
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_breast_cancer
@@ -11,11 +12,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairtrial.errors import InputError
+from fairtrial.learners.c45 import C45
 from fairtrial.learners.naive_bayes import NaiveBayes
 from fairtrial.learners.preparing import Prepared
 from tests.reference.weka.asking import mixed
@@ -146,3 +148,36 @@ def test_what_was_sampled_and_filled_is_told():
         "nominal": "binary columns",
         "scale": "standard",
     }
+
+
+def test_classes_that_a_sampler_takes_away_keep_their_column():
+    X = np.r_[np.random.default_rng(0).normal(size=(40, 2)), [[0.0, 0.0], [0.1, 0.0]]]
+    y = np.array(["a", "b"] * 20 + ["c", "c"])
+    learner = Prepared(LogisticRegression(), sampler=EditedNearestNeighbours(sampling_strategy="all")).fit(X, y)
+    assert learner.learner_.classes_.tolist() != learner.classes_.tolist()
+    assert learner.predict_proba(X).shape == (42, 3)
+
+
+def test_test_rows_are_filled_as_training_rows_were_when_there_is_a_sampler():
+    X = np.array([[1.0], [3.0], [np.nan], [9.0], [9.5], [8.5]])
+    spy = Prepared(Spy(), sampler=RandomOverSampler(random_state=0)).fit(X, list("aabbbb"))
+    spy.predict([[np.nan]])
+    assert spy.learner_.asked_.tolist() == [[np.nanmean(X)]]
+
+
+def test_a_learner_that_needs_nothing_learns_as_it_does_alone():
+    table = mixed()
+    X = table.drop(columns="class")
+    y = table["class"].cat.reorder_categories(["c", "a", "b"])
+    assert Prepared(C45()).fit(X, y).learner_.export_text() == C45().fit(X, y).export_text()
+
+
+def test_a_preparation_may_look_at_the_classes():
+    table = mixed()
+    learner = Prepared(LogisticRegression(), preparation=TargetEncoder(random_state=0))
+    assert (
+        learner.fit(table[["hue", "flag"]], table["class"].astype(str)).score(
+            table[["hue", "flag"]], table["class"].astype(str)
+        )
+        > 0.4
+    )

@@ -4,6 +4,7 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -47,6 +48,43 @@ def test_a_further_learner_or_environment_changes_no_number():
         many = run_environments(learners, {"other": GaussianMixture(means=[0, 2]), **WORLDS}, **SIZE)
     own = many.frame().query("learner == 'tree' and trained_on != 'other' and tested_on != 'other'").reset_index(drop=True)
     assert own.equals(few.frame())
+
+
+class Writing(ClassifierMixin, BaseEstimator):
+    """Scales the rows where they are."""
+
+    def fit(self, X, y):
+        X -= 100.0
+        y[:] = y[0]
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        X *= 0.0
+        return np.repeat(self.classes_[0], len(X))
+
+
+class Matrix:
+    def sample(self, n, rng):
+        y = rng.integers(0, 2, size=n)
+        return rng.normal(size=(n, 2)) + y[:, None], y
+
+
+@pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
+def test_a_learner_that_writes_into_its_rows_spoils_no_other():
+    worlds = {"one": Matrix(), "two": Matrix()}
+    alone = run_environments({"tree": DecisionTreeClassifier()}, worlds, **SIZE)
+    after = run_environments({"writing": Writing(), "tree": DecisionTreeClassifier()}, worlds, **SIZE)
+    assert not after.failures
+    assert after.frame().query("learner == 'tree'").reset_index(drop=True).equals(alone.frame())
+
+
+def test_weights_that_change_nothing_cost_nothing():
+    """Copies among the training rows would make neighbours worse, and count as deterioration (0.04)."""
+    usual = GaussianMixture(means=[[0] * 5, [1] * 5])
+    worlds = altered(usual, {"alike": CovariateShift(weights={"x1 > 0": 1.0000001})})
+    result = run_environments({"near": KNeighborsClassifier(9)}, worlds, n_train=1000, n_test=1000, replicates=10)
+    assert np.abs(result.matrix("near").to_numpy()).max() < 0.02
 
 
 def test_a_seed_repeats_it_and_another_does_not():

@@ -47,6 +47,8 @@ def column_places(X: Any, columns: Iterable[Any] | None, name: str = "columns") 
     if isinstance(columns, str):
         raise InputError(f"{name} must be a list of columns, got {columns!r}: write [{columns!r}]")
     places = [column_place(known, each, name) for each in columns]
+    if not places:
+        raise InputError(f"{name} must name at least 1 column, got none: leave it out for all columns")
     if len(set(places)) < len(places):
         raise InputError(f"{name} must name each column once, got {list(columns)}")
     return places
@@ -107,19 +109,18 @@ def put(column: Any, rows: IntArray, values: Values) -> Any:
     kind = found.dtype.kind if isinstance(found.dtype, np.dtype) else "O"
     if values is None:
         found[rows] = np.nan if kind in "fc" else None
-    else:
-        found[rows] = _cast(values, found.dtype) if kind in "iufbSU" else values
+        return found
+    try:
+        with np.errstate(over="raise"):
+            found[rows] = np.asarray(values, dtype=found.dtype) if kind in "iufbSU" else values
+    except (ValueError, TypeError, OverflowError, FloatingPointError):
+        raise misfit(found.dtype, values) from None
     return found
 
 
-def _cast(values: Any, kind: Any) -> npt.NDArray[Any]:
-    try:
-        with np.errstate(over="raise"):
-            return np.asarray(values, dtype=kind)
-    except (ValueError, TypeError, OverflowError, FloatingPointError):
-        raise InputError(
-            f"new values must fit the type {kind} of the old ones, got {values!r}: convert the data first"
-        ) from None
+def misfit(kind: Any, values: Any) -> InputError:
+    """What to say where a type cannot hold new values."""
+    return InputError(f"new values must fit the type {kind} of the old ones, got {values!r}: convert the data first")
 
 
 def _room_for_missing(column: Any) -> Any:

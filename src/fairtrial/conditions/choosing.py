@@ -102,6 +102,8 @@ def taken(values: Any, rows: IntArray) -> Any:
     """These rows of a table or a column of any type."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
+    if hasattr(values, "tocsr"):
+        return values.tocsr()[rows].asformat(values.format)
     if isinstance(values, (list, tuple)):
         return type(values)([values[row] for row in rows])
     return values[rows]

@@ -100,10 +100,11 @@ def next_class(problem: Problem, rng: np.random.Generator) -> Relabelling:
 
 def pairwise(problem: Problem, rng: np.random.Generator) -> Relabelling:
     """Each class p of the pairs (p, q) becomes q."""
-    targets = {
-        problem.labels.place(source, "pairs"): problem.labels.place(target, "pairs")
-        for source, target in problem.noise.pairs or ()
-    }
+    place = problem.labels.place
+    pairs = [(place(source, "pairs"), place(target, "pairs")) for source, target in problem.noise.pairs or ()]
+    targets = dict(pairs)
+    if len(targets) < len(pairs) or any(source == target for source, target in pairs):
+        raise InputError(f"pairs must change each class into one other, got {problem.noise.pairs!r}")
     return _to_targets(problem, targets, rng)
 
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fairtrial._check import IntArray
 from fairtrial._registry import did_you_mean
 from fairtrial.conditions.condition import Changed, Condition, Part, check_level, condition, exact_count
+from fairtrial.conditions.labels import Labels, fitting, place_among, read_labels, relabelled
 from fairtrial.conditions.rules import Rule, checked_rule, in_words, matching
 from fairtrial.errors import InputError, SuspectInputWarning
-
-Objects = npt.NDArray[np.object_]
 
 
 @condition("concept-change")
@@ -24,7 +23,7 @@ class ConceptChange(Condition):
     """Rows that a rule names change their class.
 
     - `labels`: a mapping from old to new classes ({"well": "sick"}; classes not named stay), or a function of X and y that
-      gives the new classes.
+      gives the new classes. A new class must be of the kind of the old ones; a pandas category declares it after the others.
     - `where`: which rows, as an expression over the columns and the class `y`, or a function of X and y; by default all.
     - `level`: the share of the rows meant whose class changes, drawn at random: exactly so many.
 
@@ -56,69 +55,40 @@ class ConceptChange(Condition):
         return f"concept change ({told}{where}{'' if self.level == 1 else f', {self.level:.0%} of them'})"
 
     def _change(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        old = _objects(y)
-        new = self._new(X, y, old)
-        meant = np.array([before != after for before, after in zip(old, new, strict=True)], dtype=bool)
-        if self.where is not None:
-            meant &= matching("where", self.where, X, y, with_class=True)
-        rows = np.flatnonzero(meant)
-        if len(rows) == 0:
-            warnings.warn("no class changes: no row is meant by labels and where", SuspectInputWarning, stacklevel=4)
-        chosen = rng.choice(rows, exact_count(self.level, len(rows)), replace=False) if self.level < 1 else rows
-        mask = np.zeros(len(old), dtype=bool)
-        mask[chosen] = True
-        level = len(chosen) / len(rows) if len(rows) else 0.0
-        return Changed(X, _like(y, np.where(mask, new, old)), mask, level, np.arange(len(old)))
+        labels = read_labels(y, "declared" if hasattr(getattr(y, "dtype", None), "categories") else "present")
+        n = len(labels.codes)
+        where = np.arange(n) if self.where is None else np.flatnonzero(matching("where", self.where, X, y, with_class=True))
+        new = dict(zip(where.tolist(), self._new(X, y, labels, where), strict=True))
+        differ = [label != labels.names[labels.codes[row]] for row, label in new.items()]
+        meant = where[np.array(differ, dtype=bool)]
+        if len(meant) == 0:
+            warnings.warn("no class changes: no row is meant by labels and where", SuspectInputWarning, stacklevel=3)
+        rows = rng.choice(meant, exact_count(self.level, len(meant)), replace=False) if self.level < 1 else meant
+        mask = np.zeros(n, dtype=bool)
+        mask[rows] = True
+        changed = relabelled(y, rows, [new[row] for row in rows.tolist()])
+        return Changed(X, changed, mask, len(rows) / max(len(meant), 1), np.arange(n))
 
-    def _new(self, X: Any, y: Any, old: Objects) -> Objects:
-        if callable(self.labels):
-            new = _objects(self.labels(X, y))
-            if new.shape != old.shape:
-                raise InputError(f"labels must give a class for each of the {len(old)} rows, got {len(new)}")
-            return new
-        present = list(dict.fromkeys([*_declared(y), *old.tolist()]))
-        pairs = {_known(each, present): _known(after, present, new=True) for each, after in self.labels.items()}
-        return _column([pairs.get(each, each) for each in old.tolist()])
+    def _new(self, X: Any, y: Any, labels: Labels, rows: IntArray) -> list[Any]:
+        """The class that each of these rows is to have."""
+        if not callable(self.labels):
+            named = self._named(labels)
+            return [named.get(code, labels.names[code]) for code in labels.codes[rows].tolist()]
+        given = self.labels(X, y)
+        given = given.tolist() if hasattr(given, "tolist") else given
+        if not isinstance(given, (list, tuple)) or len(given) != len(labels.codes):
+            told = len(given) if isinstance(given, (list, tuple)) else repr(given)
+            raise InputError(f"labels must give a class for each of the {len(labels.codes)} rows, got {told}")
+        return [fitting(given[row], labels.names, "labels") for row in rows]
 
-
-def _declared(y: Any) -> list[Any]:
-    categories = getattr(getattr(y, "cat", y), "categories", None)
-    return [] if categories is None else list(categories)
-
-
-def _known(label: Any, present: list[Any], *, new: bool = False) -> Any:
-    """The class that is meant; a study file has text only, so that '1' also means the class 1. New ones may be unheard of."""
-    if label in present:
-        return label
-    texts = [str(each) for each in present]
-    if isinstance(label, str) and texts.count(label) == 1:
-        return present[texts.index(label)]
-    if not new:
-        told = f"labels names {label!r}, which no row has: {did_you_mean(label, present)}"
-        warnings.warn(told, SuspectInputWarning, stacklevel=6)
-    return label
-
-
-def _objects(y: Any) -> Objects:
-    return _column(np.asarray(y).tolist())
-
-
-def _column(values: list[Any]) -> Objects:
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
-
-
-def _like(y: Any, values: Objects) -> Any:
-    """Values in the type of y; declared classes stay declared."""
-    import pandas as pd
-
-    if isinstance(y, pd.Series):
-        unknown = set(values) - set(y.cat.categories) if isinstance(y.dtype, pd.CategoricalDtype) else set()
-        if unknown:
-            known = did_you_mean(sorted(map(str, unknown))[0], list(y.cat.categories))
-            raise InputError(f"labels must give declared classes, got {sorted(map(str, unknown))[0]!r}: {known}")
-        return pd.Series(values.tolist(), index=y.index, name=y.name).astype(y.dtype)
-    if isinstance(y, (list, tuple)):
-        return type(y)(values.tolist())
-    return np.array(values.tolist(), dtype=y.dtype if y.dtype.kind in "Ob" else None)
+    def _named(self, labels: Labels) -> dict[int, Any]:
+        """The new class of each place that the mapping names."""
+        found = {}
+        for old, new in self.labels.items():  # type: ignore[union-attr]
+            place, after = place_among(labels.names, old), fitting(new, labels.names, "labels")
+            if place is None:
+                told = f"labels names {old!r}, which no row has: {did_you_mean(old, labels.names)}"
+                warnings.warn(told, SuspectInputWarning, stacklevel=5)
+            else:
+                found[place] = after
+        return found

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fairtrial._check import one_of
-from fairtrial.conditions.choosing import Size, checked_size, inclusion, reduced, rows_asked, systematic
+from fairtrial.conditions.choosing import Size, checked_size, inclusion, largest_total, reduced, rows_asked, systematic
 from fairtrial.conditions.condition import Changed, Condition, Part, condition, row_count
 from fairtrial.conditions.rules import Rule, Weights, checked_rule, checked_weights, in_words, matching, weighing
 from fairtrial.errors import InputError
@@ -24,8 +24,8 @@ class CovariateShift(Condition):
       factors ({"age >= 65": 3, "sex == 'f'": 0.5}, multiplied where several apply).
     - `method`, with weights: "draw" draws with replacement in proportion to them; "remove" keeps each row at most once, with
       a chance in proportion to them (one that would exceed 1 is 1).
-    - `size`: rows afterwards, or their share of the rows before as a float; by default as many as before, for "remove" half of
-      those that have a weight. Without weights, so many of the rows to keep, at random; by default all.
+    - `size`: rows afterwards, or their share of the rows before as a float; by default as many as before, for "remove" as many
+      as can be had in proportion to the weights. Without weights, so many of the rows to keep, at random; by default all.
 
     >>> import pandas as pd
     >>> X = pd.DataFrame({"age": [70, 20, 66, 64]})
@@ -60,12 +60,11 @@ class CovariateShift(Condition):
         if self.weights is None:
             return reduced(X, y, self._some(np.flatnonzero(kept), n, rng))
         weights = np.where(kept, weighing("weights", self.weights, X), 0.0)
-        positive = int((weights > 0).sum())
-        if positive == 0:
+        if not weights.any():
             raise InputError(f"weights must be above 0 for at least 1 of the {n} rows")
         if self.method == "draw":
             return reduced(X, y, np.sort(rng.choice(n, rows_asked(self.size, n, n), p=weights / weights.sum())))
-        size = rows_asked(self.size, n, max(positive // 2, 1))
+        size = rows_asked(self.size, n, largest_total(weights / weights.sum(), np.ones(n, dtype=np.intp)))
         return reduced(X, y, systematic(inclusion(weights, size), rng))
 
     def _some(self, rows: Any, n: int, rng: np.random.Generator) -> Any:

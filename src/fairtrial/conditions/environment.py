@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,6 +11,9 @@ import numpy as np
 from fairtrial._check import generator, whole_number
 from fairtrial.conditions.choosing import NobodyLeftError, taken
 from fairtrial.conditions.condition import Condition
+from fairtrial.conditions.covariate_shift import CovariateShift
+from fairtrial.conditions.prior_shift import PriorShift
+from fairtrial.conditions.sequence import Sequence
 from fairtrial.errors import InputError
 
 # So few rows may lack a class or a group that a condition is about.
@@ -33,7 +36,8 @@ class Altered:
     """An environment under conditions, one after the other: an environment again.
 
     The conditions change all that is drawn, whatever part they are declared for. Where they remove rows, more are drawn, so
-    that there are always n.
+    that there are always n. No row is there twice: a condition with `method="draw"` removes rows here, in the same proportions
+    (`size` does not count), and one that copies rows in another way is refused.
 
     >>> from fairtrial.conditions.covariate_shift import CovariateShift
     >>> class Dice:
@@ -77,8 +81,20 @@ class Altered:
     def _changed(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
         X, y = self.environment.sample(n, rng)
         for each in self.conditions:
-            X, y, _, _ = each.apply(X, y, rng)
+            step = _without_copies(each).apply(X, y, rng)
+            if len(np.unique(step.rows)) < len(step.rows):
+                raise InputError(f"a change of an environment must give each row once, got copies from {type(each).__name__}")
+            X, y = step.X, step.y
         return X, y
+
+
+def _without_copies(change: Condition) -> Condition:
+    """The same change by leaving rows out: of an environment there are always more."""
+    if isinstance(change, Sequence):
+        return replace(change, steps=tuple(map(_without_copies, change.steps)))
+    if isinstance(change, (CovariateShift, PriorShift)) and change.method == "draw":
+        return replace(change, method="remove", size=None)
+    return change
 
 
 def altered(

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairtrial._check import IntArray, column, encode
 from fairtrial._registry import did_you_mean
-from fairtrial.conditions.cells import put
+from fairtrial.conditions.cells import misfit, put
 from fairtrial.errors import InputError
 
 
@@ -28,9 +28,47 @@ class Labels:
 
     def place(self, label: Any, name: str) -> int:
         """The place of a class that an argument names."""
-        if label not in self.names:
+        found = place_among(self.names, label)
+        if found is None:
             raise InputError(f"{name} must name classes of y, got {label!r}: {did_you_mean(label, self.names)}")
-        return self.names.index(label)
+        return found
+
+
+def place_among(names: Sequence[Any], label: Any) -> int | None:
+    """Where a class stands. Keys of a study file are text, so that '1' also means the class 1, where that is the only one.
+
+    >>> place_among((0, 1), "1"), place_among((0, 1), 1), place_among((0, 1), "2")
+    (1, 1, None)
+    """
+    if label in names:
+        return names.index(label)
+    texts = [str(each) for each in names]
+    return texts.index(label) if isinstance(label, str) and texts.count(label) == 1 else None
+
+
+def fitting(label: Any, names: Sequence[Any], name: str) -> Any:
+    """One of these classes, or a new one that can stand beside them: text beside text, a whole number beside numbers.
+
+    >>> fitting("1", (0, 1), "labels"), fitting(2.0, (0, 1), "labels")
+    (1, 2)
+    """
+    place = place_among(names, label)
+    if place is not None:
+        return names[place]
+    new, kind = label.item() if isinstance(label, np.generic) else label, _kind(names[0])
+    if _kind(new) != kind:
+        raise InputError(f"{name} must fit the classes of y, which are {kind}, got {label!r}: convert one of them")
+    if kind != "whole numbers":
+        return new
+    return int(new) if isinstance(names[0], (int, np.integer)) else float(new)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true or false"
+    if isinstance(value, (int, np.integer)) or (isinstance(value, (float, np.floating)) and float(value).is_integer()):
+        return "whole numbers"
+    return "text" if isinstance(value, str) else f"of type {type(value).__name__}"
 
 
 def read_labels(y: Any, classes: Sequence[Any] | str = "present") -> Labels:
@@ -57,20 +95,32 @@ def read_labels(y: Any, classes: Sequence[Any] | str = "present") -> Labels:
 
 
 def relabelled(y: Any, rows: IntArray, labels: Sequence[Any]) -> Any:
-    """A copy of y with other classes in these rows."""
+    """A copy of y with other classes in these rows; y itself where there are none. A pandas category declares new classes."""
+    if len(rows) == 0:
+        return y
     if isinstance(y, (list, tuple)):
         given = list(y)
         for row, label in zip(rows, labels, strict=True):
             given[row] = label
         return type(y)(given)
     if hasattr(y, "iloc") and getattr(y, "ndim", 1) == 1:
-        kept = y.to_numpy() if isinstance(y.dtype, np.dtype) else y.array
-        return type(y)(put(kept, rows, list(labels)), index=y.index, name=y.name)
+        new = _put(y.to_numpy() if isinstance(y.dtype, np.dtype) else y.array, rows, list(labels))
+        return type(y)(new, index=y.index, name=y.name, dtype=new.dtype)
     if isinstance(y, np.ndarray):
-        return put(y.reshape(-1), rows, list(labels)).reshape(y.shape)
+        return _put(y.reshape(-1), rows, list(labels)).reshape(y.shape)
     if hasattr(y, "categories"):
-        return put(y, rows, list(labels))
+        return _put(y, rows, list(labels))
     raise InputError(f"y must be a Series, a Categorical, a NumPy array or a list, got {type(y).__name__}")
+
+
+def _put(column: Any, rows: IntArray, labels: list[Any]) -> Any:
+    declared = _categories(column)
+    if declared is not None:
+        column = column.add_categories([each for each in dict.fromkeys(labels) if each not in declared])
+    new = put(column, rows, labels)
+    if any(kept != label for kept, label in zip(np.asarray(new[rows], dtype=object), labels, strict=True)):
+        raise misfit(new.dtype, labels)
+    return new
 
 
 def _categories(y: Any) -> list[Any] | None:
@@ -79,13 +129,14 @@ def _categories(y: Any) -> list[Any] | None:
 
 
 def _in_order(names: tuple[Any, ...], codes: IntArray, classes: list[Any], declared: list[Any] | None) -> Labels:
+    unknown = [each for each in classes if declared is not None and place_among(declared, each) is None]
+    if unknown:
+        raise InputError(f"classes must be categories of y, got {unknown[0]!r}: {did_you_mean(unknown[0], declared or ())}")
+    classes = [fitting(each, names, "classes") for each in classes]
     if not classes or any(each in classes[:i] for i, each in enumerate(classes)):
         raise InputError(f"classes must be a list of different classes, got {classes!r}")
     for code in np.unique(codes):
         if names[code] not in classes:
             raise InputError(f"classes must hold every class of y, got {classes!r}: add {names[code]!r}")
-    unknown = [each for each in classes if declared is not None and each not in declared]
-    if unknown:
-        raise InputError(f"classes must be categories of y, got {unknown[0]!r}: {did_you_mean(unknown[0], declared or ())}")
     places = np.array([classes.index(name) if name in classes else -1 for name in names])
     return Labels(tuple(classes), places[codes])

@@ -12,6 +12,7 @@ from fairtrial._check import FloatArray, IntArray, column, encode, one_of
 from fairtrial._registry import did_you_mean
 from fairtrial.conditions.choosing import Size, apportioned, checked_size, largest_total, reduced, rows_asked
 from fairtrial.conditions.condition import Changed, Condition, Part, condition
+from fairtrial.conditions.labels import place_among
 from fairtrial.errors import InputError
 
 
@@ -64,11 +65,11 @@ class PriorShift(Condition):
 
     def _shares(self, names: list[Any], counts: IntArray) -> FloatArray:
         given = self.priors if self.priors is not None else self.weights or {}
-        unknown = [each for each in given if _place(each, names) is None]
+        unknown = [each for each in given if place_among(names, each) is None]
         if unknown:
             told = did_you_mean(unknown[0], names)
             raise InputError(f"{'priors' if self.priors else 'weights'} must name classes of y, got {unknown[0]!r}: {told}")
-        named = {_place(each, names): float(value) for each, value in given.items()}
+        named = {place_among(names, each): float(value) for each, value in given.items()}
         if self.weights is not None:
             shares = counts * np.array([named.get(code, 1.0) for code in range(len(names))])
         else:
@@ -103,14 +104,6 @@ def _checked_mapping(name: str, given: Any) -> None:
             raise InputError(f"{name} must map classes to numbers from 0 on, got {label!r}: {value!r}")
     if name == "priors" and sum(given.values()) > 1 + 1e-9:
         raise InputError(f"priors must sum to at most 1, got {sum(given.values()):g}")
-
-
-def _place(label: Any, names: list[Any]) -> int | None:
-    """Where a class stands; a study file has text only, so that '1' also means the class 1."""
-    if label in names:
-        return names.index(label)
-    texts = [str(each) for each in names]
-    return texts.index(label) if isinstance(label, str) and texts.count(label) == 1 else None
 
 
 def _completed(named: Mapping[int | None, float], counts: IntArray) -> FloatArray:

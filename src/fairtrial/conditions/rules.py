@@ -3,7 +3,8 @@
 Text is read as an expression over the columns of X and the class `y`, by a small grammar: numbers, text, lists, comparisons
 (also chained), `in`, `and`, `or`, `not`, arithmetic, and abs, exp, log, sqrt. Nothing else runs, so that a study file is safe.
 A column whose name is no plain word stands in backticks; a column of X that is called y hides the class. What is missing
-is neither smaller nor larger than, nor equal to anything.
+is neither smaller nor larger than, nor equal to anything. Where text meets a number, the text of the number counts: `size == 1`
+finds the value '1', `y == '1'` the class 1.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ _COMPARED: dict[type, Any] = {
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.In: lambda left, right: np.isin(left, np.array(right, dtype=object)),
-    ast.NotIn: lambda left, right: ~np.isin(left, np.array(right, dtype=object)),
+    ast.Eq: lambda left, right: operator.eq(*_alike(left, right)),
+    ast.NotEq: lambda left, right: operator.ne(*_alike(left, right)),
+    ast.In: lambda left, right: np.isin(*_alike(left, right)),
+    ast.NotIn: lambda left, right: ~np.isin(*_alike(left, right)),
 }
 _COMBINED: dict[type, Any] = {
     ast.Add: operator.add,
@@ -48,6 +49,7 @@ _COMBINED: dict[type, Any] = {
     ast.BitAnd: np.logical_and,
     ast.BitOr: np.logical_or,
 }
+_NUMBERS = (bool, int, float, np.bool_, np.number)
 _FUNCTIONS: dict[str, Any] = {"abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt}
 
 
@@ -232,3 +234,30 @@ def _plain(column: Any) -> npt.NDArray[Any]:
     """Numbers as numbers, all else as objects, so that text compares with text."""
     values = np.asarray(column)
     return values if values.dtype.kind in "biuf" else values.astype(object)
+
+
+def _alike(left: Any, right: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Both sides as they are where both are numbers, else with numbers as text; what is missing equals nothing."""
+    sides = [_plain(np.array(side, dtype=object) if isinstance(side, list) else side) for side in (left, right)]
+    left, right = sides if all(map(_is_number, sides)) else map(_texts, sides)
+    return left, right
+
+
+def _is_number(values: npt.NDArray[Any]) -> bool:
+    return values.dtype.kind in "biuf" or all(isinstance(each, _NUMBERS) for each in values.ravel())
+
+
+def _texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    import pandas as pd
+
+    found = np.empty(values.size, dtype=object)
+    found[:] = [_text(each) for each in values.ravel().tolist()]
+    found[pd.isna(values.ravel())] = np.nan
+    return found.reshape(values.shape)
+
+
+def _text(value: Any) -> Any:
+    """The text of a number, of a whole one without a point; other values as they are."""
+    if not isinstance(value, _NUMBERS):
+        return value
+    return str(int(value)) if isinstance(value, (float, np.floating)) and float(value).is_integer() else str(value)

@@ -11,14 +11,17 @@ from fairtrial._check import finite, numbers, one_of
 from fairtrial.conditions.condition import Changed, Condition, Part, check_level, condition
 from fairtrial.errors import InputError
 
+_RULE = "X must hold one score for each case, in a vector (n,), or batches (B, n)"
+
 
 @condition("score-noise")
 @dataclass(frozen=True)
 class ScoreNoise(Condition):
     """A number uniform on [-level, level] is added to every score: Berrar's probability noise.
 
-    X holds scores: a column (n,), or one row for each repetition (B, n). y, if given, is left as it is. `clip=True` keeps the
-    scores between 0 and 1. The realised level is the largest change.
+    X holds one score for each case, in a vector (n,), or batches of them, one row for each repetition (B, n); of a table of
+    class probabilities (n, k) pass the one column that counts. y, if given, is left as it is. `clip=True` keeps the scores
+    between 0 and 1. The realised level is the largest change.
 
     >>> changed = ScoreNoise(0.1).apply([0.2, 0.5, 0.9], rng=1)
     >>> [round(score, 3) for score in changed.X]
@@ -34,12 +37,22 @@ class ScoreNoise(Condition):
         one_of("clip", self.clip, [False, True])
 
     def _size(self, X: Any) -> int:
-        return int(np.shape(X)[-1]) if np.ndim(X) else 0
+        scores = numbers("X", X)
+        if scores.ndim > 2:
+            raise InputError(f"{_RULE}, got shape {scores.shape}")
+        return scores.shape[-1] if scores.ndim else 0
+
+    def apply(self, X: Any, y: Any = None, rng: Any = None) -> Changed:
+        """The disturbed scores. `rng` is a seed or a generator; X and y keep their types and are not written to."""
+        shape = numbers("X", X).shape
+        if y is not None and len(shape) == 2 and shape[0] == len(y) != shape[1]:
+            raise InputError(
+                f"{_RULE}, got shape {shape} for {len(y)} cases: pass the one column that counts, {_one_of(X, shape[1])}"
+            )
+        return super().apply(X, y, rng)
 
     def _change(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
         scores = finite("X", numbers("X", X))
-        if scores.ndim > 2:
-            raise InputError(f"X must hold scores in a column (n,) or in rows (B, n), got shape {scores.shape}")
         rows = np.arange(scores.shape[-1])
         if self.level == 0:
             return Changed(X, y, np.zeros(scores.shape, dtype=bool), 0.0, rows)
@@ -61,8 +74,19 @@ def _like(X: Any, new: Any) -> Any:
     """The scores in the type of those that came in; whole numbers become floats."""
     if isinstance(X, (list, tuple)):
         return type(X)(new.tolist())
-    kind = X.dtype if isinstance(X, np.ndarray) and X.dtype.kind == "f" else np.dtype(np.float64)
+    if hasattr(X, "columns"):
+        kinds = {place: _floats(kind) for place, kind in enumerate(X.dtypes)}
+        return type(X)(new, index=X.index).astype(kinds).set_axis(X.columns, axis=1)
     if hasattr(X, "iloc"):
-        kept = {"columns": X.columns} if hasattr(X, "columns") else {"name": X.name}
-        return type(X)(new, index=X.index, **kept)
-    return new.astype(kind)
+        return type(X)(new, index=X.index, name=X.name).astype(_floats(X.dtype))
+    return new.astype(_floats(X.dtype))
+
+
+def _floats(kind: Any) -> Any:
+    return kind if kind.kind == "f" else np.dtype(np.float64)
+
+
+def _one_of(X: Any, k: int) -> str:
+    """How to write one column of a table of k."""
+    table = "X.iloc" if hasattr(X, "iloc") else "np.asarray(X)" if isinstance(X, (list, tuple)) else "X"
+    return f"{table}[:, 0]" if k == 1 else f"such as {table}[:, 1] for the second class, or batches as X.T"

@@ -148,7 +148,7 @@ class Dataset:
         for column in [*(self._X[name] for name in self._X.columns), self._y]:
             digest.update(repr(str(column.name)).encode())
             if column.dtype == "category":
-                digest.update(b"nominal" + repr([repr(each) for each in column.cat.categories.tolist()]).encode())
+                digest.update(b"nominal" + repr([_written(each) for each in column.cat.categories]).encode())
                 digest.update(column.cat.codes.to_numpy(dtype="<i8").tobytes())
             else:
                 numbers = column.to_numpy(dtype="<f8") + 0.0  # minus zero becomes zero
@@ -194,6 +194,11 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+
+def _written(label: Any) -> str:
+    """A label of NumPy is written like the label of Python that it equals."""
+    return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _copies_on_write() -> bool:

@@ -1,4 +1,4 @@
-"""Dates of ARFF files: the patterns of Java's SimpleDateFormat, read as seconds since 1970 (UTC)."""
+"""Dates as seconds since 1970 (UTC): those of ARFF files by the patterns of Java's SimpleDateFormat, and those of ISO 8601."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _FIELDS = {
 }
 _LONG = {"yy": "%y", "MMM": "%b", "MMMM": "%B", "EEEE": "%A"}
 _ZONES = "zZX"
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _UNIVERSAL = re.compile(r"(?:UTC|GMT)(?=([+-])?)")
 
 
@@ -68,5 +69,31 @@ def seconds(text: str, form: str) -> float:
     """
     if "%z" in form:
         text = _UNIVERSAL.sub(lambda found: "" if found[1] else "+0000", text)
-    when = datetime.strptime(text, form)
+    return _since_1970(datetime.strptime(text, form))
+
+
+def looks_like_iso(text: str) -> bool:
+    """Whether a text is written like a date of ISO 8601, perhaps with a time and a zone; the date itself may be wrong.
+
+    >>> looks_like_iso("2001-02-30"), looks_like_iso("30.2.2001")
+    (True, False)
+    """
+    return _ISO.fullmatch(text) is not None
+
+
+def iso_seconds(text: str) -> float | None:
+    """A date of ISO 8601 as seconds since 1970; without a zone it is taken as UTC. None if the text is no such date.
+
+    >>> iso_seconds("2001-04-03 12:12:12"), iso_seconds("2001-02-30")
+    (986299932.0, None)
+    """
+    if not looks_like_iso(text):
+        return None
+    try:
+        return _since_1970(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _since_1970(when: datetime) -> float:
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

@@ -8,11 +8,14 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairtrial._check import one_of
+import numpy as np
+
+from fairtrial._check import FloatArray, one_of
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.faults import warn_if_known
 from fairtrial.data.frames import known_columns, read_frame
-from fairtrial.data.sniffing import MISSING, is_number
+from fairtrial.data.sniffing import MISSING
+from fairtrial.data.suspect_words import one_number, suspicion
 from fairtrial.data.text_tables import Content, Layout, cells_of, contents, find_layout, line_of, stem
 from fairtrial.errors import InputError, SuspectInputWarning
 
@@ -36,9 +39,11 @@ def read_delimited(
     """A text table as a data set; `.gz` is unpacked.
 
     Delimiter, header and types are inferred unless given: a column is numeric if every value that is not missing is a number,
-    else nominal. The class is the column `target`, or the last one; whole numbers stay whole numbers there. Without a header
-    the columns are x0, x1, ... unless `columns` names them. Columns in `text` are nominal with their values exactly as written.
-    The words in `missing` mean a missing value; an empty cell always does.
+    or a date of ISO 8601 (seconds since 1970), else nominal; true and false in any case are truths. Numbers with leading zeros
+    or more than 15 digits are codes, and nominal unless `numeric` names the column. The class is the column `target`, or the
+    last one; whole numbers stay whole numbers there. Without a header the columns are x0, x1, ... unless `columns` names them.
+    Columns in `text` are nominal with their values exactly as written. The words in `missing` mean a missing value; an empty
+    cell always does.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -89,28 +94,83 @@ def _typed(
 ) -> Any:
     from fairtrial.data import text_columns
 
+    where = str(content.path)
     if kind == "text":
         return text_columns.as_text(cells, missing)
     if kind == "class":
-        return text_columns.as_classes(cells, missing)
+        values = text_columns.as_classes(cells, missing, decimal)
+        _warn_of_classes(name, values, decimal, where)
+        return values
     if kind == "nominal":
         return text_columns.as_labels(cells, missing)
     numbers = text_columns.as_numbers(cells, missing, decimal)
-    if numbers is None and kind == "numeric":
+    if numbers is None:
+        return _dates_or_words(name, cells, kind, missing, decimal, content, layout)
+    if kind is None and (code := text_columns.first_code(cells, missing)):
+        _warn_of_code(name, code, where)
+        return text_columns.as_text(cells, missing)
+    _finite(name, numbers, cells, content, layout)
+    return numbers
+
+
+def _dates_or_words(
+    name: str, cells: Any, kind: str | None, missing: frozenset[str], decimal: str, content: Content, layout: Layout
+) -> Any:
+    from fairtrial.data import text_columns
+
+    dates = text_columns.as_dates(cells, missing)
+    if dates is not None:
+        return dates
+    if kind == "numeric":
         row, cell = text_columns.first_word(cells, missing, decimal)
         line = line_of(row, content, layout)
         raise InputError(f"{content.path}, line {line}: column {name!r} must hold numbers, got {cell!r}")
-    return _words(name, text_columns.as_text(cells, missing), str(content.path)) if numbers is None else numbers
-
-
-def _words(name: str, values: Any, where: str) -> Any:
-    if all(is_number(each.replace(",", ".", 1)) for each in values.categories):
-        warnings.warn(
-            f"column {name!r} of {where} holds numbers with decimal commas and is taken as nominal: pass decimal=','",
-            SuspectInputWarning,
-            stacklevel=4,
-        )
+    values = text_columns.as_labels(cells, missing)
+    _warn_of_words(name, values, decimal, str(content.path))
     return values
+
+
+def _warn_of_classes(name: str, values: Any, decimal: str, where: str) -> None:
+    words = [each for each in values.categories if isinstance(each, str)]
+    if pair := one_number(words, decimal):
+        warnings.warn(
+            f"the classes {pair[0]!r} and {pair[1]!r} of {name!r} in {where} are one number, and are kept apart: write them "
+            f"alike, or pass text=[{name!r}] if they differ",
+            SuspectInputWarning,
+            stacklevel=5,
+        )
+
+
+def _warn_of_words(name: str, values: Any, decimal: str, where: str) -> None:
+    words = [each for each in values.categories if isinstance(each, str)]
+    if found := suspicion(words, decimal):
+        what, remedy = found
+        warnings.warn(
+            f"column {name!r} of {where} holds {what}, and is taken as nominal: {remedy}",
+            SuspectInputWarning,
+            stacklevel=6,
+        )
+
+
+def _warn_of_code(name: str, code: str, where: str) -> None:
+    zeros = code.lstrip("+-").startswith("0")
+    why = "which as a number would lose its leading zeros" if zeros else "which has more digits than a number keeps"
+    warnings.warn(
+        f"column {name!r} of {where} holds {code!r}, {why}, and is taken as nominal: pass numeric=[{name!r}] for numbers, or "
+        f"text=[{name!r}] to have it so",
+        SuspectInputWarning,
+        stacklevel=5,
+    )
+
+
+def _finite(name: str, numbers: FloatArray, cells: Any, content: Content, layout: Layout) -> None:
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        row = int(infinite.argmax())
+        raise InputError(
+            f"{content.path}, line {line_of(row, content, layout)}: column {name!r} must hold finite numbers, got "
+            f"{cells[row].as_py().strip()!r}: correct it, or name it in missing="
+        )
 
 
 def _complete(label: Any, name: str, content: Content, layout: Layout) -> None:
@@ -124,8 +184,6 @@ def _complete(label: Any, name: str, content: Content, layout: Layout) -> None:
 
 
 def _warn_of_row_numbers(table: dict[str, Any], layout: Layout, where: str) -> None:
-    import numpy as np
-
     name = layout.names[0]
     values = table.get(name)
     if not layout.header or layout.named[0] or not isinstance(values, np.ndarray) or len(values) < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -15,7 +16,7 @@ from fairtrial._registry import did_you_mean
 from fairtrial.data.attributes import Attribute, unquoted
 from fairtrial.data.dates import seconds
 from fairtrial.data.lines import Block, fault
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, SuspectInputWarning
 
 LEFT_OUT = "\0"
 """The value that a sparse row leaves out; no file can hold it."""
@@ -45,6 +46,10 @@ class Column:
     def read_value(self, text: str) -> float | int:
         """The value that a text stands for; ValueError with the reason if it stands for none."""
         raise NotImplementedError
+
+    def latest(self) -> npt.NDArray[Any]:
+        """The rows that came last."""
+        return self._parts[-1]
 
     def finished(self) -> Any:
         """All rows as one array."""
@@ -188,7 +193,8 @@ def read_rows(
 ) -> dict[str, Any]:
     """The columns by name: float64 arrays and pandas categoricals. `whole` names the attribute that has no missing values.
 
-    `cut` parts a line into the texts of its values; an empty list is a line to pass over, ValueError says what is wrong.
+    `cut` parts a line into the texts of its values; an empty list is a line to pass over, ValueError says what is wrong. The
+    first value outside its declared range is told.
 
     >>> table = read_rows([Block(1, ["1,?", "2,4"])], [Attribute("a", "numeric"), Attribute("b", "numeric")], "example",
     ...     lambda line: line.split(","), missing="?", whole="a", plain=True)
@@ -197,6 +203,7 @@ def read_rows(
     """
     gaps = frozenset(missing)
     columns = [_COLUMNS[each.kind](each, gaps if each.name != whole else frozenset(), plain) for each in attributes]
+    outside = _Outside(name)
     rows = 0
     for numbers, table in _cut_rows(blocks, len(attributes), name, cut):
         rows += len(table)
@@ -205,9 +212,42 @@ def read_rows(
                 column.extend(texts)
             except ValueError:
                 _blame(column, texts, numbers, name, gaps)
+        outside.look(columns, numbers)
     if not rows:
         raise InputError(f"{name} must hold at least 1 row behind @data, got 0")
+    outside.warn()
     return {column.attribute.name: column.finished() for column in columns}
+
+
+class _Outside:
+    """Values outside the range that their attribute declares: how many there are, and the first."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._count = 0
+        self._first = ""
+
+    def look(self, columns: Sequence[Column], numbers: list[int]) -> None:
+        """Through the rows that came last, which stand in these lines."""
+        found = []
+        for column in columns:
+            if column.attribute.range is not None:
+                low, high = column.attribute.range
+                values = column.latest()
+                rows = np.flatnonzero((values < low) | (values > high))
+                self._count += len(rows)
+                if len(rows):
+                    limits = f"[{low:.15g}, {high:.15g}]"
+                    told = f"{column.attribute.name!r} is {values[rows[0]]:.15g}, outside its declared range {limits}"
+                    found.append((int(rows[0]), told))
+        if found and not self._first:
+            row, told = min(found)
+            self._first = f"{self._name}, line {numbers[row]}: {told}"
+
+    def warn(self) -> None:
+        if self._first:
+            told = f"{self._first}; such values in the file: {self._count}; are they errors?"
+            warnings.warn(told, SuspectInputWarning, stacklevel=5)
 
 
 def _cut_rows(blocks: Iterable[Block], width: int, name: str, cut: Cut) -> Iterator[tuple[list[int], list[list[str]]]]:

@@ -28,6 +28,15 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell) is not None
 
 
+def with_point(cell: str, decimal: str) -> str:
+    """A cell with a decimal point where it has a decimal comma; a point beside decimal commas makes it no number.
+
+    >>> with_point("1,5", ","), with_point("1.5", "."), is_number(with_point("1.234", ","))
+    ('1.5', '1.5', False)
+    """
+    return cell if decimal == "." else cell.replace(".", "..").replace(decimal, ".", 1)
+
+
 def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a text table, each with the number of its first line; blank lines are no rows.
 
@@ -98,20 +107,21 @@ def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozen
 
     It does if it holds no number but words above columns of numbers. Where all columns hold words it does if each name is new:
     given once, and not a value of its column. Names that count the columns from 0, as pandas does, pass beside a new word.
+    A name that means a missing value elsewhere, such as NA, passes only beside a word above numbers.
 
     >>> sniff_header([["size", "class"], ["1", "a"]]), sniff_header([["1", "a"], ["2", "b"]])
     (True, False)
     """
     first, rest = rows[0], rows[1:]
+    words = [place for place, cell in enumerate(first) if cell and cell not in missing]
+    numbers = any(is_number(cell) for cell in first)
+    if not numbers and any(_numbers_below(rest, place, missing) for place in words):
+        return True
     if any(cell and cell in missing for cell in first):
         return False
-    if any(is_number(cell) for cell in first):
+    if numbers:
         return _counts_columns(first) and len(rest) >= _ENOUGH_ROWS and _new_names(first, rest)
-    if not rest:
-        return True
-    if any(_numbers_below(rest, place, missing) for place, cell in enumerate(first) if cell):
-        return True
-    return "" not in first and _new_names(first, rest)
+    return not rest or ("" not in first and _new_names(first, rest))
 
 
 def _counts_columns(first: Sequence[str]) -> bool:

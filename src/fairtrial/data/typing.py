@@ -46,9 +46,11 @@ def _typed(values: pd.Series[Any], nominal: bool) -> Any:
         if kind.kind == "c":
             raise InputError(f"column {str(values.name)!r} must hold real numbers, got {values.iloc[0]!r}")
         return values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
-    if not nominal and (pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_timedelta64_dtype(kind)):
-        nanoseconds = values.to_numpy(dtype="datetime64[ns]" if "datetime" in str(kind) else "timedelta64[ns]")
-        return np.where(values.isna(), np.nan, nanoseconds.astype(np.int64) / 1e9)
+    if not nominal and pd.api.types.is_datetime64_any_dtype(kind):  # nanoseconds would end in the year 2262
+        microseconds = values.to_numpy(dtype="datetime64[us]").astype(np.int64)
+        return np.where(values.isna(), np.nan, microseconds / 1e6 + values.dt.nanosecond.to_numpy(np.float64) / 1e9)
+    if not nominal and pd.api.types.is_timedelta64_dtype(kind):
+        return np.where(values.isna(), np.nan, values.to_numpy(dtype="timedelta64[ns]").astype(np.int64) / 1e9)
     try:
         return pd.Categorical(values.astype(object).where(values.notna(), None))
     except TypeError:

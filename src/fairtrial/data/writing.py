@@ -64,7 +64,18 @@ def _mask() -> int:
     return mask
 
 
+def _finite(data: Dataset, form: str) -> None:
+    for name in data.X.columns[data.X.dtypes != "category"]:
+        infinite = np.isinf(data.X[name].to_numpy())
+        if infinite.any():
+            raise InputError(
+                f"the infinite value of {name!r} in row {int(infinite.argmax())} cannot be read from {form}: choose the format "
+                "parquet"
+            )
+
+
 def _write_csv(data: Dataset, path: Path) -> None:
+    _finite(data, "csv")
     frame = data.frame()
     for name in [*data.nominal, data.target]:
         lost = [each for each in frame[name].cat.categories if str(each).strip() in MISSING]
@@ -80,6 +91,7 @@ def _write_parquet(data: Dataset, path: Path) -> None:
 
 
 def _write_arff(data: Dataset, path: Path) -> None:
+    _finite(data, "arff")
     frame = data.frame()
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"@relation {_quoted(data.name)}\n\n")

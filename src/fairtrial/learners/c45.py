@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from fairtrial import _check
@@ -17,7 +16,7 @@ from fairtrial.kernels.tree_predict import leaf_probabilities, predict
 from fairtrial.kernels.tree_split import Rules
 from fairtrial.learners.c45_build import Plan, bound_of, build_tree
 from fairtrial.learners.c45_text import tree_text
-from fairtrial.learners.learner import Learner
+from fairtrial.learners.learner import Learner, declared_order
 
 _ROWS_AT_ONCE = 20_000
 
@@ -88,9 +87,8 @@ class C45(Learner):
         """Grow the tree, collapse and prune it."""
         plan = self._plan()
         training = self._read_training(X, y, sample_weight)
-        self._ties, declared = declared_classes(y, self.classes_)
-        tree = build_tree(training, plan, self._ties, declared)
-        self.tree_ = replace(tree, classes=self.classes_[self._ties])
+        tree = build_tree(training, plan, self._order, len(declared_order(y, self.classes_)))
+        self.tree_ = replace(tree, classes=self.classes_[self._order])
         self.n_leaves_, self.size_ = self.tree_.n_leaves, self.tree_.size
         return self
 
@@ -104,27 +102,10 @@ class C45(Learner):
         values = np.require(columns.values, requirements=["C", "W"])
         leaves = leaf_probabilities(nodes, bool(self.laplace))
         parts = in_chunks(lambda a, b: predict(nodes, nominal, values[a:b], leaves), len(columns), _ROWS_AT_ONCE)
-        found = np.concatenate(parts)[:, np.argsort(self._ties)]
+        found = np.concatenate(parts)[:, np.argsort(self._order)]
         return np.asarray(found / found.sum(axis=1, keepdims=True))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class of each row; of equal ones the first declared."""
-        probabilities = self.predict_proba(X)[:, self._ties]
-        return np.asarray(self.classes_[self._ties[np.argmax(probabilities, axis=1)]])
 
     def export_text(self) -> str:
         """The tree as J48 prints it: a line for each branch, and at leaves the class with (cases/errors)."""
         check_is_fitted(self)
         return tree_text(self.tree_)
-
-
-def declared_classes(y: Any, classes: npt.NDArray[Any]) -> tuple[npt.NDArray[np.intp], int]:
-    """The classes present in their declared order (as places in `classes`), and how many were declared."""
-    import pandas as pd
-
-    kind = getattr(y, "dtype", None)
-    if not isinstance(kind, pd.CategoricalDtype):
-        return np.arange(len(classes)), len(classes)
-    place = {label: at for at, label in enumerate(classes.tolist())}
-    named = list(kind.categories)
-    return np.array([place[label] for label in named if label in place], dtype=np.intp), len(named)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, IntArray, whole_number
+from fairtrial._check import FloatArray, IntArray, at_least, number, one_of, whole_number
 from fairtrial._columns import Columns
 from fairtrial.errors import InputError
 from fairtrial.kernels.fuzzy import best_by_class, class_sums
 from fairtrial.kernels.threads import in_chunks
-from fairtrial.learners.learner import Learner
+from fairtrial.learners.learner import Learner, two_classes
 
 _CHUNK = 256
 
@@ -79,9 +79,8 @@ class Chi(Learner):
         whole_number("labels", self.labels, 2)
         training = self._read_training(X, y, sample_weight)
         k = len(self.classes_)
-        if k < 2:
-            raise InputError("Chi needs at least 2 classes in y, got 1 class")
-        self._grid = _Grid.over(training.columns, _ranges(self.ranges), self.labels)
+        two_classes(self)
+        self._grid = _Grid.over(training.columns, _ranges(self.ranges, training.columns), self.labels)
         places = self._grid.places(training.columns)
         rules = np.unique(self._grid.labels(places), axis=0)
         sums = np.vstack(
@@ -110,6 +109,14 @@ class Chi(Learner):
         total = degrees.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
 
+    def decision_function(self, X: Any) -> FloatArray:
+        """The share of each class in the best degrees, or with two classes that of the second minus that of the first.
+
+        A row that no rule fires for lies between the classes: in a ranking it counts as sure of neither.
+        """
+        shares = self.predict_proba(X)
+        return np.asarray(shares[:, 1] - shares[:, 0]) if shares.shape[1] == 2 else shares
+
     def abstains(self, X: Any) -> npt.NDArray[np.bool_]:
         """Which rows fire no rule."""
         return np.asarray(~self.predict_proba(X).any(axis=1))
@@ -117,7 +124,7 @@ class Chi(Learner):
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of the winning rule, or `abstention_` where none fires."""
         probabilities = self.predict_proba(X)
-        labels = self.classes_[np.argmax(probabilities, axis=1)]
+        labels = self._most_probable(probabilities)
         silent = ~probabilities.any(axis=1)
         if silent.any():
             labels = labels.astype(object if labels.dtype.kind == "O" else np.result_type(labels, np.array([self.abstention_])))
@@ -125,11 +132,19 @@ class Chi(Learner):
         return np.asarray(labels)
 
 
-def _ranges(given: Any) -> Mapping[str, tuple[float, float]]:
+def _ranges(given: Any, columns: Columns) -> Mapping[str, tuple[float, float]]:
     if given is None:
         return {}
-    if not isinstance(given, Mapping) or not all(len(pair) == 2 and pair[0] <= pair[1] for pair in given.values()):
+    if not isinstance(given, Mapping):
         raise InputError(f"ranges must map names of columns to (low, high), got {given!r}")
+    numeric = [name for name, known in zip(columns.names, columns.categories, strict=True) if known is None]
+    for name, pair in given.items():
+        one_of("a name in ranges", name, numeric)
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
+            raise InputError(f"ranges must give (low, high) for {name!r}, got {pair!r}")
+        low, high = pair
+        number(f"the low end of {name}", low)
+        at_least(f"the high end of {name}", high, low)
     return given
 
 

@@ -12,8 +12,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fairtrial._check import FloatArray, IntArray, generator, one_of, whole_number
 from fairtrial.learners.c45 import C45
-from fairtrial.learners.learner import Reader, Training, an_object
+from fairtrial.learners.learner import Reader, Training, an_object, spread
 from fairtrial.learners.stump import Stump
+
+_NOTHING = 1e-6  # what rounding leaves of a weighted error of nought or one half
 
 
 class Ensemble(Reader):
@@ -60,9 +62,8 @@ class Ensemble(Reader):
         return tags
 
     def predict(self, X: Any) -> Any:
-        """The most probable class of each row; of equal ones the first in `classes_`."""
-        probabilities = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+        """The most probable class of each row; of equal ones the first declared."""
+        return self._most_probable(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class of `classes_`, a row for each row of X."""
@@ -98,7 +99,7 @@ class Bagging(Ensemble):
         unseen = np.zeros((n, len(self.classes_)))
         for _ in range(self.n_estimators):
             rows = rng.integers(n, size=n)
-            member = self._member(rng).fit(_safe_indexing(table, rows), labels[rows])
+            member = self._member(rng).fit(_safe_indexing(table, rows), self._labels_for(labels[rows]))
             self.estimators_.append(member)
             out = np.setdiff1d(np.arange(n), rows)
             if len(out):
@@ -142,7 +143,7 @@ class AdaBoostM1(Ensemble):
         members: list[Any] = []
         odds: list[float] = []
         for member, error in self._rounds(table, labels, training.weight.copy()):
-            usable = 0 < error < 0.5
+            usable = _NOTHING < error < 0.5 - _NOTHING
             if usable or not members:
                 members.append(member)
                 odds.append(np.log((1 - error) / error) if usable else 0.0)
@@ -166,9 +167,9 @@ class AdaBoostM1(Ensemble):
     def _trained(self, table: Any, labels: Any, weight: FloatArray, rng: np.random.Generator) -> Any:
         member = self._member(rng)
         if self.by == "weights" and has_fit_parameter(member, "sample_weight"):
-            return member.fit(table, labels, sample_weight=weight)
+            return member.fit(table, self._labels_for(labels), sample_weight=weight)
         rows: IntArray = rng.choice(len(labels), size=len(labels), p=weight / weight.sum())
-        return member.fit(_safe_indexing(table, rows), labels[rows])
+        return member.fit(_safe_indexing(table, rows), self._labels_for(labels[rows]))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The members' votes by their log odds, as probabilities; a single member's own."""
@@ -193,7 +194,4 @@ def _shares(member: Any, rows: Any, classes: Any) -> FloatArray:
     """A member's probabilities for all classes, also those it did not see; votes where it has none."""
     if not hasattr(member, "predict_proba"):
         return np.asarray(member.predict(rows)[:, None] == classes, dtype=np.float64)
-    told = member.predict_proba(rows)
-    shares = np.zeros((len(told), len(classes)))
-    shares[:, np.searchsorted(classes, member.classes_)] = told
-    return shares
+    return spread(member.predict_proba(rows), member.classes_, classes)

@@ -47,10 +47,31 @@ def facts_of(learner: Any) -> Facts:
     name, module = type(learner).__name__, type(learner).__module__
     if name in _OWN_PREPARATION:
         return Facts(nominal=True, missing=True, prepares=True)
+    within = _learners_within(learner)
+    if within:
+        return _common([facts_of(each) for each in within])
     if isinstance(learner, Reader):
-        inner = getattr(learner, "estimator", None)
-        return facts_of(inner) if inner is not None else Facts(nominal=True, missing=True)
+        return Facts(nominal=True, missing=True)
     return Facts(nominal=name in _TYPED, missing=_takes_gaps(learner), scale=_scale(name, module))
+
+
+def _learners_within(learner: Any) -> list[Any]:
+    """The learners that a learner of learners wraps: one, or several by name."""
+    several = getattr(learner, "estimators", None)
+    found = [each[1] if isinstance(each, tuple) else each for each in several] if isinstance(several, list) else []
+    single = getattr(learner, "estimator", None)
+    return [each for each in [*found, single] if hasattr(each, "fit")]
+
+
+def _common(facts: list[Facts]) -> Facts:
+    """What all of them can take, and the scale that any of them needs."""
+    scales = [each.scale for each in facts if each.scale]
+    return Facts(
+        nominal=all(each.nominal for each in facts),
+        missing=all(each.missing for each in facts),
+        scale=scales[0] if scales else None,
+        prepares=all(each.prepares for each in facts),
+    )
 
 
 def _takes_gaps(learner: Any) -> bool:

@@ -57,6 +57,8 @@ def squared_distances(first: FloatArray, second: FloatArray) -> FloatArray:
     >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])).tolist()
     [[25.0]]
     """
+    centre = second.mean(axis=0)  # far from the origin the difference of large squares would lose its digits
+    first, second = first - centre, second - centre
     distances = first @ second.T
     distances *= -2
     distances += (first**2).sum(axis=1)[:, None]

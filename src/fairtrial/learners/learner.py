@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from fairtrial._check import FloatArray, IntArray, weights
+from fairtrial._check import FloatArray, IntArray, is_missing, weights
 from fairtrial._columns import Columns, as_frame, read_columns
 from fairtrial.errors import InputError
 
@@ -47,7 +47,13 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             )
         columns = self._named(read_columns(*self._checked(X, reset=True)))
         labels = self._labels(y, len(columns))
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        try:
+            self.classes_, codes = np.unique(labels, return_inverse=True)
+        except TypeError:
+            raise InputError("y must hold labels of one kind, got a mixture of types: convert them") from None
+        order = declared_order(y, self.classes_)
+        self._order = np.array([place for place in order if place >= 0], dtype=np.intp)
+        self._declared = getattr(getattr(y, "dtype", None), "categories", None)
         weight = weights(sample_weight, len(columns))
         weight = np.ones(len(columns)) if weight is None else weight
         self._template = Columns(columns.values[:0], columns.names, columns.categories)
@@ -55,6 +61,18 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         if not kept.all():
             columns = Columns(columns.values[kept], columns.names, columns.categories)
         return Training(columns, codes.astype(np.intp)[kept], weight[kept])
+
+    def _most_probable(self, probabilities: FloatArray) -> npt.NDArray[Any]:
+        """The class of the largest value in each row; of equal ones the first declared."""
+        return np.asarray(self.classes_[self._order[np.argmax(probabilities[:, self._order], axis=1)]])
+
+    def _labels_for(self, labels: npt.NDArray[Any]) -> Any:
+        """Labels for a learner within this one: declared as y declared them."""
+        if self._declared is None:
+            return labels
+        import pandas as pd
+
+        return pd.Series(pd.Categorical(labels, categories=self._declared))
 
     def _named(self, columns: Columns) -> Columns:
         """The columns under the names of the frame that they came in, which scikit-learn's checks turn into a matrix."""
@@ -77,14 +95,18 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         except InputError:
             raise
         except ValueError as error:
-            raise InputError(str(error)) from None
+            raise InputError(_with_remedy(str(error))) from None
+        except TypeError as error:
+            if "only supported if all input features have string names" in str(error):
+                raise InputError(f"columns of X must all have names or all have numbers: {error}") from None
+            raise
         _check_table(X)
         return X, self.nominal
 
     def _labels(self, y: Any, n: int) -> npt.NDArray[Any]:
         try:
             labels = np.asarray(column_or_1d(y, warn=True))
-            if labels.dtype.kind == "O" and any(value is None or value != value for value in labels):  # noqa: PLR0124
+            if labels.dtype.kind == "O" and any(is_missing(value) for value in labels):
                 raise InputError("y must not hold missing labels: Input y contains NaN; drop these rows")
             if labels.dtype.kind == "f" and not np.isfinite(labels).all():
                 raise InputError("y must not hold missing labels: Input y contains NaN or infinity; drop these rows")
@@ -121,9 +143,8 @@ class Learner(Reader):
         return self._probabilities(self._read_rows(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class of each row; of equal ones the first in `classes_`."""
-        probabilities = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(probabilities, axis=1)])
+        """The most probable class of each row; of equal ones the first declared."""
+        return self._most_probable(self.predict_proba(X))
 
 
 class MarginLearner(Reader):
@@ -138,9 +159,30 @@ class MarginLearner(Reader):
         return np.asarray((margins[:, 1] - margins[:, 0]) / 2) if margins.shape[1] == 2 else margins
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of the largest score; of equal ones the first in `classes_`."""
-        margins = self._margins(self._read_rows(X))
-        return np.asarray(self.classes_[np.argmax(margins, axis=1)])
+        """The class of the largest score; of equal ones the first declared."""
+        return self._most_probable(self._margins(self._read_rows(X)))
+
+
+def declared_order(y: Any, classes: Any) -> list[int]:
+    """Places in `classes` in the order that a category column declares, -1 for what does not occur; else as they are."""
+    categories = getattr(getattr(y, "dtype", None), "categories", None)
+    if categories is None:
+        return list(range(len(classes)))
+    place = {label: code for code, label in enumerate(classes.tolist())}
+    return [place.get(label, -1) for label in categories]
+
+
+def two_classes(learner: Reader) -> None:
+    """There is something to separate."""
+    if len(learner.classes_) < 2:
+        raise InputError(f"{type(learner).__name__} needs at least 2 classes in y, got 1 class")
+
+
+def spread(told: Any, known: Any, classes: Any) -> FloatArray:
+    """Columns of the classes that a learner knows among all classes, zero for the others."""
+    columns = np.zeros((len(told), len(classes)))
+    columns[:, np.searchsorted(classes, known)] = told
+    return columns
 
 
 def an_object(name: str, given: Any, method: str, maker: str) -> None:
@@ -159,6 +201,12 @@ def _has_types(X: Any) -> bool:
     if not isinstance(X, pd.DataFrame):
         return False
     return any(not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind) for kind in X.dtypes)
+
+
+def _with_remedy(error: str) -> str:
+    """What scikit-learn says of text, and what to do about it."""
+    remedy = ": give nominal columns in a frame, or name or number them by nominal="
+    return error + (remedy if "could not convert string" in error else "")
 
 
 def _check_table(X: Any) -> None:

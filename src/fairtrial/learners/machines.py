@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import FloatArray, at_least, number, one_of
+from fairtrial._check import FloatArray, at_least, one_of, positive
 from fairtrial._columns import Columns
 from fairtrial.errors import InputError
 from fairtrial.learners.gram import Kernel, pearson_vii, polynomial, training_matrix
-from fairtrial.learners.learner import Learner
+from fairtrial.learners.learner import Learner, two_classes
 from fairtrial.learners.numbers import NumberEncoder
 
 _BLOCK = 1024
@@ -32,13 +32,13 @@ class KernelMachine(Learner):
         from sklearn.svm import SVC
 
         one_of("scale", self.scale, ["min-max", "standard", None])
-        _positive("C", self.C)
+        positive("C", self.C)
+        positive("tol", self.tol)
         name, kernel = self._named_kernel()
         training = self._read_training(X, y)
         self._encoder = NumberEncoder.fit(training, self.scale)
         self._rows = self._encoder(training.columns)
-        if len(np.unique(training.codes)) < 2:
-            raise InputError(f"{type(self).__name__} needs at least 2 classes in y, got 1 class")
+        two_classes(self)
         gram = training_matrix(name, kernel, self._rows)
         machine = SVC(C=self.C, kernel="precomputed", tol=self.tol, decision_function_shape="ovo", cache_size=50)
         machine.fit(gram, training.codes)
@@ -106,8 +106,8 @@ class PukSVC(KernelMachine):
         self.nominal = nominal
 
     def _named_kernel(self) -> tuple[tuple[Any, ...], Kernel]:
-        _positive("sigma", self.sigma)
-        _positive("omega", self.omega)
+        positive("sigma", self.sigma)
+        positive("omega", self.omega)
         return ("puk", self.sigma, self.omega), pearson_vii(self.sigma, self.omega)
 
 
@@ -141,13 +141,9 @@ class SMO(KernelMachine):
 
     def _named_kernel(self) -> tuple[tuple[Any, ...], Kernel]:
         at_least("exponent", self.exponent, 1)
+        if self.exponent % 1 and self.scale != "min-max":
+            raise InputError(f"exponent must be whole unless scale is 'min-max', got {self.exponent!r}: negative products")
         return ("polynomial", self.exponent, self.lower_order), polynomial(self.exponent, self.lower_order)
-
-
-def _positive(name: str, value: float) -> None:
-    number(name, value)
-    if not value > 0:
-        raise InputError(f"{name} must be above 0, got {value!r}")
 
 
 def _votes(pairs: FloatArray, k: int) -> FloatArray:

@@ -79,5 +79,6 @@ def _scaling(raw: FloatArray, weight: FloatArray, scale: Scale) -> tuple[FloatAr
         shift, span = raw.min(axis=0), np.ptp(raw, axis=0)
     else:
         shift = np.average(raw, axis=0, weights=weight)
-        span = np.sqrt(np.average((raw - shift) ** 2, axis=0, weights=weight))
-    return shift, np.where(span > 1e-12 * np.maximum(1.0, np.abs(shift)), span, np.inf)
+        total = weight.sum()
+        span = np.sqrt(np.average((raw - shift) ** 2, axis=0, weights=weight) * (total / max(total - 1, 1)))
+    return shift, np.where(span > 1e-12 * np.abs(raw).max(axis=0), span, np.inf)

@@ -55,7 +55,7 @@ class OneR(Learner):
         """Find the column and its rule."""
         whole_number("min_bucket", self.min_bucket, 1)
         training = self._read_training(X, y)
-        declared = [code for code in declared_order(y, self.classes_) if code >= 0]
+        declared = self._order.tolist()
         ranks = np.argsort(declared)[training.codes]
         rules = list(self._rules(training, ranks)) or [_nothing_known(ranks)]
         best = max(rules, key=lambda rule: rule.correct)
@@ -156,15 +156,6 @@ def _intervals_told(cuts: FloatArray) -> list[str]:
     if len(cuts) == 0:
         return ["not ?"]
     return [*(f"< {double(cut)}" for cut in cuts), f">= {double(cuts[-1])}"]
-
-
-def declared_order(y: Any, classes: Any) -> list[int]:
-    """Places in `classes` in the order that a category column declares, -1 for what does not occur; else as they are."""
-    categories = getattr(getattr(y, "dtype", None), "categories", None)
-    if categories is None:
-        return list(range(len(classes)))
-    place = {label: code for code, label in enumerate(classes.tolist())}
-    return [place.get(label, -1) for label in categories]
 
 
 def target_name(y: Any) -> str:

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import FloatArray, number
+from fairtrial._check import FloatArray, positive
 from fairtrial._columns import Columns
-from fairtrial.errors import InputError
 from fairtrial.learners.gram import gaussian, training_matrix
-from fairtrial.learners.learner import MarginLearner
+from fairtrial.learners.learner import MarginLearner, two_classes
 from fairtrial.learners.numbers import NumberEncoder
 
 
@@ -35,14 +34,11 @@ class PDFC(MarginLearner):
 
     def fit(self, X: Any, y: Any) -> PDFC:
         """Learn one machine for two classes, else one for each class against the rest."""
-        for name in ("C", "width"):
-            number(name, getattr(self, name))
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} must be above 0, got {getattr(self, name)!r}")
+        for name in ("C", "width", "tol"):
+            positive(name, getattr(self, name))
         training = self._read_training(X, y)
         k = len(self.classes_)
-        if k < 2:
-            raise InputError("PDFC needs at least 2 classes in y, got 1 class")
+        two_classes(self)
         self._encoder = NumberEncoder.fit(training, "min-max")
         rows = self._encoder(training.columns)
         gram = training_matrix(("gaussian", self.width), gaussian(self.width), rows)

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from fairtrial._check import FloatArray, one_of
 from fairtrial._columns import Columns
 from fairtrial.learners.facts import Facts, facts_of
-from fairtrial.learners.learner import Reader, Training, an_object
+from fairtrial.learners.learner import Reader, Training, an_object, spread
 from fairtrial.learners.numbers import NumberEncoder, gap_fills
 from fairtrial.learners.sampling import frame_of, sampled
 
@@ -55,15 +55,16 @@ class Prepared(Reader):
         if self.sampler is not None:
             columns, labels, used = sampled(self.sampler, self._filled(columns), labels)
         self._needs = facts
-        self._encoder = self._fitted_encoder(columns, facts)
+        self._encoder = self._fitted_encoder(columns, labels, facts)
         self.preparation_ = self._told(training.columns, facts, used)
-        self.learner_ = clone(self.learner).fit(self._encoded(columns), labels)
+        self.learner_ = clone(self.learner).fit(self._encoded(columns), self._labels_for(labels))
         return self
 
-    def _fitted_encoder(self, columns: Columns, facts: Facts) -> Any:
+    def _fitted_encoder(self, columns: Columns, labels: Any, facts: Facts) -> Any:
         """What turns columns into what the learner takes; None: they go as they are, gaps apart."""
         if not isinstance(self.preparation, str):
-            return clone(self.preparation).fit(frame_of(columns))
+            an_object("preparation", self.preparation, "transform", 'hand, or pass "standard" or "none"')
+            return clone(self.preparation).fit(frame_of(columns), labels)
         if (columns.nominal.any() and not facts.nominal) or facts.scale is not None:
             rows = Training(columns, np.zeros(len(columns), dtype=np.intp), np.ones(len(columns)))
             return NumberEncoder.fit(rows, facts.scale, fill=not facts.missing)
@@ -73,6 +74,8 @@ class Prepared(Reader):
         return Columns(np.where(np.isnan(columns.values), self._fills, columns.values), columns.names, columns.categories)
 
     def _encoded(self, columns: Columns) -> Any:
+        if self.sampler is not None:
+            columns = self._filled(columns)
         if isinstance(self._encoder, NumberEncoder):
             return self._encoder(columns)
         if self._encoder is not None:
@@ -107,7 +110,7 @@ class Prepared(Reader):
     def predict_proba(self, X: Any) -> FloatArray:
         """The learner's probabilities, in the order of `classes_`."""
         rows = self._ready(X)
-        return np.asarray(self.learner_.predict_proba(rows))
+        return spread(self.learner_.predict_proba(rows), self.learner_.classes_, self.classes_)
 
     @available_if(_can("decision_function"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def decision_function(self, X: Any) -> FloatArray:

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from fairtrial._check import FloatArray, IntArray, at_least, generator, whole_number
 from fairtrial._columns import Columns
 from fairtrial.kernels.java_random import JavaRandom
-from fairtrial.learners.learner import Learner, Training
-from fairtrial.learners.one_r import declared_order, target_name
+from fairtrial.learners.learner import Learner, Training, declared_order
+from fairtrial.learners.one_r import target_name
 from fairtrial.learners.ripper_class import OneClass
 from fairtrial.learners.ripper_conditions import Conditions, Table
 from fairtrial.learners.ripper_rules import Rule, readable, rules_text

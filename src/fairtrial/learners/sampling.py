@@ -62,7 +62,7 @@ def sampled(sampler: Any, columns: Columns, labels: Any) -> tuple[Columns, Any, 
     used = _fitting(clone(sampler), columns)
     try:
         rows, chosen = used.fit_resample(columns.values, labels)
-    except ValueError as error:
+    except (ValueError, TypeError, RuntimeError, IndexError) as error:
         counts = dict(zip(*(each.tolist() for each in np.unique(labels, return_counts=True)), strict=True))
         remedy = "; ask for fewer neighbours or use RandomOverSampler" if "neighbors" in str(error) else ""
         told = f"{type(used).__name__} cannot sample training rows with classes {counts}: {error}{remedy}"

@@ -82,7 +82,9 @@ class MeasureScorer:
         classes = self._classes(estimator)
         if self.measure.facts.needs != "labels":
             return classes
-        return classes + sorted(set(np.asarray(y).tolist()) - set(classes))
+        others = sorted(set(np.asarray(y).tolist()) - set(classes))
+        abstention = getattr(estimator, "abstention_", None)  # the label of rows that a learner gives no class
+        return classes + others + ([abstention] if abstention is not None and abstention not in classes else [])
 
     def _classes(self, estimator: Any) -> list[Any]:
         """The learner's classes, in the order of its columns of scores."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,7 +137,8 @@ def _replicate(
         targets = [test for train, test in cells if train == source]
         try:
             own = _seeded(estimator, named_seed(seed, "learner", learner, source, replicate))
-            fitted = own.fit(rows[source].X_train, rows[source].y_train)
+            # Copies, since a learner may write into its rows.
+            fitted = own.fit(deepcopy(rows[source].X_train), deepcopy(rows[source].y_train))
         except Exception as error:
             yield Failure(learner, source, "", replicate, type(error).__name__, str(error))
             continue
@@ -160,7 +162,7 @@ def _seeded(estimator: Any, seed: int) -> Any:
 
 
 def _error(fitted: Any, rows: _Rows) -> float:
-    predicted = np.asarray(fitted.predict(rows.X_test)).reshape(-1)
+    predicted = np.asarray(fitted.predict(deepcopy(rows.X_test))).reshape(-1)
     if len(predicted) != len(rows.y_test):
         raise InputError(f"predict must give a class for each of the {len(rows.y_test)} rows, got {len(predicted)}")
     return float(np.mean(predicted != rows.y_test))
