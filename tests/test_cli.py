@@ -164,7 +164,7 @@ def test_audit_as_csv(run, rows_file):
         (["--scheme", "kfold", "--n-splits", "1"], "n_splits must be at least 2, got 1"),
         (["--splits", "nowhere.csv"], "splits must be a file that exists, got 'nowhere.csv'"),
         (["--scheme", "kfold", "--alpha", "2"], "alpha must lie between 0 and 1, got 2.0"),
-        ([], "must be a folder or a zip archive of folds"),
+        ([], "has no folds of its own: pass splits"),
     ],
 )
 def test_audit_refuses_in_one_sentence(run, rows_file, words, sentence):
@@ -231,3 +231,10 @@ def test_one_learner_with_its_parameters(run):
     told = run("learners", "c45")
     assert "confidence = 0.25" in told.stdout
     assert run("learners", "c54").exit_code == 2
+
+
+def test_audit_looks_at_the_picture_before_the_folds(run, rows_file):
+    told = run("audit", str(rows_file), "--scheme", "stratified", "--picture", "out.gif")
+    assert told.exit_code == 2
+    assert "must end in one of" in told.stderr
+    assert not told.stdout

@@ -202,9 +202,12 @@ def audit(
     picture: Annotated[Path | None, typer.Option(help="Write a figure: .svg, .png, .pdf or .html.")] = None,
 ) -> None:
     """Audit folds: leaks, rows never tested, duplicates, sizes, shift. Exit code 1 if there are faults."""
+    from fairtrial.report.saving import check_picture_path, save
     from fairtrial.study.auditing import audit_file
 
-    with _refusals(), _words_only():
+    with _refusals(), _spoken():
+        if picture is not None:
+            check_picture_path(picture)
         found = audit_file(
             path,
             splits=splits,
@@ -219,7 +222,6 @@ def audit(
         typer.echo(found.frame().to_csv(index=False) if csv else found.words, nl=not csv)
         if picture is not None:
             from fairtrial.report.audit import draw_audit
-            from fairtrial.report.saving import save
 
             typer.echo(f"written: {save(draw_audit(found), picture)}", err=csv)
     raise typer.Exit(0 if found.ok else 1)

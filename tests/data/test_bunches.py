@@ -7,7 +7,7 @@ from sklearn import datasets
 from sklearn.utils import Bunch
 
 from fairtrial.data.bunches import read_bunch
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, SuspectInputWarning
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer", "digits"])
@@ -40,3 +40,8 @@ def test_faults():
         read_bunch({"data": [[1]]})
     with pytest.raises(InputError, match=r"a single target, got shape \(2, 2\)"):
         read_bunch({"data": np.eye(2), "target": np.eye(2)})
+
+
+def test_a_bunch_of_measurements_is_told():
+    with pytest.warns(SuspectInputWarning, match="the class 'class' of the bunch holds 214 different numbers"):
+        read_bunch(datasets.load_diabetes())

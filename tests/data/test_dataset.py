@@ -1,4 +1,6 @@
+import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -134,3 +136,14 @@ def test_all_rows_in_any_order_come_back(written, data):
     assert made.take(order).take(np.argsort(order)) == made
     assert made.frame().columns.tolist() == frame.columns.tolist()
     assert sum(made.summary().classes.values()) == len(frame)
+
+
+@pytest.mark.parametrize("made", [lambda X, y: Dataset(X, y), lambda X, y: Dataset("t", X, y), lambda X, y: Dataset(X=X, y=y)])
+def test_the_constructor_points_to_the_way_to_make_one(made):
+    with pytest.raises(InputError, match=r"Dataset\.of\(X, y\)"):
+        made([[1.0], [2.0]], ["a", "b"])
+
+
+def test_data_sets_can_be_packed_and_copied():
+    data = Dataset.of([[1.0], [2.0]], ["a", "b"])
+    assert pickle.loads(pickle.dumps(data)) == copy.deepcopy(data) == copy.copy(data) == replace(data, name="other") == data

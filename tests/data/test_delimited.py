@@ -171,7 +171,7 @@ def test_a_column_of_row_numbers_is_told(table):
 
 def test_a_class_of_fractions_is_told(table):
     text = "size,value\n" + "".join(f"{i},{i / 7}\n" for i in range(30))
-    with pytest.warns(SuspectInputWarning, match="looks like a measurement"):
+    with pytest.warns(SuspectInputWarning, match="holds numbers that are not whole"):
         read_delimited(table(text))
 
 
@@ -245,3 +245,38 @@ def test_no_file_whatever_raises_anything_but_an_input_error(tmp_path_factory, r
             assert len(data) >= 1
             assert data.y.notna().all()
     assert not message or "fuzz.csv" in message
+
+
+def test_a_european_file_of_r_has_its_header(table):
+    path = table('"";"size";"kind"\n"a1";1,5;"a"\n"a2";2,5;"b"\n')
+    data = read_delimited(path, delimiter=";", decimal=",", drop=["x0"])
+    assert (data.X["size"].tolist(), data.target, data.classes) == ([1.5, 2.5], "kind", ("a", "b"))
+
+
+@pytest.mark.parametrize("header", [0, 1, "infer"])
+def test_header_is_a_truth_and_no_line_number(table, header):
+    with pytest.raises(InputError, match=f"header must be True or False, got {header!r}"):
+        read_delimited(table("size,kind\n1,a\n"), header=header)
+
+
+@pytest.mark.parametrize("option", ["text", "nominal", "numeric", "drop"])
+def test_a_truth_names_no_columns(table, option):
+    with pytest.raises(InputError, match=f"{option} must name columns of .*, got True: pass a list of names"):
+        read_delimited(table("size,kind\n1,a\n"), **{option: True})
+
+
+def test_a_single_word_among_numbers_is_told_with_its_line(table):
+    rows = [f"{i},a" for i in range(30)]
+    path = table("b,kind\n" + "\n".join([*rows[:10], "oops,b", *rows[10:], "?,a"]) + "\n")
+    told = r"line 12: column 'b' holds 'oops' among 30 numbers, and is taken as nominal: .*missing=\['oops'\].*nominal=\['b'\]"
+    with pytest.warns(SuspectInputWarning, match=told):
+        assert read_delimited(path).nominal == ("b",)
+    assert read_delimited(path, nominal=["b"]).nominal == ("b",)
+    assert read_delimited(path, missing=["?", "oops"]).nominal == ()
+
+
+@pytest.mark.parametrize(("numbers", "words"), [(18, 1), (18, 2), (36, 2), (0, 30)])
+def test_columns_of_words_are_read_without_a_word(table, numbers, words):
+    """Fewer than 20 values, or fewer than 95 numbers in 100."""
+    cells = [*map(str, range(numbers)), *["x"] * words]
+    assert read_delimited(table("b,kind\n" + "".join(f"{cell},a\n" for cell in cells))).nominal == ("b",)

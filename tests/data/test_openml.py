@@ -106,7 +106,9 @@ def test_the_same_values_as_another_parser_without_ignored_columns(number, left_
     for name in kept:
         if isinstance(declared[name], list):
             assert found.X[name].cat.categories.tolist() == declared[name]
-            assert found.X[name].astype(object).where(found.X[name].notna(), None).tolist() == table[name].tolist()
+            assert [None if pd.isna(each) else each for each in found.X[name]] == [
+                None if pd.isna(each) else each for each in table[name]
+            ]
         else:
             pd.testing.assert_series_equal(found.X[name], table[name].astype(float))
 

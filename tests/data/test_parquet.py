@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.data.parquet import read_parquet
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, SuspectInputWarning
 
 
 @pytest.fixture
@@ -35,3 +35,9 @@ def test_faults(path, tmp_path):
     path.write_bytes(b"")
     with pytest.raises(InputError, match=r"three\.parquet cannot be read as Parquet: "):
         read_parquet(path)
+
+
+def test_a_class_of_fractions_is_told(tmp_path):
+    pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.warns(SuspectInputWarning, match=r"the class 'b' of .*t\.parquet holds numbers that are not whole"):
+        read_parquet(tmp_path / "t.parquet")

@@ -113,3 +113,16 @@ def test_retyping_keeps_what_is_declared(tmp_path):
     assert changed.ranges == {"more": (1, 5)}
     assert retyped(found) is found
     np.testing.assert_array_equal(retyped(found.take([1]), drop=["more"]).row_ids, [1])
+
+
+def test_csv_is_a_name_of_text_tables(tmp_path):
+    (tmp_path / "table").write_text(CSV)
+    assert read(tmp_path / "table", format="csv") == read(tmp_path / "table", format="delimited")
+
+
+def test_a_file_is_meant_only_if_its_name_is_near(tmp_path):
+    (tmp_path / "e.csv").write_text(CSV)
+    with pytest.raises(InputError, match=r"no such file$"):
+        read(tmp_path / "nope.csv")
+    with pytest.raises(InputError, match=r"did you mean 'e\.csv'"):
+        read(tmp_path / "e.cvs")

@@ -23,6 +23,9 @@ def test_each_delimiter_is_found(delimiter):
         (['"a,b";1', '"c";2'], ";"),
         (["1 2  3", "  4 5 6  "], " "),
         (["a,b,c", "1,2,3", "1,2", "4,5,6"], ","),  # a ragged row is found later, with its line
+        (['"a","b","c"', '"1",2,"x"', '"3",4'], ","),  # a quoted word ends at a blank only
+        (['"a","b"', '"1",5.1,"x y"', '"2",4.9,"x z"'], ","),  # R's write.table: no name above the row names
+        (['"a" "b"', '"1" "x y"'], " "),
         (["one", "two"], None),
         (["", ""], None),
     ],
@@ -54,6 +57,11 @@ def test_delimiters_of_real_kinds_of_lines(lines, delimiter):
 )
 def test_headers(text, header):
     assert sniff_header([line.split(",") for line in text.split("|")]) is header
+
+
+def test_numbers_with_decimal_commas_tell_a_header_from_a_row():
+    assert sniff_header([["", "size", "kind"], ["1", "1,5", "a"], ["2", "2,5", "b"]])  # as R's write.csv2 makes it
+    assert not sniff_header([["1,5", "a"], ["2,5", "b"]])
 
 
 def test_names_that_count_the_columns_are_a_header_if_the_rest_agrees():

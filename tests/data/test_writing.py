@@ -78,3 +78,18 @@ def test_refusals(tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
         write(data, tmp_path / "absent" / "t.arff")
     assert write(data, tmp_path / "t", format="parquet").read_bytes()[:4] == b"PAR1"
+
+
+def test_places_and_formats_that_do_not_fit(tmp_path):
+    data = load("iris")
+    with pytest.raises(InputError, match=r"data must be a Dataset, got str: write\(data, path\)"):
+        write("x.csv", data)
+    with pytest.raises(InputError, match=r"must be a file, got a folder: name a file in it, such as .*iris\.csv"):
+        write(data, tmp_path)
+    with pytest.raises(
+        InputError, match=r"x\.arff must end in \.csv for the format csv: name another file or leave out the format"
+    ):
+        write(data, tmp_path / "x.arff", format="csv")
+    path = write(data, tmp_path / "x.csv", format="csv")
+    with pytest.raises(InputError, match=r"exists already: name another file, or overwrite it \(overwrite=True, --force\)"):
+        write(data, path)

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairtrial.errors import InputError
+from fairtrial.learners.chi import Chi
 from fairtrial.learners.ensembles import AdaBoostM1, Bagging
 from fairtrial.learners.machines import SMO
 from fairtrial.learners.naive_bayes import NaiveBayes
@@ -87,6 +88,12 @@ def test_members_without_probabilities_vote_and_a_class_that_a_bag_misses_keeps_
     assert set(np.unique(votes * 4)) <= {0.0, 1.0, 2.0, 3.0, 4.0}
     rare = Bagging(NaiveBayes(), 5, random_state=2).fit(X[:60], np.r_[y[:59], 9])
     assert rare.predict_proba(X[:2]).shape == (2, 3)
+
+
+def test_members_that_abstain_leave_the_others_to_decide():
+    X, y = load_iris(return_X_y=True)
+    bagging = Bagging(Chi(labels=9), 5, random_state=0).fit(X[::2], y[::2])
+    np.testing.assert_allclose(bagging.predict_proba(X[1::2]).sum(axis=1), 1)
 
 
 def test_typed_columns_reach_the_members():

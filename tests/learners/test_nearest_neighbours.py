@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.learners.nearest_neighbours import NearestNeighbours
 from tests.reference.weka.asking import built_in, every_third
 from tests.reference.weka.make_nearest_neighbours import nominal_part
@@ -74,3 +74,8 @@ def test_missing_and_nominal_values_differ_by_one():
 def test_bad_parameters(learner, told):
     with pytest.raises(InputError, match=told):
         learner.fit([[0.0], [1.0]], ["a", "b"])
+
+
+def test_weights_below_the_number_of_neighbours_are_suspect():
+    with pytest.warns(SuspectInputWarning, match="all rows weigh 0.2 together, less than 1 neighbours"):
+        NearestNeighbours().fit([[0.0], [1.0]], ["a", "b"], [0.1, 0.1])

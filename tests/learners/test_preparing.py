@@ -151,7 +151,7 @@ def test_what_was_sampled_and_filled_is_told():
 
 
 def test_classes_that_a_sampler_takes_away_keep_their_column():
-    X = np.r_[np.random.default_rng(0).normal(size=(40, 2)), [[0.0, 0.0], [0.1, 0.0]]]
+    X = np.r_[np.random.default_rng(0).normal(size=(40, 2)) + 9 * (np.arange(40) % 2)[:, None], [[0.0, 0.0], [9.0, 9.0]]]
     y = np.array(["a", "b"] * 20 + ["c", "c"])
     learner = Prepared(LogisticRegression(), sampler=EditedNearestNeighbours(sampling_strategy="all")).fit(X, y)
     assert learner.learner_.classes_.tolist() != learner.classes_.tolist()

@@ -40,13 +40,13 @@ class TestFiles:
         assert all(path.stat().st_size for path in paths)
 
     def test_scores_come_back_to_the_last_digit(self, written):
-        read = pd.read_csv(written[0] / "scores.csv", index_col=0, float_precision="round_trip")
+        read = pd.read_csv(written[0] / "scores.csv", index_col=0, engine="python")
         pd.testing.assert_frame_equal(read, GARCIA, check_names=False, check_exact=True)
 
     def test_pairs_and_ranks_are_those_of_the_verdict(self, written, garcia):
-        read = pd.read_csv(written[0] / "pairs.csv", float_precision="round_trip")
+        read = pd.read_csv(written[0] / "pairs.csv", engine="python")
         pd.testing.assert_frame_equal(read, garcia.pairs(), check_exact=True)
-        ranks = pd.read_csv(written[0] / "ranks.csv", index_col=0, float_precision="round_trip")
+        ranks = pd.read_csv(written[0] / "ranks.csv", index_col=0, engine="python")
         pd.testing.assert_frame_equal(ranks, garcia.ranks(), check_names=False, check_exact=True)
         # Garcia & Herrera 2008.
         assert ranks.mean().round(3).to_dict() == {

@@ -11,6 +11,7 @@ from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold
 from fairtrial.errors import InputError
 from fairtrial.resampling.audit import audit
 from fairtrial.resampling.dob_scv import DOBSCV
+from fairtrial.resampling.grouped import GroupKFold as Groups
 from fairtrial.resampling.repeated import Repeated
 from fairtrial.resampling.stratified import StratifiedKFold as Stratified
 from tests.reference.folds import as_splits, dob, stratified
@@ -100,6 +101,33 @@ def test_folds_in_the_order_of_an_attribute_are_shifted():
     assert "still" not in text
 
 
+def test_a_shift_that_classes_share_is_found():
+    """One of five folds of 200 rows by one deviation, 20 times. Within the two classes alone about 14 would be found."""
+    hits = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], 100)
+        X = rng.normal(size=(200, 3)) + 10 * y[:, None]
+        splits = stratified(y, 5, rng)
+        X[splits[0][1], 0] += 1
+        found = audit(splits, (X, y), n_permutations=199, random_state=seed)
+        hits += not found.ok
+    assert hits >= 17
+
+
+def test_what_is_not_found_is_not_denied():
+    X, y = simulated(n=90)
+    assert "No shift found; a small one may be there all the same." in str(audit(Stratified(3, random_state=0), (X, y)))
+    ordered = audit(as_splits(np.arange(90) // 30), (np.arange(90.0)[:, None], None))
+    assert "No shift found" not in str(ordered)
+
+
+def test_equal_rows_are_told_with_the_number_of_permutations():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(60, 2)), rng.integers(0, 2, 60)
+    assert "Equal rows are judged against 199 random stratified folds" in str(audit(Stratified(5, random_state=0), (X, y)))
+
+
 def test_a_nominal_attribute_that_goes_with_the_fold():
     rng = np.random.default_rng(0)
     fold = np.arange(150) % 3
@@ -121,6 +149,14 @@ def test_groups_are_found(cancer):
     groups = np.argsort(np.argsort(X[:, 0])) // 60
     found = audit(list(GroupKFold(5).split(X, y, groups)), (X, y), n_permutations=99)
     assert not found.ok
+
+
+def test_groups_of_a_group_splitter_may_differ(cancer):
+    X, y = cancer
+    groups = np.argsort(np.argsort(X[:, 0])) // 60
+    found = audit(Groups(5, random_state=0).freeze(X, y, groups), (X, y), n_permutations=99)
+    assert found.ok
+    assert {"energy distance", "KS"} <= {each.check for each in found.findings if each.level == "note"}
 
 
 def test_the_leak_of_abalone9_18_is_found(shared_data):
@@ -148,8 +184,9 @@ def test_the_frame_holds_every_number(cancer):
     found = audit(StratifiedKFold(5, shuffle=True, random_state=0), (X[:, :4], y), n_permutations=99)
     frame = found.frame()
     counts = frame.groupby("check").size()
-    assert counts["KS"] == 5 * 2 * 4
-    assert counts["energy distance"] == counts["two-sample AUC"] == 10
+    assert counts["KS"] == 5 * 3 * 4
+    assert counts["energy distance"] == counts["two-sample AUC"] == 15
+    assert set(frame.loc[frame["check"] == "KS", "class"]) == {"0", "1", ""}
     assert counts["outlying"] == counts["duplicates"] == 5
     rows = frame[(frame["check"] == "test rows") & frame["class"].isna()]
     assert rows["value"].sum() == 569

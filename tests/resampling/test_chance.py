@@ -54,6 +54,15 @@ def test_parts_that_are_too_alike(check):
     assert (found[0].p_adjusted > 0.5).all()
 
 
+def test_likeness_is_judged_within_classes():
+    """Cells of all classes together have label -1 and do not count towards it."""
+    values = noise(0)
+    values[0] = -2
+    together = Cells(ENERGY, noise(1), np.arange(3), np.full(3, -1), np.full(3, -1))
+    _, (alike,) = judge([cells(ENERGY, values), together])
+    assert alike.mean == pytest.approx(-2)
+
+
 def test_what_is_undefined_or_never_varies_is_no_evidence():
     values = noise(0)
     values[:, 1] = np.nan

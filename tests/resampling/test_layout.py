@@ -73,3 +73,16 @@ def test_without_classes_all_rows_are_one():
 def test_bad_input_is_refused(splits, dataset, message):
     with pytest.raises(InputError, match=message):
         read_layout(splits, dataset)
+
+
+def test_dealing_keeps_what_each_class_has():
+    splits = [([0, 1, 2, 4, 5], [3, 6]), ([3, 4, 6], [0, 1, 2, 5])]
+    layout = read_layout(splits, (np.arange(7.0)[:, None], ["a", "a", "a", "a", "b", "b", "b"]))
+    sides, rows = layout.sides(), np.arange(7)
+    dealt = layout.dealt(rows, sides, 50, np.random.default_rng(0))
+    assert dealt.shape == (50, 7, 2)
+    assert len({each.tobytes() for each in dealt}) > 5
+    for code in (0, 1):
+        own = layout.labels == code
+        for each in dealt:
+            assert sorted(each[own].tolist()) == sorted(sides[own].tolist())

@@ -49,6 +49,22 @@ def test_pairs_that_are_always_torn_apart_are_more_than_chance():
     assert "120 of 120 test rows (100 %) have an equal row of the same class in their training part, more" in finding.text
 
 
+@pytest.mark.parametrize(("asked", "drawn"), [(19, 19), (25, 25), (199, 199), (499, 199)])
+def test_as_many_permutations_as_told(asked, drawn):
+    X, y = np.repeat(np.arange(60.0), 2)[:, None], np.zeros(120, dtype=int)
+    counts = leaks(read_layout(as_splits(np.arange(120) % 5), (X, y)), asked, np.random.default_rng(0))
+    assert counts.drawn == drawn
+    assert counts.p_same == pytest.approx(1 / (drawn + 1))
+
+
+def test_never_fewer_than_can_show_anything(monkeypatch):
+    monkeypatch.setattr("fairtrial.resampling.leaks._WORK", 1)
+    X, y = np.repeat(np.arange(60.0), 2)[:, None], np.zeros(120, dtype=int)
+    counts = leaks(read_layout(as_splits(np.arange(120) % 5), (X, y)), 499, np.random.default_rng(0))
+    assert counts.drawn == 19
+    assert counts.p_same <= 0.05
+
+
 def test_data_that_repeat_themselves_are_a_note():
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 3, size=(60, 1)).astype(float), rng.integers(0, 2, size=60)
@@ -62,6 +78,7 @@ def test_different_rows_leak_nothing():
     counts = found([([0, 1], [2]), ([2], [0, 1])], [[1.0], [2.0], [3.0]], ["a", "b", "a"])
     assert counts.same.tolist() == counts.other.tolist() == [0, 0]
     assert counts.p_same == 1.0
+    assert counts.drawn == 0
 
 
 def test_minus_zero_is_zero_and_missing_is_missing():

@@ -56,11 +56,21 @@ class TestEstimates:
         assert found["loo-bootstrap"].value == pytest.approx(0.294, abs=1e-14)
         assert found["632+"].value == pytest.approx(0.277450384072739, abs=1e-14)
 
-    def test_no_error_above_chance_counts_as_overfitting_in_full(self):
+    def test_worse_than_chance_counts_as_overfitting_in_full(self):
+        """The equation cuts the leave-one-out bootstrap in its second term only, not in the .632 estimate."""
         losses, counts = np.ones((6, 3)), np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0]] * 2)
         found = out_of_bag_estimates(losses, counts, [0, 0, 0], 0.5)
-        assert (found["632+"].value, found.overfitting, found.weight) == (0.5, 1, 1)
         assert found["loo-bootstrap"].value == 1
+        assert found["632+"].value == pytest.approx(0.632 * 1 + 0.368 * 0.5)
+        assert (found.overfitting, found.weight) == (1, 1)
+
+    def test_standard_error_where_worse_than_chance(self):
+        """There the estimate is 0.632 of the leave-one-out bootstrap and a constant: so is its standard error."""
+        rng = np.random.default_rng(1)
+        losses = (rng.random(IPRED_COUNTS.shape) < 0.7).astype(float)
+        found = out_of_bag_estimates(losses, IPRED_COUNTS, np.zeros(25), 0.5)
+        assert found["loo-bootstrap"].value > 0.5
+        assert found["632+"].standard_error == pytest.approx(0.632 * found["loo-bootstrap"].standard_error)
 
     def test_the_chosen_method_speaks(self):
         found = by_hand()
@@ -182,20 +192,20 @@ class TestPlus:
 
     @given(error=rates, e1=rates, gamma=rates)
     def test_as_printed(self, error, e1, gamma):
-        """As Efron & Tibshirani (1997) print it, where the leave-one-out bootstrap is no worse than no information."""
-        assume(e1 <= gamma)
+        """Equation 32 of Efron & Tibshirani (1997), with a relative overfitting rate that stays within 0 and 1."""
         found, overfitting, weight, _ = _plus(error, e1, gamma)
-        r = (e1 - error) / (gamma - error) if e1 > error and gamma > error else 0
-        expected = 0.368 * error + 0.632 * e1 + (e1 - error) * 0.368 * 0.632 * r / (1 - 0.368 * r)
+        cut = min(e1, gamma)
+        r = min(1, (e1 - error) / (gamma - error)) if e1 > error and gamma > error else 0
+        expected = 0.368 * error + 0.632 * e1 + (cut - error) * 0.368 * 0.632 * r / (1 - 0.368 * r)
         assert found == pytest.approx(expected)
         assert overfitting == pytest.approx(r)
         assert 0.632 <= weight <= 1 + 1e-12
-        assert found == pytest.approx((1 - weight) * error + weight * e1)
+        if e1 <= gamma:
+            assert found == pytest.approx((1 - weight) * error + weight * e1)
 
     @given(error=rates, e1=rates, gamma=rates)
     def test_slopes_are_derivatives(self, error, e1, gamma):
-        assume(e1 < gamma - 1e-3)
-        assume(abs(e1 - error) > 1e-3)
+        assume(min(abs(e1 - gamma), abs(e1 - error), abs(gamma - error)) > 1e-3)
         step = 1e-7
         slopes = _plus(error, e1, gamma)[3]
         for place, slope in enumerate(slopes):
@@ -204,8 +214,9 @@ class TestPlus:
             down[place] -= step
             assert (_plus(*up)[0] - _plus(*down)[0]) / (2 * step) == pytest.approx(slope, abs=1e-4)
 
-    def test_chance_is_the_ceiling(self):
-        assert _plus(0.1, 0.7, 0.5)[0] == pytest.approx(0.5)
+    def test_no_jump_at_chance(self):
+        assert _plus(0.1, 0.5 - 1e-9, 0.5)[0] == pytest.approx(_plus(0.1, 0.5 + 1e-9, 0.5)[0])
+        assert _plus(0.1, 0.7, 0.5)[0] == pytest.approx(0.632 * 0.7 + 0.368 * 0.5)
 
 
 class TestNoInformation:

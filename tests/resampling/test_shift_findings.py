@@ -1,6 +1,9 @@
 """What is said about shift."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from fairtrial.resampling.chance import Alike, Judged
 from fairtrial.resampling.layout import read_layout
@@ -21,6 +24,21 @@ def test_shift_names_class_fold_and_attribute():
     assert [each.level for each in found] == ["fault", "fault"]
     assert "class a of fold 1 0.4 where 0.1 is expected (p = 0.01)" in found[0].text
     assert "x0 in class a of fold 1 0.7" in found[1].text
+
+
+def test_all_classes_together():
+    (found,) = shift_findings(LAYOUT, [judged(KS, [0.7, 0.1], [0.02, 0.9], 0, label=-1)], [], 0.05)
+    assert "x0 in all classes of fold 1 0.7 where 0.1 is expected" in found.text
+
+
+@pytest.mark.parametrize("scheme", ["LeaveGroupOut()", "Repeated(splitter=StratifiedGroupKFold(), n_repeats=2)"])
+def test_groups_may_differ(scheme):
+    layout = replace(LAYOUT, splits=replace(LAYOUT.splits, scheme=scheme))
+    cells = [judged(ENERGY, [0.4, 0.1], [0.01, 0.9]), judged(OUTLYING, [0.2, 0.0], [0.01, 0.9], label=-1)]
+    found = shift_findings(layout, cells, [], 0.05)
+    assert [each.level for each in found] == ["note", "note"]
+    assert all("Splits by group do so wherever groups differ" in each.text for each in found)
+    assert not any("DOB-SCV" in each.text for each in found)
 
 
 def test_fold_1_farther_out_hints_at_dob_scv():

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError, SuspectInputWarning
+from fairtrial.resampling.bootstrap import Bootstrap
 from fairtrial.resampling.splits import Split
 from fairtrial.resampling.splitter import FoldSplitter, Rows, Splitter, enough_of_each_class
 
@@ -121,3 +122,9 @@ class TestEnoughOfEachClass:
 
     def test_all_are_large_enough(self):
         enough_of_each_class(read(["a", "a", "b", "b"]), 2, "scheme")
+
+
+def test_more_splits_than_can_be_kept_are_refused():
+    with pytest.raises(InputError, match="makes 1000000000 splits, too many to keep: take them one by one"):
+        Bootstrap(10**9).freeze(np.zeros((9, 1)))
+    assert repr(Bootstrap(2, random_state=1).freeze(np.zeros((9, 1)))).startswith("<Splits Bootstrap(")

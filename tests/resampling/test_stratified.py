@@ -64,6 +64,11 @@ def test_like_scikit_learn_all_classes_too_rare_is_an_error():
         parts_of(StratifiedKFold(3), [3, 3, -1, -1, 2])
 
 
+def test_lists_of_mixed_labels_are_refused():
+    with pytest.raises(InputError, match="got a mixture of types"):
+        parts_of(StratifiedKFold(2), [1, "a", 1, "a"])
+
+
 def test_categories_without_rows_are_no_classes():
     y = pd.Series(["a", "b"] * 4, dtype=pd.CategoricalDtype(["c", "b", "a"]))
     assert [len(fold) for fold in parts_of(StratifiedKFold(4, random_state=1), y)] == [2, 2, 2, 2]

@@ -244,3 +244,12 @@ def test_flu_nothing_is_missed_like_the_old():
         lost = result.matrix(learner)["NGP"]
         assert lost.idxmax() == "no OldAdult or Elderly"
         assert lost.max() > 0.25
+
+
+def test_an_environment_that_gives_something_else_is_named():
+    class Odd:
+        def sample(self, n, rng):
+            return np.zeros((n, 2))
+
+    with pytest.raises(InputError, match="environment 'odd' must give X and y by sample"):
+        run_environments({"tree": DecisionTreeClassifier()}, {"odd": Odd()}, n_train=20, n_test=20, replicates=2)

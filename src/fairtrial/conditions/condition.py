@@ -53,6 +53,9 @@ class Changed:
     def __iter__(self) -> Iterator[Any]:
         return iter((self.X, self.y, self.mask, self.level))
 
+    def __repr__(self) -> str:
+        return f"<Changed: {self}>"
+
     def frame(self) -> pd.DataFrame:
         """A line for each thing that changed: its row and, for a cell, its column."""
         import pandas as pd

@@ -108,9 +108,11 @@ class Bagging(Ensemble):
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """The mean of the members' probabilities."""
+        """The mean of the members' probabilities; of those that abstain nothing. Where all do, all classes are equal."""
         rows = self._asked(X)
-        return np.asarray(np.mean([_shares(member, rows, self.classes_) for member in self.estimators_], axis=0))
+        sums = np.sum([_shares(member, rows, self.classes_) for member in self.estimators_], axis=0)
+        sums[~sums.any(axis=1)] = 1.0
+        return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
 
 class AdaBoostM1(Ensemble):

@@ -110,6 +110,8 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
                 raise InputError("y must not hold missing labels: Input y contains NaN; drop these rows")
             if labels.dtype.kind == "f" and not np.isfinite(labels).all():
                 raise InputError("y must not hold missing labels: Input y contains NaN or infinity; drop these rows")
+            if labels.dtype.kind == "O" and len({isinstance(value, str) for value in labels}) > 1:
+                raise InputError("y must hold labels of one kind, got a mixture of text and others: convert them")
             check_classification_targets(labels)
         except InputError:
             raise

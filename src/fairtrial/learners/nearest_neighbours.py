@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from fairtrial._check import FloatArray, one_of, whole_number
 from fairtrial._columns import Columns
+from fairtrial.errors import SuspectInputWarning
 from fairtrial.kernels.neighbour_votes import neighbour_votes
 from fairtrial.kernels.threads import in_chunks
 from fairtrial.learners.learner import Learner
@@ -39,6 +41,9 @@ class NearestNeighbours(Learner):
         whole_number("n_neighbours", self.n_neighbours, 1)
         one_of("votes", self.votes, list(_POWERS))
         training = self._read_training(X, y, sample_weight)
+        if training.weight.sum() < self.n_neighbours:
+            told = f"all rows weigh {training.weight.sum():.3g} together, less than {self.n_neighbours} neighbours"
+            warnings.warn(f"{told}: every row votes on every case; make the weights larger", SuspectInputWarning, stacklevel=2)
         known = np.where(np.isnan(training.values).all(axis=0), 0.0, training.values)
         span = np.nanmax(known, axis=0) - np.nanmin(known, axis=0)
         self._span = np.where(training.columns.nominal | (span == 0), 1.0, span)

@@ -12,6 +12,14 @@ SUFFIXES = (".svg", ".png", ".pdf", ".html", ".json")
 _OPTIONS: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
 
 
+def check_picture_path(path: Path) -> None:
+    """A picture can be written there: a known suffix, in a folder that exists."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"path must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
+
+
 def save(chart: Any, path: str | Path) -> Path:
     """Write a chart in the format that the suffix names: .svg, .png, .pdf, .html or .json (the Vega-Lite description).
 
@@ -29,9 +37,6 @@ def save(chart: Any, path: str | Path) -> Path:
         raise InputError(f"chart must be a figure, got {type(chart).__name__}: pass what a draw_ function gives")
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"path must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
-    if not path.parent.is_dir():
-        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
+    check_picture_path(path)
     chart.save(str(path), format=suffix[1:], **_OPTIONS.get(suffix, {}))
     return path

@@ -39,12 +39,17 @@ class Given(Splitter):
         [[0, 2], [1]]
         """
         numbers = column("fold", fold)
-        if numbers.dtype.kind not in "iu" or (numbers < -1).any():
-            raise InputError(f"fold must hold whole numbers from -1 on, got {numbers.min()!r}")
+        if numbers.dtype.kind not in "iu":
+            raise InputError(f"fold must hold whole numbers from -1 on, got {numbers[0]!r}: number the folds")
+        if (numbers < -1).any():
+            raise InputError(f"fold must hold whole numbers from -1 on, got {numbers.min()}")
         names = np.unique(numbers[numbers >= 0])
-        return cls([(np.flatnonzero(numbers != name), np.flatnonzero(numbers == name)) for name in names])
+        pairs = [(np.flatnonzero(numbers != name), np.flatnonzero(numbers == name)) for name in names]
+        return cls(Splits.of(pairs, len(numbers)))
 
     def _splits(self, rows: Rows, rng: np.random.Generator) -> Iterable[Split]:
+        if isinstance(self.splits, Splits) and self.splits.n_rows != rows.n:
+            raise InputError(f"X must have the {self.splits.n_rows} rows that the folds were given for, got {rows.n}")
         return Splits.of(self.splits, rows.n)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

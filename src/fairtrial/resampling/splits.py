@@ -93,6 +93,9 @@ class Splits:
         lines = [pd.DataFrame({"repeat": part.repeat, "fold": part.fold, "row": part.test}) for part in self.parts]
         return pd.concat(lines, ignore_index=True)
 
+    def __repr__(self) -> str:
+        return f"<Splits {self}>"
+
     def __str__(self) -> str:
         sizes = [len(part.test) for part in self.parts]
         repeats = 1 + max(part.repeat for part in self.parts)

@@ -41,6 +41,9 @@ class Rows:
         return self.groups
 
 
+_MOST_FROZEN = 1_000_000
+
+
 class Splitter:
     """A way of splitting rows. It works wherever scikit-learn takes `cv=`; `freeze` decides the splits once.
 
@@ -66,6 +69,9 @@ class Splitter:
     def freeze(self, X: Any, y: Any = None, groups: Any = None, *, random_state: Seed = None) -> Splits:
         """The splits of these rows, decided. A `random_state` given here takes the place of the splitter's own."""
         rows = self._rows(X, y, groups)
+        asked = self.get_n_splits(X, y, groups)
+        if asked > _MOST_FROZEN:
+            raise InputError(f"{self!r} makes {asked} splits, too many to keep: take them one by one from split(X, y)")
         return Splits.of(self._splits(rows, self._generator(random_state)), rows.n, repr(self))
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:

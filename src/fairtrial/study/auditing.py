@@ -44,6 +44,9 @@ def audit_file(
     if splits is None and scheme is None:
         from fairtrial.data import read_folds
 
+        if Path(path).suffix.lower() != ".zip" and not Path(path).is_dir():
+            raise InputError(f"{path} has no folds of its own: pass splits (a CSV table) or scheme, one of {list(SCHEMES)}")
+
         folds = read_folds(path)
         return audit(folds.splits, folds.dataset, random_state=seed, **options)
     dataset = _dataset(path, target)
@@ -55,8 +58,10 @@ def audit_file(
 def _dataset(path: str | Path, target: str | None) -> Any:
     from fairtrial.data import load, read
 
-    if Path(path).exists() or Path(path).suffix or target is not None:
+    if Path(path).exists() or Path(path).suffix:
         return read(path, target=target)
+    if target is not None:
+        raise InputError(f"target must be left out for a data set by name, which has one, got {target!r}")
     return load(str(path))
 
 

@@ -93,7 +93,10 @@ class EnvironmentMatrix:
         counts = {"learner": len(self.learners), "environment": len(self.environments), "replicate": plan["replicates"]}
         told = ", ".join(_counted(count, what) for what, count in counts.items())
         told += f" of {plan['n_train']} training and {plan['n_test']} test rows"
-        return told + (f"; {_counted(len(self.failures), 'failure')}" if self.failures else "")
+        if not self.failures:
+            return told
+        first = self.failures[0]
+        return f"{told}; {_counted(len(self.failures), 'failure')}, the first: {first.learner}: {first.kind}: {first.message}"
 
     def _shown(self, learner: str) -> pd.DataFrame:
         """pD and the error rate in per cent, as text, with the trivial error below."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray, between, whole_number
 from fairtrial._registry import did_you_mean
 from fairtrial.conditions.environment import Environment
-from fairtrial.errors import InputError
+from fairtrial.errors import FairtrialError, InputError
 from fairtrial.study.environment_matrix import EnvironmentMatrix, Failure, matrix_of
 from fairtrial.study.randomness import named_generator, named_seed
 
@@ -113,14 +113,26 @@ def _used(cells: list[tuple[str, str]]) -> list[str]:
 
 
 def _drawn(environment: Environment, name: str, replicate: int, n_train: int, n_test: int, seed: int) -> _Rows:
-    X_train, y_train = environment.sample(n_train, named_generator(seed, "environment", name, "train", replicate))
-    X_test, y_test = environment.sample(n_test, named_generator(seed, "environment", name, "test", replicate))
+    X_train, y_train = _sample(environment, name, n_train, named_generator(seed, "environment", name, "train", replicate))
+    X_test, y_test = _sample(environment, name, n_test, named_generator(seed, "environment", name, "test", replicate))
     for part, y, n in (("train", y_train, n_train), ("test", y_test, n_test)):
         if len(y) != n:
             raise InputError(f"environment {name!r} must give the {n} rows asked for to {part}, got {len(y)}")
     truth = np.asarray(y_test)
     classes, counts = np.unique(np.asarray(y_train), return_counts=True)
     return _Rows(X_train, y_train, X_test, truth, float((truth != classes[counts.argmax()]).mean()))
+
+
+def _sample(environment: Environment, name: str, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    try:
+        X, y = environment.sample(n, rng)
+    except FairtrialError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"environment {name!r} must give X and y by sample(n, rng), got {type(error).__name__}: {error}"
+        ) from error
+    return X, y
 
 
 def _replicate(
