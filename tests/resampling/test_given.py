@@ -51,5 +51,5 @@ def test_what_does_not_fit():
 def test_folds_must_be_those_of_the_rows():
     with pytest.raises(InputError, match="X must have the 2 rows that the folds were given for, got 6"):
         Given.folds([0, 1]).freeze(np.zeros((6, 1)))
-    with pytest.raises(InputError, match="fold must hold whole numbers from -1 on, got .*'a'.*: number the folds"):
+    with pytest.raises(InputError, match=r"fold must hold whole numbers from -1 on, got .*'a'.*: number the folds"):
         Given.folds(["a", "b"])
