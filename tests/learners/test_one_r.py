@@ -10,7 +10,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairtrial.errors import InputError
-from fairtrial.learners.one_r import OneR, declared_order, intervals, target_name
+from fairtrial.learners.learner import declared_order
+from fairtrial.learners.one_r import OneR, intervals, target_name
 from tests.reference.weka.asking import built_in, every_third
 
 ANSWERS = json.loads((Path(__file__).parents[1] / "reference" / "weka" / "one_r.json").read_text())

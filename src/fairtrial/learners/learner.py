@@ -46,11 +46,10 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
                 "y must be given, the class of each row, got None: requires y to be passed, but the target y is None"
             )
         columns = self._named(read_columns(*self._checked(X, reset=True)))
-        labels = self._labels(y, len(columns))
-        try:
-            self.classes_, codes = np.unique(labels, return_inverse=True)
-        except TypeError:
-            raise InputError("y must hold labels of one kind, got a mixture of types: convert them") from None
+        self.classes_, codes = _declared_codes(y) or self._present_codes(y)
+        if len(codes) != len(columns):
+            told = f"inconsistent numbers of samples: [{len(columns)}, {len(codes)}]"
+            raise InputError(f"X and y must have the same number of rows, got {told}")
         order = declared_order(y, self.classes_)
         self._order = np.array([place for place in order if place >= 0], dtype=np.intp)
         self._declared = getattr(getattr(y, "dtype", None), "categories", None)
@@ -60,7 +59,7 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         kept = weight > 0
         if not kept.all():
             columns = Columns(columns.values[kept], columns.names, columns.categories)
-        return Training(columns, codes.astype(np.intp)[kept], weight[kept])
+        return Training(columns, codes[kept], weight[kept])
 
     def _most_probable(self, probabilities: FloatArray) -> npt.NDArray[Any]:
         """The class of the largest value in each row; of equal ones the first declared."""
@@ -103,7 +102,8 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         _check_table(X)
         return X, self.nominal
 
-    def _labels(self, y: Any, n: int) -> npt.NDArray[Any]:
+    def _present_codes(self, y: Any) -> tuple[npt.NDArray[Any], IntArray]:
+        """The classes that occur, sorted, and the place of each label among them."""
         try:
             labels = np.asarray(column_or_1d(y, warn=True))
             if labels.dtype.kind == "O" and any(is_missing(value) for value in labels):
@@ -117,11 +117,11 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
             raise
         except ValueError as error:
             raise InputError(str(error)) from None
-        if len(labels) != n:
-            raise InputError(
-                f"X and y must have the same number of rows, got inconsistent numbers of samples: [{n}, {len(labels)}]"
-            )
-        return labels
+        try:
+            classes, codes = np.unique(labels, return_inverse=True)
+        except TypeError:
+            raise InputError("y must hold labels of one kind, got a mixture of types: convert them") from None
+        return classes, codes.astype(np.intp)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -163,6 +163,23 @@ class MarginLearner(Reader):
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of the largest score; of equal ones the first declared."""
         return self._most_probable(self._margins(self._read_rows(X)))
+
+
+def _declared_codes(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
+    """The same of a category column, whose codes are there already; None for anything else."""
+    import pandas as pd
+
+    if not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype):
+        return None
+    column = pd.Categorical(y)
+    if (column.codes < 0).any():
+        raise InputError("y must not hold missing labels: Input y contains NaN; drop these rows")
+    present = np.unique(column.codes)
+    names = np.asarray(column.categories[present])
+    order = np.argsort(names, kind="stable")
+    places = np.empty(len(column.categories), dtype=np.intp)
+    places[present[order]] = np.arange(len(present))
+    return names[order], places[column.codes]
 
 
 def declared_order(y: Any, classes: Any) -> list[int]:
