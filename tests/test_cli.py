@@ -208,7 +208,11 @@ def test_a_data_set_is_written(run, tmp_path, monkeypatch):
     refused = run("data", "get", "iris")
     assert refused.exit_code == 2
     assert refused.stderr.startswith("fairtrial: iris.csv exists already")
+    assert "--force" in refused.stderr
     assert run("data", "get", "iris", "--force").exit_code == 0
+    assert "must be a file, got a folder" in run("data", "get", "iris", "--out", ".").stderr
+    assert "other.arff must end in .csv" in run("data", "get", "iris", "--out", "other.arff", "--format", "csv").stderr
+    assert "it is a file: fairtrial.data.read('iris.csv')" in run("data", "show", "iris.csv").stderr
 
 
 def test_a_wrong_data_set_gets_one_sentence_and_code_2(run):

@@ -43,5 +43,5 @@ def test_faults():
 
 
 def test_a_bunch_of_measurements_is_told():
-    with pytest.warns(SuspectInputWarning, match="the class 'class' of the bunch holds 214 different numbers"):
+    with pytest.warns(SuspectInputWarning, match="the class 'class' of the table holds 214 different numbers"):
         read_bunch(datasets.load_diabetes())

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from fairtrial.data.text_columns import as_classes, as_dates, as_labels, as_numbers, as_text, first_code, first_word
+from fairtrial.data.text_columns import as_classes, as_dates, as_labels, as_numbers, as_text, first_code, first_word, stray_word
 
 
 def column(*cells):
@@ -101,3 +101,11 @@ def test_missing_labels():
     for read in (as_labels, as_classes, as_text):
         assert read(column("?", "5", "x", ""), ["?", ""]).codes.tolist() == [-1, 0, 1, -1]
         assert read(column("?", "?"), ["?"]).codes.tolist() == [-1, -1]
+
+
+def test_a_word_is_astray_where_19_of_20_values_are_numbers():
+    assert stray_word(column(*["1,5"] * 10, "?", "x", *["2"] * 9), ["?"], ",") == (11, "x", 19)
+    assert stray_word(column(*["1"] * 18, "x"), []) is None, "too few values"
+    assert stray_word(column(*["1"] * 18, "x", "y"), []) is None, "too many words"
+    assert stray_word(column(*["1"] * 20), []) is None, "no word"
+    assert stray_word(column("?", "?"), ["?"]) is None

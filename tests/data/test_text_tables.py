@@ -70,7 +70,7 @@ def test_tables(tmp_path, text, rows):
         ('"a" "kind"\n"1" 5.1 "x"\n"2" 4.9 "y"\n', "line 2: 3 cells where 2 are named: .*row.names=FALSE"),
         ('"a","kind"\n"1",5.1,"x"\n4.9,"y"\n', "line 2: 3 cells where 2 are named$"),
         ("# by hand\na,b\n1,x\n2,y\n", "table.csv must have at least 2 columns, .*: line 1 begins with '#': take out comments"),
-        ("# one, two\na,b,c\n1,2,x\n3,4,y\n", "line 2: 3 cells where 2 are in line 1: line 1 begins with '#'"),
+        ("# one, two\na,b,c\n1,2,x\n3,4,y\n", "line 2: 3 cells where 2 are named: line 1 begins with '#'"),
         ("a,b\n", "table.csv must hold rows, got a header line only"),
         ("a,a\n1,2\n", "table.csv must name its columns differently, got 'a' twice"),
         ("word\n", "table.csv must be a table, got lines without comma"),

@@ -217,7 +217,7 @@ def test_leave_one_out_has_no_shift_to_look_for():
 def test_a_sample_is_said_to_be_one():
     X, y = simulated(n=300)
     found = audit(Stratified(5, random_state=0), (X, y), n_permutations=19, most_rows=50)
-    assert "50 of 200 (class 0)" in str(found)
+    assert "a random sample of rows: 50 of 300 (all classes), 50 of 200 (class 0), 50 of 100 (class 1)." in str(found)
 
 
 def test_large_classes_keep_their_neighbours_in_a_sample():

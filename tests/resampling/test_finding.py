@@ -1,6 +1,7 @@
 """Words of findings."""
 
-from fairtrial.resampling.finding import Finding, counted, listed
+from fairtrial.resampling import Finding
+from fairtrial.resampling.finding import counted, listed
 
 
 def test_a_finding_says_how_bad_it_is():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.reading import read_splits
+from fairtrial.resampling import read_splits
 from fairtrial.resampling.splits import Splits
 from fairtrial.resampling.stratified import StratifiedKFold
 

@@ -100,6 +100,7 @@ def test_large_classes_are_sampled_and_neighbours_are_sought_among_all():
     found = shift(layout, 19, 100, SEED)
     assert found.rows.tolist() == [400, 30]
     assert found.sampled.tolist() == [100, 30]
+    assert found.together == 100
     assert np.isfinite(found.cells[0].values).all()
 
 

@@ -76,6 +76,12 @@ class Dataset:
     notes: tuple[str, ...] = ()
     _ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
 
+    def __new__(cls, *fields: Any, **named: Any) -> Dataset:
+        """Whoever gives X and y means `of`."""
+        if 0 < len(fields) < 4 or {"X", "y"} & named.keys():
+            raise InputError("a data set of a table and its classes must be made by Dataset.of(X, y), got Dataset(...)")
+        return super().__new__(cls)
+
     @classmethod
     def of(
         cls,

@@ -126,7 +126,10 @@ def _dates_or_words(
         line = line_of(row, content, layout)
         raise InputError(f"{content.path}, line {line}: column {name!r} must hold numbers, got {cell!r}")
     values = text_columns.as_labels(cells, missing)
-    _warn_of_words(name, values, decimal, str(content.path))
+    if not _warn_of_words(name, values, decimal, str(content.path)) and (
+        found := text_columns.stray_word(cells, missing, decimal)
+    ):
+        _warn_of_stray(name, *found, content, layout)
     return values
 
 
@@ -141,7 +144,17 @@ def _warn_of_classes(name: str, values: Any, decimal: str, where: str) -> None:
         )
 
 
-def _warn_of_words(name: str, values: Any, decimal: str, where: str) -> None:
+def _warn_of_stray(name: str, row: int, word: str, numbers: int, content: Content, layout: Layout) -> None:
+    warnings.warn(
+        f"{content.path}, line {line_of(row, content, layout)}: column {name!r} holds {word!r} among {numbers} numbers, and is "
+        f"taken as nominal: correct it, pass missing=[{word!r}] if it means so, or nominal=[{name!r}] to have it so",
+        SuspectInputWarning,
+        stacklevel=6,
+    )
+
+
+def _warn_of_words(name: str, values: Any, decimal: str, where: str) -> bool:
+    """Whether there was something to warn of."""
     words = [each for each in values.categories if isinstance(each, str)]
     if found := suspicion(words, decimal):
         what, remedy = found
@@ -150,6 +163,7 @@ def _warn_of_words(name: str, values: Any, decimal: str, where: str) -> None:
             SuspectInputWarning,
             stacklevel=6,
         )
+    return found is not None
 
 
 def _warn_of_code(name: str, code: str, where: str) -> None:

@@ -10,12 +10,11 @@ import numpy as np
 
 from fairtrial._registry import did_you_mean
 from fairtrial.data.dataset import Dataset
+from fairtrial.data.declared import MOST_NUMERIC_CLASSES
 from fairtrial.errors import InputError, SuspectInputWarning
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_MANY_VALUES = 20
 
 
 def read_frame(
@@ -79,14 +78,27 @@ def pandas_frame(frame: Any) -> pd.DataFrame:
     if hasattr(frame, "collect") and hasattr(frame, "collect_schema"):
         frame = frame.collect()
     if hasattr(frame, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        return arrow_frame(pa.table(frame))
+        table = _arrow_table(frame)
+        if table is not None:
+            return arrow_frame(table)
     if hasattr(frame, "__dataframe__"):
-        return pd.api.interchange.from_dataframe(frame)
+        from pyarrow.interchange import from_dataframe
+
+        return arrow_frame(from_dataframe(frame))
     raise InputError(
-        f"a table must be a frame of pandas, Arrow or polars, got {type(frame).__name__}: make a frame of it first"
+        f"a table must be a frame of pandas, Arrow or polars, got {type(frame).__name__}: of attributes and classes apart make "
+        "a data set by fairtrial.data.Dataset.of(X, y)"
     )
+
+
+def _arrow_table(frame: Any) -> Any:
+    """What streams Arrow's columns as a table; None if it streams a single column."""
+    import pyarrow as pa
+
+    try:
+        return pa.table(frame)
+    except (pa.ArrowException, TypeError, ValueError):
+        return None
 
 
 def arrow_frame(table: Any) -> pd.DataFrame:
@@ -119,6 +131,8 @@ def _counter(kind: Any) -> Any:
 def known_columns(argument: str, names: Iterable[str] | None, columns: Iterable[Any], where: str) -> list[str]:
     """The names that an argument gives, each of which must be a column."""
     known = [str(each) for each in columns]
+    if names is not None and not isinstance(names, Iterable):
+        raise InputError(f"{argument} must name columns of {where}, got {names!r}: pass a list of names")
     wanted = [names] if isinstance(names, str) else list(names or ())
     for each in wanted:
         if each not in known:
@@ -158,15 +172,22 @@ def _labels(values: pd.Series[Any], where: str, *, as_text: bool) -> pd.Series[A
             f"the class {str(values.name)!r} of {where} must not be missing, got {int(missing.sum())} such rows, the first at "
             f"row {int(np.argmax(missing))}: drop these rows, or name another class by target="
         )
-    different = values.unique().tolist()
-    if not as_text and len(different) > _MANY_VALUES and any(isinstance(each, float) and each % 1 for each in different):
+    if not as_text and (found := _measured(values.unique().tolist())):
         warnings.warn(
-            f"the class {str(values.name)!r} of {where} holds {len(different)} different fractions and looks like a "
-            "measurement: name the class by target=",
+            f"the class {str(values.name)!r} of {where} holds {found}: name the class by target=, if this is a measurement",
             SuspectInputWarning,
             stacklevel=3,
         )
     return values.astype(str) if as_text and not _is_text(values) else values
+
+
+def _measured(values: list[Any]) -> str:
+    """What makes different values look like measurements rather than classes; nothing if nothing does."""
+    numbers = [each for each in values if isinstance(each, (int, float)) and not isinstance(each, bool)]
+    broken = [each for each in numbers if each % 1]
+    if broken:
+        return f"numbers that are not whole, such as {broken[0]!r}"
+    return f"{len(numbers)} different numbers" if len(numbers) > MOST_NUMERIC_CLASSES else ""
 
 
 def _is_text(values: pd.Series[Any]) -> bool:

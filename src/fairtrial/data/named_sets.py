@@ -34,6 +34,8 @@ def register(name: str, function: Callable[[], Dataset], *, source: str = "regis
     >>> load("two points")
     <Dataset two points: 2 rows, 1 attributes, 2 classes>
     """
+    if not callable(function):
+        raise InputError(f"function must be callable and give a Dataset, got {function!r}: pass lambda: data")
     registry.add(name, Entry(name, source, function, lambda: Facts(rows=rows)))
 
 
@@ -106,6 +108,8 @@ def _unknown(name: str) -> InputError:
     plain = name.removeprefix(f"{TYPED}/").removeprefix(f"{RAW}/")
     if absent and any(plain in names for names in PAPER_SETS.values()):
         return InputError(f"the data set {name!r} comes with {' and '.join(absent)}, not installed here: {REMEDY}")
+    if Path(name).is_file():
+        return UnknownNameError(f"no data set is called {name!r}: it is a file: fairtrial.data.read({name!r}) reads it")
     known = [entry.name for entry in [*folder_entries(), *_other_entries()]]
     hint = did_you_mean(name, known)
     if "did you" not in hint:

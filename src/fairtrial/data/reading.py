@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ def read(
         nominal: Columns to read as nominal although they look like numbers.
         numeric: Columns to read as numbers although they look nominal.
         drop: Columns to leave out.
-        format: keel, arff, delimited or parquet, where the suffix does not say it.
+        format: keel, arff, delimited (or csv) or parquet, where the suffix does not say it.
         layout: For text tables: `delimiter`, `header` (True or False), `columns`, `missing` (the words that mean so),
             `decimal`, `text`, `encoding`. KEEL and ARFF take `encoding`.
 
@@ -85,7 +86,8 @@ def _existing(path: Path) -> Path:
     if path.is_dir():
         raise InputError(f"{path} must be a file, got a folder: for a folder of KEEL folds use fairtrial.data.read_folds")
     if not path.is_file():
-        near = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        files = list(path.parent.iterdir()) if path.parent.is_dir() else []
+        near = [each.name for each in files if get_close_matches(stem(path).lower(), [stem(each).lower()])]
         hint = did_you_mean(path.name, near)
         raise InputError(f"{path}: there is no such file" + (f"; {hint}" if "mean" in hint else ""))
     return path
@@ -93,6 +95,7 @@ def _existing(path: Path) -> Path:
 
 def _format_of(path: Path, declared: str | None) -> str:
     if declared is not None:
+        declared = "delimited" if declared == "csv" else declared
         one_of("format", declared, list(FORMATS))
         return declared
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
@@ -167,7 +170,8 @@ def retyped(
     attributes = data.X.columns
     for argument, names in (("nominal", nominal), ("numeric", numeric), ("drop", drop)):
         known_columns(argument, names, attributes, where)
-    changed = read_frame(data.frame(), target=data.target, nominal=nominal, numeric=numeric, drop=drop, source=data.source)
+    table = data.X.assign(**{data.target: ""})
+    changed = read_frame(table, target=data.target, nominal=nominal, numeric=numeric, drop=drop, source=data.source)
     return Dataset.of(
         changed.X,
         data.y,

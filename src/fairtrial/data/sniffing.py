@@ -14,7 +14,7 @@ MISSING = ("", "?", "NA", "NaN", "nan", "null", "N/A")
 
 _BLANKS = " \t\n\r\x0b\x0c"
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
-_WORD = re.compile(r'"(?:[^"]|"")*"|\S+', re.ASCII)
+_WORD = re.compile(r'"(?:[^"]|"")*"(?!\S)|\S+', re.ASCII)
 _END = "\0end"
 _ENOUGH_ROWS = 10
 
@@ -107,14 +107,15 @@ def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozen
 
     It does if it holds no number but words above columns of numbers. Where all columns hold words it does if each name is new:
     given once, and not a value of its column. Names that count the columns from 0, as pandas does, pass beside a new word.
-    A name that means a missing value elsewhere, such as NA, passes only beside a word above numbers.
+    A name that means a missing value elsewhere, such as NA, passes only beside a word above numbers. Numbers may have decimal
+    commas here, whether or not they will be read as numbers.
 
     >>> sniff_header([["size", "class"], ["1", "a"]]), sniff_header([["1", "a"], ["2", "b"]])
     (True, False)
     """
     first, rest = rows[0], rows[1:]
     words = [place for place, cell in enumerate(first) if cell and cell not in missing]
-    numbers = any(is_number(cell) for cell in first)
+    numbers = any(map(_like_number, first))
     if not numbers and any(_numbers_below(rest, place, missing) for place in words):
         return True
     if any(cell and cell in missing for cell in first):
@@ -132,7 +133,11 @@ def _counts_columns(first: Sequence[str]) -> bool:
 
 def _numbers_below(rows: Sequence[Sequence[str]], place: int, missing: frozenset[str]) -> bool:
     cells = [row[place] for row in rows if place < len(row) and row[place] not in missing]
-    return bool(cells) and all(is_number(cell) for cell in cells)
+    return bool(cells) and all(map(_like_number, cells))
+
+
+def _like_number(cell: str) -> bool:
+    return is_number(cell.replace(",", ".", 1))
 
 
 def _new_names(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:

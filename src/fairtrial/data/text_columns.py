@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _PLAIN_WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _CODE = r"^[+-]?(?:0[0-9]|[0-9]{16,}$)"
+_ENOUGH_VALUES = 20
+_NEARLY_ALL = 0.95
 _TRUTHS = {"false": False, "true": True}
 
 
@@ -101,6 +103,24 @@ def first_word(cells: Any, missing: Collection[str], decimal: str = ".") -> tupl
     """
     words = enumerate(_present(cells, missing).to_pylist())
     return next((row, cell) for row, cell in words if cell is not None and _number(cell, decimal) is None)
+
+
+def stray_word(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str, int] | None:
+    """The first word, with its row and the count of numbers, of a column in which nearly all values are numbers.
+
+    >>> import pyarrow as pa
+    >>> stray_word(pa.chunked_array([["1"] * 30 + ["oops"]]), [])
+    (30, 'oops', 30)
+    """
+    import pyarrow.compute as pc
+
+    present = _present(cells, missing)
+    counts = {each["values"]: each["counts"] for each in pc.value_counts(present.drop_null()).to_pylist()}
+    numbers = sum(count for word, count in counts.items() if _number(word, decimal) is not None)
+    values = sum(counts.values())
+    if values < _ENOUGH_VALUES or not _NEARLY_ALL * values <= numbers < values:
+        return None
+    return *first_word(cells, missing, decimal), numbers
 
 
 def _with_points(present: Any, decimal: str) -> Any:

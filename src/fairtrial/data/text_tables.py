@@ -96,6 +96,8 @@ def find_layout(
     content: Content, delimiter: str | None, header: bool | None, columns: Sequence[str] | None, missing: frozenset[str]
 ) -> Layout:
     """The layout as declared, and as inferred from the first rows where it is not."""
+    if header is not None and not isinstance(header, bool):
+        raise InputError(f"header must be True or False, got {header!r}")
     if delimiter is not None and (delimiter not in DELIMITERS and (len(delimiter) != 1 or delimiter in '"\r\n')):
         raise InputError(f"delimiter must be a single character, got {delimiter!r}")
     found = delimiter or sniff_delimiter(_sample(content))
@@ -105,7 +107,8 @@ def find_layout(
         )
     rows = [row for _, row in islice(content.rows(found), _SAMPLE_LINES)]
     if not rows or len(rows[0]) < 2:
-        raise InputError(f"{content.path} must have at least 2 columns, attributes and a class, got 1: is the delimiter right?")
+        why = _comments(content) or ": is the delimiter right?"
+        raise InputError(f"{content.path} must have at least 2 columns, attributes and a class, got 1{why}")
     with_header = columns is None and sniff_header(rows, missing) if header is None else header
     if with_header and len(rows) == 1:
         raise InputError(f"{content.path} must hold rows, got a header line only: pass header=False if this is a row")
@@ -183,12 +186,26 @@ def slow_pass(content: Content, layout: Layout) -> dict[str, Any]:
         first = first or line
         if len(row) != width:
             what = "named" if layout.header else f"in line {first}"
-            raise InputError(f"{content.path}, line {line}: {len(row)} cells where {width} are {what}")
+            why = _comments(content) or _row_names(content, layout)
+            raise InputError(f"{content.path}, line {line}: {len(row)} cells where {width} are {what}{why}")
         rows.append(row)
     rows = rows[int(layout.header) :]
     if not rows:
         raise InputError(f"{content.path} must hold rows, got a header line only")
     return {each: pa.chunked_array([list(cells)]) for each, cells in zip(layout.names, zip(*rows, strict=True), strict=True)}
+
+
+def _comments(content: Content) -> str:
+    line, row = next(((line, text) for line, text in enumerate(content.lines(), 1) if text.strip()), (0, ""))
+    return f": line {line} begins with '#': take out comments" if row.lstrip().startswith("#") else ""
+
+
+def _row_names(content: Content, layout: Layout) -> str:
+    """What to say where every row has one cell more than there are names."""
+    rows = islice(content.rows(layout.delimiter), 1, _SAMPLE_LINES)
+    if not layout.header or any(len(row) != len(layout.names) + 1 for _, row in rows):
+        return ""
+    return ": the rows have an unnamed first column, as R's write.table makes: write with row.names=FALSE"
 
 
 def cells_of(content: Content, layout: Layout) -> dict[str, Any]:

@@ -72,10 +72,11 @@ def typed_classes(y: Any, classes: Sequence[Any] | None = None, target: str | No
     if classes is not None and (pd.Index(list(classes)).has_duplicates or pd.isna(pd.Index(list(classes))).any()):
         raise InputError(f"classes must be different labels, got {list(classes)}")
     try:
+        unknown = None if classes is None else pd.Index(list(classes)).get_indexer_for(values) < 0
+        if unknown is not None and unknown.any():
+            wrong = values[int(np.argmax(unknown))]
+            raise InputError(f"y must hold declared classes only, got {wrong!r}: declared are {list(classes or ())}")
         found = pd.Categorical(values, categories=None if classes is None else list(classes))
     except TypeError:
         raise InputError(f"y must hold plain labels, got {values.iloc[0]!r}") from None
-    if (found.codes < 0).any():
-        unknown = values[int(np.argmax(found.codes < 0))]
-        raise InputError(f"y must hold declared classes only, got {unknown!r}: declared are {list(classes or ())}")
     return pd.Series(found, name=name)

@@ -31,11 +31,18 @@ def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = N
     ...     read(path) == load("iris")
     True
     """
+    if not isinstance(data, Dataset):
+        raise InputError(f"data must be a Dataset, got {type(data).__name__}: write(data, path)")
     path = Path(path)
-    chosen = format or path.suffix.lower().removeprefix(".")
+    if path.is_dir():
+        raise InputError(f"{path} must be a file, got a folder: name a file in it, such as {path / f'{data.name}.csv'}")
+    suffix = path.suffix.lower().removeprefix(".")
+    chosen = format or suffix
     one_of("format", chosen, list(_WRITERS))
+    if suffix in _WRITERS and suffix != chosen:
+        raise InputError(f"{path} must end in .{chosen} for the format {chosen}: name another file or leave out the format")
     if path.exists() and not overwrite:
-        raise InputError(f"{path} exists already: name another file or overwrite it")
+        raise InputError(f"{path} exists already: name another file, or overwrite it (overwrite=True, --force)")
     return _whole(path, lambda part: _WRITERS[chosen](data, part))
 
 
