@@ -1,4 +1,10 @@
 """What `make calibration` simulates: each experiment draws data whose truth is known and asks every procedure about it."""
 
-from experiments import families as families, intervals as intervals, pairwise as pairwise, peers as peers
+from experiments import (
+    bootstrap as bootstrap,
+    families as families,
+    intervals as intervals,
+    pairwise as pairwise,
+    peers as peers,
+)
 from experiments.registry import EXPERIMENTS as EXPERIMENTS, Experiment as Experiment

@@ -22,9 +22,10 @@ MEASURES = "Coverage: intervals of measures"
 DIFFERENCES = "Coverage: differences of two models on the same rows"
 EFFECTS = "Coverage: effect sizes"
 MODELS = "Coverage: strengths and posteriors"
+BOOTSTRAP = "Coverage: bootstrap estimates of the error rate"
 POWER = "Power: how often the test finds what `power` promises"
 PEERS = "Beside other packages, on the same data"
-GROUPS = (FOLDS, ROWS, SETS, MANY, ALL, CONTROL, ADVISE, MEASURES, DIFFERENCES, EFFECTS, MODELS, POWER, PEERS)
+GROUPS = (FOLDS, ROWS, SETS, MANY, ALL, CONTROL, ADVISE, MEASURES, DIFFERENCES, EFFECTS, MODELS, BOOTSTRAP, POWER, PEERS)
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 _COLUMNS = ["check", "repeat", "fold", "class", "attribute", "value", "expected", "low", "high", "p", "p_adjusted"]
 _PANELS = {
-    "energy distance": ("Energy distance", "of test and training rows of a class"),
+    "energy distance": ("Energy distance", "of test and training rows"),
     "two-sample AUC": ("Two-sample AUC", "nearest neighbours, test against training rows"),
     "attributes": ("Most unusual attribute", "KS or Hellinger distance; the one of least p, so often high"),
     "outlying": ("Outlying", "how much farther out test rows lie, in %"),
 }
 _WITHIN, _BEYOND = "within chance", "beyond chance"
 _BAND = "#C9D6DF"
+_TOGETHER = "all classes"
 _MOST_CLASSES = 6
 _MOST_SPLITS = 30
 _WIDTH, _HEIGHT = 330, 190
@@ -41,7 +42,7 @@ def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold aud
 
     level = float(getattr(audit, "alpha", 0.05) if alpha is None else alpha)
     lines = _lines(with_columns("audit", frame_of(audit), _COLUMNS), level)
-    names = sorted(set(lines["class"]) - {""})
+    names = sorted(set(lines["class"]) - {"", _TOGETHER}) + [_TOGETHER] * bool((lines["class"] == _TOGETHER).any())
     folds = list(dict.fromkeys(lines["split"]))
     panels = [_panel(lines[lines["panel"] == key], key, names, folds) for key in _PANELS if (lines["panel"] == key).any()]
     whole = alt.vconcat(*(alt.hconcat(*panels[i : i + 2], spacing=46) for i in range(0, len(panels), 2)), spacing=34)
@@ -63,6 +64,7 @@ def _lines(frame: pd.DataFrame, alpha: float) -> pd.DataFrame:
     order = lines.sort_values(["p", "excess"], ascending=[True, False], kind="stable")
     lines = order.drop_duplicates(keys).sort_index()
     percent = lines["panel"] == "outlying"
+    lines["class"] = lines["class"].mask((lines["class"] == "") & ~percent, _TOGETHER)
     for name in ("value", "expected", "low", "high"):
         lines[name] = np.where(percent, 100 * lines[name], lines[name])
     lines["judged"] = np.where(lines["p_adjusted"] <= alpha, _BEYOND, _WITHIN)
@@ -94,7 +96,9 @@ def _panel(lines: pd.DataFrame, key: str, names: list[str], folds: list[str]) ->
 def _colour(names: list[str]) -> Any:
     import altair as alt
 
-    scale = alt.Scale(domain=names, range=[PALETTE[i % len(PALETTE)] for i in range(len(names))])
+    scale = alt.Scale(
+        domain=names, range=[INK if names[i] == _TOGETHER else PALETTE[i % len(PALETTE)] for i in range(len(names))]
+    )
     legend = alt.Legend(orient="bottom", title="Class", symbolType="circle") if len(names) <= 2 * _MOST_CLASSES else None
     return alt.Color("class:N", scale=scale, legend=legend)
 

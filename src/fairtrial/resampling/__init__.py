@@ -8,6 +8,7 @@ from fairtrial.resampling.bootstrap import Bootstrap as Bootstrap
 from fairtrial.resampling.db_scv import DBSCV as DBSCV
 from fairtrial.resampling.dob_scv import DOBSCV as DOBSCV
 from fairtrial.resampling.estimate import estimate as estimate
+from fairtrial.resampling.finding import Finding as Finding
 from fairtrial.resampling.given import Given as Given
 from fairtrial.resampling.grouped import (
     GroupKFold as GroupKFold,
@@ -26,6 +27,7 @@ from fairtrial.resampling.out_of_bag import (
     Estimate as Estimate,
     out_of_bag_estimates as out_of_bag_estimates,
 )
+from fairtrial.resampling.reading import read_splits as read_splits
 from fairtrial.resampling.repeated import (
     FiveByTwo as FiveByTwo,
     Repeated as Repeated,

@@ -11,11 +11,11 @@ import numpy as np
 from fairtrial._check import between, generator, whole_number
 from fairtrial.resampling.chance import Judged, judge
 from fairtrial.resampling.coverage import Coverage, coverage, coverage_findings
-from fairtrial.resampling.finding import LEVELS, Finding
+from fairtrial.resampling.finding import LEVELS, Finding, listed
 from fairtrial.resampling.layout import MOST_SPLITS, Layout, read_layout
 from fairtrial.resampling.leaks import Leaks, leak_findings, leaks
 from fairtrial.resampling.shift import AUC, ENERGY, OUTLYING, OUTLYING_FOLD, Shift, shift
-from fairtrial.resampling.shift_findings import shift_findings
+from fairtrial.resampling.shift_findings import TOO_ALIKE, shift_findings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,12 +170,12 @@ def audit(
     alpha: float = 0.05,
     most_rows: int = 1000,
 ) -> Audit:
-    """Audit splits: who is where, equal rows across the cut, and shift between test and training parts of each class.
+    """Audit splits: who is where, equal rows across the cut, and shift between test and training parts.
 
     `splits` are `Splits`, pairs (train, test) of positions or masks, or a splitter, which is frozen first. `dataset` has `X`
     and `y`, or is a pair (X, y); y may be None. Shift is judged against `n_permutations` random stratified folds of the same
-    sizes; the chance that such folds raise any finding of shift is `alpha`. Of a class with more than `most_rows` rows a random
-    sample of that many is looked at.
+    sizes; the chance that such folds raise any finding of shift is `alpha`. What is not found may be there all the same. Of a
+    class with more than `most_rows` rows a random sample of that many is looked at.
 
     >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]
     >>> found = audit([([0, 1, 2, 3], [3, 4, 5]), ([3, 4, 5], [0, 1, 2])], (X, ["a", "b", "a", "b", "a", "b"]))
@@ -193,18 +193,18 @@ def audit(
     counts, equal = coverage(layout), leaks(layout, n_permutations, np.random.default_rng(for_leaks))
     examined = shift(layout, n_permutations, most_rows, for_shift)
     judged, alike = judge(examined.cells)
-    findings = [
-        *coverage_findings(layout, counts),
-        *leak_findings(layout, equal, alpha),
-        *shift_findings(layout, judged, alike, alpha),
-    ]
+    apart = shift_findings(layout, judged, alike, alpha)
+    findings = [*coverage_findings(layout, counts), *leak_findings(layout, equal, alpha), *apart]
     return Audit(
         layout.splits.scheme,
         layout.n_rows,
         alpha,
         n_permutations,
         tuple(sorted(findings, key=lambda each: LEVELS.index(each.level))),
-        _basis(layout, examined, n_permutations, alpha),
+        (
+            *_basis_of_leaks(equal),
+            *_basis(layout, examined, n_permutations, alpha, any(each.check != TOO_ALIKE for each in apart)),
+        ),
         layout,
         counts,
         equal,
@@ -212,18 +212,25 @@ def audit(
     )
 
 
-def _basis(layout: Layout, examined: Shift, n_permutations: int, alpha: float) -> tuple[str, ...]:
-    """What the judgement rests on."""
+def _basis_of_leaks(equal: Leaks) -> tuple[str, ...]:
+    return (f"Equal rows are judged against {equal.drawn} random stratified folds of the same sizes.",) if equal.drawn else ()
+
+
+def _basis(layout: Layout, examined: Shift, n_permutations: int, alpha: float, found: bool) -> tuple[str, ...]:
+    """What the judgement of shift rests on."""
     if not examined.cells:
         return ("Shift is not looked for: each test part is a single row.",)
-    told = [
+    told = [] if found else ["No shift found; a small one may be there all the same."]
+    told += [
         f"Shift is judged against {n_permutations} random stratified folds of the same sizes, at alpha {alpha:g} "
         "for all splits, classes, attributes and statistics together."
     ]
     cut = np.flatnonzero((examined.sampled < examined.rows) & (examined.rows > 1))
-    if len(cut):
-        few = ", ".join(f"{examined.sampled[c]} of {examined.rows[c]} (class {layout.classes[c]})" for c in cut[:6])
-        told.append(f"Shift is looked for in a random sample of rows: {few}{' ...' if len(cut) > 6 else ''}.")
+    samples = [f"{examined.sampled[c]} of {examined.rows[c]} (class {layout.classes[c]})" for c in cut]
+    if 0 < examined.together < layout.n_rows:
+        samples.insert(0, f"{examined.together} of {layout.n_rows} (all classes)")
+    if samples:
+        told.append(f"Shift is looked for in a random sample of rows: {listed(samples)}.")
     if len(layout.splits) > MOST_SPLITS:
         told.append(f"Shift is looked for in {MOST_SPLITS} of {len(layout.splits)} splits, at even distances.")
     if not examined.attributes:

@@ -57,7 +57,7 @@ def judge(cells: Sequence[Cells]) -> tuple[list[Judged], list[Alike]]:
         name = _family(each)
         top = z.max(axis=1)
         families[name] = np.maximum(families[name], top) if name in families else top
-    means = {name: _mean_score(name, cells, scores) for name in _ALIKE if any(each.check == name for each in cells)}
+    means = {name: _mean_score(name, cells, scores) for name in _ALIKE if any(_of_a_class(each, name) for each in cells)}
     alike = {f"alike: {name}": -mean for name, mean in sorted(means.items())}
     ranks = {name: _p_values(top, top) for name, top in (families | alike).items()}
     smallest = np.min(list(ranks.values()), axis=0)
@@ -86,8 +86,13 @@ def _standardised(cells: Cells) -> FloatArray:
     return np.asarray(np.round(np.abs(z) if cells.check in _EITHER_WAY else z, 6), dtype=np.float64)
 
 
+def _of_a_class(cells: Cells, name: str) -> bool:
+    """Whether this is the statistic within a class: parts are made alike there."""
+    return cells.check == name and bool((cells.label >= 0).all())
+
+
 def _mean_score(name: str, cells: Sequence[Cells], scores: Sequence[FloatArray]) -> FloatArray:
-    chosen = [z for each, z in zip(cells, scores, strict=True) if each.check == name]
+    chosen = [z for each, z in zip(cells, scores, strict=True) if _of_a_class(each, name)]
     return np.asarray(np.round(np.concatenate(chosen, axis=1).mean(axis=1), 6))
 
 
@@ -112,7 +117,7 @@ def _judged(cells: Cells, z: FloatArray, p_adjusted: FloatArray) -> Judged:
 
 
 def _alike(name: str, cells: Sequence[Cells], p_adjusted: float) -> Alike:
-    values = np.concatenate([each.values for each in cells if each.check == name], axis=1)
+    values = np.concatenate([each.values for each in cells if _of_a_class(each, name)], axis=1)
     defined = values[:, ~np.isnan(values).any(axis=0)]
     if defined.shape[1] == 0:
         return Alike(name, float("nan"), float("nan"), 1.0)

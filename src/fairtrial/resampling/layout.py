@@ -68,6 +68,16 @@ class Layout:
             found[self.splits.parts[s].train, place] |= TRAIN
         return found
 
+    def dealt(self, rows: IntArray, sides: npt.NDArray[np.uint8], size: int, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
+        """Where these rows are in `size` arrangements (b, row, split): the sides of each class are dealt to its rows anew."""
+        found = np.empty((size, len(rows), sides.shape[1]), dtype=np.uint8)
+        own = self.labels[rows]
+        classes = [(np.flatnonzero(self.labels == code), np.flatnonzero(own == code)) for code in np.unique(own)]
+        for arrangement in found:
+            for members, places in classes:
+                arrangement[places] = sides[rng.permutation(members)[: len(places)]]
+        return found
+
     @cached_property
     def scaled(self) -> FloatArray:
         """The attributes as distances want them: standardised, or by range where values are nominal or missing (HEOM)."""

@@ -14,6 +14,7 @@ from fairtrial.resampling.finding import Finding
 from fairtrial.resampling.layout import MOST_SPLITS, Layout
 
 _CHUNK = 16
+_LEAST, _MOST = 19, 199
 _WORK = 1_000_000_000
 
 
@@ -22,7 +23,7 @@ class Leaks:
     """Test rows with an equal row in the training part, for each split: `same` class and `other` class.
 
     The expected numbers are means over random stratified folds of the same sizes (NaN for splits that are not examined); p is
-    the share of those with at least as many in all.
+    the share of those with at least as many in all, of which `drawn` were looked at (0 if no two rows are equal).
     """
 
     same: IntArray
@@ -31,6 +32,7 @@ class Leaks:
     expected_other: FloatArray
     p_same: float
     p_other: float
+    drawn: int
 
 
 def leaks(layout: Layout, n_permutations: int, rng: np.random.Generator) -> Leaks:
@@ -46,7 +48,7 @@ def leaks(layout: Layout, n_permutations: int, rng: np.random.Generator) -> Leak
     splits = len(layout.splits)
     if len(rows) == 0:
         none = np.zeros(splits, dtype=np.intp)
-        return Leaks(none, none, none.astype(np.float64), none.astype(np.float64), 1.0, 1.0)
+        return Leaks(none, none, none.astype(np.float64), none.astype(np.float64), 1.0, 1.0, 0)
     counts = [_count(layout, rows, groups, start) for start in range(0, splits, MOST_SPLITS)]
     same, other = (np.concatenate([each[side] for each in counts]) for side in (0, 1))
     chance = _by_chance(layout, rows, groups, n_permutations, rng)
@@ -56,7 +58,7 @@ def leaks(layout: Layout, n_permutations: int, rng: np.random.Generator) -> Leak
         expected[side][layout.examined] = chance[side].mean(axis=0)
         at_least = chance[side].sum(axis=1) >= seen[layout.examined].sum()
         p.append(float((1 + at_least.sum()) / (1 + len(at_least))))
-    return Leaks(same, other, expected[0], expected[1], p[0], p[1])
+    return Leaks(same, other, expected[0], expected[1], p[0], p[1], len(chance[0]))
 
 
 def equal_rows(values: FloatArray) -> tuple[IntArray, IntArray]:
@@ -92,16 +94,9 @@ def _by_chance(
     """The counts of random stratified folds: the sides of the rows of each class are handed out anew."""
     sides = layout.sides()
     affordable = _WORK // max(1, len(rows) * sides.shape[1])
-    drawn = [_CHUNK] * max(1, min(n_permutations, 199, affordable) // _CHUNK)
-    members = [np.flatnonzero(layout.labels == code) for code in range(len(layout.classes))]
-    places = [np.flatnonzero(layout.labels[rows] == code) for code in range(len(layout.classes))]
-    found = []
-    for size in drawn:
-        dealt = np.empty((size, len(rows), sides.shape[1]), dtype=np.uint8)
-        for own, place in zip(members, places, strict=True):
-            for b in range(size):
-                dealt[b, place] = sides[rng.permutation(own)[: len(place)]]
-        found.append(_twins(layout, rows, groups, dealt))
+    drawn = max(_LEAST, min(n_permutations, _MOST, affordable))
+    chunks = [min(_CHUNK, drawn - start) for start in range(0, drawn, _CHUNK)]
+    found = [_twins(layout, rows, groups, layout.dealt(rows, sides, size, rng)) for size in chunks]
     return np.concatenate([each[0] for each in found]), np.concatenate([each[1] for each in found])
 
 

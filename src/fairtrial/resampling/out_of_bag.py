@@ -43,7 +43,8 @@ class ErrorEstimates:
     """All estimates of one run; one of them is chosen: `value`, `standard_error`, `low` and `high` are its own.
 
     `no_information` is the loss if cases and predictions had nothing to do with each other, `overfitting` runs from 0 (none)
-    to 1 (all that was learnt is chance), `weight` is what the .632+ estimate gives to the cases left out.
+    to 1 (all that was learnt is chance), `weight` is what the .632+ estimate leaves of 1 beside resubstitution: for the cases
+    left out, and where these are worse than no information, 0.368 of it for the no-information rate.
     `monte_carlo_error` is how far the leave-one-out bootstrap would move with other draws: more resamples make it smaller,
     not the standard error.
     """
@@ -254,21 +255,21 @@ class _LeftOut:
 
 
 def _plus(error: float, e1: float, gamma: float) -> tuple[float, float, float, tuple[float, float, float]]:
-    """The .632+ estimate, the relative overfitting rate, the weight of what was left out, and the estimate's slopes.
+    """The .632+ estimate (Efron & Tibshirani 1997, equation 32), the relative overfitting rate, its weight, and the slopes.
 
     Slopes are those with respect to resubstitution, leave-one-out bootstrap and no-information rate.
     """
     gap, room = min(e1, gamma) - error, gamma - error
+    plain = 0.368 * error + 0.632 * e1
     if gap <= 0 or room <= 0:
-        return 0.368 * error + 0.632 * e1, 0.0, 0.632, (0.368, 0.632, 0.0)
+        return plain, 0.0, 0.632, (0.368, 0.632, 0.0)
     overfitting = gap / room
-    weight = 0.632 / (1 - 0.368 * overfitting)
-    value = error + weight * gap
-    if e1 >= gamma:
-        return value, 1.0, 1.0, (0.0, 1.0, 0.0)
     rest = 1 - 0.368 * overfitting
+    value = plain + gap * 0.368 * 0.632 * overfitting / rest
+    if e1 >= gamma:
+        return value, 1.0, 1.0, (0.0, 0.632, 0.368)
     of_gap, of_room = 0.632 / rest**2, -0.632 * 0.368 * (overfitting / rest) ** 2
-    return value, overfitting, weight, (1 - of_gap - of_room, of_gap, of_room)
+    return value, overfitting, 0.632 / rest, (1 - of_gap - of_room, of_gap, of_room)
 
 
 def _standard_error(

@@ -1,13 +1,15 @@
-"""Do test and training rows of a class look alike? Statistics of the given splits and of random stratified ones like them.
+"""Do test and training rows look alike? Statistics of the given splits and of random stratified ones like them.
 
-A permutation hands the places of a class (which parts of which splits a row is in) out to its rows anew. That keeps the sizes,
-the class counts and whatever parts share, so that the given splits are one more draw if they ignore the attributes.
+They are computed within each class, where a shift of one class shows most clearly, and over all classes together, where a
+shift that they share does. A permutation hands the places of a class (which parts of which splits a row is in) out to its rows
+anew. That keeps the sizes, the class counts and whatever parts share, so that the given splits are one more draw if they
+ignore the attributes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,7 @@ from fairtrial.kernels import ranking, two_sample
 from fairtrial.kernels.energy import energy_distances
 from fairtrial.kernels.mixed_distance import distances, nearest
 from fairtrial.kernels.threads import in_chunks
+from fairtrial.resampling.aligned import aligned
 from fairtrial.resampling.layout import Layout
 from fairtrial.resampling.outlying import outlyingness
 
@@ -42,12 +45,12 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class _Class:
-    """What is needed of one class: its rows that are looked at, their neighbours, and everything that is computed once.
+    """What is needed of one class, or of all (-1): the rows that are looked at, their neighbours, and what is computed once.
 
     `used` are positions in the data set; `queries` and `neighbours` are places in `used`, of which the queries are the first.
     """
 
-    members: IntArray
+    code: int
     used: IntArray
     neighbours: IntArray
     distances: FloatArray
@@ -61,11 +64,15 @@ class _Class:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """All statistics; for each class its rows and how many of them were looked at; whether each attribute was, too."""
+    """All statistics; for each class its rows and how many of them were looked at; whether each attribute was, too.
+
+    `together` is how many rows of all classes were looked at together: none where there is only one class.
+    """
 
     cells: tuple[Cells, ...]
     rows: IntArray
     sampled: IntArray
+    together: int
     attributes: bool
 
 
@@ -80,24 +87,24 @@ def shift(layout: Layout, n_permutations: int, most_rows: int, seed: np.random.S
     [1.0, 1.0]
     """
     sides = layout.sides()
-    codes = range(len(layout.classes))
-    streams = seed.spawn(2 * len(codes))
-    sizes = np.bincount(layout.labels, minlength=len(codes))
-    chosen = sample_sizes(sizes, sides.shape[1], len(layout.columns.names), n_permutations, most_rows)
+    sizes, d = np.bincount(layout.labels, minlength=len(layout.classes)), len(layout.columns.names)
     if max(len(layout.splits.parts[s].test) for s in layout.examined) < 2:
-        return Shift((), sizes, np.zeros_like(sizes), False)
-    d = len(layout.columns.names)
-    fits = sides.shape[1] * d * len(codes) * (n_permutations + 1) <= _MOST_CELLS
+        return Shift((), sizes, np.zeros_like(sizes), 0, False)
+    wanted = np.append(sizes, layout.n_rows) if len(sizes) > 1 else sizes
+    chosen = sample_sizes(wanted, sides.shape[1], d, n_permutations, most_rows)
+    fits = sides.shape[1] * d * len(wanted) * (n_permutations + 1) <= _MOST_CELLS
+    sampling, dealing = seed.spawn(2)
+    parts = list(_classes(layout, chosen, sampling, fits))
     apart = [np.zeros((n_permutations + 1, sides.shape[1])) for _ in range(4)]
-    cells = []
-    for code in codes:
-        if sizes[code] < 2:
-            continue
-        rows = _prepared(layout, code, int(chosen[code]), np.random.default_rng(streams[2 * code]), fits)
-        found = _statistics(rows, sides, n_permutations, streams[2 * code + 1])
-        cells += list(_cells(layout, code, found, fits))
-        apart = [total + each * (sizes[code] / rows.sampled) for total, each in zip(apart, found.sums, strict=True)]
-    return Shift((*cells, *_outlying_cells(layout, apart)), sizes, np.where(sizes < 2, 0, chosen), fits)
+    cells: list[Cells] = []
+    for rows, found in zip(parts, _statistics(layout, parts, sides, n_permutations, dealing), strict=True):
+        cells += _cells(layout, rows.code, found, fits)
+        if rows.code >= 0:
+            share = sizes[rows.code] / rows.sampled
+            apart = [total + each * share for total, each in zip(apart, found.sums, strict=True)]
+    looked_at = np.where(sizes < 2, 0, chosen[: len(sizes)])
+    together = int(chosen[-1]) if len(sizes) > 1 else 0
+    return Shift((*cells, *_outlying_cells(layout, apart)), sizes, looked_at, together, fits)
 
 
 def sample_sizes(sizes: IntArray, splits: int, attributes: int, n_permutations: int, most_rows: int) -> IntArray:
@@ -119,10 +126,24 @@ def _work(sampled: float, size: float, columns: float, attributes: float) -> flo
     return float(sampled * columns * (attributes + NEIGHBOURS + sampled / 16) + sampled * size * attributes)
 
 
-def _prepared(layout: Layout, code: int, sampled: int, rng: np.random.Generator, attributes: bool) -> _Class:
-    members, nominal = np.flatnonzero(layout.labels == code), layout.columns.nominal
-    queries = np.sort(rng.permutation(len(members))[:sampled])
-    own = np.ascontiguousarray(layout.scaled[members])
+def _classes(layout: Layout, chosen: IntArray, seed: np.random.SeedSequence, attributes: bool) -> Iterator[_Class]:
+    """Each class with at least two rows, and all together if there are several."""
+    streams = seed.spawn(len(chosen))
+    for code in range(len(layout.classes)):
+        members = np.flatnonzero(layout.labels == code)
+        if len(members) > 1:
+            yield _prepared(layout, code, members, layout.scaled[members], int(chosen[code]), streams[code], attributes)
+    if len(layout.classes) > 1:
+        ranks = aligned(layout.columns.values, layout.columns.nominal, layout.labels)
+        rows = replace(layout, columns=replace(layout.columns, values=ranks)).scaled
+        yield _prepared(layout, -1, np.arange(layout.n_rows), rows, int(chosen[-1]), streams[-1], attributes)
+
+
+def _prepared(
+    layout: Layout, code: int, members: IntArray, own: FloatArray, sampled: int, seed: np.random.SeedSequence, attributes: bool
+) -> _Class:
+    nominal, own = layout.columns.nominal, np.ascontiguousarray(own)
+    queries = np.sort(np.random.default_rng(seed).permutation(len(members))[:sampled])
     k = max(1, min(NEIGHBOURS, (len(members) - 1) // 4))
     near = np.concatenate(in_chunks(lambda start, stop: _nearest(queries[start:stop], own, nominal, k), sampled, 64))
     used = np.concatenate([queries, np.setdiff1d(near, queries)])
@@ -130,9 +151,8 @@ def _prepared(layout: Layout, code: int, sampled: int, rng: np.random.Generator,
     place[used] = np.arange(len(used))
     matrix = np.empty((sampled, sampled))
     distances(own[queries], own[queries], nominal, matrix)
-    values = layout.columns.values[members[queries]]
-    orders = [_ordered(values[:, j], bool(nominal[j])) for j in range(len(nominal))] if attributes else []
-    return _Class(members, members[used], place[near], matrix, orders, outlyingness(own, nominal)[queries])
+    orders = [_ordered(own[queries, j], bool(nominal[j])) for j in range(len(nominal))] if attributes else []
+    return _Class(code, members[used], place[near], matrix, orders, outlyingness(own, nominal)[queries])
 
 
 def _nearest(queries: IntArray, rows: FloatArray, nominal: BoolArray, k: int) -> IntArray:
@@ -152,7 +172,7 @@ def _ordered(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArray] | 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """Of one class and some permutations: energy distances and AUCs (b, split), attributes (b, split, attribute), sums."""
+    """Of a class, or all, and permutations: energy distances and AUCs (b, split), attributes (b, split, attribute), sums."""
 
     energy: FloatArray
     auc: FloatArray
@@ -160,15 +180,24 @@ class _Found:
     sums: tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
-def _statistics(rows: _Class, sides: npt.NDArray[np.uint8], n_permutations: int, seed: np.random.SeedSequence) -> _Found:
+def _statistics(
+    layout: Layout, classes: list[_Class], sides: npt.NDArray[np.uint8], n_permutations: int, seed: np.random.SeedSequence
+) -> list[_Found]:
+    """Of each of these classes, all under the same permutations."""
     streams = seed.spawn(-(-n_permutations // _CHUNK))
+    used = np.unique(np.concatenate([rows.used for rows in classes]))
+    places = [np.searchsorted(used, rows.used) for rows in classes]
 
-    def some(start: int, stop: int) -> _Found:
-        rng, size = np.random.default_rng(streams[start // _CHUNK]), len(rows.used)
-        dealt = [sides[rng.permutation(rows.members)[:size]] for _ in range(stop - start)]
-        return _evaluated(rows, np.stack([sides[rows.used], *dealt] if start == 0 else dealt))
+    def some(start: int, stop: int) -> list[_Found]:
+        dealt = layout.dealt(used, sides, stop - start, np.random.default_rng(streams[start // _CHUNK]))
+        if start == 0:
+            dealt = np.concatenate([sides[used][None], dealt])
+        return [_evaluated(rows, dealt[:, place]) for rows, place in zip(classes, places, strict=True)]
 
-    parts = in_chunks(some, n_permutations, _CHUNK)
+    return [_joined(parts) for parts in zip(*in_chunks(some, n_permutations, _CHUNK), strict=True)]
+
+
+def _joined(parts: Sequence[_Found]) -> _Found:
     return _Found(
         np.concatenate([each.energy for each in parts]),
         np.concatenate([each.auc for each in parts]),
