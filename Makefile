@@ -55,7 +55,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/measures.py
 	$(BIN)/python benchmarks/significance.py
 	$(BIN)/python benchmarks/dob_scv.py
-	$(BIN)/python benchmarks/c45.py
+	$(BIN)/python -m benchmarks.c45 --write
 
 calibration: $(VENV)/.bench
 	$(BIN)/python benchmarks/calibration.py

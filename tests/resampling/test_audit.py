@@ -253,3 +253,13 @@ def test_html_is_escaped():
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         audit([([0], [1])], ([[1.0], [2.0]], None), **options)
+
+
+def test_too_few_permutations_to_find_a_shift_are_told():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = ["a", "b"] * 30
+    folds = [(np.flatnonzero(np.arange(60) % 3 != fold), np.flatnonzero(np.arange(60) % 3 == fold)) for fold in range(3)]
+    assert "A shift can hardly be found at alpha 0.05 with 19 permutations: take at least" in str(
+        audit(folds, (X, y), n_permutations=19)
+    )
+    assert "hardly" not in str(audit(folds, (X, y), n_permutations=199))

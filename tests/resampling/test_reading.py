@@ -55,3 +55,12 @@ def test_bad_files_are_refused(tmp_path):
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(InputError, match="must be a CSV table"):
         read_splits(tmp_path / "empty.csv", 3)
+
+
+def test_a_row_that_is_no_number_is_named():
+    with pytest.raises(InputError, match=r"must hold whole numbers in the column 'row', got 'x' in row 2"):
+        read_splits(pd.DataFrame({"fold": [0, 1], "row": ["0", "x"]}), 2)
+    with pytest.raises(InputError, match="at least 1 row"):
+        read_splits(pd.DataFrame({"fold": [], "row": []}), 2)
+    with pytest.raises(InputError, match="rows count from 0"):
+        read_splits(pd.DataFrame({"fold": [0, 1], "row": [1, 2]}), 2)

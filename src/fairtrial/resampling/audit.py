@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial._check import between, generator, whole_number
-from fairtrial.resampling.chance import Judged, judge
+from fairtrial.resampling.chance import Judged, families_of, judge
 from fairtrial.resampling.coverage import Coverage, coverage, coverage_findings
 from fairtrial.resampling.finding import LEVELS, Finding, listed
 from fairtrial.resampling.layout import MOST_SPLITS, Layout, read_layout
@@ -220,7 +221,11 @@ def _basis(layout: Layout, examined: Shift, n_permutations: int, alpha: float, f
     """What the judgement of shift rests on."""
     if not examined.cells:
         return ("Shift is not looked for: each test part is a single row.",)
-    told = [] if found else ["No shift found; a small one may be there all the same."]
+    enough = ceil(families_of(examined.cells) / alpha) - 1
+    if n_permutations < enough:
+        told = [f"A shift can hardly be found at alpha {alpha:g} with {n_permutations} permutations: take at least {enough}."]
+    else:
+        told = [] if found else ["No shift found; a small one may be there all the same."]
     told += [
         f"Shift is judged against {n_permutations} random stratified folds of the same sizes, at alpha {alpha:g} "
         "for all splits, classes, attributes and statistics together."

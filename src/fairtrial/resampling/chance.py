@@ -68,6 +68,11 @@ def judge(cells: Sequence[Cells]) -> tuple[list[Judged], list[Alike]]:
     return judged, [_alike(name, cells, float(_among(smallest, ranks[f"alike: {name}"][:1])[0])) for name in sorted(means)]
 
 
+def families_of(cells: Sequence[Cells]) -> int:
+    """How many families share the chance of a false finding: those of the cells, and those of folds that are too alike."""
+    return len({_family(each) for each in cells}) + sum(any(_of_a_class(each, name) for each in cells) for name in _ALIKE)
+
+
 def _family(cells: Cells) -> str:
     if cells.check in {ENERGY, AUC}:
         return cells.check

@@ -26,10 +26,8 @@ def read_splits(table: Any, n_rows: int) -> Splits:
             raise InputError(f"{told} must have the column {name!r}, got {list(map(str, frame.columns))}")
     columns = {name: _whole(told, name, frame[name]) for name in ("repeat", "fold", "row") if name in frame}
     rows, fold = columns["row"], columns["fold"]
-    if len(rows) == 0:
-        raise InputError(f"{told} must hold at least 1 row, got 0")
     if rows.min() < 0 or rows.max() >= n_rows:
-        raise InputError(f"{told} must hold rows from 0 to {n_rows - 1}, got {rows.min()} to {rows.max()}")
+        raise InputError(f"{told} must hold rows from 0 to {n_rows - 1}, got {rows.min()} to {rows.max()}: rows count from 0")
     repeat = columns.get("repeat", np.zeros_like(rows))
     places = np.unique(np.column_stack([repeat, fold]), axis=0)
     parts = []
@@ -56,6 +54,13 @@ def _frame(table: Any) -> tuple[Any, str]:
 
 def _whole(told: str, name: str, values: Any) -> Any:
     array = np.asarray(values)
+    if len(array) == 0:
+        raise InputError(f"{told} must hold at least 1 row, got 0")
     if array.dtype.kind not in "iu":
-        raise InputError(f"{told} must hold whole numbers in the column {name!r}, got type {array.dtype}")
+        line = next((place for place, each in enumerate(array.tolist()) if not _is_whole(each)), 0)
+        raise InputError(f"{told} must hold whole numbers in the column {name!r}, got {array[line]!r} in row {line + 1}")
     return array.astype(np.intp)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) or (isinstance(value, float) and value.is_integer()) or str(value).lstrip("-").isdigit()
