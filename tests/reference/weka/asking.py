@@ -1,8 +1,10 @@
 """Ask WEKA 3.6.14 (Debian's package `weka`): write a table as ARFF, run a class of it, read what it predicts."""
 
+import json
 import os
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pandas as pd
@@ -91,3 +93,17 @@ def predicted(*arguments):
     lines = ask(*arguments, "-p", "0").splitlines()
     rows = [line.split() for line in lines if re.match(r"\s*\d+\s+\S+:\S+\s+\S+:", line)]
     return [int(row[2].split(":")[0]) - 1 for row in rows]
+
+
+def write_answers(script, frames, questions, answer):
+    """Ask each question about each frame, trained on two thirds and tested on every third row; keep the answers as JSON."""
+    answers = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, frame in frames.items():
+            paths = [Path(folder) / f"{name}-{part}.arff" for part in ("train", "test")]
+            for part, path in zip(every_third(frame), paths, strict=True):
+                write_arff(part, path)
+            for what, (asked, *options) in questions.items():
+                answers[f"{name} {what}"] = answer(asked, "-t", paths[0], "-T", paths[1], *options)
+    file = Path(script).with_name(Path(script).stem.removeprefix("make_") + ".json")
+    file.write_text(json.dumps(answers) + "\n")
