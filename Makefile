@@ -44,6 +44,7 @@ pictures: $(VENV)/.ready
 	$(BIN)/python docs/make_resampling_pictures.py
 	$(BIN)/python docs/make_audit_pictures.py
 	$(BIN)/python docs/make_condition_pictures.py
+	$(BIN)/python docs/make_simulation_pictures.py
 	$(BIN)/python docs/make_shift_pictures.py
 	$(BIN)/python docs/make_tree_pictures.py
 

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairtrial.errors import InputError
 from fairtrial.learners.c45 import C45
+from fairtrial.learners.facts import Facts
 from fairtrial.learners.naive_bayes import NaiveBayes
 from fairtrial.learners.preparing import Prepared
 from tests.reference.weka.asking import mixed
@@ -181,3 +182,23 @@ def test_a_preparation_may_look_at_the_classes():
         )
         > 0.4
     )
+
+
+class Numbered(LogisticRegression):
+    """Refuses anything but numbers from 0 on, as xgboost does."""
+
+    fairtrial_facts = Facts(nominal=False, missing=False, numbered=True)
+
+    def fit(self, X, y):
+        assert sorted(set(np.asarray(y).tolist())) == list(range(len(set(y))))
+        return super().fit(X, y)
+
+
+def test_classes_are_numbered_for_learners_that_want_it():
+    table = mixed()
+    X, y = table.drop(columns="class"), table["class"].astype(str)
+    numbered = Prepared(Numbered(max_iter=1000)).fit(X, y)
+    named = Prepared(LogisticRegression(max_iter=1000), preparation="standard").fit(X, y)
+    assert set(numbered.predict(X)) <= {"a", "b", "c"}
+    assert (numbered.predict(X) == named.predict(X)).mean() > 0.95
+    assert numbered.predict_proba(X).shape == (240, 3)

@@ -18,19 +18,22 @@ _TYPED = ("HistGradientBoostingClassifier", "LGBMClassifier")
 class Facts:
     """Whether a learner takes nominal and missing values as they are, and the scale that it needs.
 
-    `prepares` says that it prepares for itself: nothing is done for it.
+    `prepares` says that it prepares for itself: nothing is done for it. `numbered` says that it takes classes as numbers from
+    0 on only.
     """
 
     nominal: bool
     missing: bool
     scale: Scale = None
     prepares: bool = False
+    numbered: bool = False
 
     def words(self) -> str:
         """What is prepared for it, in a few words."""
         told = ["nominal to binary"] if not self.nominal else []
         told += ["gaps filled"] if not self.missing else []
         told += [f"{self.scale} scale"] if self.scale else []
+        told += ["classes numbered"] if self.numbered else []
         return ", ".join(told) or "nothing"
 
 
@@ -39,7 +42,7 @@ def facts_of(learner: Any) -> Facts:
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> facts_of(LogisticRegression())
-    Facts(nominal=False, missing=False, scale='standard', prepares=False)
+    Facts(nominal=False, missing=False, scale='standard', prepares=False, numbered=False)
     """
     declared = getattr(learner, "fairtrial_facts", None)
     if isinstance(declared, Facts):
@@ -52,7 +55,8 @@ def facts_of(learner: Any) -> Facts:
         return _common([facts_of(each) for each in within])
     if isinstance(learner, Reader):
         return Facts(nominal=True, missing=True)
-    return Facts(nominal=name in _TYPED, missing=_takes_gaps(learner), scale=_scale(name, module))
+    numbered = module.split(".")[0] == "xgboost"
+    return Facts(nominal=name in _TYPED, missing=_takes_gaps(learner), scale=_scale(name, module), numbered=numbered)
 
 
 def _learners_within(learner: Any) -> list[Any]:
@@ -71,6 +75,7 @@ def _common(facts: list[Facts]) -> Facts:
         missing=all(each.missing for each in facts),
         scale=scales[0] if scales else None,
         prepares=all(each.prepares for each in facts),
+        numbered=any(each.numbered for each in facts),
     )
 
 

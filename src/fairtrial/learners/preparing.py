@@ -57,7 +57,9 @@ class Prepared(Reader):
         self._needs = facts
         self._encoder = self._fitted_encoder(columns, labels, facts)
         self.preparation_ = self._told(training.columns, facts, used)
-        self.learner_ = clone(self.learner).fit(self._encoded(columns), self._labels_for(labels))
+        self._present, codes = np.unique(labels, return_inverse=True)
+        answers = codes if facts.numbered else self._labels_for(labels)
+        self.learner_ = clone(self.learner).fit(self._encoded(columns), answers)
         return self
 
     def _fitted_encoder(self, columns: Columns, labels: Any, facts: Facts) -> Any:
@@ -104,13 +106,14 @@ class Prepared(Reader):
     def predict(self, X: Any) -> Any:
         """The learner's predictions."""
         rows = self._ready(X)
-        return self.learner_.predict(rows)
+        told = np.asarray(self.learner_.predict(rows))
+        return self._present[told.astype(np.intp)] if self._needs.numbered else told
 
     @available_if(_can("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> FloatArray:
         """The learner's probabilities, in the order of `classes_`."""
         rows = self._ready(X)
-        return spread(self.learner_.predict_proba(rows), self.learner_.classes_, self.classes_)
+        return spread(self.learner_.predict_proba(rows), self._present, self.classes_)
 
     @available_if(_can("decision_function"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def decision_function(self, X: Any) -> FloatArray:

@@ -25,6 +25,7 @@ def draw_changes(
     x: str = "first attribute",
     y: str = "second attribute",
     title: str = "The same cases under noise",
+    subtitle: str = "Colour and shape: the class. Ringed: what the noise changed",
     side: int = 200,
 ) -> Any:
     """A panel for each frame of cases: where they lie, their class by colour and shape, those that changed ringed.
@@ -43,9 +44,9 @@ def draw_changes(
     frames = _checked(panels)
     labels = sorted({str(label) for frame in frames.values() for label in frame["label"]})
     axes = (_axis(alt.X, frames, "x", x), _axis(alt.Y, frames, "y", y))
-    drawn = [_panel(name, frame, labels, axes, side) for name, frame in frames.items()]
-    told = titled(title, "Colour and shape: the class. Ringed: what the noise changed")
-    return finished(alt.concat(*drawn, columns=columns, spacing=18).properties(title=told))
+    counted = any(frame["changed"].any() for frame in frames.values())
+    drawn = [_panel(name, frame, labels, axes, side, counted) for name, frame in frames.items()]
+    return finished(alt.concat(*drawn, columns=columns, spacing=18).properties(title=titled(title, subtitle)))
 
 
 def changed_cases(X: Any, y: Any, changed: Any, columns: tuple[int, int] = (0, 1)) -> pd.DataFrame:
@@ -83,7 +84,7 @@ def _axis(kind: Any, frames: Mapping[str, pd.DataFrame], field: str, title: str)
     return kind(f"{field}:Q", title=title, scale=alt.Scale(domain=[low - room, high + room], nice=False, zero=False))
 
 
-def _panel(name: str, frame: pd.DataFrame, labels: list[str], axes: tuple[Any, Any], side: int) -> Any:
+def _panel(name: str, frame: pd.DataFrame, labels: list[str], axes: tuple[Any, Any], side: int, counted: bool) -> Any:
     import altair as alt
 
     hues = [PALETTE[i % len(PALETTE)] for i in range(len(labels))]
@@ -100,6 +101,6 @@ def _panel(name: str, frame: pd.DataFrame, labels: list[str], axes: tuple[Any, A
         layers.append(paths.encode(*axes, x2="from_x:Q", y2="from_y:Q"))
     points = chart_of(rows).mark_point(filled=True, size=26, opacity=0.85, aria=False).encode(*axes, colour, shape)
     rings = chart_of(ringed).mark_point(size=110, color=INK, strokeWidth=1.3, opacity=1, aria=False).encode(*axes)
-    told = f"{len(ringed)} of {len(rows)} changed" if ringed else "nothing changed"
-    heading = alt.TitleParams(name, subtitle=[told], fontSize=13, subtitleFontSize=11.5, offset=6)
+    told = [f"{len(ringed)} of {len(rows)} changed" if ringed else "nothing changed"] if counted else []
+    heading = alt.TitleParams(name, subtitle=told, fontSize=13, subtitleFontSize=11.5, offset=6)
     return alt.layer(*layers, points, rings).properties(width=side, height=side, title=heading)
