@@ -53,4 +53,6 @@ def test_wrong_panels():
     with pytest.raises(InputError, match="the panel 'p' must have the column 'label'"):
         draw_changes({"p": pd.DataFrame({"x": [1], "y": [2]})})
     one = pd.DataFrame({"x": [1.0], "y": [2.0], "label": ["a"], "changed": [False]})
-    assert "nothing changed" in str(draw_changes({"p": one}).to_dict())
+    assert "changed" not in draw_changes({"p": one}).to_dict()["concat"][0]["title"]["subtitle"]
+    both = draw_changes({"p": one, "q": one.assign(changed=True)}).to_dict()["concat"]
+    assert [panel["title"]["subtitle"] for panel in both] == [["nothing changed"], ["1 of 1 changed"]]
