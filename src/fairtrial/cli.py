@@ -242,10 +242,13 @@ def _print(frame: pd.DataFrame) -> None:
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=1000)
+        console = Console(width=sum(2 + max(len(str(cell)) for cell in [name, *frame[name]]) for name in frame.columns))
     else:
         narrow = 1 + (console.width < 170) + (console.width < 110)
-        left_out = [*["also called", "reference", "what it is"][:narrow], *["class", "parameters"][: narrow - 1]]
+        left_out = [
+            *["also called", "reference", "what it is"][:narrow],
+            *(["class", "parameters", "from"][:narrow] if narrow > 1 else []),
+        ]
         frame = frame.drop(columns=left_out, errors="ignore")
         for wordy in ("what it is", "parameters"):
             frame = _cut(frame, wordy, console.width)
