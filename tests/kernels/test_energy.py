@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy.spatial.distance import cdist
 from scipy.stats import energy_distance
 
@@ -11,6 +11,7 @@ from tests.reference import two_sample as twin
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 14), complement=st.booleans())
+@example(seed=72, n=4, complement=True)  # rounding leaves more than nothing of no training rows
 @settings(max_examples=60, deadline=None)
 def test_equals_its_twin(seed, n, complement):
     rng = np.random.default_rng(seed)

@@ -29,7 +29,8 @@ def energy_distances(distances: FloatArray, test: FloatArray, train: FloatArray)
         else:
             weighed = distances @ train
             across, rest = _inner(weighed, test), _inner(weighed, train)
-        return np.asarray(2 * across / (m * n) - within / m**2 - rest / n**2)
+        found = 2 * across / (m * n) - within / m**2 - rest / n**2
+    return np.where((m > 0) & (n > 0), found, np.nan)
 
 
 def _inner(first: FloatArray, second: FloatArray) -> FloatArray:
