@@ -1,6 +1,7 @@
 """Whose fault it is shows in the class, and Python's own classes still catch it."""
 
 import inspect
+import pickle
 
 import pytest
 
@@ -37,3 +38,17 @@ def test_the_tree_is_drawn_in_the_docstring():
 
 def test_a_message_is_printed_as_it_was_written():
     assert str(errors.UnknownNameError("no measure is called 'x'")) == "no measure is called 'x'"
+
+
+def test_mistakes_of_a_study_are_told_a_line_each_in_the_order_of_the_file():
+    problems = [errors.Problem("learners.a", 12, "x"), errors.Problem("seed", 2, "y"), errors.Problem("", None, "z")]
+    error = errors.SpecError.of(problems, "study.toml")
+    assert str(error).splitlines() == ["study.toml: z", "study.toml:2: seed: y", "study.toml:12: learners.a: x"]
+    assert [each.message for each in error.problems] == ["z", "y", "x"]
+    assert str(errors.SpecError.of(problems[:1])) == "12: learners.a: x"
+
+
+def test_a_spec_error_crosses_processes_with_its_problems():
+    error = pickle.loads(pickle.dumps(errors.SpecError.of([errors.Problem("seed", 2, "y")])))
+    assert error.problems == (errors.Problem("seed", 2, "y"),)
+    assert errors.SpecError("plain").problems == ()

@@ -18,6 +18,8 @@ IntArray = npt.NDArray[np.intp]
 # Integer labels within this span are encoded by counting, which is much faster than sorting.
 _COUNTABLE_SPAN = 4096
 _CONVENTIONAL_PAIRS = ((0, 1), (-1, 1))
+# Probabilities that are sums of shares leave 0 to 1 by as little as this.
+_ROUNDING = 1e-9
 
 
 def generator(name: str, seed: object) -> np.random.Generator:
@@ -147,9 +149,9 @@ def finite(name: str, array: FloatArray) -> FloatArray:
 
 
 def probabilities(name: str, array: FloatArray) -> FloatArray:
-    """Each value in [0, 1]; each row of a matrix sums to one."""
+    """Each value in [0, 1], a rounding error apart, which is taken away; each row of a matrix sums to one."""
     finite(name, array)
-    outside = (array < 0) | (array > 1)
+    outside = (array < -_ROUNDING) | (array > 1 + _ROUNDING)
     if outside.any():
         place = tuple(np.argwhere(outside)[0])
         raise InputError(
@@ -162,7 +164,7 @@ def probabilities(name: str, array: FloatArray) -> FloatArray:
         if off.any():
             row = int(np.argmax(off))
             raise InputError(f"{name} must sum to 1 in each row, got {sums[row]:.9g} at row {row}: normalise the rows")
-    return array
+    return array if array.size == 0 or (array.min() >= 0 and array.max() <= 1) else np.clip(array, 0.0, 1.0)
 
 
 def weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | None:

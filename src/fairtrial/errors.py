@@ -4,7 +4,7 @@
 FairtrialError                 everything raised on purpose
 ├── InputError                 the user's data or arguments (also a ValueError)
 │   └── UnknownNameError       a name that is not registered (also a LookupError)
-├── SpecError                  the study file, with its place
+├── SpecError                  the study file, with each Problem in it and its place
 ├── LearnerError               the learner under trial
 └── StoreError                 the file that keeps the evidence
 
@@ -14,6 +14,14 @@ FairtrialWarning               everything warned about on purpose (also a UserWa
 └── SuspectInputWarning        input that is allowed but is probably not what was meant
 ```
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class FairtrialError(Exception):
@@ -28,8 +36,46 @@ class UnknownNameError(InputError, LookupError):
     """A name that nothing is registered under."""
 
 
+@dataclass(frozen=True)
+class Problem:
+    """A mistake in a study: its place (`learners.forest`), the line of the file where that is known, and what is wrong.
+
+    >>> print(Problem("learners.forest", 12, "no learner is called 'forrest'"))
+    12: learners.forest: no learner is called 'forrest'
+    """
+
+    place: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return ": ".join(str(part) for part in (self.line, self.place, self.message) if part not in (None, ""))
+
+
 class SpecError(FairtrialError):
-    """The study file is wrong; the message gives the place."""
+    """The study is wrong; the message lists every mistake with its place, and `problems` holds them.
+
+    >>> error = SpecError.of([Problem("seed", 2, "seed must be a whole number, got 'x'")], source="study.toml")
+    >>> print(error)
+    study.toml:2: seed: seed must be a whole number, got 'x'
+    """
+
+    problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of(cls, problems: Iterable[Problem], source: str = "") -> SpecError:
+        """Of all mistakes, in the order of their lines; `source` is the name of the file."""
+        found = tuple(sorted(problems, key=lambda each: each.line or 0))
+        error = cls("\n".join(_told(each, source) for each in found))
+        error.problems = found
+        return error
+
+
+def _told(problem: Problem, source: str) -> str:
+    """The mistake as compilers tell it: file, line, place, message."""
+    if not source:
+        return str(problem)
+    return f"{source}:{problem}" if problem.line is not None else f"{source}: {problem}"
 
 
 class LearnerError(FairtrialError):

@@ -53,7 +53,7 @@ class Problem:
         if self.noise.of == "class":
             groups = [np.flatnonzero(self.codes == code) for code in eligible]
             return [(group, exact_count(level, len(group))) for group in groups]
-        group = np.flatnonzero(np.isin(self.codes, eligible))
+        group = self._cases(eligible)
         m = exact_count(level, len(self.codes))
         if m > len(group):
             names = [self.labels.names[code] for code in eligible]
@@ -65,7 +65,13 @@ class Problem:
 
     def base(self, eligible: list[int]) -> int:
         """How many cases the level refers to."""
-        return int(np.isin(self.codes, eligible).sum()) if self.noise.of == "class" else len(self.codes)
+        return len(self._cases(eligible)) if self.noise.of == "class" else len(self.codes)
+
+    def _cases(self, eligible: list[int]) -> IntArray:
+        """The cases of these classes."""
+        if len(eligible) == self.k:
+            return np.arange(len(self.codes))
+        return np.flatnonzero(np.isin(self.codes, eligible))
 
     def drawn(self, eligible: list[int], rng: np.random.Generator) -> IntArray:
         """The rows to change, by chance."""

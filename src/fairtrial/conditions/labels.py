@@ -82,16 +82,40 @@ def read_labels(y: Any, classes: Sequence[Any] | str = "present") -> Labels:
     """
     if y is None:
         raise InputError("y must hold the class of each case, got None")
-    values = column("y", y)
     declared = _categories(y)
-    found, (codes,) = encode(declared, None, y=values)
-    names = tuple(found.names.tolist())
+    names, codes = _declared_codes(y, declared) or _encoded(y, declared)
     if not isinstance(classes, str):
         return _in_order(names, codes, list(classes), declared)
     if classes == "declared" and declared is None:
         raise InputError("classes='declared' needs y as a pandas category, which declares its classes: or list the classes")
-    present = np.arange(len(names)) if classes == "declared" else np.unique(codes)
+    present = np.flatnonzero(np.bincount(codes, minlength=len(names)))
+    if classes == "declared" or len(present) == len(names):
+        return Labels(names, codes)
     return Labels(tuple(names[place] for place in present), np.searchsorted(present, codes))
+
+
+def _encoded(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...], IntArray]:
+    found, (codes,) = encode(declared, None, y=column("y", y))
+    return tuple(found.names.tolist()), codes
+
+
+def _declared_codes(y: Any, declared: list[Any] | None) -> tuple[tuple[Any, ...], IntArray] | None:
+    """The codes that a pandas category has already; None where what it holds has to be looked at."""
+    if declared is None or not (all(isinstance(each, str) for each in declared) or _whole(declared)):
+        return None
+    codes = np.asarray(_array_of(y).codes, dtype=np.intp)
+    if len(codes) == 0 or codes.min() < 0:
+        return None
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in declared), codes
+
+
+def _whole(values: list[Any]) -> bool:
+    return all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in values)
+
+
+def _array_of(y: Any) -> Any:
+    """The Categorical of a Series, or the Categorical itself."""
+    return y.array if hasattr(y, "iloc") else y
 
 
 def relabelled(y: Any, rows: IntArray, labels: Sequence[Any]) -> Any:
@@ -116,11 +140,21 @@ def relabelled(y: Any, rows: IntArray, labels: Sequence[Any]) -> Any:
 def _put(column: Any, rows: IntArray, labels: list[Any]) -> Any:
     declared = _categories(column)
     if declared is not None:
+        place = {label: code for code, label in enumerate(declared)}
+        codes = [place.get(label, -1) for label in labels]
+        if min(codes) >= 0:
+            return _recoded(column, rows, codes)
         column = column.add_categories([each for each in dict.fromkeys(labels) if each not in declared])
     new = put(column, rows, labels)
     if any(kept != label for kept, label in zip(np.asarray(new[rows], dtype=object), labels, strict=True)):
         raise misfit(new.dtype, labels)
     return new
+
+
+def _recoded(column: Any, rows: IntArray, codes: list[int]) -> Any:
+    new = column.codes.copy()
+    new[rows] = codes
+    return type(column).from_codes(new, dtype=column.dtype, validate=False)
 
 
 def _categories(y: Any) -> list[Any] | None:

@@ -47,7 +47,7 @@ def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
     try:
         return np.frombuffer(_tools()[1].decompress(packed), dtype=dtype)
-    except (zstandard.ZstdError, ValueError) as error:
+    except (zstandard.ZstdError, ValueError, MemoryError) as error:  # a damaged length may ask for all memory
         raise StoreError(f"evidence is damaged and cannot be read ({error}): run these trials again in a new file") from None
 
 
@@ -56,5 +56,5 @@ def _tools() -> tuple[Any, Any]:
     if not hasattr(_own, "tools"):
         import zstandard
 
-        _own.tools = (zstandard.ZstdCompressor(level=_LEVEL), zstandard.ZstdDecompressor())
+        _own.tools = (zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True), zstandard.ZstdDecompressor())
     return _own.tools  # type: ignore[no-any-return]

@@ -1,0 +1,92 @@
+"""The judge on 100 million predictions: within 2 GB of memory, and within 3x of DuckDB reading and sorting the scores.
+
+Run by `python benchmarks/judge.py [ROWS]` (default 100,000,000; 10,000,000 takes seconds); writes benchmarks/JUDGE.md.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+
+import duckdb
+
+HERE = Path(__file__).parent
+LIMIT_MB, LIMIT_TIMES = 2000, 3.0
+MEMORY = "512MB"
+
+
+def write_file(path: Path, rows: int) -> None:
+    """Scores that are nearly all different, which is the hardest case, and labels cut at 0.7."""
+    with duckdb.connect() as connection:
+        connection.execute("SELECT setseed(0.5)")
+        connection.execute(
+            "COPY (SELECT truth, (score > 0.7)::INT AS prediction, score FROM "
+            "(SELECT truth, (0.4 * truth + u + v) / 2.4 AS score "
+            f"FROM (SELECT CAST(random() < 0.3 AS INT) AS truth, random() AS u, random() AS v FROM range({rows})))) TO '{path}'"
+        )
+
+
+def merely_sorting(path: Path) -> None:
+    """Child process: DuckDB reads truth and score and sorts by score, batch by batch, under the same limit."""
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as spill, duckdb.connect() as connection:
+        connection.execute(
+            f"SET memory_limit = '{MEMORY}'; SET temp_directory = '{spill}'; SET preserve_insertion_order = false"
+        )
+        reader = connection.sql(f"SELECT score, truth FROM '{path}' ORDER BY score DESC").to_arrow_reader(1 << 18)
+        rows = sum(batch.num_rows for batch in reader)
+    _report(rows, time.perf_counter() - start)
+
+
+def judging(path: Path) -> None:
+    """Child process: the whole judgement."""
+    from fairtrial.study.judgement import judge
+
+    start = time.perf_counter()
+    found = judge(path, stream=True)
+    _report(int(found.scores["rows"].max()), time.perf_counter() - start)
+
+
+def _report(rows: int, seconds: float) -> None:
+    print(rows, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def child(what: str, path: Path) -> tuple[int, float, float]:
+    """Rows, seconds and peak memory in MB of a child process."""
+    done = subprocess.run([sys.executable, __file__, what, str(path)], capture_output=True, text=True, check=True)
+    rows, seconds, peak = done.stdout.split()
+    return int(rows), float(seconds), float(peak)
+
+
+def main() -> None:
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "predictions.parquet"
+        write_file(path, rows)
+        _, sort_s, sort_mb = child("sort", path)
+        judged, judge_s, judge_mb = child("judge", path)
+        megabytes = path.stat().st_size / 1e6
+    times = judge_s / sort_s
+    text = (
+        "# The judge on a large file\n\n"
+        f"Written by `python benchmarks/judge.py {rows}` on {date.today()}, {platform.machine()}, {os.cpu_count()} cores.\n\n"
+        f"{judged:,} rows ({megabytes:,.0f} MB of Parquet), all scores different: judged in {judge_s:.1f} s at a peak of "
+        f"{judge_mb:,.0f} MB (limit {LIMIT_MB:,} MB: {'met' if judge_mb <= LIMIT_MB else '**missed**'}). "
+        f"DuckDB merely reading and sorting the scores takes {sort_s:.1f} s and {sort_mb:,.0f} MB: "
+        f"the judge takes {times:.2f} times as long "
+        f"(limit {LIMIT_TIMES:g}: {'met' if times <= LIMIT_TIMES else '**missed**'}).\n"
+    )
+    (HERE / "JUDGE.md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    children = {"sort": merely_sorting, "judge": judging}
+    children[sys.argv[1]](Path(sys.argv[2])) if len(sys.argv) > 2 else main()

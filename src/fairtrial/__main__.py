@@ -1,0 +1,5 @@
+"""`python -m fairtrial` is the command line."""
+
+from fairtrial.cli import app
+
+app(prog_name="fairtrial")

@@ -1,0 +1,166 @@
+"""Which code a study may name: classes of installed packages. The decision falls before anything is imported."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Iterable
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from fairtrial.errors import InputError, UnknownNameError
+
+_REMEDY = "install it as a package, or allow it by --allow-local-code (in Python allow_local_code=True)"
+
+
+def imported_class(
+    path: str, *, methods: tuple[str, ...] = ("fit", "predict"), allow_local_code: bool = False, folder: Path | None = None
+) -> type[Any]:
+    """The class that an import path names: `package.module.Class`.
+
+    The module must belong to an installed package, editable installs included; the standard library, `__main__`, files, and
+    modules that are found only in the current folder or through PYTHONPATH are refused, unless `allow_local_code`. Then also
+    `file.py:Class` works, by a path relative to `folder`.
+
+    >>> imported_class("sklearn.tree.DecisionTreeClassifier").__name__
+    'DecisionTreeClassifier'
+    >>> imported_class("os.system")
+    Traceback (most recent call last):
+    fairtrial.errors.InputError: 'os.system' is refused: os belongs to Python itself, and no learner does
+    """
+    if not allow_local_code:
+        check_installed(path)
+        found = _attribute(path, *path.rpartition(".")[::2])
+    else:
+        found = _local(path, folder)
+    if not (inspect.isclass(found) and all(hasattr(found, each) for each in methods)):
+        raise InputError(f"{path} must be a class with {' and '.join(methods)}, got {found!r}")
+    return found
+
+
+def check_installed(path: str) -> None:
+    """Refuse an import path that names anything but a member of an installed package; nothing is imported."""
+    parts = path.split(".")
+    if any(each in path for each in "/\\:") or path.endswith(".py"):
+        raise InputError(f"{path!r} is refused: it names a file or a call, not package.module.Class; {_REMEDY}")
+    if len(parts) < 2 or not all(each.isidentifier() for each in parts):
+        raise UnknownNameError(f"no learner can be imported as {path!r}: an import path looks like package.module.Class")
+    if parts[0] == "__main__":
+        raise InputError(f"{path!r} is refused: __main__ is whatever runs at the moment, not a package; {_REMEDY}")
+    if parts[0] in sys.stdlib_module_names:
+        raise InputError(f"{path!r} is refused: {parts[0]} belongs to Python itself, and no learner does")
+    _check_modules(path, parts[:-1])
+
+
+def _check_modules(path: str, modules: list[str]) -> None:
+    """Whether what would be imported is what is installed. Below a package with a file of its own all is the package's."""
+    name, trusted, actual = "", installed_folders(), None
+    for part in modules:
+        name = f"{name}.{part}" if name else part
+        installed = PathFinder.find_spec(name, trusted) or _from_finders(name)
+        meant = _found(name) if actual is None else PathFinder.find_spec(name, actual)
+        if meant is None:
+            raise UnknownNameError(f"no learner can be imported as {path!r}: there is no module {name}")
+        if installed is None or (meant.origin is not None and not _same_file(installed.origin, meant.origin)):
+            where = f" ({meant.origin})" if meant.origin else ""
+            raise InputError(f"{path!r} is refused: {name}{where} does not belong to an installed package; {_REMEDY}")
+        if meant.origin is not None:
+            return
+        trusted, actual = _locations(installed), _locations(meant)
+
+
+def _found(name: str) -> ModuleSpec | None:
+    """What Python would import under this name, or has imported."""
+    try:
+        return find_spec(name)
+    except ValueError:  # a module that somebody made by hand
+        return None
+
+
+def installed_folders() -> list[str]:
+    """Where packages are installed, and the folders that editable installs add."""
+    found = [*site.getsitepackages(), *(sysconfig.get_path(each) for each in ("purelib", "platlib"))]
+    if site.ENABLE_USER_SITE:
+        found.append(site.getusersitepackages())
+    found = list(dict.fromkeys(found))
+    return [*found, *dict.fromkeys(added for folder in found for added in _added(Path(folder)))]
+
+
+def _added(folder: Path) -> Iterable[str]:
+    """The folders that .pth files name, as the module `site` reads them."""
+    for file in sorted(folder.glob("*.pth")):
+        try:
+            lines = file.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            continue
+        for line in lines:
+            if line.strip() and not line.startswith(("#", "import ", "import\t")):
+                added = os.path.join(folder, line.strip())
+                if os.path.isdir(added):
+                    yield added
+
+
+def _from_finders(name: str) -> ModuleSpec | None:
+    """From the finders that some editable installs set up; they know their own packages only."""
+    for finder in sys.meta_path:
+        if str(getattr(finder, "__module__", "")).startswith("__editable__"):
+            spec = finder.find_spec(name, None)
+            if spec is not None:
+                return spec
+    return None
+
+
+def _locations(spec: ModuleSpec) -> list[str]:
+    return list(spec.submodule_search_locations or ())
+
+
+def _same_file(first: str | None, second: str) -> bool:
+    return first is not None and os.path.realpath(first) == os.path.realpath(second)
+
+
+def _local(path: str, folder: Path | None) -> Any:
+    """Whatever the path names, here and now: the user has allowed it."""
+    module, _, name = path.rpartition(":" if ":" in path else ".")
+    if not module or not name.isidentifier():
+        raise UnknownNameError(f"no learner can be imported as {path!r}: write package.module.Class or file.py:Class")
+    if module.endswith(".py"):
+        module = _run_file((folder or Path()) / module, path)
+    elif "/" in path or "\\" in path:
+        raise UnknownNameError(f"no learner can be imported as {path!r}: of a file write file.py:Class")
+    return _attribute(path, module, name)
+
+
+def _run_file(file: Path, path: str) -> str:
+    """The name under which the module of a file is imported; a file is run once."""
+    file = file.resolve()
+    name = f"fairtrial_local_{file.stem}"
+    if name in sys.modules and not _same_file(sys.modules[name].__file__, str(file)):
+        name += f"_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return name
+    spec = spec_from_file_location(name, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise UnknownNameError(f"no learner can be imported as {path!r}: there is no file {file}")
+    sys.modules[name] = module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        raise InputError(f"{path!r} cannot be imported: {type(error).__name__}: {error}") from error
+    return name
+
+
+def _attribute(path: str, module: str, name: str) -> Any:
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UnknownNameError(f"no learner can be imported as {path!r}: {error}") from None
+    except Exception as error:
+        raise InputError(f"{path!r} cannot be imported: {type(error).__name__}: {error}") from error

@@ -1,0 +1,36 @@
+"""The command line: files of evidence."""
+
+import pandas as pd
+
+
+def test_export_writes_a_line_for_each_test_row(run, finished, tmp_path):
+    csv, parquet = tmp_path / "rows.csv", tmp_path / "rows.parquet"
+    told = run("export", finished[0], "--csv", csv, "--parquet", parquet)
+    assert told.exit_code == 0, told.output
+    lines = (150 + 178) * 2 * 2
+    assert f"written: {csv} ({lines} lines)" in told.stdout
+    rows = pd.read_csv(csv)
+    assert len(rows) == len(pd.read_parquet(parquet)) == lines
+    assert {"dataset", "condition", "level", "learner", "repeat", "fold", "row", "truth", "prediction"} < set(rows)
+    assert "score[setosa]" in rows
+
+
+def test_export_refuses_in_one_sentence(run, finished, tmp_path):
+    assert "--csv FILE or --parquet FILE" in run("export", finished[0]).stderr
+    there = tmp_path / "there.csv"
+    there.write_text("mine")
+    told = run("export", finished[0], "--csv", there)
+    assert told.exit_code == 2
+    assert there.read_text() == "mine"
+    assert run("export", finished[0], "--csv", there, "--force").exit_code == 0
+    nowhere = run("export", tmp_path / "nowhere.fairtrial", "--csv", tmp_path / "x.csv")
+    assert nowhere.exit_code == 2
+    assert "Traceback" not in nowhere.output
+
+
+def test_merge_refuses_what_is_no_store(run, finished, tmp_path):
+    foreign = tmp_path / "foreign.fairtrial"
+    foreign.write_text("no database")
+    told = run("merge", tmp_path / "all.fairtrial", finished[0], foreign)
+    assert told.exit_code == 2
+    assert "foreign.fairtrial" in told.stderr

@@ -1,0 +1,210 @@
+"""Learners that do what a learner should not. Each deed is done while fitting."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class UntellableError(Exception):
+    def __str__(self):
+        raise RuntimeError("no")
+
+    __repr__ = __str__
+
+
+class EndlessError(Exception):
+    def __str__(self):
+        while True:
+            pass
+
+
+def close_everything(owner):
+    os.closerange(3, 4096)
+
+
+def close_everything_and_go_on(owner):
+    os.closerange(3, 4096)
+    for number in range(200):
+        os.open(os.path.join(owner.folder, f"{number}"), os.O_CREAT | os.O_RDWR)
+    time.sleep(1)
+
+
+def write_everywhere(owner):
+    for descriptor in range(3, 4096):
+        try:
+            os.write(descriptor, b"rubbish" * 20)
+        except OSError:
+            pass
+
+
+def write_half(owner):
+    """Too little to be seen as rubbish before the evidence comes."""
+    for descriptor in range(3, 4096):
+        try:
+            os.write(descriptor, b"r")
+        except OSError:
+            pass
+
+
+def print_much(owner):
+    line = b"x" * 65535 + b"\n"
+    for _ in range(800):
+        os.write(1, line)
+
+
+def fork_and_return(owner):
+    os.fork()
+
+
+def leave_process(owner):
+    """A process that leaves our group, as daemons do, and writes down who it is."""
+    code = "import os, sys, time; os.setsid(); open(sys.argv[1], 'w').write(str(os.getpid())); print('up', flush=True); time.sleep(600)"
+    started = subprocess.Popen([sys.executable, "-S", "-c", code, owner.note], stdout=subprocess.PIPE)
+    started.stdout.readline()
+    started.stdout.close()
+
+
+def leave_process_and_die(owner):
+    leave_process(owner)
+    os._exit(0)
+
+
+def leave_thread(owner):
+    def rubbish():
+        while True:
+            write_everywhere(owner)
+
+    stop = threading.Event()
+    threading.Thread(target=stop.wait, daemon=True).start()
+
+
+def leave_alarm(owner):
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+
+
+def linger(owner):
+    time.sleep(0.6)
+
+
+def overflow(owner):
+    sys.setrecursionlimit(10**9)
+
+    def deeper(value):
+        return [deeper(sorted([value], key=deeper))]
+
+    deeper(0)
+
+
+def eat(owner):
+    kept = []
+    while True:
+        kept.append(np.ones(1_000_000))
+
+
+def eat_in_c(owner):
+    """A library that gives up when it gets no memory, and says so."""
+    library = ctypes.CDLL(None)
+    library.malloc.restype = ctypes.c_void_p
+    library.malloc.argtypes = [ctypes.c_size_t]
+    while library.malloc(1 << 24):
+        pass
+    os.write(2, b"terminate called after throwing an instance of 'std::bad_alloc'\n")
+    os.abort()
+
+
+def kill_warden(owner):
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def stop_oneself(owner):
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def chdir(owner):
+    os.chdir("/")
+    sys.setrecursionlimit(50_000)
+    sys.stdout = None
+
+
+def close_output(owner):
+    os.close(1)
+    os.close(2)
+
+
+def raise_(error):
+    raise error
+
+
+def talk_and_raise(owner):
+    print("I began", flush=True)
+    os.write(2, b"and I complained\n")
+    raise ValueError("too few rows")
+
+
+DEEDS = {
+    "nothing": lambda owner: None,
+    "raise": lambda owner: raise_(ValueError("too few rows")),
+    "talk and raise": talk_and_raise,
+    "talk": lambda owner: print("hello"),
+    "interrupt": lambda owner: raise_(KeyboardInterrupt("stop")),
+    "sys.exit": lambda owner: sys.exit(5),
+    "untellable": lambda owner: raise_(UntellableError()),
+    "endless error": lambda owner: raise_(EndlessError()),
+    "os._exit": lambda owner: os._exit(3),
+    "kill": lambda owner: os.kill(os.getpid(), signal.SIGKILL),
+    "killpg": lambda owner: os.killpg(os.getpgrp(), signal.SIGKILL),
+    "terminate": lambda owner: os.kill(os.getpid(), signal.SIGTERM),
+    "abort": lambda owner: os.abort(),
+    "null pointer": lambda owner: ctypes.string_at(0),
+    "loop": lambda owner: raise_(ValueError(sum(1 for _ in iter(int, 1)))),
+    "loop in C": lambda owner: pow(7, 10**10),
+    "sleep": lambda owner: time.sleep(600),
+    "close everything": close_everything,
+    "close everything and go on": close_everything_and_go_on,
+    "write everywhere": write_everywhere,
+    "write half": write_half,
+    "print much": print_much,
+    "fork and return": fork_and_return,
+    "leave process": leave_process,
+    "leave process and die": leave_process_and_die,
+    "leave thread": leave_thread,
+    "leave alarm": leave_alarm,
+    "linger": linger,
+    "overflow": overflow,
+    "eat": eat,
+    "eat in C": eat_in_c,
+    "kill warden": kill_warden,
+    "stop oneself": stop_oneself,
+    "chdir": chdir,
+    "close output": close_output,
+}
+
+
+class Trouble(ClassifierMixin, BaseEstimator):
+    """Does a deed, then predicts the class that is most common. `folder` and `note` are for what a deed writes."""
+
+    def __init__(self, deed="nothing", folder="", note=""):
+        self.deed = deed
+        self.folder = folder
+        self.note = note
+
+    def fit(self, X, y):
+        DEEDS[self.deed](self)
+        self.classes_, counts = np.unique(np.asarray(y), return_counts=True)
+        self.shares_ = counts / counts.sum()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[self.shares_.argmax()])
+
+    def predict_proba(self, X):
+        return np.tile(self.shares_, (len(X), 1))

@@ -1,0 +1,98 @@
+"""A whole study that is small, learners that misbehave, and a way to run it in a process that can be killed."""
+
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+TRIALS = 2 * 2 * 4 * 2 * 3
+
+
+class Sleepy(GaussianNB):
+    """Naive Bayes that takes its time, so that there is a middle of a run."""
+
+    def fit(self, X, y):
+        time.sleep(0.02)
+        return super().fit(X, y)
+
+
+class Misbehaving(ClassifierMixin, BaseEstimator):
+    """Kills its process, hangs, or takes all memory that it can get."""
+
+    def __init__(self, how="kill"):
+        self.how = how
+
+    def fit(self, X, y):
+        if self.how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        while self.how == "hang":
+            time.sleep(0.1)
+        self.classes_ = np.unique(y)
+        self.taken_ = []
+        while True:
+            self.taken_.append(np.ones(10_000_000))
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+def whole_study():
+    """Two data sets x two conditions x four learners x two repeats of three folds."""
+    from fairtrial.study.study import Study
+
+    return Study(
+        data=["iris", "wine"],
+        learners={
+            "bayes": GaussianNB(),
+            "tree": DecisionTreeClassifier(),
+            "forest": RandomForestClassifier(3),
+            "sleepy": Sleepy(),
+        },
+        conditions={"class-noise": [0, 0.1]},
+        resampling={"scheme": "stratified", "folds": 3, "repeats": 2},
+        seed=7,
+        name="whole",
+    )
+
+
+def harmful_study():
+    """A learner that learns among three that do harm, each in its own way."""
+    from fairtrial.study.study import Study
+
+    return Study(
+        data=["iris"],
+        learners={"bayes": GaussianNB(), **{how: Misbehaving(how) for how in ("kill", "hang", "hog")}},
+        resampling={"scheme": "stratified", "folds": 2},
+        limits={"time": 1.5, "memory": "400 MB"},
+        name="harmful",
+    )
+
+
+class Counting:
+    """Writes how many trials are stored to the standard output, a line for each batch."""
+
+    def __init__(self):
+        self.count = 0
+
+    def start(self, study, learners, planned, stored, where):
+        self.count = stored
+
+    def came(self, arrived):
+        self.count += len(arrived)
+        print(self.count, flush=True)
+
+    def stop(self, summary):
+        print(summary, flush=True)
+
+
+if __name__ == "__main__":
+    from fairtrial.study.coordinator import run
+    from tests.study.whole_study import whole_study as imported  # a class of __main__ would be another class
+
+    run(imported(), sys.argv[1], engine=sys.argv[2], jobs=int(sys.argv[3]), progress=Counting())

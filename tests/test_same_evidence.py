@@ -1,0 +1,173 @@
+"""Whole studies on real engines: the same evidence byte for byte on any of them, whatever is killed on the way."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import psutil
+import pytest
+
+from fairtrial.study.coordinator import run
+from fairtrial.study.store import Store
+
+from .study.loopback import loopback
+from .study.small_study import Watching
+from .study.whole_study import TRIALS, harmful_study, whole_study
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def digest(path):
+    with Store.open(path) as store:
+        return store.evidence_digest()
+
+
+def counts(path):
+    with Store.open(path) as store:
+        return store.counts()
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory):
+    """The digest of the evidence of one worker."""
+    path = tmp_path_factory.mktemp("one") / "one.fairtrial"
+    summary = run(whole_study(), path, jobs=1, progress=False)
+    assert (summary.done, summary.failed) == (TRIALS, 0)
+    return digest(path)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with loopback(tmp_path_factory.mktemp("dask"), 2) as here:
+        yield here
+
+
+@pytest.mark.parametrize(("engine", "jobs"), [("local", 4), ("dask", 3)])
+def test_any_number_of_workers_leaves_the_same_evidence(tmp_path, evidence, engine, jobs):
+    summary = run(whole_study(), tmp_path / "a.fairtrial", engine=engine, jobs=jobs, progress=False)
+    assert (summary.done, summary.failed) == (TRIALS, 0)
+    assert digest(tmp_path / "a.fairtrial") == evidence
+
+
+def coordinator(path, mark):
+    """The coordinator as a process, which has begun to store evidence."""
+    command = [sys.executable, "-m", "tests.study.whole_study", str(path), "local", "1"]
+    environment = {**os.environ, "FAIRTRIAL_TEST_MARK": mark}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def processes_with(mark):
+    """Processes that descend from the coordinator, whoever their parent is now."""
+    found = []
+    for each in psutil.process_iter():
+        try:
+            if each.environ().get("FAIRTRIAL_TEST_MARK") == mark and each.status() != psutil.STATUS_ZOMBIE:
+                found.append(each)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return found
+
+
+def nobody_is_left(mark):
+    until = time.monotonic() + 20
+    while processes_with(mark):
+        assert time.monotonic() < until, f"still there: {processes_with(mark)}"
+        time.sleep(0.05)
+
+
+def test_five_kills_of_the_coordinator_lose_nothing_and_change_nothing(tmp_path, evidence):
+    path, mark, chance, before = tmp_path / "a.fairtrial", uuid.uuid4().hex, random.Random(5), 0
+    for _ in range(5):
+        with coordinator(path, mark) as process:
+            told = int(process.stdout.readline())
+            time.sleep(chance.random() * 0.1)
+            assert process.poll() is None
+            process.kill()
+        nobody_is_left(mark)
+        stored = counts(path)
+        assert set(stored) == {"ok"}
+        assert before < told <= stored["ok"] < TRIALS, "what was told to be stored is stored, and there is more to do"
+        before = stored["ok"]
+    summary = run(whole_study(), path, progress=False)
+    assert (summary.stored, summary.done) == (before, TRIALS - before)
+    assert digest(path) == evidence
+
+
+def test_ctrl_c_in_a_terminal_which_reaches_all_processes_stops_cleanly(tmp_path, evidence):
+    path, mark = tmp_path / "a.fairtrial", uuid.uuid4().hex
+    with coordinator(path, mark) as process:
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        lines = process.stdout.read().splitlines()
+        assert process.wait(20) == 0
+    stored = counts(path)
+    assert set(stored) == {"ok"}
+    assert lines[-1].startswith(f"stopped: {stored['ok']} of {TRIALS} trials are stored")
+    nobody_is_left(mark)
+    run(whole_study(), path, progress=False)
+    assert digest(path) == evidence
+
+
+def test_a_child_that_is_killed_costs_its_trial_alone_which_can_be_tried_again(tmp_path, evidence):
+    path = tmp_path / "a.fairtrial"
+    summary = run(whole_study(), path, jobs=2, progress=Watching(20, kill_child))
+    assert summary.done == TRIALS
+    assert summary.failed <= 1
+    assert set(summary.failures) <= {"crash"}
+    again = run(whole_study(), path, jobs=1, retry=["crash"], progress=False)
+    assert (again.done, again.failed) == (summary.failed, 0)
+    assert digest(path) == evidence
+
+
+def test_a_warden_that_is_killed_costs_nothing(tmp_path, evidence):
+    path = tmp_path / "a.fairtrial"
+    summary = run(whole_study(), path, jobs=1, progress=Watching(20, kill_warden))
+    assert (summary.done, summary.failed) == (TRIALS, 0)
+    assert digest(path) == evidence
+
+
+def one_warden():
+    """The process that has the child in which learners run."""
+    ours = psutil.Process().children()
+    return next(each for each in ours if "warden" in " ".join(each.cmdline()) and each.children())
+
+
+def kill_warden():
+    one_warden().kill()
+
+
+def kill_child():
+    one_warden().children()[0].kill()
+
+
+def test_a_dask_worker_that_is_killed_costs_nothing(tmp_path, evidence, cluster):
+    victim, path = cluster.worker(), tmp_path / "a.fairtrial"
+    summary = run(whole_study(), path, engine=cluster.address, progress=Watching(20, victim.kill))
+    assert victim.wait(10) == -signal.SIGKILL
+    assert (summary.done, summary.failed) == (TRIALS, 0)
+    assert digest(path) == evidence
+
+
+def test_learners_that_kill_hang_or_take_all_memory_fail_alone(tmp_path, cluster):
+    with_dask, alone = tmp_path / "dask.fairtrial", tmp_path / "local.fairtrial"
+    run(harmful_study(), with_dask, engine=cluster.address, progress=False)
+    run(harmful_study(), alone, jobs=2, progress=False)
+    with Store.open(with_dask) as store:
+        trials = store.archive().trials()
+    found = {learner: set(group) for learner, group in trials.groupby("learner")["status"]}
+    assert found == {"bayes": {"ok"}, "kill": {"crash"}, "hang": {"timeout"}, "hog": {"memory"}}
+    assert len(trials) == 8
+    assert digest(with_dask) == digest(alone)
+    assert cluster_is_alive(cluster)
+
+
+def cluster_is_alive(cluster):
+    from distributed import Client
+
+    with Client(cluster.address.replace("dask://", "tcp://"), set_as_default=False) as client:
+        return len(client.nthreads()) == 2
