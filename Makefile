@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: help demo test lint docs pictures bench calibration oracle scale clean
 
 help:
-	@echo "make demo   install into .venv and judge two classifiers: table, intervals, pictures"
+	@echo "make demo   install into .venv and run studies/quickstart.toml: four learners, four data sets, clean and noisy"
 	@echo "make test   the whole test suite"
 	@echo "make lint   ruff, mypy --strict, import-linter"
 	@echo "make docs   build the documentation into site/"
@@ -23,7 +23,8 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 demo: $(VENV)/.ready
-	$(BIN)/python examples/quickstart.py
+	@mkdir -p demo
+	$(BIN)/fairtrial run studies/quickstart.toml --store demo/quickstart.fairtrial
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -57,6 +58,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/significance.py
 	$(BIN)/python benchmarks/dob_scv.py
 	$(BIN)/python -m benchmarks.c45 --write
+	$(BIN)/python benchmarks/study.py
 
 calibration: $(VENV)/.bench
 	$(BIN)/python benchmarks/calibration.py

@@ -1,7 +1,10 @@
 """Small chunks for tests: one trial after the other on a data set of 60 rows."""
 
+import json
 import pickle
 from functools import cache
+from pathlib import Path
+from time import monotonic, sleep
 
 import numpy as np
 
@@ -36,6 +39,28 @@ def expected():
     evidence = Bench(TrialData.of(dataset()), chunk).run(chunk.tasks[0])
     assert evidence.status == "ok"
     return evidence.prediction, evidence.scores
+
+
+def told(note):
+    """What a learner wrote down, once it is there."""
+    file, until = Path(note), monotonic() + 60
+    while not file.exists() and monotonic() < until:
+        sleep(0.02)
+    return json.loads(file.read_text())
+
+
+def is_gone(process):
+    """Whether a process ends within a minute; one that nobody has asked about yet counts as ended."""
+    until = monotonic() + 60
+    while monotonic() < until:
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state == "Z":
+            return True
+        sleep(0.02)
+    return False
 
 
 def is_right(evidence):

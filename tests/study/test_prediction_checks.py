@@ -7,6 +7,7 @@ from fairtrial.study.prediction_checks import (
     agreed,
     check_classes,
     check_finite,
+    check_labels,
     check_once,
     check_predicted,
     check_weights,
@@ -26,6 +27,12 @@ def test_notes_are_told_once_in_order():
 def test_one_class_is_refused():
     with pytest.raises(InputError, match="at least 2 classes, got only 'a'"):
         check_classes(["a"], "")
+
+
+def test_numbers_are_no_classes():
+    check_labels([0, 1, "a", True])
+    with pytest.raises(InputError, match=r"the truth must hold classes, got 0\.5"):
+        check_labels([0, 0.5])
 
 
 def test_predicted_labels_unknown_misspelt_and_never_predicted():

@@ -61,6 +61,12 @@ def test_the_display_is_closed_where_the_run_broke_off():
     assert "\x1b[?25h" in out.getvalue()  # the cursor is shown again
 
 
+@pytest.mark.parametrize("kind", [Lines, Live])
+def test_a_run_with_nothing_to_do_is_one_line(kind, capsys):
+    kind().stop(RunSummary(6, 6, 0))
+    assert capsys.readouterr().err == "all 6 trials were stored before: nothing to do\n"
+
+
 @pytest.mark.parametrize(("wanted", "kind"), [(None, Lines), (True, Live), (False, Silent)])
 def test_not_in_a_terminal(wanted, kind):
     assert type(progress_of(wanted)) is kind

@@ -1,12 +1,14 @@
 """Learners that do what a learner should not. Each deed is done while fitting."""
 
 import ctypes
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -38,19 +40,15 @@ def close_everything_and_go_on(owner):
 
 def write_everywhere(owner):
     for descriptor in range(3, 4096):
-        try:
+        with suppress(OSError):
             os.write(descriptor, b"rubbish" * 20)
-        except OSError:
-            pass
 
 
 def write_half(owner):
     """Too little to be seen as rubbish before the evidence comes."""
     for descriptor in range(3, 4096):
-        try:
+        with suppress(OSError):
             os.write(descriptor, b"r")
-        except OSError:
-            pass
 
 
 def print_much(owner):
@@ -65,7 +63,7 @@ def fork_and_return(owner):
 
 def leave_process(owner):
     """A process that leaves our group, as daemons do, and writes down who it is."""
-    code = "import os, sys, time; os.setsid(); open(sys.argv[1], 'w').write(str(os.getpid())); print('up', flush=True); time.sleep(600)"
+    code = "import os, sys, time; os.setsid(); open(sys.argv[1], 'w').write(str(os.getpid())); print(flush=True); time.sleep(600)"
     started = subprocess.Popen([sys.executable, "-S", "-c", code, owner.note], stdout=subprocess.PIPE)
     started.stdout.readline()
     started.stdout.close()
@@ -77,16 +75,11 @@ def leave_process_and_die(owner):
 
 
 def leave_thread(owner):
-    def rubbish():
-        while True:
-            write_everywhere(owner)
-
-    stop = threading.Event()
-    threading.Thread(target=stop.wait, daemon=True).start()
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
 
 
 def leave_alarm(owner):
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(9))
     signal.setitimer(signal.ITIMER_REAL, 0.3)
 
 
@@ -136,8 +129,31 @@ def chdir(owner):
 
 
 def close_output(owner):
-    os.close(1)
-    os.close(2)
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+def tell(owner):
+    """Who and where we are, whole or not at all."""
+    threads = [len(os.listdir(f"/proc/{process}/task")) for process in (os.getppid(), os.getpid())]
+    facts = {"pid": os.getpid(), "warden": os.getppid(), "group": os.getpgrp(), "threads": threads, "environment": dict(os.environ)}
+    facts |= {"descriptors": [int(each) for each in os.listdir("/proc/self/fd")], "input": sys.stdin.read(), "folder": os.getcwd()}
+    facts |= {"recursion": sys.getrecursionlimit(), "output": sys.stdout is not None}
+    facts["alarm"] = str(signal.getsignal(signal.SIGALRM))
+    with open(owner.note + ".part", "w") as file:
+        json.dump(facts, file)
+    os.replace(owner.note + ".part", owner.note)
+
+
+def tell_and_sleep(owner):
+    tell(owner)
+    time.sleep(600)
+
+
+def reserve(owner):
+    """Address space that is never touched."""
+    owner.kept_ = np.empty(50_000_000)
 
 
 def raise_(error):
@@ -184,6 +200,9 @@ DEEDS = {
     "eat in C": eat_in_c,
     "kill warden": kill_warden,
     "stop oneself": stop_oneself,
+    "tell": tell,
+    "tell and sleep": tell_and_sleep,
+    "reserve": reserve,
     "chdir": chdir,
     "close output": close_output,
 }

@@ -35,15 +35,18 @@ def of_table(measure: Measure, table: Confusion, plan: Plan, counted: bool) -> I
     return _percentiles(measure.name, estimate, values, plan)
 
 
-def of_tally(measure: Measure, tally: ScoreTally, plan: Plan, counted: bool) -> Interval:
-    """A measure of scores: DeLong's or Newcombe's interval of an AUC, else the spread of the binned tally drawn anew."""
+def of_tally(measure: Measure, tally: ScoreTally, plan: Plan, counted: bool, coarser: ScoreTally | None = None) -> Interval:
+    """A measure of scores: DeLong's or Newcombe's interval of an AUC, else the spread of the binned tally drawn anew.
+
+    `coarser` is the same tally in bins, where that is at hand: it saves putting the whole one into bins again.
+    """
     with quiet():
         estimate = float(measure.of(tally))  # type: ignore[attr-defined]
         if not counted:
             return _without(measure.name, estimate, plan)
         if measure.name == "auc":
             return _auc(estimate, tally, plan)
-        coarse = binned(tally, BINS)
+        coarse = binned(tally if coarser is None else coarser, BINS)
         cells = redrawn(np.stack([coarse.pos, coarse.neg]), plan)
         values = measure.of(ScoreTally(coarse.values, cells[:, 0], cells[:, 1]))  # type: ignore[attr-defined]
         apart = values - float(measure.of(coarse))  # type: ignore[attr-defined]

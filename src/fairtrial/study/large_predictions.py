@@ -18,7 +18,7 @@ from fairtrial.measures.closed_intervals import wilson
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.intervals import Interval
 from fairtrial.measures.tally import ScoreTally
-from fairtrial.study.counted_intervals import binned, of_mean, of_table, of_tally
+from fairtrial.study.counted_intervals import BINS, binned, of_mean, of_table, of_tally
 from fairtrial.study.judged_curves import MOST_POINTS, gathered
 from fairtrial.study.judged_plan import Plan, quiet
 from fairtrial.study.judged_tables import (
@@ -147,8 +147,6 @@ class _Counting:
         self.classes += class_lines(*named, table, areas, self.plan.level, self.counted, support)
         if table is not None:
             self._subgroups(model)
-        if model.kind == "probability":
-            self._calibrated(model)
 
     def _line(self, model: LargeModel, measure: Measure, found: Interval, rows: int) -> dict[str, Any]:
         limits = {"estimate": found.estimate, "low": found.low, "high": found.high, "method": found.method, "note": found.note}
@@ -169,45 +167,47 @@ class _Counting:
         is_positive = f"({self.every.truth} = {model.positive})"
         tally = self.file.tally(model.scores[model.positive], is_positive, model.where, self.every.weight)
         wanted = [each for each in self.measures if each.facts.needs == "scores"]
-        found = {each.name: of_tally(each, tally, self.plan, self.counted) for each in {*wanted, auc}}
-        self.coarse[model.dataset, model.name] = binned(tally, 1 << 14)
-        return found
+        coarse = self.coarse[model.dataset, model.name] = binned(tally, 4 * BINS)
+        return {each.name: of_tally(each, tally, self.plan, self.counted, coarse) for each in {*wanted, auc}}
 
     def _sums(self, model: LargeModel) -> dict[str, Interval]:
-        """Brier score and log loss by their sums."""
-        truth = self.every.truth
-        squares = " + ".join(f"({each} - ({truth} = {i})::INT) ** 2" for i, each in enumerate(model.scores))
-        halved = f"({squares}) / 2" if len(model.scores) == 2 else f"({squares})"
-        cases = " ".join(f"WHEN {truth} = {i} THEN {each}" for i, each in enumerate(model.scores))
-        of_truth = f"(CASE {cases} END)"
-        loss = f"(CASE WHEN {of_truth} <= 0 THEN NULL ELSE -ln({of_truth}) END)"
-        weight = self.every.weight or "1"
-        means = ", ".join(f"sum({weight} * {each}) / sum({weight}), stddev_samp({each})" for each in (halved, loss))
-        query = f"SELECT {means}, count(*) FILTER (WHERE {of_truth} <= 0) FROM {{table}} WHERE {{where}} AND {model.where}"
-        brier, brier_spread, log_loss, loss_spread, impossible = self.file.rows(query)[0]
-        log_loss = float("inf") if impossible else log_loss
+        """Brier score and log loss by their sums, and calibration in ten bins as in `calibration_curve`: one scan for all."""
+        forecast, came, called = self._forecast(model)
+        square, loss = _losses(model, self.every.truth)
+        place = " + ".join(f"(f > {i / 10!r})::INT" for i in range(1, 10))
+        sums = ", ".join(f"sum(w * {each})" for each in ("f", "c::INT", "1", "s", "s * s", "l", "l * l"))
+        columns = f"{forecast} AS f, {came} AS c, {square} AS s, {loss} AS l, {self.every.weight or '1'} AS w"
+        lines = f"(SELECT {columns} FROM {{table}} WHERE {{where}} AND {model.where})"
+        found = self.file.rows(
+            f"SELECT {place} AS b, {sums}, count(*) FILTER (WHERE l IS NULL) FROM {lines} GROUP BY b ORDER BY b"
+        )
+        totals = np.zeros(5)
+        for _, forecasts, hits, total, *parts, _ in found:
+            if total:
+                low, high = wilson(float(hits), float(total), self.plan.level)
+                named = (model.dataset, model.name, called, float(forecasts / total), float(hits / total), float(total))
+                self.calibration.append(dict(zip(CALIBRATION_COLUMNS, (*named, low, high), strict=True)))
+            totals += [float(total), *(float(each or 0) for each in parts)]
+        return self._means(model, totals, sum(line[-1] for line in found))
+
+    def _means(self, model: LargeModel, totals: Any, impossible: int) -> dict[str, Interval]:
+        """Means with their limits from sums and sums of squares; a true class called impossible has an infinite loss."""
+        means = totals[[1, 3]] / totals[0]
+        spread = np.sqrt(np.maximum(0.0, totals[[2, 4]] / totals[0] - means**2) * model.rows / max(1, model.rows - 1))
+        values = {"brier": float(means[0]), "log_loss": float("inf") if impossible else float(means[1])}
         return {
-            "brier": of_mean("brier", brier, brier_spread or 0.0, model.rows, self.plan, self.counted),
-            "log_loss": of_mean("log_loss", log_loss, loss_spread or 0.0, model.rows, self.plan, self.counted),
+            name: of_mean(name, value, float(deviation), model.rows, self.plan, self.counted)
+            for (name, value), deviation in zip(values.items(), spread, strict=True)
         }
 
-    def _calibrated(self, model: LargeModel) -> None:
-        """Ten bins, as in `calibration_curve`."""
+    def _forecast(self, model: LargeModel) -> tuple[str, str, str]:
+        """SQL for the forecast that is judged and for whether it came true, and the class it is of."""
         truth = self.every.truth
         if model.positive is not None:
-            forecast, came, called = model.scores[model.positive], f"({truth} = {model.positive})", self._positive()
-        else:
-            most = f"greatest({', '.join(model.scores)})"
-            picked = "(CASE " + " ".join(f"WHEN {each} = {most} THEN {i}" for i, each in enumerate(model.scores)) + " END)"
-            forecast, came, called = most, f"({truth} = {picked})", "the most likely"
-        weight = self.every.weight or "1"
-        place = " + ".join(f"({forecast} > {i / 10!r})::INT" for i in range(1, 10))
-        sums = f"sum({weight} * {forecast}), sum({weight} * {came}::INT), sum({weight})"
-        query = f"SELECT {place} AS b, {sums} FROM {{table}} WHERE {{where}} AND {model.where} GROUP BY b ORDER BY b"
-        for _, forecasts, hits, total in self.file.rows(query):
-            low, high = wilson(float(hits), float(total), self.plan.level) if total else (float("nan"),) * 2
-            line = (model.dataset, model.name, called, float(forecasts / total), float(hits / total), float(total), low, high)
-            self.calibration.append(dict(zip(CALIBRATION_COLUMNS, line, strict=True)))
+            return model.scores[model.positive], f"({truth} = {model.positive})", self._positive()
+        most = f"greatest({', '.join(model.scores)})"
+        picked = "(CASE " + " ".join(f"WHEN {each} = {most} THEN {i}" for i, each in enumerate(model.scores)) + " END)"
+        return most, f"({truth} = {picked})", "the most likely"
 
     def _subgroups(self, model: LargeModel) -> None:
         """Measures of labels for each subgroup."""
@@ -231,3 +231,13 @@ class _Counting:
         with quiet():
             lines = [self._line(model, each, of_table(each, table, self.plan, self.counted), rows) for each in wanted]
         self.groups += [{**line, **common, "note": "; ".join(part for part in (small, line["note"]) if part)} for line in lines]
+
+
+def _losses(model: LargeModel, truth: str) -> tuple[str, str]:
+    """SQL for what each row adds to the Brier score and to the log loss (NULL where that is infinite)."""
+    if len(model.scores) == 2:
+        square = f"({model.scores[1]} - {truth}) ** 2"
+    else:
+        square = "(" + " + ".join(f"({each} - ({truth} = {i})::INT) ** 2" for i, each in enumerate(model.scores)) + ")"
+    cases = " ".join(f"WHEN {truth} = {i} THEN {each}" for i, each in enumerate(model.scores))
+    return square, f"-ln(nullif(greatest((CASE {cases} END), 0), 0))"

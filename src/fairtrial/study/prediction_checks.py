@@ -34,6 +34,15 @@ class Notes:
         return tuple(self._told)
 
 
+def check_labels(truths: Sequence[Any]) -> None:
+    """True values are labels, not numbers with digits after the point."""
+    broken = next((each for each in truths if isinstance(each, float)), None)
+    if broken is not None:
+        raise InputError(
+            f"the truth must hold classes, got {broken:g}: for predicted numbers see fairtrial.measures.regression"
+        )
+
+
 def check_classes(truths: Sequence[str], where: str) -> None:
     """At least two classes are true somewhere."""
     if len(truths) < 2:

@@ -14,6 +14,7 @@ from fairtrial.study.prediction_checks import (
     Notes,
     agreed,
     check_classes,
+    check_labels,
     check_once,
     check_predicted,
     check_weights,
@@ -90,6 +91,7 @@ class _Columns:
     def __init__(self, table: pd.DataFrame, roles: Roles) -> None:
         self.table, self.roles = table, roles
         self.truth = self._complete("truth")
+        check_labels(self.truth.values)
         nothing = np.zeros(len(table), dtype=np.intp)
         self.dataset = self._complete("dataset") if roles.get("dataset") else Labels(nothing, [ONLY_DATA_SET])
         self.model = self._complete("model") if roles.get("model") else Labels(nothing, [ONLY_MODEL])

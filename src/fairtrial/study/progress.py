@@ -108,7 +108,10 @@ class Live(Lines):
         super().stop(summary)
 
     def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        if self._console is None:  # nothing was to be done
+            super()._say(text)
+        else:
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _picture(self) -> Any:
         from rich.console import Group

@@ -10,10 +10,7 @@ import threading
 from contextlib import suppress
 
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
-_SIGNALS = tuple(
-    signal.Signals[name]
-    for name in ("SIGINT", "SIGTERM", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGCHLD", "SIGPIPE", "SIGHUP", "SIGUSR2")
-)
+_SIGNALS = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGALRM", "SIGCHLD", "SIGPIPE"))
 _MOST_GROWTH = 1 << 29  # bytes that a child may keep from earlier trials
 _PAGE = resource.getpagesize()
 
@@ -24,7 +21,7 @@ class Surroundings:
     def __init__(self, link: int) -> None:
         self._link = link
         self._process = os.getpid()
-        self._identities = {each: _identity(each) for each in (0, 1, 2, link)}
+        self._identities = {each: _identity(each) for each in (1, 2, link)}
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
         self._handlers = {each: signal.getsignal(each) for each in _SIGNALS}
         self._folder = os.getcwd()
@@ -78,7 +75,7 @@ class Surroundings:
         try:
             for stream in self._streams[1:]:
                 stream.flush()
-            return all(_identity(each) == identity for each, identity in self._identities.items())
+            return all(_identity(each) == self._identities[each] for each in (1, 2))
         except (OSError, ValueError):
             return False
 
