@@ -53,7 +53,7 @@ def test_a_flood_leaves_its_end_only(log):
     assert KEPT - 10 <= len(kept) <= 2 * KEPT
 
 
-def test_one_look_ends_however_much_there_is(log):
+def test_an_empty_pipe_is_not_waited_for(log):
     assert log.drain() is False
     printed(log, b"x" * 60_000)
     assert log.drain() is False

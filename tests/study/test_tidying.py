@@ -18,7 +18,9 @@ def clean(thoroughly=False):
 
 
 def run(code, **options):
-    done = subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, timeout=60, check=False, **options)
+    done = subprocess.run(
+        [sys.executable, "-c", START + code], capture_output=True, text=True, timeout=60, check=False, **options
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

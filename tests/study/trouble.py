@@ -63,7 +63,9 @@ def fork_and_return(owner):
 
 def leave_process(owner):
     """A process that leaves our group, as daemons do, and writes down who it is."""
-    code = "import os, sys, time; os.setsid(); open(sys.argv[1], 'w').write(str(os.getpid())); print(flush=True); time.sleep(600)"
+    code = (
+        "import os, sys, time; os.setsid(); open(sys.argv[1], 'w').write(str(os.getpid())); print(flush=True); time.sleep(600)"
+    )
     started = subprocess.Popen([sys.executable, "-S", "-c", code, owner.note], stdout=subprocess.PIPE)
     started.stdout.readline()
     started.stdout.close()
@@ -137,8 +139,18 @@ def close_output(owner):
 def tell(owner):
     """Who and where we are, whole or not at all."""
     threads = [len(os.listdir(f"/proc/{process}/task")) for process in (os.getppid(), os.getpid())]
-    facts = {"pid": os.getpid(), "warden": os.getppid(), "group": os.getpgrp(), "threads": threads, "environment": dict(os.environ)}
-    facts |= {"descriptors": [int(each) for each in os.listdir("/proc/self/fd")], "input": sys.stdin.read(), "folder": os.getcwd()}
+    facts = {
+        "pid": os.getpid(),
+        "warden": os.getppid(),
+        "group": os.getpgrp(),
+        "threads": threads,
+        "environment": dict(os.environ),
+    }
+    facts |= {
+        "descriptors": [int(each) for each in os.listdir("/proc/self/fd")],
+        "input": sys.stdin.read(),
+        "folder": os.getcwd(),
+    }
     facts |= {"recursion": sys.getrecursionlimit(), "output": sys.stdout is not None}
     facts["alarm"] = str(signal.getsignal(signal.SIGALRM))
     with open(owner.note + ".part", "w") as file:

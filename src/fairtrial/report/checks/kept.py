@@ -1,0 +1,175 @@
+"""What several checks ask of results, computed once for each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from math import isnan
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from fairtrial.errors import FairtrialError, UndefinedMeasureWarning
+from fairtrial.measures.measure import Measure, get_measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.significance.verdict import Verdict
+    from fairtrial.study import Results
+    from fairtrial.study.archive import ConditionFacts, LearnerFacts
+
+T = TypeVar("T")
+DRAWN = ("holdout", "subsampling", "bootstrap")
+"""Schemes that draw each test part afresh: they do not promise to test every row."""
+_kept: WeakKeyDictionary[Results, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def once(results: Results, key: object, compute: Callable[[], T]) -> T:
+    """What was computed for these results under this key, or is now."""
+    own = _kept.setdefault(results, {})
+    if key not in own:
+        own[key] = compute()
+    found: T = own[key]
+    return found
+
+
+def quietly() -> warnings.catch_warnings[None]:
+    """Without warnings of undefined measures: checks say so themselves."""
+    return warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning)
+
+
+def section_of(results: Results, section: str) -> Mapping[str, Any]:
+    """A section of what the study declares; empty where there is none."""
+    found = results.archive.declaration.get(section)
+    return found if isinstance(found, Mapping) else {}
+
+
+def judged_measure(results: Results) -> Measure:
+    """The measure that the study is judged by."""
+    return get_measure(str(section_of(results, "verdict").get("measure") or results.measures[0]))
+
+
+def main_condition(results: Results) -> ConditionFacts:
+    """The condition without a change; the first one where the study has none."""
+    conditions = results.archive.conditions
+    return next((each for each in conditions if each.name == "clean"), conditions[0])
+
+
+def label_of(condition: ConditionFacts) -> str:
+    """Its name, and its level where it has one."""
+    return condition.name if condition.name == "clean" or isnan(condition.level) else f"{condition.name} {condition.level:g}"
+
+
+def under(frame: pd.DataFrame, condition: ConditionFacts) -> pd.DataFrame:
+    """The lines of a frame that are of this condition."""
+    levels = frame["level"].to_numpy(dtype=np.float64)
+    same = np.isnan(levels) if isnan(condition.level) else np.abs(levels - condition.level) < 1e-12
+    return frame[(frame["condition"] == condition.name).to_numpy() & same]
+
+
+def verdict_of(
+    results: Results, measure: str | None = None, condition: ConditionFacts | None = None
+) -> tuple[Verdict | None, str]:
+    """The verdict, by default the study's own on the main condition; or None and why there is none."""
+    where = condition or main_condition(results)
+
+    def compute() -> tuple[Verdict | None, str]:
+        try:
+            return results.verdict(measure, condition=where.name, level=where.level), ""
+        except FairtrialError as error:
+            return None, str(error)
+
+    name = judged_measure(results).name if measure is None else get_measure(measure).name
+    return once(results, ("verdict", name, where.name, where.level), compute)
+
+
+def estimator_of(learner: LearnerFacts) -> tuple[str, Mapping[str, Any]]:
+    """The class that learns, and its parameters, without the preparation around it."""
+    inner = learner.parameters.get("learner")
+    if isinstance(inner, Mapping) and "class" in inner:
+        return str(inner["class"]), dict(inner.get("parameters") or {})
+    return learner.class_name, learner.parameters
+
+
+def of_predictions_alone(results: Results) -> bool:
+    """Whether nothing is known but predictions: models of a file have no class."""
+    return all(not each.class_name for each in results.archive.learners)
+
+
+def scheme_of(results: Results) -> str:
+    """The scheme of resampling that is declared; empty where none is."""
+    return str(section_of(results, "resampling").get("scheme", ""))
+
+
+def split_lines(results: Results) -> pd.DataFrame:
+    """A line for each split: its rows, how many stand in both parts, and how many ids of rows do."""
+    return once(results, "splits", lambda: _splits(results)[0])
+
+
+def tested_lines(results: Results) -> pd.DataFrame:
+    """A line for each data set: rows, rows never tested, and the least and most times that a row is tested."""
+    return once(results, "tested", lambda: _splits(results)[1])
+
+
+def _splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One reading of all splits for both tables."""
+    import pandas as pd
+
+    trials, archive = results.trials(), results.archive
+    splits, tested = [], []
+    for facts in archive.datasets:
+        own = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
+        times, ids = np.zeros(len(facts.codes), dtype=np.intp), _codes(facts.row_ids)
+        for repeat, fold in own.itertuples(index=False, name=None):
+            train, test = archive.split(facts.name, repeat, fold)
+            times += np.bincount(test, minlength=len(times))
+            both = len(np.intersect1d(train, test)), len(np.intersect1d(ids[train], ids[test]))
+            splits.append((facts.name, repeat, fold, len(np.unique(train)), len(test), *both))
+        if len(own):
+            tested.append((facts.name, len(times), int((times == 0).sum()), int(times.min()), int(times.max())))
+    first = pd.DataFrame(splits, columns=["data set", "repeat", "fold", "training rows", "test rows", "in both", "ids in both"])
+    second = pd.DataFrame(tested, columns=["data set", "rows", "never tested", "least", "most"])
+    own = _kept.setdefault(results, {})
+    own.setdefault("splits", first)
+    own.setdefault("tested", second)
+    return first, second
+
+
+def _codes(ids: Any) -> Any:
+    """A number for each different id of a row."""
+    return np.unique(np.asarray(ids).astype(str), return_inverse=True)[1]
+
+
+def score_kinds(results: Results) -> pd.DataFrame:
+    """What each learner gives beside labels (probability, decision or none), read off one trial; none ran: no line."""
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        trials = results.trials()
+        good = trials[trials["status"] == "ok"].drop_duplicates("learner")
+        kinds = [one.score_kind or "none" for one in results.archive.predictions(good["trial"].tolist())]
+        return pd.DataFrame({"learner": good["learner"].astype(str).to_numpy(), "gives": kinds})
+
+    return once(results, "kinds", compute)
+
+
+def without_what_it_needs(results: Results) -> pd.DataFrame:
+    """Learners and declared measures that need scores or probabilities which the learner does not give."""
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        enough = {"scores": ("probability", "decision"), "probabilities": ("probability",)}
+        declared = [get_measure(name) for name in dict.fromkeys([*results.measures, judged_measure(results).name])]
+        lines = [
+            (learner, gives, one.name, one.facts.needs)
+            for learner, gives in score_kinds(results).itertuples(index=False, name=None)
+            for one in declared
+            if one.facts.needs in enough and gives not in enough[one.facts.needs]
+        ]
+        return pd.DataFrame(lines, columns=["learner", "gives", "measure", "needs"])
+
+    return once(results, "lacking", compute)

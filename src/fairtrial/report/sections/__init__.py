@@ -1,0 +1,1 @@
+"""The sections of a report, one in each module: `section(results)` gives it, or None where it does not apply."""
