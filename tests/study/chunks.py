@@ -23,13 +23,15 @@ def dataset():
     return Dataset.of(rng.normal(size=(60, 3)), np.repeat(["a", "b", "c"], [30, 20, 10]), name="small")
 
 
-def chunk_of(*learners, time=30.0, memory=None, data=None, conditions=(Clean(),)):
+def chunk_of(*learners, time=30.0, memory=None, data=None, conditions=None):
     """A trial for each learner, all on one split; a deed stands for the learner that does it."""
     made = [Trouble(each) if isinstance(each, str) else each for each in learners]
     rows = Rows(np.arange(0, 60, 2), np.arange(1, 60, 2), repeat=0, fold=0)
     tasks = tuple(Task(b"%016d" % place, 0, 0, place, place + 1, place + 1) for place in range(len(made)))
     data = dataset() if data is None else data
-    return Chunk(data.content_hash, (rows,), tuple(conditions), tuple(map(pickle.dumps, made)), tasks, Limits(time, memory))
+    return Chunk(
+        data.content_hash, (rows,), tuple(conditions or [Clean()]), tuple(map(pickle.dumps, made)), tasks, Limits(time, memory)
+    )
 
 
 @cache

@@ -20,6 +20,8 @@ from fairtrial.errors import InputError
 from fairtrial.study import held_data
 from fairtrial.study.guard import Guard, close_guards, run_chunk, stop_all
 from fairtrial.study.records import Needs
+from fairtrial.study.run import Bench
+from fairtrial.study.trial_data import TrialData
 
 from .chunks import chunk_of, dataset, is_gone, is_right, told
 from .trouble import Trouble
@@ -116,7 +118,7 @@ def test_descriptors_that_are_not_the_learners_own(guard, deed, error, tmp_path)
     assert all(each.stat().st_size == 0 for each in tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("deed", ["loop", "loop in C", "sleep", "endless error", "stop oneself"])
+@pytest.mark.parametrize("deed", ["loop", "loop in C", "endless error", "stop oneself"])
 def test_a_hang_is_stopped_at_the_limit(guard, deed):
     found = trial(guard, deed, time=1)
     assert (found.status, found.error) == ("timeout", "TimeLimit")
@@ -132,7 +134,8 @@ def test_the_limit_of_time_holds_for_each_trial_alone(guard):
 @pytest.mark.parametrize(("deed", "error"), [("eat", "MemoryError"), ("eat in C", "MemoryLimit")])
 def test_memory_is_limited(guard, deed, error):
     found = trial(guard, deed, time=60, memory=150_000_000)
-    assert (found.status, found.error.rpartition(".")[2]) == ("memory", error)
+    assert found.status == "memory"
+    assert found.error.endswith(error)
 
 
 def test_memory_is_limited_only_where_the_chunk_says_so(guard):
@@ -158,7 +161,7 @@ def test_what_a_learner_leaves_is_not_passed_on(guard, deed, tmp_path):
         assert is_gone((tmp_path / "left").read_text())
 
 
-def test_an_alarm_rings_for_nobody_else(guard, tmp_path):
+def test_an_alarm_rings_for_nobody_else(guard):
     assert is_right(trial(guard, "leave alarm", after="linger"))
 
 
@@ -195,16 +198,14 @@ def test_an_idle_child_that_is_killed_is_nobodys_fault(guard, tmp_path):
 
 
 def test_a_warden_that_is_killed_is_replaced_and_nobody_blamed(tmp_path):
-    note = tmp_path / "note"
-    with Guard() as own:
-        with running(own, chunk_of("nothing", Trouble("tell and sleep", note=str(note)), "nothing", time=3)) as evidence:
-            first = told(note)
-            note.unlink()
-            os.kill(first["warden"], signal.SIGKILL)
-            second = told(note)
-        assert is_gone(first["pid"])
-    assert first["warden"] != second["warden"]
-    assert [each.status for each in evidence] == ["ok", "timeout", "ok"]
+    notes = [str(tmp_path / "first"), str(tmp_path / "second")]
+    chunk = chunk_of("nothing", Trouble("tell and sleep once", note=notes[0]), Trouble("tell", note=notes[1]))
+    with Guard() as own, running(own, chunk) as evidence:
+        first = told(notes[0])
+        os.kill(first["warden"], signal.SIGKILL)
+    assert [is_right(each) for each in evidence] == [True] * 3
+    assert is_gone(first["pid"])
+    assert told(notes[1])["warden"] != first["warden"]
 
 
 def test_a_learner_that_kills_its_warden_is_found_out():
@@ -230,13 +231,10 @@ def test_a_new_data_set_replaces_the_old_one(guard):
     for data in (dataset(), other, dataset()):
         (found,) = guard.run(chunk_of(GaussianNB(), data=data), data)
         assert found.status == "ok"
-        assert found.scores == Guard_free(data)
+        assert found.scores == scores_here(data)
 
 
-def Guard_free(data):  # noqa: N802
-    from fairtrial.study.run import Bench
-    from fairtrial.study.trial_data import TrialData
-
+def scores_here(data):
     chunk = chunk_of(GaussianNB(), data=data)
     return Bench(TrialData.of(data), chunk).run(chunk.tasks[0]).scores
 
@@ -265,15 +263,24 @@ def test_a_child_that_never_begins_is_told_so(guard):
     assert is_right(guard.run(chunk_of("nothing"), dataset())[0])
 
 
+def test_a_new_child_is_there_soon(guard):
+    """Forty crashes: were everything imported again each time, this would take a minute."""
+    started = time.monotonic()
+    evidence = guard.run(chunk_of(*["os._exit", "nothing"] * 40), dataset())
+    assert [each.status for each in evidence] == ["crash", "ok"] * 40
+    assert time.monotonic() - started < 40
+
+
 @pytest.fixture
 def no_data_held(monkeypatch):
     monkeypatch.setattr(held_data, "held", {})
     monkeypatch.setattr(held_data, "_sizes", {})
     yield
-    close_guards()
+    close_guards()  # also the guard of this module: from here on, tests have their own
 
 
-def test_a_chunk_asks_once_for_its_data(no_data_held, tmp_path):
+@pytest.mark.usefixtures("no_data_held")
+def test_a_chunk_asks_once_for_its_data(tmp_path):
     note = str(tmp_path / "note")
     chunk = chunk_of(Trouble("tell", note=note))
     assert run_chunk(chunk) == Needs(dataset().content_hash)
@@ -283,13 +290,15 @@ def test_a_chunk_asks_once_for_its_data(no_data_held, tmp_path):
     assert is_gone(told(note)["warden"])
 
 
-def test_another_data_set_than_the_chunks_is_refused(no_data_held):
+@pytest.mark.usefixtures("no_data_held")
+def test_another_data_set_than_the_chunks_is_refused():
     other = Dataset.of(np.zeros((4, 1)), ["a", "b", "a", "b"], name="other")
     with pytest.raises(InputError, match="dataset must be that of the chunk"):
         run_chunk(chunk_of("nothing"), other)
 
 
-def test_a_thread_that_ends_leaves_no_process(no_data_held, tmp_path):
+@pytest.mark.usefixtures("no_data_held")
+def test_a_thread_that_ends_leaves_no_process(tmp_path):
     note = str(tmp_path / "note")
     thread = threading.Thread(target=run_chunk, args=(chunk_of(Trouble("tell", note=note)), dataset()))
     thread.start()
@@ -300,18 +309,22 @@ def test_a_thread_that_ends_leaves_no_process(no_data_held, tmp_path):
     assert is_gone(facts["warden"])
 
 
+@pytest.mark.usefixtures("no_data_held")
 @pytest.mark.parametrize("end", [stop_all, close_guards])
-def test_all_chunks_of_a_process_can_be_stopped(no_data_held, tmp_path, end):
+def test_all_chunks_of_a_process_can_be_stopped(tmp_path, end):
     evidence, note = [], str(tmp_path / "note")
-    chunk = chunk_of("nothing", Trouble("tell and sleep", note=note))
-    thread = threading.Thread(target=lambda: evidence.append(run_chunk(chunk, dataset())))
+
+    def work():
+        evidence.append(run_chunk(chunk_of("nothing", Trouble("tell and sleep", note=note)), dataset()))
+        evidence.append(run_chunk(chunk_of("nothing", "raise")))
+
+    thread = threading.Thread(target=work)
     thread.start()
     process = told(note)["pid"]
     end()
     thread.join(60)
-    assert [is_right(each) for each in evidence[0]] == [True]
+    assert [[each.status for each in some] for some in evidence] == [["ok"], ["ok", "error"]]
     assert is_gone(process)
-    assert is_right(run_chunk(chunk_of("nothing"))[0])
 
 
 COORDINATOR = """
@@ -341,11 +354,3 @@ def test_a_guard_belongs_to_its_process(monkeypatch):
     monkeypatch.undo()
     guard.close()
     assert not guard.usable
-
-
-def test_a_new_child_is_there_soon(guard):
-    """Forty crashes: were everything imported again each time, this would take a minute."""
-    started = time.monotonic()
-    evidence = guard.run(chunk_of(*["os._exit", "nothing"] * 40), dataset())
-    assert [each.status for each in evidence] == ["crash", "ok"] * 40
-    assert time.monotonic() - started < 40

@@ -12,7 +12,7 @@ from fairtrial.study.warden_link import WardenLink, WardenLostError
 from .chunks import is_gone
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def warden():
     link = WardenLink()
     yield link
@@ -52,8 +52,16 @@ def test_a_child_is_replaced_by_the_next(warden, ends):
     os.kill(second, 0)
 
 
+def test_what_a_terminal_sends_reaches_neither(warden, ends):
+    child = start(warden, ends)
+    assert os.getsid(warden.pid) == warden.pid != os.getsid(0)
+    os.kill(warden.pid, signal.SIGINT)
+    assert os.waitstatus_to_exitcode(warden.kill(child).status) == -signal.SIGKILL
+
+
 def test_it_ends_with_its_child_when_nobody_is_there(warden, ends):
     child, process = start(warden, ends), warden.pid
+    warden.close()
     warden.close()
     assert is_gone(child)
     assert is_gone(process)
@@ -65,14 +73,7 @@ def test_a_child_ends_with_its_warden(warden, ends):
     assert is_gone(child)
     with pytest.raises(WardenLostError):
         warden.exit_of(child, 60)
-
-
-def test_it_runs_nothing_of_terminals(warden, ends):
-    child = start(warden, ends)
-    assert os.getsid(warden.pid) == warden.pid != os.getsid(0)
-    assert os.getsid(child) == child
-    os.kill(warden.pid, signal.SIGINT)
-    assert os.waitstatus_to_exitcode(warden.kill(child).status) == -signal.SIGKILL
+    warden.close()
 
 
 def test_all_requests_are_equally_long():

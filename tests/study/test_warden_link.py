@@ -10,8 +10,6 @@ from fairtrial.errors import FairtrialError
 from fairtrial.study import warden_link
 from fairtrial.study.warden_link import ENVIRONMENT, StoppedError, WardenLink
 
-from .chunks import is_gone
-
 
 @pytest.fixture
 def ends():
@@ -51,15 +49,3 @@ def test_path_and_environment_are_handed_over(ends, monkeypatch, tmp_path):
     path, environment = json.loads(note.read_text())
     assert path[:2] == [os.getcwd(), "/somewhere/else"]
     assert ENVIRONMENT.items() <= environment.items()
-
-
-def test_a_closed_link_can_be_used_again(ends):
-    link = WardenLink()
-    first = link.start_child(*ends, bytes(16), lambda: False)
-    link.close()
-    link.close()
-    assert is_gone(first)
-    second = link.start_child(*ends, bytes(16), lambda: False)
-    os.kill(second, 0)
-    link.close()
-    assert is_gone(second)

@@ -24,10 +24,11 @@ class UntellableError(Exception):
 class EndlessError(Exception):
     def __str__(self):
         while True:
-            pass
+            if self.args == ("never",):
+                return "never"
 
 
-def close_everything(owner):
+def close_everything(_):
     os.closerange(3, 4096)
 
 
@@ -38,26 +39,26 @@ def close_everything_and_go_on(owner):
     time.sleep(1)
 
 
-def write_everywhere(owner):
+def write_everywhere(_):
     for descriptor in range(3, 4096):
         with suppress(OSError):
             os.write(descriptor, b"rubbish" * 20)
 
 
-def write_half(owner):
+def write_half(_):
     """Too little to be seen as rubbish before the evidence comes."""
     for descriptor in range(3, 4096):
         with suppress(OSError):
             os.write(descriptor, b"r")
 
 
-def print_much(owner):
+def print_much(_):
     line = b"x" * 65535 + b"\n"
     for _ in range(800):
         os.write(1, line)
 
 
-def fork_and_return(owner):
+def fork_and_return(_):
     os.fork()
 
 
@@ -76,20 +77,20 @@ def leave_process_and_die(owner):
     os._exit(0)
 
 
-def leave_thread(owner):
+def leave_thread(_):
     threading.Thread(target=threading.Event().wait, daemon=True).start()
 
 
-def leave_alarm(owner):
+def leave_alarm(_):
     signal.signal(signal.SIGALRM, lambda *_: os._exit(9))
     signal.setitimer(signal.ITIMER_REAL, 0.3)
 
 
-def linger(owner):
+def linger(_):
     time.sleep(0.6)
 
 
-def overflow(owner):
+def overflow(_):
     sys.setrecursionlimit(10**9)
 
     def deeper(value):
@@ -98,13 +99,13 @@ def overflow(owner):
     deeper(0)
 
 
-def eat(owner):
+def eat(_):
     kept = []
     while True:
         kept.append(np.ones(1_000_000))
 
 
-def eat_in_c(owner):
+def eat_in_c(_):
     """A library that gives up when it gets no memory, and says so."""
     library = ctypes.CDLL(None)
     library.malloc.restype = ctypes.c_void_p
@@ -115,22 +116,22 @@ def eat_in_c(owner):
     os.abort()
 
 
-def kill_warden(owner):
+def kill_warden(_):
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(60)
 
 
-def stop_oneself(owner):
+def stop_oneself(_):
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def chdir(owner):
+def chdir(_):
     os.chdir("/")
     sys.setrecursionlimit(50_000)
     sys.stdout = None
 
 
-def close_output(owner):
+def close_output(_):
     for descriptor in (1, 2):
         with suppress(OSError):
             os.close(descriptor)
@@ -163,6 +164,11 @@ def tell_and_sleep(owner):
     time.sleep(600)
 
 
+def tell_and_sleep_once(owner):
+    if not os.path.exists(owner.note):
+        tell_and_sleep(owner)
+
+
 def reserve(owner):
     """Address space that is never touched."""
     owner.kept_ = np.empty(50_000_000)
@@ -172,30 +178,30 @@ def raise_(error):
     raise error
 
 
-def talk_and_raise(owner):
+def talk_and_raise(_):
     print("I began", flush=True)
     os.write(2, b"and I complained\n")
     raise ValueError("too few rows")
 
 
 DEEDS = {
-    "nothing": lambda owner: None,
-    "raise": lambda owner: raise_(ValueError("too few rows")),
+    "nothing": lambda _: None,
+    "raise": lambda _: raise_(ValueError("too few rows")),
     "talk and raise": talk_and_raise,
-    "talk": lambda owner: print("hello"),
-    "interrupt": lambda owner: raise_(KeyboardInterrupt("stop")),
-    "sys.exit": lambda owner: sys.exit(5),
-    "untellable": lambda owner: raise_(UntellableError()),
-    "endless error": lambda owner: raise_(EndlessError()),
-    "os._exit": lambda owner: os._exit(3),
-    "kill": lambda owner: os.kill(os.getpid(), signal.SIGKILL),
-    "killpg": lambda owner: os.killpg(os.getpgrp(), signal.SIGKILL),
-    "terminate": lambda owner: os.kill(os.getpid(), signal.SIGTERM),
-    "abort": lambda owner: os.abort(),
-    "null pointer": lambda owner: ctypes.string_at(0),
-    "loop": lambda owner: raise_(ValueError(sum(1 for _ in iter(int, 1)))),
-    "loop in C": lambda owner: pow(7, 10**10),
-    "sleep": lambda owner: time.sleep(600),
+    "talk": lambda _: print("hello"),
+    "interrupt": lambda _: raise_(KeyboardInterrupt("stop")),
+    "sys.exit": lambda _: sys.exit(5),
+    "untellable": lambda _: raise_(UntellableError()),
+    "endless error": lambda _: raise_(EndlessError()),
+    "os._exit": lambda _: os._exit(3),
+    "kill": lambda _: os.kill(os.getpid(), signal.SIGKILL),
+    "killpg": lambda _: os.killpg(os.getpgrp(), signal.SIGKILL),
+    "terminate": lambda _: os.kill(os.getpid(), signal.SIGTERM),
+    "abort": lambda _: os.abort(),
+    "null pointer": lambda _: ctypes.string_at(0),
+    "loop": lambda _: raise_(ValueError(sum(1 for _ in iter(int, 1)))),
+    "loop in C": lambda _: pow(7, 10**10),
+    "sleep": lambda _: time.sleep(600),
     "close everything": close_everything,
     "close everything and go on": close_everything_and_go_on,
     "write everywhere": write_everywhere,
@@ -214,6 +220,7 @@ DEEDS = {
     "stop oneself": stop_oneself,
     "tell": tell,
     "tell and sleep": tell_and_sleep,
+    "tell and sleep once": tell_and_sleep_once,
     "reserve": reserve,
     "chdir": chdir,
     "close output": close_output,

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from math import isnan
-from numbers import Real
 from typing import Any
 
 from fairtrial import __version__
+from fairtrial.errors import InputError
+from fairtrial.report.grid import grid, with_index
 from fairtrial.report.section import Figure, Section, Table
 
-_FOLD = 30
-_FILTER = 8
+# Room that is kept for a figure until it is drawn, so that what follows does not jump.
 _CHART_HEIGHT = 320
+# Longer frames are not put into the page a second time beside the chart's own, thinned data.
+_FRAME_LINES = 2000
 
 
 def render(sections: Sequence[Section], title: str, *, subtitle: str = "", written: str = "") -> str:
@@ -26,7 +30,9 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
     """
     from markupsafe import Markup
 
-    charts = {figure.key: _chart(figure) for figure in figures_of(sections)}
+    _check_keys(sections)
+    charts = {figure.key: figure.chart.to_dict() for figure in figures_of(sections)}
+    scripts = [_resource("theme.js"), _vega() if charts else "window.vegaEmbed = null;", _resource("page.js")]
     return str(
         _environment()
         .get_template("page.html")
@@ -35,11 +41,14 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
             subtitle=subtitle,
             written=written,
             version=__version__,
-            sections=[_shown(section) for section in sections],
-            charts=Markup(_in_script(json.dumps(charts, separators=(",", ":"), allow_nan=False))),
-            vega=Markup(_vega() if charts else "window.vegaEmbed = null;"),
+            sections=[_shown(section, charts) for section in sections],
+            charts=_data(charts),
+            frames=_data(dict(_frames(figures_of(sections)))),
+            policy=" ".join(_fingerprint(script) for script in scripts),
             style=Markup(_resource("style.css")),
-            script=Markup(_resource("page.js")),
+            theme=Markup(scripts[0]),
+            vega=Markup(scripts[1]),
+            script=Markup(scripts[2]),
         )
     )
 
@@ -58,81 +67,82 @@ def tables_of(sections: Sequence[Section]) -> Iterator[Table]:
         yield from tables_of(section.parts)
 
 
-def _shown(section: Section) -> dict[str, Any]:
+def _keys(sections: Sequence[Section]) -> Iterator[str]:
+    for section in sections:
+        yield section.key
+        yield from _keys(section.parts)
+
+
+def _check_keys(sections: Sequence[Section]) -> None:
+    """A key twice would make one figure or table stand for the other."""
+    kinds = {
+        "section": _keys(sections),
+        "figure": (each.key for each in figures_of(sections)),
+        "table": (each.key for each in tables_of(sections)),
+    }
+    for kind, keys in kinds.items():
+        twice = [key for key, times in Counter(keys).items() if times > 1]
+        if twice:
+            raise InputError(f"the key of a {kind} must be the only one of its kind in a report, got {twice[0]!r} twice")
+
+
+def _frames(figures: Iterator[Figure]) -> Iterator[tuple[str, str]]:
+    """The numbers of figures that have a frame of their own, as CSV; the others have those of their chart."""
+    for figure in figures:
+        if figure.frame is not None and len(figure.frame) <= _FRAME_LINES:
+            yield figure.key, with_index(figure.frame).to_csv(index=False, lineterminator="\n")
+
+
+def _shown(section: Section, charts: dict[str, Any]) -> dict[str, Any]:
     return {
         "key": section.key,
         "title": section.title,
         "sentences": section.sentences,
         "notes": section.notes,
         "tables": [_table(table) for table in section.tables],
-        "figures": [
-            {"key": figure.key, "title": figure.title, "alt": figure.alt, "height": _CHART_HEIGHT} for figure in section.figures
-        ],
-        "parts": [_shown(part) for part in section.parts],
+        "figures": [_figure(figure, charts[figure.key]) for figure in section.figures],
+        "parts": [_shown(part, charts) for part in section.parts],
     }
 
 
 def _table(table: Table) -> dict[str, Any]:
-    frame = table.frame.reset_index() if table.frame.index.name is not None else table.frame
-    lines = [
-        [_cell(value, table.formats.get(str(name), "")) for name, value in zip(frame.columns, line, strict=True)]
-        for line in frame.itertuples(index=False, name=None)
-    ]
-    if table.best is not None:
-        for line in lines:
-            _mark_best(line[1:], table.best)
+    found = grid(table)
+    return found | {"later": None if found["later"] is None else _data(found["later"])}
+
+
+def _figure(figure: Figure, chart: dict[str, Any]) -> dict[str, Any]:
+    """The chart's own title is left to the caption; the lines under it explain the figure, and are shown as text."""
+    title = chart.get("title")
+    below = title.get("subtitle", ()) if isinstance(title, dict) else ()
     return {
-        "key": table.key,
-        "title": table.title,
-        "note": table.note,
-        "heads": [
-            {"text": str(name), "number": any(line[place]["value"] is not None for line in lines)}
-            for place, name in enumerate(frame.columns)
-        ],
-        "lines": lines,
-        "filterable": len(lines) > _FILTER,
-        "folded": table.long and len(lines) > _FOLD,
+        "key": figure.key,
+        "title": figure.title,
+        "alt": figure.alt,
+        "explained": [below] if isinstance(below, str) else list(below),
+        "height": _CHART_HEIGHT,
     }
 
 
-def _cell(value: Any, form: str) -> dict[str, Any]:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return {"text": "" if value is None else str(value), "value": None, "best": False}
-    number = float(value)
-    if isnan(number):
-        return {"text": "–", "value": "", "best": False}  # noqa: RUF001  the sign of a hole
-    text = (
-        form.format(value) if form else f"{value:,}" if float(number).is_integer() and abs(number) < 1e15 else f"{number:.4g}"
-    )
-    return {
-        "text": text,
-        "value": repr(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number),
-        "best": False,
-    }
-
-
-def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
-    known = [(float(cell["value"]), cell) for cell in cells if cell["value"] not in (None, "")]
-    if len(known) > 1:
-        best = (max if direction == "max" else min)(value for value, _ in known)
-        for value, cell in known:
-            cell["best"] = value == best
-
-
-def _chart(figure: Figure) -> Any:
-    return figure.chart.to_dict()
-
-
-def _in_script(text: str) -> str:
+def _data(value: Any) -> Any:
     """JSON that cannot end the script element that holds it."""
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    from markupsafe import Markup
+
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))
+
+
+def _fingerprint(script: str) -> str:
+    """What lets this script run and no other: a name that holds another script stays a name."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 @cache
 def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(loader=PackageLoader("fairtrial.report"), autoescape=True, undefined=StrictUndefined)
+    return Environment(
+        loader=PackageLoader("fairtrial.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
 
 
 @cache
@@ -142,7 +152,8 @@ def _resource(name: str) -> str:
 
 @cache
 def _vega() -> str:
-    """Vega, Vega-Lite and their embedding as one script, once a page."""
+    """Vega, Vega-Lite and their embedding as one script, once a page; its names stay its own."""
     import vl_convert
 
-    return str(vl_convert.javascript_bundle()).replace("</script", "<\\/script")
+    bundle = str(vl_convert.javascript_bundle()).replace("\r\n", "\n").replace("</script", "<\\/script")
+    return f"(() => {{ {bundle}\n}})();"

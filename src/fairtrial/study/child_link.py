@@ -16,7 +16,7 @@ from fairtrial.study.warden_link import LOOK, StoppedError, WardenLink
 
 _PIECE = 1 << 16
 _QUIET = 0.02  # seconds for which the log is left alone: most trials end within them, and are not worth waking up for it
-_EXIT_SECONDS = 2.0
+_EXIT_SECONDS = 1.0
 _STACK_SECONDS = 0.5
 _SILENT = getattr(socket, "MSG_NOSIGNAL", 0)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fairtrial._registry import Registry
 from fairtrial.errors import InputError
+from fairtrial.report.sections.naming import listed
 from fairtrial.report.sentence import Sentence, say
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ Outcome = Literal["raised", "could not be made", "passed", "not applicable"]
 OUTCOMES: tuple[Outcome, ...] = ("raised", "could not be made", "passed", "not applicable")
 """In the order in which they are shown."""
 _NUMBER = re.compile(r"[A-Z]{2,8}[0-9]{3}")
-_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +133,7 @@ def _found(one: Check, results: Results) -> Finding:
 def named(names: Iterable[object]) -> str:
     """Names in a row, each once; of many only the first.
 
-    >>> named(["iris", "wine", "iris"]), named("abcdefg")
-    ('iris and wine', 'a, b, c, d, e and others')
+    >>> named(["iris", "wine", "iris"])
+    'iris and wine'
     """
-    every = list(dict.fromkeys(map(str, names)))
-    shown = [*every[:_NAMED], "others"] if len(every) > _NAMED else every
-    return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), *shown[-1:]])
+    return listed(list(dict.fromkeys(map(str, names))))

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairtrial.errors import FairtrialError, UndefinedMeasureWarning
 from fairtrial.measures.measure import Measure, get_measure
+from fairtrial.report.sections.naming import judged_measure, main_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,20 +47,14 @@ def section_of(results: Results, section: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def judged_measure(results: Results) -> Measure:
+def judged_by(results: Results) -> Measure:
     """The measure that the study is judged by."""
-    return get_measure(str(section_of(results, "verdict").get("measure") or results.measures[0]))
+    return get_measure(judged_measure(results))
 
 
-def main_condition(results: Results) -> ConditionFacts:
+def first_condition(results: Results) -> ConditionFacts:
     """The condition without a change; the first one where the study has none."""
-    conditions = results.archive.conditions
-    return next((each for each in conditions if each.name == "clean"), conditions[0])
-
-
-def label_of(condition: ConditionFacts) -> str:
-    """Its name, and its level where it has one."""
-    return condition.name if condition.name == "clean" or isnan(condition.level) else f"{condition.name} {condition.level:g}"
+    return main_condition(results.archive.conditions)
 
 
 def under(frame: pd.DataFrame, condition: ConditionFacts) -> pd.DataFrame:
@@ -73,7 +68,7 @@ def verdict_of(
     results: Results, measure: str | None = None, condition: ConditionFacts | None = None
 ) -> tuple[Verdict | None, str]:
     """The verdict, by default the study's own on the main condition; or None and why there is none."""
-    where = condition or main_condition(results)
+    where = condition or first_condition(results)
 
     def compute() -> tuple[Verdict | None, str]:
         try:
@@ -81,7 +76,7 @@ def verdict_of(
         except FairtrialError as error:
             return None, str(error)
 
-    name = judged_measure(results).name if measure is None else get_measure(measure).name
+    name = judged_by(results).name if measure is None else get_measure(measure).name
     return once(results, ("verdict", name, where.name, where.level), compute)
 
 
@@ -104,7 +99,7 @@ def scheme_of(results: Results) -> str:
 
 
 def split_lines(results: Results) -> pd.DataFrame:
-    """A line for each split: its rows, how many stand in both parts, and how many ids of rows do."""
+    """A line for each split: its rows, and how many stand in both parts."""
     return once(results, "splits", lambda: _splits(results)[0])
 
 
@@ -121,25 +116,21 @@ def _splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
     splits, tested = [], []
     for facts in archive.datasets:
         own = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
-        times, ids = np.zeros(len(facts.codes), dtype=np.intp), _codes(facts.row_ids)
+        times = np.zeros(len(facts.codes), dtype=np.intp)
         for repeat, fold in own.itertuples(index=False, name=None):
             train, test = archive.split(facts.name, repeat, fold)
             times += np.bincount(test, minlength=len(times))
-            both = len(np.intersect1d(train, test)), len(np.intersect1d(ids[train], ids[test]))
-            splits.append((facts.name, repeat, fold, len(np.unique(train)), len(test), *both))
+            taught = np.zeros(len(times), dtype=bool)
+            taught[train] = True
+            splits.append((facts.name, repeat, fold, int(taught.sum()), len(test), int(taught[test].sum())))
         if len(own):
             tested.append((facts.name, len(times), int((times == 0).sum()), int(times.min()), int(times.max())))
-    first = pd.DataFrame(splits, columns=["data set", "repeat", "fold", "training rows", "test rows", "in both", "ids in both"])
+    first = pd.DataFrame(splits, columns=["data set", "repeat", "fold", "training rows", "test rows", "in both"])
     second = pd.DataFrame(tested, columns=["data set", "rows", "never tested", "least", "most"])
     own = _kept.setdefault(results, {})
     own.setdefault("splits", first)
     own.setdefault("tested", second)
     return first, second
-
-
-def _codes(ids: Any) -> Any:
-    """A number for each different id of a row."""
-    return np.unique(np.asarray(ids).astype(str), return_inverse=True)[1]
 
 
 def score_kinds(results: Results) -> pd.DataFrame:
@@ -163,7 +154,7 @@ def without_what_it_needs(results: Results) -> pd.DataFrame:
         import pandas as pd
 
         enough = {"scores": ("probability", "decision"), "probabilities": ("probability",)}
-        declared = [get_measure(name) for name in dict.fromkeys([*results.measures, judged_measure(results).name])]
+        declared = [get_measure(name) for name in dict.fromkeys([*results.measures, judged_by(results).name])]
         lines = [
             (learner, gives, one.name, one.facts.needs)
             for learner, gives in score_kinds(results).itertuples(index=False, name=None)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
+from fairtrial.report.sentence import Sentence
 from fairtrial.study.archive import ConditionFacts
 
 if TYPE_CHECKING:
@@ -23,6 +24,15 @@ def told_condition(condition: ConditionFacts) -> str:
     ('class-noise 0.1', 'clean')
     """
     return condition.name if condition.name == CLEAN or isnan(condition.level) else f"{condition.name} {condition.level:g}"
+
+
+def where_words(condition: ConditionFacts) -> str:
+    """The condition as it stands in a sentence.
+
+    >>> where_words(ConditionFacts("class-noise", 0.1, "", {})), where_words(ConditionFacts("clean", 0.0, "", {}))
+    ('under class-noise 0.1', 'on clean data')
+    """
+    return "on clean data" if condition.name == CLEAN else f"under {told_condition(condition)}"
 
 
 def main_condition(conditions: Sequence[ConditionFacts]) -> ConditionFacts:
@@ -72,3 +82,16 @@ def measure_words(measure: str) -> str:
     'balanced accuracy'
     """
     return measure.replace("_", " ")
+
+
+def joined(sentences: Sequence[Sentence]) -> Sentence:
+    """Several sentences as one, one after the other.
+
+    >>> joined([Sentence("First."), Sentence(" Second.")]).text
+    'First. Second.'
+    """
+    return Sentence(
+        "".join(each.text for each in sentences),
+        tuple(name for each in sentences for name in each.names),
+        tuple(number for each in sentences for number in each.numbers),
+    )

@@ -26,17 +26,18 @@ def scored(results: Results, measures: Sequence[str]) -> tuple[pd.DataFrame, lis
     """The scores of these measures, and why some are undefined; measures that cannot be computed are left out and named."""
     import pandas as pd
 
-    parts, told = [], []
-    for wanted in [list(measures), *([each] for each in measures)]:
+    try:
+        return _quietly(results, list(measures))
+    except InputError:
+        parts, told = [], []
+    for each in measures:
         try:
-            frame, said = _quietly(results, wanted)
+            frame, said = _quietly(results, [each])
         except InputError as error:
-            told += [str(error)] if len(wanted) == 1 else []
+            told.append(str(error))
             continue
         parts.append(frame)
         told += said
-        if len(wanted) == len(measures):
-            break
     if not parts:
         return pd.DataFrame(columns=[*_PLACE, "repeat", "fold", "value", "status"]), told
     return pd.concat(parts, ignore_index=True), told
@@ -111,7 +112,8 @@ def over_data_sets(results: Results, sets: pd.DataFrame) -> pd.DataFrame:
     single = len(results.archive.datasets) == 1
     place = ["measure", "condition", "level", "learner"]
     labels = {(each.name, repr(float(each.level))): told_condition(each) for each in results.archive.conditions}
-    for (measure, condition, level, learner), own in sets.groupby(place, sort=False, observed=True, dropna=False):
+    grouped: Any = sets.groupby(place, sort=False, observed=True, dropna=False)
+    for (measure, condition, level, learner), own in grouped:
         values = own["mean"].dropna().to_numpy(dtype=np.float64)
         told = labels.get((str(condition), repr(float(level))), str(condition))
         line: dict[str, Any] = {"measure": measure, "condition": told, "learner": learner}

@@ -1,33 +1,44 @@
 "use strict";
-const charts = JSON.parse(document.getElementById("charts").textContent);
-const drawn = new Map();
+(() => {
 const root = document.documentElement;
-const darkMedia = window.matchMedia("(prefers-color-scheme: dark)");
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const charts = read("charts"), frames = read("frames");
+const pause = () => new Promise((go) => setTimeout(go));
 
-function isDark() {
-  return root.dataset.theme ? root.dataset.theme === "dark" : darkMedia.matches;
+/* Figures. Colours of a chart become variables of the style sheet: a change of theme, or printing, needs no new drawing. */
+
+const INKS = {
+  "#000000": "--black", "black": "--black", "#2b2b2b": "--ink", "#6b6b6b": "--soft", "#9a9a9a": "--soft", "white": "--paper", "#ffffff": "--paper",
+  "#0072b2": "--blue", "#d55e00": "--vermilion", "#009e73": "--green", "#cc79a7": "--pink", "#e69f00": "--orange", "#56b4e9": "--sky", "#f0e442": "--yellow",
+};
+const COLOURED = /^(color|fill|stroke)$|Color$/;
+const OWN = new Set(["datasets", "data", "domain", "config", "field", "tooltip"]);  // names and numbers, never colours
+
+function inked(part, coloured = false) {
+  if (typeof part === "string") return coloured && INKS[part.toLowerCase()] ? `var(${INKS[part.toLowerCase()]})` : part;
+  if (Array.isArray(part)) return part.map((each) => inked(each, coloured));
+  if (!part || typeof part !== "object") return part;
+  if (coloured && part.type === "quantitative") return part;  // a scale mixes its colours and cannot mix variables
+  const onTiles = Array.isArray(part.layer) && part.layer.some(isTiled);
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => {
+    if (OWN.has(key)) return [key, value];
+    if (key === "layer" && onTiles) return [key, value.map((each) => (isText(each) ? onPaper(each) : inked(each)))];
+    return [key, inked(value, COLOURED.test(key) || (coloured && /^(scale|range|value|condition)$/.test(key)))];
+  }));
 }
+const kindOf = (layer) => (layer.mark && layer.mark.type) || layer.mark;
+const isText = (layer) => kindOf(layer) === "text";
+const isTiled = (layer) => kindOf(layer) === "rect" && layer.encoding && layer.encoding.color && layer.encoding.color.field;
+// Words on coloured tiles: the tiles stay as light as they are on paper.
+const onPaper = (layer) => ({ ...layer, mark: { color: "#000000", ...(typeof layer.mark === "string" ? { type: layer.mark } : layer.mark) } });
 
-function chartConfig() {
-  const style = getComputedStyle(root);
-  const of = (name) => style.getPropertyValue(name).trim();
-  const words = { labelColor: of("--ink"), titleColor: of("--ink") };
-  return {
-    background: "transparent",
-    axis: { ...words, domainColor: of("--soft"), tickColor: of("--soft"), gridColor: of("--line") },
-    legend: words, header: words, title: { color: of("--ink"), subtitleColor: of("--soft") },
-    text: { color: of("--ink") }, rule: { color: of("--soft") },
-  };
-}
-
-// Ink that a chart sets itself is black on paper; in the dark it must become light.
-function inked(part) {
-  if (!isDark()) return part;
-  if (Array.isArray(part)) return part.map(inked);
-  if (part && typeof part === "object") return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, key === "datasets" ? value : inked(value)]));
-  return { "#000000": "#F2F2F2", "#2B2B2B": "#E6EDF3", "#6B6B6B": "#A4ADB8", "black": "#F2F2F2", "white": "#14171A", "#FFFFFF": "#14171A", "#0072B2": "#58A6E8", "#D55E00": "#F58A3C", "#009E73": "#3ECF9F" }[part] || part;
-}
-
+const words = { labelColor: "var(--ink)", titleColor: "var(--ink)" };
+const look = {
+  background: "transparent", padding: 4,
+  axis: { ...words, domainColor: "var(--soft)", tickColor: "var(--soft)", gridColor: "var(--grid)" },
+  legend: words, header: words, title: { color: "var(--ink)", subtitleColor: "var(--soft)", fontSize: 14 },
+  text: { color: "var(--ink)" }, rule: { color: "var(--soft)" }, view: { stroke: "var(--line)" },
+};
 function merged(ours, theirs) {
   const out = { ...ours };
   for (const [key, value] of Object.entries(theirs)) {
@@ -36,85 +47,130 @@ function merged(ours, theirs) {
   return out;
 }
 
+const plain = { actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true } };
 async function draw(canvas) {
-  const key = canvas.dataset.chart;
-  const spec = inked(structuredClone(charts[key]));
-  spec.config = merged(spec.config || {}, chartConfig());
-  const result = await vegaEmbed(canvas, spec, { actions: false, renderer: "svg", ast: false });
-  drawn.set(key, result);
+  const spec = inked(charts[canvas.dataset.chart]);
+  delete spec.title;  // the caption says it
+  spec.config = merged(spec.config || {}, look);
+  await vegaEmbed(canvas, spec, plain);
+  const svg = canvas.querySelector("svg");
+  svg.setAttribute("aria-hidden", "true");
+  svg.style.minWidth = `${Math.round(0.72 * Number(svg.getAttribute("width")))}px`;  // smaller, and its words could not be read
   canvas.style.minHeight = "";
+  canvas.style.minWidth = "";
+  canvas.dataset.drawn = "yes";
+  if (canvas.scrollWidth > canvas.clientWidth) canvas.tabIndex = 0;
 }
 
 let turn = Promise.resolve();
 function drawSoon(canvas) {
   if (canvas.dataset.asked) return;
   canvas.dataset.asked = "yes";
-  turn = turn.then(() => draw(canvas)).catch((error) => { canvas.textContent = "This figure cannot be drawn: " + error.message; });
+  turn = turn.then(pause).then(() => draw(canvas)).catch((error) => {
+    canvas.textContent = `This figure cannot be drawn: ${error.message}`;
+    console.error(error);
+  });
 }
-
 const canvases = [...document.querySelectorAll("[data-chart]")];
-const seen = new IntersectionObserver((entries) => {
-  for (const entry of entries) if (entry.isIntersecting) { drawSoon(entry.target); seen.unobserve(entry.target); }
+const near = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting) { drawSoon(entry.target); near.unobserve(entry.target); }
 }, { rootMargin: "600px" });
-canvases.forEach((canvas) => seen.observe(canvas));
-
+canvases.forEach((canvas) => near.observe(canvas));
 function drawAll() {
   canvases.forEach(drawSoon);
   return turn;
 }
 window.fairtrialReady = drawAll;  // for whoever prints the page: await it first
-window.addEventListener("beforeprint", () => { document.querySelectorAll("details").forEach((each) => { each.open = true; }); });
 window.addEventListener("load", () => setTimeout(drawAll, 1500));
 
-async function redraw() {
-  const now = canvases.filter((canvas) => drawn.has(canvas.dataset.chart));
-  for (const canvas of now) { drawn.get(canvas.dataset.chart).finalize(); await draw(canvas); }
+/* Theme */
+
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+const themeButton = document.getElementById("theme");
+function tellTheme() {
+  themeButton.textContent = isDark() ? "Light" : "Dark";
+  themeButton.setAttribute("aria-label", `${themeButton.textContent}: switch the colours of this page`);
 }
-document.getElementById("theme").addEventListener("click", () => {
+themeButton.addEventListener("click", () => {
   root.dataset.theme = isDark() ? "light" : "dark";
   try { localStorage.setItem("fairtrial-theme", root.dataset.theme); } catch (error) { /* a file may have no storage */ }
-  redraw();
+  tellTheme();
 });
-darkMedia.addEventListener("change", redraw);
+dark.addEventListener("change", tellTheme);
+tellTheme();
 
-function valueOf(row, place) {
-  const cell = row.cells[place];
-  return cell.dataset.v === undefined ? cell.textContent : cell.dataset.v === "" ? NaN : Number(cell.dataset.v);
+/* Tables */
+
+function build(id) {
+  const source = document.getElementById(`lines-${id}`);
+  if (!source) return;
+  const { rows, columns, best } = JSON.parse(source.textContent);
+  const marked = new Set(best.map(([row, place]) => row * columns.length + place));
+  const body = document.createDocumentFragment();
+  for (let row = 0; row < rows; row += 1) {
+    const line = document.createElement("tr");
+    columns.forEach(({ texts, codes, values }, place) => {
+      const cell = document.createElement(place ? "td" : "th");
+      if (!place) cell.scope = "row";
+      cell.textContent = texts[codes[row]];
+      cell.className = cell.textContent.length <= 24 ? "short" : "";
+      if (values && values[row] !== null) {
+        cell.className = marked.has(row * columns.length + place) ? "number best" : "number";
+        cell.dataset.v = values[row];
+      }
+      line.append(cell);
+    });
+    body.append(line);
+  }
+  document.getElementById(id).tBodies[0].append(body);
+  source.remove();
+}
+document.querySelectorAll("[data-later]").forEach((details) => details.addEventListener("toggle", () => build(details.dataset.later)));
+
+// Numbers come before words, and holes last, whichever way a column is sorted.
+function keyOf(cell) {
+  const value = cell.dataset.v;
+  if (value === undefined) return { rank: 1, text: cell.textContent };
+  return value === "" ? { rank: 2, number: 0 } : { rank: 0, number: Number(value) };
+}
+function compared(one, other, sign) {
+  if (one.rank !== other.rank) return one.rank - other.rank;
+  if (one.rank === 1) return sign * one.text.localeCompare(other.text, undefined, { numeric: true });
+  return sign * (one.number === other.number ? 0 : one.number < other.number ? -1 : 1);
 }
 document.querySelectorAll("button.sort").forEach((button) => button.addEventListener("click", () => {
-  const head = button.closest("th"), body = button.closest("table").tBodies[0], place = head.cellIndex;
-  const down = head.getAttribute("aria-sort") === "ascending";
-  const rows = [...body.rows].sort((one, other) => {
-    const a = valueOf(one, place), b = valueOf(other, place);
-    if (typeof a === "number" && typeof b === "number") {
-      if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b);
-      return down ? b - a : a - b;
-    }
-    return (down ? -1 : 1) * String(a).localeCompare(String(b), undefined, { numeric: true });
-  });
-  [...head.parentNode.cells].forEach((each) => each.setAttribute("aria-sort", "none"));
-  head.setAttribute("aria-sort", down ? "descending" : "ascending");
-  body.append(...rows);
+  const head = button.closest("th"), body = button.closest("table").tBodies[0];
+  const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+  const lines = [...body.rows].map((row) => [keyOf(row.cells[head.cellIndex]), row]);
+  lines.sort(([one], [other]) => compared(one, other, sign));
+  for (const each of head.parentNode.cells) each.setAttribute("aria-sort", "none");
+  head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+  body.append(...lines.map(([, row]) => row));
 }));
 
 document.querySelectorAll("[data-filter]").forEach((input) => input.addEventListener("input", () => {
-  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = [...document.getElementById(input.dataset.filter).tBodies[0].rows];
-  const details = document.getElementById(input.dataset.filter).closest("details");
-  if (details && words.length) details.open = true;
+  const id = input.dataset.filter, table = document.getElementById(id), details = table.closest("details");
+  const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  build(id);
+  if (details && wanted.length) details.open = true;
   let left = 0;
-  for (const row of rows) {
-    const text = row.textContent.toLowerCase();
-    row.hidden = !words.every((word) => text.includes(word));
+  for (const row of table.tBodies[0].rows) {
+    const text = [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase();
+    row.hidden = !wanted.every((word) => text.includes(word));
     left += !row.hidden;
   }
-  document.querySelector(`[data-count="${input.dataset.filter}"]`).textContent = words.length ? `${left} of ${rows.length} lines` : "";
+  const count = document.querySelector(`[data-count="${id}"]`);
+  count.textContent = wanted.length ? `${left.toLocaleString("en")} of ${table.tBodies[0].rows.length.toLocaleString("en")} lines` : "";
 }));
+
+/* Downloads */
 
 function quoted(value) {
   const text = value === null || value === undefined ? "" : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+const csvOf = (lines) => lines.map((line) => line.map(quoted).join(",")).join("\n") + "\n";
 function save(name, type, content) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content], { type }));
@@ -122,27 +178,40 @@ function save(name, type, content) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
-document.querySelectorAll("[data-csv]").forEach((button) => button.addEventListener("click", () => {
-  const table = document.getElementById(button.dataset.csv);
-  const lines = [[...table.tHead.rows[0].cells].map((cell) => quoted(cell.textContent.trim()))];
-  for (const row of table.tBodies[0].rows) {
-    if (!row.hidden) lines.push([...row.cells].map((cell) => quoted(cell.dataset.v === undefined ? cell.textContent : cell.dataset.v)));
-  }
-  save(`${button.dataset.name}.csv`, "text/csv", lines.map((line) => line.join(",")).join("\n") + "\n");
-}));
-document.querySelectorAll("[data-figure-csv]").forEach((button) => button.addEventListener("click", () => {
-  const sets = Object.values(charts[button.dataset.figureCsv].datasets || {});
-  const rows = sets.sort((one, other) => other.length - one.length)[0] || [];
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const lines = [names.map(quoted), ...rows.map((row) => names.map((name) => quoted(row[name])))];
-  save(`${button.dataset.figureCsv}.csv`, "text/csv", lines.map((line) => line.join(",")).join("\n") + "\n");
-}));
-document.querySelectorAll("[data-image]").forEach((button) => button.addEventListener("click", async () => {
-  const canvas = document.querySelector(`[data-chart="${button.dataset.image}"]`);
-  drawSoon(canvas);
-  await turn;
-  save(`${button.dataset.image}.svg`, "image/svg+xml", await drawn.get(button.dataset.image).view.toSVG());
-}));
+function tableLines(table) {
+  const heads = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+  const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+  return [heads, ...rows.map((row) => [...row.cells].map((cell) => cell.dataset.v ?? cell.textContent))];
+}
+function chartLines(chart) {
+  const sets = Object.values(chart.datasets || {}).sort((one, other) => other.length - one.length);
+  const names = [...new Set((sets[0] || []).flatMap((row) => Object.keys(row)))];
+  return [names, ...(sets[0] || []).map((row) => names.map((name) => row[name]))];
+}
+function onClick(attribute, act) {
+  document.querySelectorAll(`[data-${attribute}]`).forEach((button) => button.addEventListener("click", () => act(button.getAttribute(`data-${attribute}`), button)));
+}
+onClick("csv", (id, button) => {
+  build(id);
+  save(`${button.dataset.name}.csv`, "text/csv", csvOf(tableLines(document.getElementById(id))));
+});
+onClick("figure-csv", (key) => save(`${key}.csv`, "text/csv", frames[key] ?? csvOf(chartLines(charts[key]))));
+onClick("image", async (key) => {
+  const { view } = await vegaEmbed(document.createElement("div"), charts[key], plain);  // as on paper, with its own title
+  save(`${key}.svg`, "image/svg+xml", await view.toSVG());
+  view.finalize();
+});
+
+/* Printing: folded tables open, save those so long that nobody wants them on paper. */
+
+let opened = [];
+window.addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll("details:not([open]):not([data-later])")];
+  opened.forEach((each) => { each.open = true; });
+});
+window.addEventListener("afterprint", () => opened.forEach((each) => { each.open = false; }));
+
+/* Where the reader is */
 
 const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
 const here = new IntersectionObserver((entries) => {
@@ -152,3 +221,4 @@ const here = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "-10% 0px -80% 0px" });
 document.querySelectorAll("main > section").forEach((section) => here.observe(section));
+})();

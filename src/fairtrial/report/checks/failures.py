@@ -1,0 +1,177 @@
+"""Checks of what did not run as it should: failures, gaps, warnings, times, versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
+from fairtrial.report.checks.kept import of_predictions_alone, section_of
+from fairtrial.report.sentence import say, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.study import Results
+
+_POLICIES = {
+    "exclude": "data sets on which a learner failed are left out of the verdict, for all learners",
+    "worst-rank": "a learner gets the worst rank where it failed",
+    "trivial": "a failed trial counts as the trivial classifier",
+}
+_LONG = 160
+
+
+@check(
+    "FT009",
+    title="Failures imputed or data sets excluded",
+    looks_for="trials that failed: error, timeout, memory or crash",
+    why="What is put in the place of a failed trial, or that its data set is left out, can decide who wins: failures are rarely "
+    "spread at random over learners and data sets.",
+    remedy="run them again (fairtrial run --retry STATUS), raise the limits, or compare the verdicts under each policy "
+    "([verdict] failures)",
+    cite="Rubin 1976",
+)
+def failures(results: Results) -> Finding:
+    """Trials that failed, and what became of them."""
+    frame = results.failures()
+    if frame.empty:
+        return passed(say("No trial that ran has failed."))
+    counted = frame.groupby(["learner", "dataset", "status"], sort=False, observed=True).size().reset_index(name="trials")
+    counted = counted.rename(columns={"dataset": "data set"})
+    total = counted.groupby("learner", sort=False, observed=True)["trials"].sum()
+    policy = str(section_of(results, "verdict").get("failures") or "exclude")
+    words = say(
+        "Trials of {learners} failed on {sets}: {policy}.",
+        learners=named(total.index),
+        sets=named(counted["data set"]),
+        policy=_POLICIES.get(policy, policy),
+    )
+    return raised(words, counted)
+
+
+@check(
+    "FT011",
+    title="Incomplete study",
+    looks_for="planned trials that have not run",
+    why="What has run is rarely a fair sample of what was planned: quick learners and small data sets come first. Stopping when "
+    "the result pleases is worse.",
+    remedy="let the study run to its end: fairtrial run goes on where it stopped",
+    cite="Simmons, Nelson & Simonsohn 2011",
+)
+def incomplete(results: Results) -> Finding:
+    """Trials that are missing."""
+    import pandas as pd
+
+    if results.complete:
+        return passed(say("Every planned trial has run."))
+    trials = results.trials().astype({"learner": str})
+    lines = trials.assign(missing=trials["status"] == "missing").groupby("learner", sort=False)["missing"].agg(["sum", "size"])
+    total = pd.DataFrame({"sum": [lines["sum"].sum()], "size": [lines["size"].sum()]}, index=["all"])
+    frame = pd.concat([lines, total]).rename_axis("learner").reset_index()
+    frame = frame.rename(columns={"sum": "not run", "size": "planned"})
+    last = len(frame) - 1
+    words = say(
+        "{missing} of {planned} trials have not run: every number here is provisional.",
+        missing=shown(frame, "checks-ft011", last, "not run", "{:,d}"),
+        planned=shown(frame, "checks-ft011", last, "planned", "{:,d}"),
+    )
+    return raised(words, frame)
+
+
+@check(
+    "FT018",
+    title="Learners with warnings",
+    looks_for="trials in which the learner gave warnings, such as scikit-learn's ConvergenceWarning",
+    why="A learner that did not converge is judged below what it can do, and warnings often name a wrong use.",
+    remedy="do what the warning says (more iterations, scaled attributes), then run again",
+    cite="Pedregosa et al. 2011",
+)
+def warned(results: Results) -> Finding:
+    """Trials with notes of warnings."""
+    if of_predictions_alone(results):
+        return not_applicable(say("A file of predictions does not tell of warnings."))
+    lines = warning_lines(results.trials())
+    if lines.empty:
+        return passed(say("No learner gave a warning."))
+    frame = lines.groupby(["learner", "warning"], sort=False).agg(trials=("dataset", "size"), sets=("dataset", "nunique"))
+    frame = frame.reset_index().rename(columns={"sets": "data sets"})
+    most = int(frame["trials"].idxmax())
+    words = say(
+        "{learners} gave warnings; most often {worst}, in {trials} {noun}: {warning}",
+        learners=named(frame["learner"]),
+        worst=frame["learner"].iloc[most],
+        trials=shown(frame, "checks-ft018", most, "trials", "{:d}"),
+        noun="trial" if frame["trials"].iloc[most] == 1 else "trials",
+        warning=frame["warning"].iloc[most],
+    )
+    return raised(words, frame)
+
+
+def warning_lines(trials: pd.DataFrame) -> pd.DataFrame:
+    """A line for each warning of a trial that went well: learner, data set, and the warning without its count."""
+    import pandas as pd
+
+    said = trials[(trials["status"] == "ok") & trials["notes"].notna()]
+    lines = [
+        (str(learner), str(dataset), line.rpartition(" (")[0] if line.endswith(" times)") else line)
+        for learner, dataset, notes in said[["learner", "dataset", "notes"]].itertuples(index=False, name=None)
+        for line in str(notes).splitlines()
+    ]
+    lines = [(learner, dataset, line[:_LONG]) for learner, dataset, line in lines if "Warning:" in line]
+    return pd.DataFrame(lines, columns=["learner", "dataset", "warning"])
+
+
+@check(
+    "FT019",
+    title="Oversubscribed timing",
+    looks_for="data sets and learners for which fitting took much longer than its CPU time",
+    why="The machine then had more to do than it has cores, or the learner waited: wall-clock times say more of the load than of "
+    "the learner.",
+    remedy="compare CPU times, or time again with fewer jobs (fairtrial run --jobs 1) on a quiet machine",
+    cite="Hothorn et al. 2005",
+)
+def oversubscribed(results: Results) -> Finding:
+    """Times that are not to be trusted."""
+    times = results.times()
+    if times["fit_time"].isna().all():
+        return not_applicable(say("No times are known."))
+    slow = times[times["note"] != ""]
+    if slow.empty:
+        return passed(say("Fitting nowhere took much longer than its CPU time."))
+    names = {"dataset": "data set", "learner": "learner", "fit_time": "seconds to fit", "fit_cpu": "CPU seconds to fit"}
+    frame = slow[list(names)].rename(columns=names).astype({"data set": str, "learner": str}).reset_index(drop=True)
+    worst = int((frame["seconds to fit"] / frame["CPU seconds to fit"].clip(lower=1e-9)).idxmax())
+    words = say(
+        "Fitting {learners} took much longer than its CPU time: {learner} on {dataset} {wall} seconds, of which {cpu} were "
+        "spent computing.",
+        learners=named(frame["learner"]),
+        learner=frame["learner"].iloc[worst],
+        dataset=frame["data set"].iloc[worst],
+        wall=shown(frame, "checks-ft019", worst, "seconds to fit", "{:.3g}"),
+        cpu=shown(frame, "checks-ft019", worst, "CPU seconds to fit", "{:.3g}"),
+    )
+    return raised(words, frame, **{"seconds to fit": "{:.3g}", "CPU seconds to fit": "{:.3g}"})
+
+
+@check(
+    "FT022",
+    title="Versions that differ between runs",
+    looks_for="packages whose version is not the same in all runs of the study",
+    why="Another version may split, fit or score differently; differences between learners may then be differences between versions.",
+    remedy="run the study anew into another file with the versions of the section 'How to reproduce'",
+    cite="Sandve et al. 2013",
+)
+def versions_differ(results: Results) -> Finding:
+    """Runs with different versions."""
+    import pandas as pd
+
+    runs = [each.get("versions") or {} for each in results.archive.runs]
+    if not any(runs):
+        return not_applicable(say("No run has told its versions."))
+    packages = dict.fromkeys(package for one in runs for package in one)
+    found = {name: list(dict.fromkeys(str(one[name]) for one in runs if name in one)) for name in packages}
+    lines = [(name, ", ".join(several)) for name, several in found.items() if len(several) > 1]
+    if not lines:
+        return passed(say("All runs had the same versions."))
+    frame = pd.DataFrame(lines, columns=["package", "versions"])
+    return raised(say("Runs had different versions of {packages}.", packages=named(frame["package"])), frame)

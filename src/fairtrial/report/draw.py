@@ -1,0 +1,80 @@
+"""Every figure of a study by name: `draw(results, "roc", dataset="iris")` gives an altair chart."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fairtrial._registry import Registry, did_you_mean
+from fairtrial.errors import InputError
+
+if TYPE_CHECKING:
+    from fairtrial.study import Results
+
+Draws = Callable[..., Any]
+figures: Registry[Draws] = Registry("figure", group="fairtrial.figures")
+
+
+def figure(*names: str) -> Callable[[Draws], Draws]:
+    """Register a function of results and options as the figure of this name; further names are aliases."""
+
+    def register(function: Draws) -> Draws:
+        figures.add(names[0], function, aliases=names[1:])
+        return function
+
+    return register
+
+
+def draw(results: Results, name: str, **options: Any) -> Any:
+    """A figure of a study's results by its name, as an altair chart: show it in a notebook, or `save(chart, "roc.pdf")`.
+
+    `figure_names()` lists the names. Options are the figure's own (`figure_options(name)`): dataset, condition, level, learner,
+    measure, positive and so on; every figure takes `title`.
+
+    >>> draw(None, "rok")
+    Traceback (most recent call last):
+    fairtrial.errors.UnknownNameError: no figure is called 'rok': did you mean 'roc'?
+    >>> draw(None, "roc", datset="iris")
+    Traceback (most recent call last):
+    fairtrial.errors.InputError: the figure 'roc' has no option 'datset': did you mean 'dataset'?
+    """
+    _known()
+    function = figures[name]
+    allowed = figure_options(name)
+    for option in options:
+        if option not in allowed:
+            raise InputError(f"the figure {name!r} has no option {option!r}: {did_you_mean(option, allowed)}")
+    title = options.pop("title", None)
+    chart = function(results, **options)
+    if title is not None:
+        chart.title.text = str(title)
+    return chart
+
+
+def figure_names() -> tuple[str, ...]:
+    """The names of all figures.
+
+    >>> "cost-curve" in figure_names()
+    True
+    """
+    _known()
+    return tuple(figures)
+
+
+def figure_options(name: str) -> tuple[str, ...]:
+    """The options of a figure.
+
+    >>> figure_options("times")
+    ('dataset', 'title')
+    """
+    _known()
+    parameters = list(inspect.signature(figures[name]).parameters)[1:]
+    return (*parameters, *(["title"] if "title" not in parameters else []))
+
+
+def _known() -> None:
+    """The modules that define figures."""
+    from fairtrial.report import drawn_conditions, drawn_curves, drawn_splits, drawn_verdicts
+
+    assert drawn_conditions and drawn_curves and drawn_splits and drawn_verdicts

@@ -1,0 +1,58 @@
+"""All figures of a report as files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from fairtrial import _check
+from fairtrial.errors import InputError
+from fairtrial.report.page import figures_of
+from fairtrial.report.saving import SUFFIXES, save
+from fairtrial.report.section import Section
+
+FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
+
+
+def write_figures(sections: Sequence[Section], folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
+    """Write every figure into a folder, which is made, once in each format, and give the paths: `curves-roc-iris.svg`.
+
+    Formats are "svg", "png", "pdf", "html" (interactive, offline) and "json" (Vega-Lite).
+
+    >>> import tempfile
+    >>> from fairtrial.measures import roc_curve
+    >>> from fairtrial.report.curves import draw_roc
+    >>> from fairtrial.report.section import Figure, Section
+    >>> chart = draw_roc({"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
+    >>> section = Section("curves", "Curves", figures=(Figure("curves-roc", "ROC", chart, "one curve"),))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_figures([section], folder)]
+    ['curves-roc.svg']
+    """
+    suffixes = _suffixes(formats)
+    figures = list(figures_of(sections))
+    for figure in figures:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", figure.key):
+            raise InputError(f"the key of a figure must be lower case letters, digits and hyphens, got {figure.key!r}")
+    target = _made(Path(folder))
+    return [save(figure.chart, target / f"{figure.key}{suffix}") for figure in figures for suffix in suffixes]
+
+
+def _suffixes(formats: str | Iterable[str]) -> list[str]:
+    """Each format once, as a suffix; "svg,pdf" is two."""
+    names = formats.split(",") if isinstance(formats, str) else [str(each) for each in formats]
+    plain = [name.strip().lower().removeprefix(".") for name in names]
+    for name in plain:
+        _check.one_of("formats", name, FORMATS)
+    return list(dict.fromkeys(f".{name}" for name in plain))
+
+
+def _made(folder: Path) -> Path:
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"folder must be a folder, got the file {str(folder)!r}: name another one")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({error.strerror}): name another") from None
+    return folder

@@ -1,0 +1,115 @@
+"""A table becomes what a page shows: texts, values at full precision, the best of each line, and how it is sorted."""
+
+from __future__ import annotations
+
+from math import isinf, isnan
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.report.section import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A hole in a table.
+HOLE = "–"  # noqa: RUF001
+# From so many lines on a table can be filtered, a long one starts folded, and its lines are made only when it is opened.
+_FILTER = 8
+_FOLD = 12
+_LATER = 200
+
+
+def grid(table: Table) -> dict[str, Any]:
+    """The heads and lines of a table for the page's template.
+
+    >>> import pandas as pd
+    >>> found = grid(Table("means", "Means", pd.DataFrame({"learner": ["tree"], "mean": [2 / 3]}), {"mean": "{:.2f}"}))
+    >>> [(cell["text"], cell["value"]) for cell in found["lines"][0]]
+    [('tree', None), ('0.67', '0.6666666666666666')]
+    """
+    frame = with_index(table.frame)
+    forms = [table.formats.get(str(name), "") for name in frame.columns]
+    lines = [
+        [cell(value, form) for value, form in zip(line, forms, strict=True)]
+        for line in frame.itertuples(index=False, name=None)
+    ]
+    if table.best is not None:
+        for line in lines:
+            _mark_best(line[1:], table.best)
+    heads = [
+        {"text": str(name), "number": any(line[place]["value"] is not None for line in lines)}
+        for place, name in enumerate(frame.columns)
+    ]
+    folded = table.long and len(lines) > _FOLD
+    later = folded and len(lines) > _LATER
+    return {
+        "key": table.key,
+        "title": table.title,
+        "note": table.note,
+        "heads": heads,
+        "lines": [] if later else lines,
+        "count": len(lines),
+        "filterable": len(lines) > _FILTER,
+        "folded": folded,
+        "later": _columns(lines, len(heads)) if later else None,
+    }
+
+
+def with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its index as its first column, where the index says something: a name, or words."""
+    from pandas.api.types import is_integer_dtype
+
+    if any(name is not None for name in frame.index.names):
+        return frame.reset_index()
+    return frame if is_integer_dtype(frame.index.dtype) or not len(frame) else frame.rename_axis("").reset_index()
+
+
+def cell(value: Any, form: str = "") -> dict[str, Any]:
+    """What a cell shows and, of a number, what it sorts by and downloads as; a hole has the value "".
+
+    >>> cell(1234567)["text"], cell(0.123456)["text"], cell(float("nan"))["text"], cell(True)["text"]
+    ('1,234,567', '0.1235', '–', 'yes')
+    """
+    if _is_truth(value):
+        return {"text": "yes" if value else "no", "value": None, "best": False}
+    if not isinstance(value, Real):
+        return {"text": _words(value), "value": None, "best": False}
+    number = float(value)
+    if isnan(number):
+        return {"text": HOLE, "value": "", "best": False}
+    if isinf(number):
+        sign = "" if number > 0 else "-"
+        return {"text": f"{sign}∞", "value": f"{sign}Infinity", "best": False}
+    whole = number.is_integer() and abs(number) < 1e15
+    text = form.format(value) if form else f"{int(number):,}" if whole else f"{number:.4g}"
+    return {"text": text, "value": repr(int(number)) if whole else repr(number), "best": False}
+
+
+def _is_truth(value: Any) -> bool:
+    return type(value).__name__ in {"bool", "bool_"}
+
+
+def _words(value: Any) -> str:
+    return HOLE if value is None or type(value).__name__ in {"NAType", "NaTType"} else str(value)
+
+
+def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
+    known = [(float(each["value"]), each) for each in cells if each["value"] not in (None, "")]
+    if len(known) > 1:
+        best = (max if direction == "max" else min)(value for value, _ in known)
+        for value, each in known:
+            each["best"] = value == best
+
+
+def _columns(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
+    """The lines in few bytes, for a script to build them from: each column's distinct texts, values of numbers, best cells."""
+    columns = []
+    for place in range(count):
+        cells = [line[place] for line in lines]
+        texts = {text: code for code, text in enumerate(dict.fromkeys(each["text"] for each in cells))}
+        column: dict[str, Any] = {"texts": list(texts), "codes": [texts[each["text"]] for each in cells]}
+        if any(each["value"] is not None for each in cells):
+            column["values"] = [each["value"] for each in cells]
+        columns.append(column)
+    best = [[row, place] for row, line in enumerate(lines) for place, each in enumerate(line) if each["best"]]
+    return {"rows": len(lines), "columns": columns, "best": best}

@@ -1,0 +1,144 @@
+"""The report of a study: its sections gathered in the order in which they are read, and written as one file."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from datetime import date
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairtrial.errors import FairtrialWarning, InputError
+from fairtrial.report.page import render
+from fairtrial.report.section import Section
+from fairtrial.report.sentence import Sentence
+
+if TYPE_CHECKING:
+    from fairtrial.study import Results
+
+SECTIONS = {
+    "answer": "The answer",
+    "what_was_run": "What was run",
+    "scores": "Scores",
+    "verdict": "The verdict",
+    "ranks": "Which classifier is better? It depends on the measure",
+    "curves": "Curves",
+    "robustness": "Robustness to noise",
+    "drift": "Drift",
+    "data_sets": "Data set by data set",
+    "projection": "All measures at once",
+    "folds": "The folds",
+    "time_memory": "Time and memory",
+    "checks": "Methodology checks",
+    "reproduce": "How to reproduce",
+    "references": "References",
+}
+
+
+def write_report(results: Results, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+    """Write all that a study found into one HTML file that holds all it shows, and give its path.
+
+    A file of that name is replaced, and only when the new one is whole. The title is the study's name without another.
+
+    >>> import fairtrial
+    >>> results = fairtrial.open_results("study.fairtrial")  # doctest: +SKIP
+    >>> fairtrial.write_report(results, "study.html")  # doctest: +SKIP
+    """
+    _check_results(results)
+    target = _checked(Path(path))
+    return write_page(sections_of(results), target, title or results.archive.name, subtitle=subtitle_of(results))
+
+
+def write_files(
+    results: Results,
+    page: Path,
+    *,
+    title: str | None = None,
+    figures: Path | None = None,
+    formats: str = "svg",
+    tables: Path | None = None,
+) -> dict[Path, int | None]:
+    """Write the report and, where folders are named, its figures and tables; what was written, folders with their files."""
+    from fairtrial.report.figure_files import write_figures
+    from fairtrial.report.table_files import write_tables
+
+    _checked(page)
+    if figures is not None:
+        write_figures([], figures, formats)  # a wrong folder or format is refused before the work
+    if tables is not None:
+        write_tables([], tables)
+    sections = sections_of(results)
+    written: dict[Path, int | None] = {
+        write_page(sections, page, title or results.archive.name, subtitle=subtitle_of(results)): None
+    }
+    if figures is not None:
+        written[figures] = len(write_figures(sections, figures, formats))
+    if tables is not None:
+        written[tables] = len(write_tables(sections, tables))
+    return written
+
+
+def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle: str = "") -> Path:
+    """Write sections as a page: into a file beside it first, which then takes its place.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_page([], Path(folder) / "empty.html", "Nothing yet").name
+    'empty.html'
+    """
+    target = _checked(path)
+    text = render(sections, title, subtitle=subtitle, written=date.today().isoformat())
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.replace(target)
+    except OSError as error:
+        raise InputError(f"path must be one that can be written, got {str(target)!r} ({error.strerror}): name another") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+def sections_of(results: Results) -> list[Section]:
+    """The sections that apply to these results, in the order in which they are read.
+
+    A section that cannot be made warns, and is replaced by one that says why: the others are not lost with it.
+    """
+    found = (_section(module, heading, results) for module, heading in SECTIONS.items())
+    return [section for section in found if section is not None]
+
+
+def subtitle_of(results: Results) -> str:
+    """What ran, in one line."""
+    archive = results.archive
+    counted = [(archive.datasets, "data set"), (archive.conditions, "condition"), (archive.learners, "learner")]
+    parts = [f"{len(each)} {noun}{'' if len(each) == 1 else 's'}" for each, noun in counted]
+    return f"{parts[0]}, {parts[1]}, {parts[2]}, {len(results.trials()):,} trials"
+
+
+def _section(module: str, heading: str, results: Results) -> Section | None:
+    try:
+        found: Section | None = import_module(f"fairtrial.report.sections.{module}").section(results)
+    except Exception as error:  # whatever it is, the rest of the report is worth having
+        told = f"This section could not be made: {type(error).__name__}: {error}"
+        warnings.warn(f"section {heading!r} of the report: {told}", FairtrialWarning, stacklevel=4)
+        return Section(module.replace("_", "-"), heading, (Sentence(told),))
+    return found
+
+
+def _check_results(results: object) -> None:
+    if not hasattr(results, "archive"):
+        given = type(results).__name__
+        raise InputError(f"results must be those of a study, got {given}: pass what Study.run or fairtrial.open_results gives")
+
+
+def _checked(path: Path) -> Path:
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"path must end in .html, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
+    if path.is_dir():
+        raise InputError(f"path must be a file, got the folder {str(path)!r}: name a file in it")
+    return path

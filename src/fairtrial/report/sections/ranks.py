@@ -1,0 +1,181 @@
+"""The section of ranks: which learner is first depends on the measure, and on how much it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial.errors import InputError
+from fairtrial.measures import get_measure, rank_table, registry
+from fairtrial.report.section import Figure, Section, Table
+from fairtrial.report.sections.naming import listed, main_condition, measure_words, where_words
+from fairtrial.report.sections.score_means import scored
+from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.study.archive import ConditionFacts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.study import Results
+
+TITLE = "Which classifier is better? It depends on the measure"
+_NOTE = (
+    "Ranks of the means over the data sets on which every learner that gives the measure has a finite value; equal means share "
+    "the best of their ranks. Some measures always agree, as accuracy and error rate do. A hole: the learner does not give what "
+    "the measure needs."
+)
+_MEAN_NOTE = "The mean rank is that over the measures which all learners give."
+
+
+def section(results: Results) -> Section | None:
+    """Ranks of all learners under all measures that the evidence allows; None with a single learner or no ranks at all."""
+    if len(results.archive.learners) < 2:
+        return None
+    means, left_out = measure_means(results)
+    if means.empty:
+        return Section("ranks", TITLE, (say("No measure has a value for two learners or more: there are no ranks."),))
+    ranks = ranks_of(means)
+    facts, firsts = facts_of(ranks), firsts_of(ranks)
+    notes = (f"Measures without ranks here: {', '.join(measure_words(name) for name in left_out)}.",) if left_out else ()
+    return Section(
+        "ranks", TITLE, (_sentence(results, facts, firsts),), (_figure(ranks),), _tables(means, ranks, facts, firsts), notes
+    )
+
+
+def measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
+    """Measures by learners: means over data sets under the main condition; and the measures that have none."""
+    import pandas as pd
+
+    names = [name for name in registry if registry[name].facts.needs in ("labels", "scores", "probabilities")]
+    scored(results, names)
+    main = main_condition(results.archive.conditions)
+    known = {}
+    for name in names:
+        line = _means(results, name, main)
+        if line is not None and line.notna().sum() > 1:
+            known[name] = line
+    learners = [each.name for each in results.archive.learners]
+    frame = pd.DataFrame(known, index=learners).T.rename_axis(index="measure")
+    return frame, [name for name in names if name not in known]
+
+
+def _means(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
+    """Means over the data sets that all learners share which have any value; None where the measure cannot be computed."""
+    try:
+        table = results.wide(measure, condition.name, condition.level)
+    except InputError:
+        return None
+    finite = table.where(np.isfinite(table.astype(np.float64)))
+    given = finite.loc[:, finite.notna().any()]
+    return given.dropna().mean().reindex(table.columns)
+
+
+def ranks_of(means: pd.DataFrame) -> pd.DataFrame:
+    """Measures by learners: the rank of each, 1 the best; a hole where the learner has no mean."""
+    import pandas as pd
+
+    lines = {}
+    for name in means.index:
+        known = means.loc[name].dropna()
+        direction = {str(name): get_measure(str(name)).facts.direction}
+        lines[name] = rank_table(known.to_frame(str(name)), directions=direction).ranks[str(name)]
+    ranks = pd.DataFrame(lines, index=means.columns).T.rename_axis(index="measure")
+    return ranks.astype(int) if ranks.notna().to_numpy().all() else ranks.astype(float)
+
+
+def firsts_of(ranks: pd.DataFrame) -> pd.DataFrame:
+    """For each learner, under how many measures it is first, its best, mean and worst rank."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "measures": ranks.notna().sum(),
+            "first under": (ranks == 1).sum(),
+            "best rank": ranks.min(),
+            "mean rank": mean_ranks(ranks),
+            "worst rank": ranks.max(),
+        }
+    ).rename_axis(index="learner")
+    return frame.sort_values("first under", ascending=False, kind="stable")
+
+
+def mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
+    """Mean rank of each learner over the measures that all of them give; over all measures where there is no such."""
+    shared = ranks.dropna()
+    return (shared if len(shared) else ranks).mean()
+
+
+def facts_of(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Counts that the sentence speaks of."""
+    import pandas as pd
+
+    counts = {
+        "learners": ranks.shape[1],
+        "measures": len(ranks),
+        "learners first under some measure": int((ranks == 1).any().sum()),
+    }
+    return pd.DataFrame({"value": list(counts.values())}, index=pd.Index(counts, name="fact"))
+
+
+def _sentence(results: Results, facts: pd.DataFrame, firsts: pd.DataFrame) -> Sentence:
+    winners = [str(name) for name in firsts.index[firsts["first under"] > 0]]
+    parts: dict[str, Any] = {"where": where_words(main_condition(results.archive.conditions))}
+    parts["measures"] = shown(facts, "ranks-facts", "measures", "value", "{:d}")
+    if len(winners) == 1:
+        return say("{name} is first by each of {measures} measures {where}.", **parts, name=winners[0])
+    parts["learners"] = shown(facts, "ranks-facts", "learners", "value", "{:d}")
+    parts["count"] = shown(facts, "ranks-facts", "learners first under some measure", "value", "{:d}")
+    words = "{count} of {learners} learners are first by at least one of {measures} measures {where}: {names}."
+    return say(words, **parts, names=listed(winners))
+
+
+def _tables(means: pd.DataFrame, ranks: pd.DataFrame, facts: pd.DataFrame, firsts: pd.DataFrame) -> tuple[Table, ...]:
+    whole = dict.fromkeys(("best rank", "worst rank"), "{:.0f}") | {"mean rank": "{:.2f}"}
+    learners = list(means.columns)
+    return (
+        Table("ranks-firsts", "Under how many measures a learner is first", firsts, whole, _MEAN_NOTE),
+        Table("ranks-measures", "Rank under each measure", ranks, dict.fromkeys(learners, "{:.0f}"), _NOTE, "min", True),
+        Table("ranks-means", "The means that were ranked", means, dict.fromkeys(learners, "{:.4g}"), "", None, True),
+        Table("ranks-facts", "Counts", facts),
+    )
+
+
+def _figure(ranks: pd.DataFrame) -> Figure:
+    alt = "A grid of measures by learners; each cell has the rank, and the darker, the better. The table below has the same."
+    return Figure("ranks-map", "Rank of every learner under every measure", draw_rank_map(ranks), alt, ranks.reset_index())
+
+
+def draw_rank_map(ranks: pd.DataFrame) -> Any:
+    """Measures (rows) by learners (columns): a cell with the rank, the better the darker; learners by their mean rank.
+
+    >>> import pandas as pd
+    >>> chart = draw_rank_map(pd.DataFrame({"tree": [1, 2], "bayes": [2, 1]}, index=["auc", "brier"]))
+    >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
+    ['rect', 'text']
+    """
+    import altair as alt
+
+    from fairtrial.report.drawing import INK, chart_of, finished, titled
+
+    learners = [str(name) for name in mean_ranks(ranks).sort_values(kind="stable").index]
+    rows: list[dict[str, Any]] = [
+        {"measure": measure_words(str(name)), "learner": str(learner), "rank": int(rank)}
+        for name, line in ranks.iterrows()
+        for learner, rank in line.dropna().items()
+    ]
+    most = max(row["rank"] for row in rows)
+    long = max(map(len, learners)) > 9
+    head = alt.Axis(orient="top", labelAngle=-40 if long else 0, labelLimit=220, grid=False, domain=False, ticks=False)
+    x = alt.X("learner:N", sort=learners, title="Learner, the best mean rank first", axis=head)
+    names = alt.Axis(grid=False, domain=False, ticks=False, labelLimit=240)
+    y = alt.Y("measure:N", sort=None, title="Measure", axis=names)
+    shade = alt.Scale(domain=[1, max(most, 2)], range=["#7FB8DA", "#F6F6F6"])
+    hint = [alt.Tooltip("measure:N"), alt.Tooltip("learner:N"), alt.Tooltip("rank:Q")]
+    base = chart_of(rows).encode(x, y, tooltip=hint)
+    tiles = base.mark_rect(stroke="white").encode(alt.Color("rank:Q", scale=shade, legend=None))
+    numbers = base.mark_text(fontSize=12, color=INK).encode(text="rank:Q")
+    told = titled(
+        "Ranks under every measure", "Rank of each learner; dark is best. A hole: the learner does not give the measure"
+    )
+    return finished(alt.layer(tiles, numbers).properties(width=alt.Step(64), height=alt.Step(20), title=told))

@@ -1,0 +1,236 @@
+"""The section of the verdict: which test and why, what it found, and whether that holds under the other conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial.report.section import Figure, Section
+from fairtrial.report.sections.naming import (
+    joined,
+    judged_measure,
+    keys_of,
+    listed,
+    main_condition,
+    measure_words,
+    told_condition,
+    where_words,
+)
+from fairtrial.report.sections.verdict_tables import (
+    Judged,
+    facts_frame,
+    facts_table,
+    further_tables,
+    judged as judged_under,
+    learners_table,
+)
+from fairtrial.report.sentence import Sentence, say, shown
+
+if TYPE_CHECKING:
+    from fairtrial.significance.verdict import Verdict
+    from fairtrial.study import Results
+
+_TITLES = {
+    "critical-difference": "Critical-difference diagram",
+    "ranks": "Ranks",
+    "pairs": "Differences of pairs",
+    "simplex": "What is to be believed of the two",
+    "density": "What is to be believed of the difference",
+}
+
+
+def section(results: Results) -> Section:
+    """The verdict on the declared measure under clean, then in short under each other condition."""
+    main, *others = all_judged(results)
+    words = measure_words(judged_measure(results))
+    parts = tuple(_part(each, words) for each in others)
+    if main.verdict is None:
+        return Section("verdict", "The verdict", (_none(main, words),), (), (), (main.reason,), parts)
+    tables = (facts_table(main), learners_table(main), *further_tables(main))
+    return Section(
+        "verdict",
+        "The verdict",
+        said(main, words),
+        figures(main),
+        tables,
+        main.verdict.findings[1:],
+        parts,
+    )
+
+
+def all_judged(results: Results) -> list[Judged]:
+    """The verdict on the declared measure under each condition, clean first."""
+    measure, conditions = judged_measure(results), results.archive.conditions
+    first = main_condition(conditions)
+    others = [each for each in conditions if each is not first]
+    keys = [f"verdict-{key}" for key in keys_of(told_condition(each) for each in others)]
+    return [judged_under(results, measure, each, key) for each, key in zip([first, *others], ["verdict", *keys], strict=True)]
+
+
+def _part(judged: Judged, words: str) -> Section:
+    title = f"Under {told_condition(judged.condition)}"
+    if judged.verdict is None:
+        return Section(judged.key, title, (_none(judged, words),), (), (), (judged.reason,))
+    tables = (facts_table(judged), learners_table(judged))
+    return Section(judged.key, title, said(judged, words), figures(judged, ["critical-difference"]), tables)
+
+
+def _none(judged: Judged, words: str) -> Sentence:
+    return say("There is no verdict on {measure} {where}.", measure=words, where=where_words(judged.condition))
+
+
+def said(judged: Judged, words: str) -> tuple[Sentence, ...]:
+    """What was found, how sure it is, and how large: chosen by the numbers."""
+    verdict = judged.verdict
+    assert verdict is not None
+    return (finding(judged, words), sureness(judged), *_size(judged), *belief(judged))
+
+
+def finding(judged: Judged, words: str) -> Sentence:
+    """Who is told apart from whom, and who could not be judged."""
+    left_out = [name for name in judged.learners if judged.verdict is not None and name not in judged.verdict.table.learners]
+    if not left_out:
+        return _told_apart(judged, words)
+    return joined([_told_apart(judged, words), say(" For want of scores nothing is said of {names}.", names=listed(left_out))])
+
+
+def _told_apart(judged: Judged, words: str) -> Sentence:
+    verdict = judged.verdict
+    assert verdict is not None
+    parts: dict[str, Any] = {"measure": words, "where": where_words(judged.condition)}
+    apart = [verdict.in_order(first, second) for first, second, _, p in verdict.comparisons if p <= verdict.alpha]
+    where = "By {measure} {where}, "
+    if not apart:
+        names = listed(list(verdict.order))
+        return say(where + "{names} cannot be told apart. That does not show that they are equal.", **parts, names=names)
+    head = verdict.order[0] if verdict.control is None else verdict.control
+    behind = [other for best, other in apart if best == head]
+    ahead = [best for best, other in apart if other == head]
+    level = [name for name in verdict.order if name not in (head, *behind, *ahead)]
+    parts |= {"head": head, "behind": listed(behind), "ahead": listed(ahead), "level": listed(level)}
+    told = []
+    if behind:
+        told.append("{head} is ahead of {behind}")
+    if ahead:
+        told.append("{ahead} " + ("is" if len(ahead) == 1 else "are") + " ahead of {head}")
+    if level:
+        told.append("{head} cannot be told from {level}")
+    return _with(where + ", ".join(told[:-1]) + " and " * (len(told) > 1) + told[-1] + ".", parts)
+
+
+def _with(words: str, parts: dict[str, Any]) -> Sentence:
+    """A sentence with those parts that its words name."""
+    return say(words, **{name: part for name, part in parts.items() if "{" + name + "}" in words})
+
+
+def sureness(judged: Judged) -> Sentence:
+    """The test, its p value and what it is compared with."""
+    verdict = judged.verdict
+    assert verdict is not None
+    frame, key = facts_frame(verdict), f"{judged.key}-facts"
+    unit = f"{verdict.unit}s"
+    parts: dict[str, Any] = {
+        "test": verdict.choice,
+        "n": shown(frame, key, unit, "value", "{:.0f}"),
+        "unit": unit,
+        "alpha": shown(frame, key, "alpha", "value", "{:g}"),
+    }
+    if np.isnan(verdict.p_value):
+        return _with("The test ({test}) over {n} {unit} has no p value, for the differences do not vary.", parts)
+    parts["p"] = shown(frame, key, "p", "value", "{:.3g}")
+    against = "above" if verdict.p_value > verdict.alpha else "at most"
+    words = f"The test ({{test}}) over {{n}} {{unit}} gives p = {{p}}, {against} alpha {{alpha}}"
+    if len(verdict.comparisons) > 1:
+        words += "; {apart} of {comparisons} pairs are told apart"
+        parts["apart"] = shown(frame, key, "told apart", "value", "{:.0f}")
+        parts["comparisons"] = shown(frame, key, "comparisons", "value", "{:.0f}")
+    return _with(words + ".", parts)
+
+
+def _size(judged: Judged) -> tuple[Sentence, ...]:
+    found = size_of(judged)
+    return () if found is None else (found,)
+
+
+def size_of(judged: Judged) -> Sentence | None:
+    """The effect of the test, with its interval where it has one."""
+    verdict = judged.verdict
+    assert verdict is not None
+    effect = verdict.outcome.effect
+    if effect is None or np.isnan(effect.estimate):
+        return None
+    frame, key = facts_frame(verdict), f"{judged.key}-facts"
+    names = {"estimate": "effect", "low": "effect, low", "high": "effect, high", "level": "level of the interval, %"}
+    forms = {"level": "{:g}"}
+    parts: dict[str, Any] = {part: shown(frame, key, fact, "value", forms.get(part, "{:.3g}")) for part, fact in names.items()}
+    words = "The effect ({name}{pair}) is {estimate}"
+    if not np.isnan([effect.low, effect.high]).any():
+        words += ", with a {level} % interval from {low} to {high}"
+    if names_pair(verdict) and len(verdict.comparisons) > 1:
+        words += ", not adjusted for there being other pairs"
+    return _with(words + ".", parts | {"name": effect.name, "pair": _pair_words(verdict)})
+
+
+def names_pair(verdict: Verdict) -> bool:
+    """Whether the effect is the difference of two learners, and not one of all."""
+    return verdict.posthoc is None or verdict.unit == "split"
+
+
+def _pair_words(verdict: Verdict) -> str:
+    """The pair that the effect is of: the only one, or on one data set that with the smallest adjusted p value."""
+    if not names_pair(verdict):
+        return ""
+    least = int(np.argmin(np.nan_to_num([p for *_, p in verdict.comparisons], nan=np.inf)))
+    first, second, *_ = verdict.comparisons[least]
+    return f", {first} against {second}"
+
+
+def belief(judged: Judged) -> tuple[Sentence, ...]:
+    """The posterior of two learners, where there is one."""
+    verdict = judged.verdict
+    assert verdict is not None
+    found = verdict.posterior
+    if found is None or np.isnan(found.p_first):
+        return ()
+    frame, key = facts_frame(verdict), f"{judged.key}-facts"
+    first, second = verdict.table.learners
+    facts = {
+        "p_first": f"probability that {first} is better",
+        "p_second": f"probability that {second} is better",
+        "p_rope": "probability of practical equality",
+        "rope": "region of practical equivalence",
+    }
+    parts: dict[str, Any] = {
+        part: shown(frame, key, fact, "value", "{:g}" if part == "rope" else "{:.3f}") for part, fact in facts.items()
+    }
+    words = "The Bayesian test ({test}) gives {first} a probability of {p_first} to be better, {second} one of {p_second}"
+    if found.rope > 0:
+        words += ", and one of {p_rope} that they are practically equal, within {rope}"
+    return (_with(words + ".", parts | {"test": found.test, "first": first, "second": second}),)
+
+
+def figures(judged: Judged, names: list[str] | None = None) -> tuple[Figure, ...]:
+    """The figures of a verdict: all, or those named."""
+    from fairtrial.report.compare import figures as drawn
+
+    verdict = judged.verdict
+    assert verdict is not None
+    frames = {"ranks": verdict.ranks(), "pairs": verdict.pairs(), "critical-difference": verdict.mean_ranks.reset_index()}
+    return tuple(
+        Figure(f"{judged.key}-{name}", _TITLES[name], chart, _alt(name, verdict), frames.get(name))
+        for name, chart in drawn(verdict).items()
+        if names is None or name in names
+    )
+
+
+def _alt(name: str, verdict: Verdict) -> str:
+    order = listed([str(each) for each in verdict.mean_ranks.index])
+    pair = " and ".join(verdict.table.learners[:2])
+    return {
+        "critical-difference": f"Learners on a line by mean rank, the best first: {order}. Bars join those not told apart.",
+        "ranks": f"How often each learner had which rank, by {verdict.unit}; the best mean rank first: {order}.",
+        "pairs": f"A matrix of the differences between {order}, with adjusted p values; pairs told apart are framed.",
+        "simplex": f"A triangle of draws from the posterior: {pair}, or practical equality.",
+        "density": f"The posterior density of the difference between {pair}.",
+    }[name]

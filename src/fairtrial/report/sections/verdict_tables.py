@@ -1,0 +1,161 @@
+"""The tables of a verdict: every number that its words hold is a cell of one of them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.errors import FairtrialError, UndefinedMeasureWarning
+from fairtrial.report.compare import scores_of
+from fairtrial.report.section import Table
+from fairtrial.study.archive import ConditionFacts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.significance.verdict import Verdict
+    from fairtrial.study import Results
+
+_PAIR_NAMES = {
+    "rank_difference": "difference of mean ranks",
+    "p_raw": "p",
+    "p_adjusted": "adjusted p",
+    "different": "told apart",
+}
+_LEARNER_NAMES = {"sd": "standard deviation", "mean_rank": "mean rank", "effect_vs_best": "effect of the best against it"}
+_FOUR = "{:.4f}"
+_EFFECT_NOTE = (
+    "The effect is the rank biserial correlation: one where the best is better everywhere, zero where gains and losses balance."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A verdict on a condition with the key of its tables; or why there is none."""
+
+    condition: ConditionFacts
+    key: str
+    learners: tuple[str, ...]
+    verdict: Verdict | None
+    reason: str = ""
+
+
+def judged(results: Results, measure: str, condition: ConditionFacts, key: str = "verdict") -> Judged:
+    """The verdict on a measure under a condition, or what stands against one."""
+    learners = tuple(each.name for each in results.archive.learners)
+    try:
+        with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+            found = results.verdict(measure, condition=condition.name, level=condition.level)
+    except FairtrialError as error:
+        return Judged(condition, key, learners, None, str(error))
+    return Judged(condition, key, learners, found)
+
+
+def facts_frame(verdict: Verdict) -> pd.DataFrame:
+    """Numbers of a verdict by name, at full precision.
+
+    >>> from fairtrial.significance.advise import advise
+    >>> found = facts_frame(advise([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]))
+    >>> found.loc["p", "value"], found.loc["data sets", "value"]
+    (0.0625, 5)
+    """
+    import pandas as pd
+
+    outcome, apart = verdict.outcome, [p for *_, p in verdict.comparisons if p <= verdict.alpha]
+    facts: dict[str, Any] = {
+        "learners": len(verdict.table.learners),
+        f"{verdict.unit}s": len(verdict.table.datasets),
+        "statistic": float(outcome.statistic),
+        "p": float(verdict.p_value),
+        "alpha": float(verdict.alpha),
+        "comparisons": len(verdict.comparisons),
+        "told apart": len(apart),
+        "left open": len(verdict.comparisons) - len(apart),
+    }
+    facts |= {name: _plain(value) for name, value in outcome.details.items() if not name.startswith("mean rank")}
+    effect = outcome.effect
+    if effect is not None:
+        facts |= {"effect": effect.estimate, "effect, low": effect.low, "effect, high": effect.high}
+        facts["level of the interval, %"] = round(100 * effect.level, 10)
+    if verdict.posterior is not None:
+        facts |= _belief(verdict)
+    return pd.DataFrame(
+        {"value": pd.Series([_plain(each) for each in facts.values()], dtype=object).to_numpy()},
+        index=pd.Index(facts, name="fact"),
+    )
+
+
+def _plain(value: Any) -> Any:
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number
+
+
+def _belief(verdict: Verdict) -> dict[str, Any]:
+    found = verdict.posterior
+    assert found is not None
+    first, second = verdict.table.learners
+    return {
+        f"probability that {first} is better": found.p_first,
+        "probability of practical equality": found.p_rope,
+        f"probability that {second} is better": found.p_second,
+        "region of practical equivalence": found.rope,
+    }
+
+
+def learners_frame(verdict: Verdict) -> pd.DataFrame:
+    """A line for each learner, the best first."""
+    return verdict.frame().rename(columns=_LEARNER_NAMES).set_index("learner")
+
+
+def pairs_frame(verdict: Verdict) -> pd.DataFrame:
+    """A line for each comparison."""
+    pairs = verdict.pairs()
+    return pairs.assign(different=["yes" if each else "no" for each in pairs["different"]]).rename(columns=_PAIR_NAMES)
+
+
+def facts_table(judged: Judged) -> Table:
+    """The facts of a verdict."""
+    assert judged.verdict is not None
+    note = f"Test: {judged.verdict.choice}."
+    effect = judged.verdict.outcome.effect
+    if effect is not None:
+        note += f" Effect: {effect.name}" + (f" ({effect.note})." if effect.note else ".")
+    return Table(f"{judged.key}-facts", "The verdict in numbers", facts_frame(judged.verdict), {"value": "{:.6g}"}, note)
+
+
+def learners_table(judged: Judged) -> Table:
+    """Means, ranks and effects of the learners."""
+    assert judged.verdict is not None
+    frame = learners_frame(judged.verdict)
+    return Table(f"{judged.key}-learners", "Learners, the best first", frame, dict.fromkeys(frame.columns, _FOUR), _EFFECT_NOTE)
+
+
+def further_tables(judged: Judged) -> tuple[Table, ...]:
+    """Steps, comparisons, ranks and scores."""
+    verdict = judged.verdict
+    assert verdict is not None
+    import pandas as pd
+
+    steps = pd.DataFrame(list(verdict.steps), columns=["question", "answer", "reason"])
+    scores, unit = scores_of(verdict), verdict.unit
+    ranks = verdict.ranks().rename_axis(index=unit)
+    pairs = pairs_frame(verdict)
+    formats = dict.fromkeys(["difference", "difference of mean ranks"], _FOUR) | dict.fromkeys(["p", "adjusted p"], "{:.3g}")
+    pair_note = (
+        f"First less second; wins, ties and losses of the first over the {unit}s. Told apart: adjusted p of at most alpha."
+    )
+    return (
+        Table(f"{judged.key}-steps", "Which test, and why", steps),
+        Table(f"{judged.key}-pairs", "Comparisons of pairs", pairs, formats, pair_note, None, True),
+        Table(f"{judged.key}-ranks", f"Ranks on each {unit}", ranks, dict.fromkeys(ranks.columns, "{:g}"), "", "min", True),
+        Table(
+            f"{judged.key}-scores",
+            f"Scores that were judged, by {unit}",
+            scores,
+            dict.fromkeys(scores.columns, _FOUR),
+            "",
+            verdict.better,
+            True,
+        ),
+    )
