@@ -78,7 +78,7 @@ def peer(splits: list[Any], jobs: int = 2) -> None:
 
 
 def ours(folder: Path, number: int, jobs: int = 2) -> Any:
-    from fairtrial.study.coordinator import run
+    from fairtrial.study.engine.coordinator import run
 
     return run(study(), folder / f"run-{number}.fairtrial", jobs=jobs, progress=False)
 
@@ -163,11 +163,11 @@ def plan_a_million() -> None:
 
 def hundred_thousand(folder: Path) -> list[tuple[str, str, str, bool]]:
     """A store of 100,000 trials, filled with made-up evidence: opened and scored."""
-    from fairtrial.study.results import open_results
+    from fairtrial.study.results.results import open_results
 
     path = folder / "many.fairtrial"
     fill(path)
-    subprocess.run([sys.executable, "-c", "from fairtrial.study.results import open_results"], check=True)
+    subprocess.run([sys.executable, "-c", "from fairtrial.study.results.results import open_results"], check=True)
 
     def score() -> None:
         with warnings.catch_warnings():
@@ -184,9 +184,9 @@ def fill(path: Path) -> None:
     from fairtrial.data import Dataset
     from fairtrial.study import Study
     from fairtrial.study.evidence import CODES, NUMBERS, pack
-    from fairtrial.study.plan_facts import add_plan, link_of
+    from fairtrial.study.plan.plan_facts import add_plan, link_of
     from fairtrial.study.records import Evidence
-    from fairtrial.study.store import Store
+    from fairtrial.study.store.store import Store
 
     rng = np.random.default_rng(0)
     data = {f"set {n}": Dataset.of(rng.normal(size=(120, 2)), np.arange(120) % 2, name=f"set {n}") for n in range(50)}
@@ -237,7 +237,7 @@ def main() -> None:
     if given.cold:
         which, path = given.cold
         if which == "ours":
-            from fairtrial.study.coordinator import run
+            from fairtrial.study.engine.coordinator import run
 
             run(study(), path, jobs=2, progress=False)
         else:

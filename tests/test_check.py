@@ -204,5 +204,5 @@ def test_a_rounding_error_beyond_0_to_1_is_no_mistake():
     told = np.array([[1.0000000000000002, -2e-16], [0.5, 0.5]])
     assert _check.probabilities("p", told).tolist() == [[1.0, 0.0], [0.5, 0.5]]
     assert told[0, 0] > 1  # what came in stays
-    with pytest.raises(InputError, match="between 0 and 1, got 1.00001"):
+    with pytest.raises(InputError, match=r"between 0 and 1, got 1\.00001"):
         _check.probabilities("p", np.array([0.5, 1.00001]))

@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fairtrial.study.coordinator import run
-from fairtrial.study.store import Store
+from fairtrial.study.engine.coordinator import run
+from fairtrial.study.store.store import Store
 
 from .study.loopback import loopback
 from .study.small_study import Watching

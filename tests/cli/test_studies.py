@@ -12,8 +12,8 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score
 
-from fairtrial.study.results import open_results
-from fairtrial.study.store import Store
+from fairtrial.study.results.results import open_results
+from fairtrial.study.store.store import Store
 
 from .conftest import TRIALS
 

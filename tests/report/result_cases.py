@@ -6,8 +6,7 @@ import numpy as np
 
 from fairtrial.study import Results
 from fairtrial.study.archive import ConditionFacts
-from fairtrial.study.evidence import Predictions
-from tests.study.archives import CLEAN, archive_of, data_facts, folds, real_evidence, real_results
+from tests.study.archives import CLEAN, Predictions, archive_of, data_facts, folds, real_evidence, real_results
 
 NOISE = ConditionFacts("class-noise", 0.2, "a fifth of the labels", {"condition": "class-noise", "level": 0.2})
 
@@ -46,7 +45,7 @@ def few_learners(learners, names=None, **options):
     )
 
 
-def _some_fail(dataset, condition, learner, repeat, fold):
+def _some_fail(dataset, _condition, learner, _repeat, fold):
     if (dataset, learner, fold) == ("iris", "tree", 1):
         return "error"
     return "missing" if (dataset, fold) == ("wine", 2) else None
@@ -64,7 +63,7 @@ def cases():
         "one learner, one data set": few_learners(["ridge"], ["wine"], declaration={"measures": ["brier"]}),
         "failures": real_results(_some_fail),
         "worst rank": real_results(_some_fail, declaration={"verdict": {"failures": "worst-rank"}}),
-        "all failed": real_results(lambda *place: "crash"),
+        "all failed": real_results(lambda *_: "crash"),
         "no probabilities": real_results(levels=(0.0,), declaration={"measures": ["brier", "f_score"]}),
         "control": real_results(declaration={"verdict": {"control": "tree"}}),
         "apart": skilled_results({"good": 0.95, "fair": 0.9, "poor": 0.6}),

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fairtrial.conditions import Clean
 from fairtrial.study.archive import TRIAL_COLUMNS, ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.evidence import Predictions
-from fairtrial.study.results import Results
+from fairtrial.study.results.results import Results
 
 CLEAN = ConditionFacts("clean", 0.0, "clean", Clean().describe())
 LEARNERS = {

@@ -11,10 +11,9 @@ import numpy as np
 from fairtrial.conditions import Clean
 from fairtrial.data import Dataset
 from fairtrial.study.records import Chunk, Limits, Rows, Task
-from fairtrial.study.run import Bench
-from fairtrial.study.trial_data import TrialData
-
-from .trouble import Trouble
+from fairtrial.study.trial.run import Bench
+from fairtrial.study.trial.trial_data import TrialData
+from tests.study.trouble import Trouble
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.evidence import CODES, NUMBERS, pack
 from fairtrial.study.records import Evidence, Rows
-from fairtrial.study.store import Link, Store
+from fairtrial.study.store.store import Link, Store
 
 CONDITIONS = (("clean", 0.0), ("noise", 0.1), ("noise", 0.2))
 

@@ -7,9 +7,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from fairtrial.conditions import Clean
 from fairtrial.data import Dataset
+from fairtrial.study.declare.resolved import NamedCondition, NamedData, NamedLearner, Resolved, VerdictPlan
+from fairtrial.study.declare.schemes import scheme_of
 from fairtrial.study.records import Limits
-from fairtrial.study.resolved import NamedCondition, NamedData, NamedLearner, Resolved, VerdictPlan
-from fairtrial.study.schemes import scheme_of
 
 CLEAN = ("clean", 0.0, Clean())
 

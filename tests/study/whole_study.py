@@ -36,7 +36,7 @@ class Misbehaving(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         self.taken_ = []
         while True:
-            self.taken_.append(np.ones(10_000_000))
+            self.taken_.append(np.ones(4_000_000))
 
     def predict(self, X):
         return np.repeat(self.classes_[:1], len(X))
@@ -44,7 +44,7 @@ class Misbehaving(ClassifierMixin, BaseEstimator):
 
 def whole_study():
     """Two data sets x two conditions x four learners x two repeats of three folds."""
-    from fairtrial.study.study import Study
+    from fairtrial.study.declare.study import Study
 
     return Study(
         data=["iris", "wine"],
@@ -63,13 +63,13 @@ def whole_study():
 
 def harmful_study():
     """A learner that learns among three that do harm, each in its own way."""
-    from fairtrial.study.study import Study
+    from fairtrial.study.declare.study import Study
 
     return Study(
         data=["iris"],
         learners={"bayes": GaussianNB(), **{how: Misbehaving(how) for how in ("kill", "hang", "hog")}},
         resampling={"scheme": "stratified", "folds": 2},
-        limits={"time": 1.5, "memory": "400 MB"},
+        limits={"time": 4, "memory": "200 MB"},
         name="harmful",
     )
 
@@ -92,7 +92,7 @@ class Counting:
 
 
 if __name__ == "__main__":
-    from fairtrial.study.coordinator import run
+    from fairtrial.study.engine.coordinator import run
     from tests.study.whole_study import whole_study as imported  # a class of __main__ would be another class
 
     run(imported(), sys.argv[1], engine=sys.argv[2], jobs=int(sys.argv[3]), progress=Counting())

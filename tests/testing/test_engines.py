@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairtrial.study.engine import open_engine
+from fairtrial.study.engine.engine import open_engine
 from fairtrial.study.records import Evidence, Needs
 from fairtrial.testing import check_engine, engines
 

@@ -22,8 +22,8 @@ def export(
 ) -> None:
     """Write the evidence: a line for each test row with its trial, id, truth, prediction and scores."""
     from fairtrial.errors import InputError
-    from fairtrial.study.exporting import export as write
-    from fairtrial.study.store import Store
+    from fairtrial.study.store.exporting import export as write
+    from fairtrial.study.store.store import Store
 
     with refusals(), spoken():
         if csv is None and parquet is None:
@@ -42,7 +42,7 @@ def merge(
     parts: Annotated[list[Path], typer.Argument(help="The files to merge, such as the shards of a study.")],
 ) -> None:
     """Put the evidence of several files into one. The order does not matter; merging again changes nothing."""
-    from fairtrial.study.merging import merge as merge_stores
+    from fairtrial.study.store.merging import merge as merge_stores
 
     with refusals(), spoken():
         typer.echo(str(merge_stores(target, parts)))

@@ -39,10 +39,10 @@ def run(
     ] = None,
 ) -> None:
     """Run a study: only what the store does not hold yet. Ctrl-C stops cleanly; the same command goes on."""
-    from fairtrial.study.coordinator import run as run_study
-    from fairtrial.study.dry_run import dry_run as plan_only
-    from fairtrial.study.options import jobs_of, limits_of, shard_of
-    from fairtrial.study.study import Study
+    from fairtrial.study.declare.options import jobs_of, limits_of, shard_of
+    from fairtrial.study.declare.study import Study
+    from fairtrial.study.engine.coordinator import run as run_study
+    from fairtrial.study.plan.dry_run import dry_run as plan_only
 
     with refusals(), spoken():
         declared = Study.read(study, allow_local_code=allow_local_code)
@@ -62,7 +62,7 @@ def run(
 
 
 def _tell(path: Path, name: str, shard: tuple[int, int] | None) -> None:
-    from fairtrial.study.results import open_results
+    from fairtrial.study.results.results import open_results
 
     if shard is None:
         typer.echo(f"{open_results(path, name)}\n")
@@ -72,8 +72,8 @@ def _tell(path: Path, name: str, shard: tuple[int, int] | None) -> None:
 @app.command()
 def status(store: STORE, study: NAME = None) -> None:
     """How far a study is, also while it runs: trials stored, failed and missing, by learner."""
-    from fairtrial.study.progress_report import how_far
-    from fairtrial.study.results import open_results
+    from fairtrial.study.results.progress_report import how_far
+    from fairtrial.study.results.results import open_results
 
     with refusals(), spoken():
         typer.echo(str(how_far(open_results(store, study))))
@@ -92,8 +92,8 @@ def results(
     study: NAME = None,
 ) -> None:
     """Results of a study: any measure after the fact, robustness, verdict, failures, times."""
-    from fairtrial.study.options import results_view
-    from fairtrial.study.results import open_results
+    from fairtrial.study.declare.options import results_view
+    from fairtrial.study.results.results import open_results
 
     with refusals(), spoken():
         found = results_view(open_results(store, study), what, measure=measure, condition=condition, level=level)

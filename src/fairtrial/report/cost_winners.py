@@ -65,7 +65,7 @@ def _edges(costs: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
         share = np.divide(left, left - right, out=np.zeros_like(left), where=crosses)
         crossings.append((rows[:-1] + share * np.diff(rows))[crosses])
     edges = np.unique(np.concatenate(crossings))
-    return edges[np.append(True, np.diff(edges) > _SAME)]
+    return np.asarray(edges[np.append(True, np.diff(edges) > _SAME)])
 
 
 def _lowest(names: list[str], costs: list[tuple[FloatArray, FloatArray]], at: float) -> tuple[str, str]:
@@ -104,7 +104,8 @@ def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames) -> Any:
             for start, end, kind, learner in own.itertuples(index=False, name=None)
         ]
         if rows:
-            strip = chart_of(rows).mark_rect(**({"color": shade, "stroke": GREY, "strokeWidth": 0.3} if shade else {}))
+            look: dict[str, Any] = {"color": shade, "stroke": GREY, "strokeWidth": 0.3} if shade else {}
+            strip = chart_of(rows).mark_rect(**look)
             placed = strip.encode(x, x2="end:Q", y=alt.value(-13), y2=alt.value(-3), tooltip=hint)
             chart.layer.append(placed if shade else placed.encode(colour(learners)))
     chart.title.subtitle = [*chart.title.subtitle, "Strip on top: who has the least cost there. Grey: nobody alone"]

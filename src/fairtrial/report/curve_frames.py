@@ -63,10 +63,11 @@ def curve_frames(
     }
 
 
-def thinned(frames: Frames, columns: Sequence[str], grid: int = 150) -> dict[str, pd.DataFrame]:
-    """Frames with only the first of the points in a row that fall on one place of a grid, and the last of all.
+def thinned(frames: Frames, columns: Sequence[str], grid: int = 150, *, peak: str = "") -> dict[str, pd.DataFrame]:
+    """Frames with only the first of the points in a row that fall on one place of a grid, the last of all, and the peak.
 
-    A page of many figures stays small that way. `columns` are those that are drawn.
+    A page of many figures stays small that way. `columns` are those that are drawn; `peak` names one of which
+    the row farthest from 0 must stay.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"x": [0.0, 0.0004, 0.0005, 0.5, 1.0]})
@@ -80,6 +81,8 @@ def thinned(frames: Frames, columns: Sequence[str], grid: int = 150) -> dict[str
         place = np.round((points - points[0]) * grid / np.where(span > 0, span, 1))
         kept = np.append(True, (np.diff(place, axis=0) != 0).any(axis=1))
         kept[-1] = True
+        if peak:
+            kept[int(np.argmax(np.abs(frame[peak].to_numpy(np.float64))))] = True
         found[name] = frame[kept].round(dict.fromkeys(columns, 4)).reset_index(drop=True)
     return found
 

@@ -40,11 +40,16 @@ def draw_deterioration(frame: Any, *, value: str = "pd", title: str = "What drif
     _check.one_of("value", value, tuple(_WORDS))
     lines = with_columns("frame", frame_of(frame), _COLUMNS)
     panels = [
-        _panel(own, value, name if isnan(level) else f"{name} {level:g}")
-        for (name, level), own in lines.groupby(["condition", "level"], sort=False, observed=True, dropna=False)
+        _panel(own, value, _named(own))
+        for _, own in lines.groupby(["condition", "level"], sort=False, observed=True, dropna=False)
     ]
     whole = alt.vconcat(*panels, spacing=28).properties(title=titled(title, *_WORDS[value]))
     return finished(whole).configure_axis(grid=False, ticks=False, domain=False, labelFontSize=12, titleFontWeight="normal")
+
+
+def _named(lines: pd.DataFrame) -> str:
+    name, level = str(lines["condition"].iloc[0]), float(lines["level"].iloc[0])
+    return name if isnan(level) else f"{name} {level:g}"
 
 
 def _panel(lines: pd.DataFrame, value: str, name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fairtrial._registry import Registry, did_you_mean
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 Draws = Callable[..., Any]
+_FAMILIES = ("drawn_curves", "drawn_verdicts", "drawn_conditions", "drawn_splits")
 figures: Registry[Draws] = Registry("figure", group="fairtrial.figures")
 
 
@@ -75,6 +77,5 @@ def figure_options(name: str) -> tuple[str, ...]:
 
 def _known() -> None:
     """The modules that define figures."""
-    from fairtrial.report import drawn_conditions, drawn_curves, drawn_splits, drawn_verdicts
-
-    assert drawn_conditions and drawn_curves and drawn_splits and drawn_verdicts
+    for family in _FAMILIES:
+        import_module(f"fairtrial.report.{family}")

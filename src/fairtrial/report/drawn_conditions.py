@@ -34,9 +34,7 @@ def noise(
     name = _condition(results, condition)
     _known_data_set(results, dataset)
     levels = {**changed_conditions(results, test_alone=False), **changed_conditions(results, test_alone=True)}[name]
-    frame = level_means(
-        results, [main_condition(results), *levels], measure, dataset=dataset, alpha=alpha, positive=positive
-    )
+    frame = level_means(results, [main_condition(results), *levels], measure, dataset=dataset, alpha=alpha, positive=positive)
     words = get_measure(measure).name.replace("_", " ").capitalize()
     return draw_levels(frame, words=words, title=f"{words} under {name}{_on(results, dataset)}")
 

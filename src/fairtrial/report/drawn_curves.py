@@ -37,7 +37,7 @@ def roc(
     confidence: float = 0.95,
 ) -> Any:
     """ROC curves with their hulls; bands by default for up to three learners, of the first repeat."""
-    place = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
+    place: dict[str, Any] = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
     frames = curve_frames(results, "roc", positive=positive, **place)
     hulls = curve_frames(results, "roc-hull", positive=positive, **place) if hull else None
     chart = curves.draw_roc(frames, hulls, title=_title("ROC curve", results, dataset, condition, level, positive))
@@ -64,7 +64,7 @@ def precision_recall(
     repeat: int | None = None,
 ) -> Any:
     """Precision over recall."""
-    place = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
+    place: dict[str, Any] = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
     frames = curve_frames(results, "precision-recall", positive=positive, **place)
     title = _title("Precision-recall curve", results, dataset, condition, level, positive)
     return curves.draw_precision_recall(frames, title=title)
@@ -83,7 +83,7 @@ def cost_curve(
     winners: bool = True,
 ) -> Any:
     """Cost curves with a strip of who wins where; `lines` adds the line of each threshold."""
-    place = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
+    place: dict[str, Any] = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
     frames = curve_frames(results, "cost", positive=positive, **place)
     more = curve_frames(results, "cost-lines", positive=positive, **place) if lines else None
     chart = curves.draw_cost(frames, more, title=_title("Cost curve", results, dataset, condition, level, positive))
@@ -101,7 +101,7 @@ def brier_curve(
     repeat: int | None = None,
 ) -> Any:
     """Brier curves, of learners that give probabilities."""
-    place = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
+    place: dict[str, Any] = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
     frames = curve_frames(results, "brier", positive=positive, **place)
     return curves.draw_brier(frames, title=_title("Brier curve", results, dataset, condition, level, positive))
 
@@ -117,7 +117,7 @@ def ks(
     repeat: int | None = None,
 ) -> Any:
     """True and false positive rate over the thresholds, a panel for each learner."""
-    place = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
+    place: dict[str, Any] = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
     frames = curve_frames(results, "tpr-fpr", positive=positive, **place)
     return curves.draw_tpr_fpr(frames, title=_title("Kolmogorov-Smirnov chart", results, dataset, condition, level, positive))
 
@@ -133,7 +133,7 @@ def gain(
     repeat: int | None = None,
 ) -> Any:
     """Gain and lift."""
-    place = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
+    place: dict[str, Any] = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
     frames = curve_frames(results, "gain", positive=positive, **place)
     return curves.draw_gain(frames, title=_title("Gain and lift", results, dataset, condition, level, positive))
 
@@ -149,7 +149,7 @@ def calibration(
     repeat: int | None = None,
 ) -> Any:
     """Calibration curves, of learners that give probabilities."""
-    place = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
+    place: dict[str, Any] = {"dataset": dataset, "condition": condition, "level": level, "learner": learner, "repeat": repeat}
     frames = curve_frames(results, "calibration", positive=positive, **place)
     return curves.draw_calibration(frames, title=_title("Calibration", results, dataset, condition, level, positive))
 

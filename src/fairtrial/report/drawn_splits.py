@@ -57,7 +57,7 @@ def splits(results: Results, dataset: str | None = None, repeat: int = 0) -> Any
     shown = order[::step]
     place = np.full(len(order), -1)
     place[shown] = np.arange(len(shown))
-    drawn = [Split(*(_there(place[rows]) for rows in part), part.repeat, part.fold) for part in parts]
+    drawn = [Split(_there(place[part.train]), _there(place[part.test]), part.repeat, part.fold) for part in parts]
     labels = [str(facts.classes[code]) if code >= 0 else "(no class)" for code in facts.codes[shown]]
     every = "" if step == 1 else f", 1 in {step} rows"
     title = f"Which rows test: {facts.name}{every}, sorted by class"
@@ -72,7 +72,7 @@ def _there(places: Any) -> Any:
 def audit(
     results: Results, dataset: str | None = None, data: Any = None, n_permutations: int = 199, random_state: int = 0
 ) -> Any:
-    """The fold audit. It needs the attributes: pass the data set as `data`, unless the catalogue has the same under its name."""
+    """The fold audit. It needs the attributes: pass the data set as `data`, unless the catalogue has the same by its name."""
     from fairtrial.resampling.audit import audit as examine
 
     facts = _facts(results, dataset)
@@ -100,7 +100,7 @@ def times(results: Results, dataset: str | None = None) -> Any:
     frame = results.times()
     if dataset is not None:
         frame = frame[frame["dataset"] == _facts(results, dataset).name]
-    if frame.empty or not frame[["fit_time", "predict_time", "memory"]].notna().any().any():
+    if frame.empty or not (frame[["fit_time", "predict_time", "memory"]] > 0).any(axis=None):
         raise InputError("times need trials that ran here, got none: predictions from elsewhere carry no times")
     return draw_times(frame)
 

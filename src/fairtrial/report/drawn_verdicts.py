@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairtrial._registry import did_you_mean
@@ -72,9 +73,7 @@ def _of_verdict(
     positive: object,
 ) -> Any:
     where = _condition(results, condition, level)
-    verdict = results.verdict(
-        measure, condition=where.name, level=where.level, control=control, alpha=alpha, positive=positive
-    )
+    verdict = results.verdict(measure, condition=where.name, level=where.level, control=control, alpha=alpha, positive=positive)
     return compare.figures(verdict)[name]
 
 
@@ -167,7 +166,7 @@ def _two(
 
 def _judged(results: Results) -> str:
     declared = results.archive.declaration.get("verdict")
-    named = declared.get("measure") if hasattr(declared, "get") else None
+    named = declared.get("measure") if isinstance(declared, Mapping) else None
     return str(named or results.measures[0])
 
 

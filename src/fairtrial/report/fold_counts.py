@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def splits_of(results: Results, facts: DataFacts) -> Splits:
         train, test = (np.asarray(rows, dtype=np.intp) for rows in results.archive.split(facts.name, repeat, fold))
         parts.append(Split(train, test, int(repeat), int(fold)))
     declared = results.archive.declaration.get("resampling")
-    scheme = str(declared.get("scheme") or "given") if hasattr(declared, "get") else "given"
+    scheme = str(declared.get("scheme") or "given") if isinstance(declared, Mapping) else "given"
     return Splits(len(facts.codes), tuple(parts), scheme)
 
 

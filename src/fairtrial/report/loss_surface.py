@@ -120,7 +120,7 @@ def _label(value: float, ends: Any, low: float) -> dict[str, Any] | None:
     """Where a line leaves the square: on the right, or at the bottom or the top."""
     start, end = float(ends[0]), float(ends[1])
     if low + 0.01 * (1 - low) < end <= 1:
-        return {"clean": 1.0, "noisy": end, "text": f"{value:g}"}
+        return {"clean": 1.0, "noisy": min(end, 1 - 0.04 * (1 - low)), "text": f"{value:g}"}
     border = low if end < low else 1.0
     if start == end or not min(start, end) < border < max(start, end):
         return None

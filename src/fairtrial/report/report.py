@@ -95,7 +95,9 @@ def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle:
         part.write_text(text, encoding="utf-8", newline="\n")
         part.replace(target)
     except OSError as error:
-        raise InputError(f"path must be one that can be written, got {str(target)!r} ({error.strerror}): name another") from None
+        raise InputError(
+            f"path must be one that can be written, got {str(target)!r} ({error.strerror}): name another"
+        ) from None
     finally:
         part.unlink(missing_ok=True)
     return target

@@ -90,9 +90,10 @@ def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.9
     'area'
     """
     rows = rows_of(bands, ["fpr", "low", "high"], thin=["fpr", "low", "high"])
+    # Rows stay in their order: an `order` would make an area of each of them.
     opacity = 0.22 if len(bands) == 1 else 0.14
     x, low = axis("x", "fpr", "False positive rate"), axis("y", "low", "True positive rate")
-    area = chart_of(rows).mark_area(opacity=opacity, line=False).encode(x, low, colour(learners), y2="high:Q", order="row:Q")
+    area = chart_of(rows).mark_area(opacity=opacity, line=False).encode(x, low, colour(learners), y2="high:Q")
     chart = chart.copy(deep=True)
     chart.layer.insert(0, area)
     what = "band for the whole curve" if whole else "band for each threshold alone"

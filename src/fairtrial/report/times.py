@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.errors import InputError
 from fairtrial.report.drawing import INK, PALETTE, chart_of, finished, frame_of, titled, with_columns, written
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def draw_times(times: Any, *, title: str = "Time and memory") -> Any:
     frame = frame.assign(learner=frame["learner"].astype(str), memory=frame["memory"].astype(np.float64) / 2**20)
     medians = learner_times(frame)
     order = [str(name) for name in medians.index]
-    drawn = [name for name in _PANELS if frame[name].notna().any()]
+    drawn = [name for name in _PANELS if (frame[name] > 0).any()]
+    if not drawn:
+        raise InputError("times must hold at least 1 time or size above 0, got none")
     panels = [_panel(frame, medians, name, order, first=name == drawn[0]) for name in drawn]
     told = "Circles: the median on a data set. Bars: the median over data sets. Logarithmic scales"
     return finished(alt.hconcat(*panels, spacing=22).properties(title=titled(title, told)))

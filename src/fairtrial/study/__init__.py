@@ -4,26 +4,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairtrial.study.coordinator import run as run
-    from fairtrial.study.dry_run import dry_run as dry_run
+    from fairtrial.study.declare.study import Study as Study
+    from fairtrial.study.engine.coordinator import run as run
     from fairtrial.study.environment_matrix import EnvironmentMatrix as EnvironmentMatrix
     from fairtrial.study.environments import run_environments as run_environments
-    from fairtrial.study.exporting import export as export
-    from fairtrial.study.merging import merge as merge
-    from fairtrial.study.results import Results as Results, open_results as open_results
-    from fairtrial.study.store import Store as Store
-    from fairtrial.study.study import Study as Study
+    from fairtrial.study.plan.dry_run import dry_run as dry_run
+    from fairtrial.study.predictions.judgement import judge as judge
+    from fairtrial.study.predictions.predictions import read_predictions as read_predictions
+    from fairtrial.study.results.results import Results as Results, open_results as open_results
+    from fairtrial.study.store.exporting import export as export
+    from fairtrial.study.store.merging import merge as merge
+    from fairtrial.study.store.store import Store as Store
 
 _MODULES = {
     "EnvironmentMatrix": "environment_matrix",
-    "Results": "results",
-    "Store": "store",
-    "Study": "study",
-    "dry_run": "dry_run",
-    "export": "exporting",
-    "merge": "merging",
-    "open_results": "results",
-    "run": "coordinator",
+    "Results": "results.results",
+    "Store": "store.store",
+    "Study": "declare.study",
+    "dry_run": "plan.dry_run",
+    "export": "store.exporting",
+    "merge": "store.merging",
+    "open_results": "results.results",
+    "judge": "predictions.judgement",
+    "read_predictions": "predictions.predictions",
+    "run": "engine.coordinator",
     "run_environments": "environments",
 }
 

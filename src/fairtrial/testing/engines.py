@@ -15,7 +15,7 @@ from fairtrial.study.records import Chunk, Evidence, Limits, Rows, Task
 
 if TYPE_CHECKING:
     from fairtrial.data import Dataset
-    from fairtrial.study.engine import Engine
+    from fairtrial.study.engine.engine import Engine
 
 _LEARNERS = ("naive Bayes", "random forest", "raises", "kills its process", "hangs")
 _STATUS = ("ok", "ok", "error", "crash", "timeout")
@@ -60,7 +60,7 @@ def check_engine(make_executor: Callable[[], Executor]) -> None:
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> check_engine(lambda: ThreadPoolExecutor(1))
     """
-    from fairtrial.study.engine import open_engine
+    from fairtrial.study.engine.engine import open_engine
 
     dataset = _dataset()
     with make_executor() as executor:
@@ -76,7 +76,7 @@ def check_engine(make_executor: Callable[[], Executor]) -> None:
 
 
 def _expected(dataset: Dataset) -> list[Evidence]:
-    from fairtrial.study.guard import Guard
+    from fairtrial.study.guard.guard import Guard
 
     with Guard() as guard:
         return [each for chunk in _chunks(dataset) for each in guard.run(chunk, dataset)]
@@ -84,7 +84,7 @@ def _expected(dataset: Dataset) -> list[Evidence]:
 
 def _evidence(engine: Engine, dataset: Dataset) -> tuple[list[Evidence], int]:
     """What comes back for all chunks, and how often the data set was asked for."""
-    from fairtrial.study.in_flight import InFlight
+    from fairtrial.study.engine.in_flight import InFlight
 
     asked: list[str] = []
 
@@ -125,7 +125,7 @@ def _assert_same(found: Sequence[Evidence], expected: Sequence[Evidence]) -> Non
     wanted = {each.key: each for each in expected}
     missing = len(wanted.keys() - {each.key for each in found})
     assert not missing, f"{missing} trials were not answered"
-    for each in found:
+    for each in sorted(found, key=lambda one: one.key):
         for field in fields(Evidence):
             same = getattr(each, field.name) == getattr(wanted[each.key], field.name)
             what = f"{field.name} of {_LEARNERS[each.key[1]]}"

@@ -126,7 +126,9 @@ def _found(one: Check, results: Results) -> Finding:
     try:
         return one(results)
     except Exception as error:
-        words = say("The check could not be made: {kind}, {message}.", kind=type(error).__name__, message=str(error).rstrip("."))
+        words = say(
+            "The check could not be made: {kind}, {message}.", kind=type(error).__name__, message=str(error).rstrip(".")
+        )
         return Finding("could not be made", words)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtrial.measures import get_measure
 from fairtrial.report.section import Section, Table
-from fairtrial.report.sections.naming import joined, keys_of, main_condition, measure_words, told_condition
+from fairtrial.report.sections.naming import joined, keys_of, main_condition, measure_words, where_words
 from fairtrial.report.sections.score_means import by_data_set, scored
 from fairtrial.report.sentence import Sentence, say, shown
 from fairtrial.study.archive import DataFacts
@@ -37,7 +37,7 @@ def section(results: Results) -> Section:
     best = best_frame(own)
     tables = [Table("data-sets-facts", "The data sets", facts, _FORMATS, _facts_note(facts), None, True)]
     if len(best):
-        title = f"The best learner on each data set, under {told_condition(main)}"
+        title = f"The best learner on each data set, {where_words(main)}"
         tables.append(Table("data-sets-best", title, best, _FORMATS, _BEST_NOTE, None, True))
     if len(results.archive.learners) > 1:
         tables += [
@@ -109,7 +109,7 @@ def best_frame(means: pd.DataFrame) -> pd.DataFrame:
 def _wide(results: Results, measure: str, key: str) -> Table:
     main = main_condition(results.archive.conditions)
     frame = results.wide(measure, main.name, main.level).rename_axis(index="data set")
-    title = f"Means on each data set, under {told_condition(main)}: {measure_words(measure)}"
+    title = f"Means on each data set, {where_words(main)}: {measure_words(measure)}"
     formats = dict.fromkeys((str(name) for name in frame.columns), "{:.4f}")
     return Table(f"data-sets-{key}", title, frame, formats, "", get_measure(measure).facts.direction, True)
 

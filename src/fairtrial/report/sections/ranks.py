@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 TITLE = "Which classifier is better? It depends on the measure"
 _NOTE = (
     "Ranks of the means over the data sets on which every learner that gives the measure has a finite value; equal means share "
-    "the best of their ranks. Some measures always agree, as accuracy and error rate do. A hole: the learner does not give what "
-    "the measure needs."
+    "the best of their ranks. Some measures always agree, as accuracy and error rate do. A hole: the learner does not give "
+    "what the measure needs."
 )
 _MEAN_NOTE = "The mean rank is that over the measures which all learners give."
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 FORMATS = {"level": "{:g}", "mean": "{:.4f}", "low": "{:.4f}", "high": "{:.4f}"}
+_MOST_COLOURS = 7  # with more learners a line for each is drawn under one condition: colours would not tell them apart
 _STUDENT = (
     "Means over the data sets with Student's 95 % interval, which speaks of data sets like these. "
     "Limits end where the measure's range does."
@@ -106,13 +107,16 @@ def _figures(frame: pd.DataFrame, words: str, key: str) -> tuple[Figure, ...]:
     from fairtrial.report.curves import draw_intervals
 
     known = frame[np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
+    if known["learner"].nunique() > _MOST_COLOURS:
+        known = known[known["condition"] == known["condition"].iloc[0]]
     if known.empty:
         return ()
     several = known["condition"].nunique() > 1
     lines = known.rename(columns={"mean": "estimate", "condition" if several else "learner": "measure"})
     drawn = lines[["measure", *(["learner"] if several else []), "estimate", "low", "high"]]
-    title = f"Means of {words} with their 95 % intervals"
-    lines_of = "condition and learner" if several else "learner"
+    only = "" if several or frame["condition"].nunique() == 1 else f" under {known['condition'].iloc[0]}"
+    title = f"Means of {words} with their 95 % intervals{only}"
+    lines_of = "condition and learner" if several else f"learner{only}"
     alt = f"Dots and intervals: mean {words} of each {lines_of}. The table below has the same numbers."
     return (Figure(f"scores-intervals-{key}", f"Means and intervals: {words}", draw_intervals(drawn, title=title), alt, known),)
 

@@ -116,7 +116,7 @@ def _told_apart(judged: Judged, words: str) -> Sentence:
         told.append("{ahead} " + ("is" if len(ahead) == 1 else "are") + " ahead of {head}")
     if level:
         told.append("{head} cannot be told from {level}")
-    return _with(where + ", ".join(told[:-1]) + " and " * (len(told) > 1) + told[-1] + ".", parts)
+    return _with(where + "; ".join(told) + ".", parts)
 
 
 def _with(words: str, parts: dict[str, Any]) -> Sentence:

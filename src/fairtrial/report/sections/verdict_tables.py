@@ -147,8 +147,10 @@ def further_tables(judged: Judged) -> tuple[Table, ...]:
     )
     return (
         Table(f"{judged.key}-steps", "Which test, and why", steps),
-        Table(f"{judged.key}-pairs", "Comparisons of pairs", pairs, formats, pair_note, None, True),
-        Table(f"{judged.key}-ranks", f"Ranks on each {unit}", ranks, dict.fromkeys(ranks.columns, "{:g}"), "", "min", True),
+        Table(f"{judged.key}-comparisons", "Comparisons of pairs", pairs, formats, pair_note, None, True),
+        Table(
+            f"{judged.key}-ranks-each", f"Ranks on each {unit}", ranks, dict.fromkeys(ranks.columns, "{:g}"), "", "min", True
+        ),
         Table(
             f"{judged.key}-scores",
             f"Scores that were judged, by {unit}",

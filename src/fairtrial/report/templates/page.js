@@ -28,8 +28,8 @@ function inked(part, coloured = false) {
 }
 const kindOf = (layer) => (layer.mark && layer.mark.type) || layer.mark;
 const isText = (layer) => kindOf(layer) === "text";
-const isTiled = (layer) => kindOf(layer) === "rect" && layer.encoding && layer.encoding.color && layer.encoding.color.field;
-// Words on coloured tiles: the tiles stay as light as they are on paper.
+// Words on coloured ground: the ground stays as light as it is on paper, and so the words stay dark.
+const isTiled = (layer) => ["rect", "area", "geoshape"].includes(kindOf(layer)) && layer.encoding && [layer.encoding.color, layer.encoding.fill].some((each) => each && each.field && (kindOf(layer) === "rect" || each.type === "quantitative"));
 const onPaper = (layer) => ({ ...layer, mark: { color: "#000000", ...(typeof layer.mark === "string" ? { type: layer.mark } : layer.mark) } });
 
 const words = { labelColor: "var(--ink)", titleColor: "var(--ink)" };

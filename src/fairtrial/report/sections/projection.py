@@ -1,0 +1,119 @@
+"""All measures at once: learners as points around Ideal by their confusion tables, and efficiency over declared measures."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.measures import efficiency, projection
+from fairtrial.measures.measure import get_measure
+from fairtrial.measures.projection import IDEAL
+from fairtrial.report.confusion_tables import ConfusionTables, confusion_tables
+from fairtrial.report.curves import draw_projection
+from fairtrial.report.places import main_condition
+from fairtrial.report.section import Figure, Section, Table
+from fairtrial.report.sentence import Sentence, say, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.measures.projection import Projection
+    from fairtrial.study import Results
+
+_POINTS, _EFFICIENCY = "projection-points", "projection-efficiency"
+_FAR = "distance to Ideal"
+
+
+def section(results: Results) -> Section | None:
+    """The projection of all learners; None with fewer than two that ran on a common data set."""
+    found = confusion_tables(results, main_condition(results))
+    if len(found.tables) < 2:
+        return None
+    points = projection(found.tables, normalise=len(found.datasets) > 1)
+    frame = points.frame().rename(columns={"distance_to_ideal": _FAR, "parent": "joined to"}).sort_values(_FAR, kind="stable")
+    table = Table(_POINTS, "Where the learners lie", frame, dict.fromkeys(("x", "y", _FAR), "{:.3f}"), _note(points))
+    weighed = _efficiency(results)
+    tables = (table,) if weighed is None else (table, weighed)
+    sentences = [*_near(frame), *(_efficient(weighed) if weighed is not None else [])]
+    return Section("projection", "All measures at once", tuple(sentences), (_figure(points, frame),), tables, _notes(found))
+
+
+def _note(points: Projection) -> str:
+    told = f"Distances {points.distance}, stress {points.stress:.3f}"
+    return f"{told}. Distances to Ideal and along the lines are exact; others may be distorted."
+
+
+def _near(frame: pd.DataFrame) -> list[Sentence]:
+    learners = frame.drop(index=IDEAL)
+    best, worst = str(learners.index[0]), str(learners.index[-1])
+    if learners[_FAR].iloc[0] == learners[_FAR].iloc[-1]:
+        return [say("All learners lie at one distance from Ideal, {far}.", far=shown(frame, _POINTS, best, _FAR))]
+    alike = [str(name) for name in learners.index[1:] if learners.loc[name, _FAR] == learners.loc[best, _FAR]]
+    words = (
+        "{best} and {alike} lie nearest to Ideal ({near}), {worst} lies farthest ({far})."
+        if alike
+        else ("{best} lies nearest to Ideal ({near}), {worst} farthest ({far}).")
+    )
+    parts = {"near": shown(frame, _POINTS, best, _FAR), "far": shown(frame, _POINTS, worst, _FAR)}
+    return [say(words, best=best, alike=", ".join(alike), worst=worst, **parts)]
+
+
+def _figure(points: Projection, frame: pd.DataFrame) -> Figure:
+    learners = frame.drop(index=IDEAL)
+    ends = [f"{learners.index[place]} at {learners[_FAR].iloc[place]:.3f}" for place in (0, -1)]
+    told = f"None lies nearer to Ideal than {ends[0]}, none farther than {ends[1]}."
+    alt = f"Learners as points around Ideal, joined by a spanning tree. {told}"
+    return Figure("projection-tree", "Learners by how they err", draw_projection(points), alt, frame)
+
+
+def _notes(found: ConfusionTables) -> tuple[str, ...]:
+    notes = [
+        "A learner is the list of all cells of its confusion tables; Ideal makes no error (Japkowicz, Sanghi & Tischer 2008)."
+    ]
+    if len(found.datasets) > 1:
+        notes.append("Tables are divided by their totals, so that large data sets do not drown small ones.")
+    if found.learners_left_out:
+        notes.append(f"Left out, for they have no data set without a hole: {', '.join(found.learners_left_out)}.")
+    if found.datasets_left_out:
+        notes.append(f"Data sets left out, for a learner failed or has not run there: {', '.join(found.datasets_left_out)}.")
+    return tuple(notes)
+
+
+def _efficiency(results: Results) -> Table | None:
+    """Efficiency where the study declares measures of both directions and learners have all of them on common data sets."""
+    import pandas as pd
+
+    main = main_condition(results)
+    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+        tables = {get_measure(name).name: results.wide(name, main.name, main.level) for name in results.measures}
+    whole = np.logical_and.reduce([table.notna().all(axis=1).to_numpy() for table in tables.values()])
+    directions = {get_measure(name).facts.direction for name in tables}
+    if not whole.any() or directions != {"max", "min"}:
+        return None
+    means = pd.DataFrame({name: table[whole].mean() for name, table in tables.items()})
+    try:
+        found = efficiency(means)
+    except InputError:
+        return None
+    names = {"super_efficiency": "super-efficiency"}
+    frame = found.frame().rename(columns=names).join(means).rename_axis(index="learner")
+    formats = dict.fromkeys([name for name in frame.columns if name != "rank"], "{:.4f}")
+    sides = f"More is better: {', '.join(found.outputs)}; less is better: {', '.join(found.inputs)}."
+    note = f"{sides} Each learner with the weights that suit it best."
+    return Table(_EFFICIENCY, "Efficiency over the declared measures", frame, formats, note)
+
+
+def _efficient(table: Table) -> list[Sentence]:
+    frame = table.frame
+    full = [str(name) for name in frame.index if frame.loc[name, "efficiency"] >= 1 - 1e-9]
+    if len(full) == len(frame):
+        return [say("Under some weighing of the measures each learner is unbeaten: efficiency does not choose between them.")]
+    words = (
+        "Under some weighing of the measures {full} is unbeaten; no weighing helps the others."
+        if len(full) == 1
+        else ("Each of {full} is unbeaten under some weighing of the measures; no weighing helps the others.")
+    )
+    return [say(words, full=", ".join(full))]

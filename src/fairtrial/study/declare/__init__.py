@@ -1,0 +1,1 @@
+"""A study declared, in TOML or in Python: read, checked, and its names resolved."""

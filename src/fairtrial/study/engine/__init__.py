@@ -1,0 +1,1 @@
+"""Engines that run trials, and the coordinator that keeps what they leave."""

@@ -1,0 +1,171 @@
+"""The dask engine: workers of this machine's own, or those that a scheduler somewhere knows."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from fairtrial.errors import InputError
+from fairtrial.study.engine.engine import Engine, checked_work, usable_cores
+from fairtrial.study.engine.versions import DECISIVE, refuse_differences, versions_here
+
+CONNECT_SECONDS, WORKER_SECONDS, REFRESH_SECONDS, GOODBYE_SECONDS = 10.0, 30.0, 5.0, 10.0
+_DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C reaches all: only the coordinator is to hear it
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": 0,  # the coordinator decides what runs again
+    "distributed.admin.large-graph-warning-threshold": "1TB",  # a data set travels with its first chunk, on purpose
+}
+
+
+def open_dask(address: str, jobs: int | None = None, packages: Iterable[str] = ()) -> Engine:
+    """`dask`: a cluster of `jobs` processes on this machine. `dask://host:port`: the workers of the scheduler there."""
+    _installed()
+    packages = tuple(packages)
+    if address == "dask":
+        return _own_cluster(jobs or usable_cores(), packages)
+    if jobs is not None:
+        raise InputError(f"jobs must be left out with the engine {address}, whose workers are those of the cluster, got {jobs}")
+    return _elsewhere(address, packages)
+
+
+def _installed() -> None:
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise InputError(
+            'the engine dask needs dask, which is not installed: pip install "fairtrial[cluster]", or take engine "local"'
+        ) from None
+
+
+@contextlib.contextmanager
+def _settings() -> Iterator[None]:
+    import dask
+
+    with dask.config.set(_SETTINGS):
+        yield
+
+
+def _own_cluster(jobs: int, packages: tuple[str, ...]) -> Engine:
+    dask: Any = import_module("distributed")
+    settings = contextlib.ExitStack()
+    settings.enter_context(_settings())
+    cluster = dask.LocalCluster(
+        n_workers=jobs,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        scheduler_port=0,
+        memory_limit=0,
+        preload=[_DEAF],
+        silence_logs=logging.CRITICAL,
+    )
+    client = dask.Client(cluster, set_as_default=False)
+
+    def shutdown() -> None:
+        with settings:
+            _quietly(lambda: client.close(GOODBYE_SECONDS))
+            _quietly(lambda: cluster.close(GOODBYE_SECONDS))
+
+    executor = client.get_executor(pure=False, retries=0)
+    return Engine("dask", executor, checked_work(packages), lambda: jobs, shutdown, _gone(client))
+
+
+def _elsewhere(address: str, packages: tuple[str, ...]) -> Engine:
+    settings = contextlib.ExitStack()
+    settings.enter_context(_settings())
+    client = _client(address)
+
+    def shutdown() -> None:
+        with settings:
+            _quietly(lambda: client.run(_close_guards_there, wait=False, on_error="ignore"))
+            _quietly(lambda: client.close(GOODBYE_SECONDS))
+
+    try:
+        _wait_for_workers(client, address)
+        _refuse_other_versions(client, versions_here(dict.fromkeys([*DECISIVE, *packages])))
+    except BaseException:
+        shutdown()
+        raise
+    executor = client.get_executor(pure=False, retries=0)
+    return Engine(address, executor, checked_work(packages), _Threads(client), shutdown, _gone(client))
+
+
+def _gone(client: Any) -> Callable[[], bool]:
+    return lambda: client.status in ("closing", "closed")
+
+
+async def _close_guards_there() -> None:
+    """Let the workers, which outlive the study, end the processes that it made there."""
+    import asyncio
+
+    from fairtrial.study.guard.guard import close_guards
+
+    await asyncio.to_thread(close_guards)
+
+
+def _client(address: str) -> Any:
+    dask: Any = import_module("distributed")
+    place = address.removeprefix("dask://").rstrip("/")
+    host, colon, port = place.rpartition(":")
+    if not (host and colon and port.isdigit()):
+        raise InputError(f"engine must have the form dask://host:port, got {address!r}: the scheduler prints its address")
+    try:
+        return dask.Client(f"tcp://{place}", timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"no dask scheduler answers at {place} within {CONNECT_SECONDS:g} s ({_first_line(error)}): "
+            "start one with `dask scheduler`, or check the address"
+        ) from None
+
+
+def _wait_for_workers(client: Any, address: str) -> None:
+    if client.nthreads():
+        return
+    print(f"{address} has no workers yet: waiting up to {WORKER_SECONDS:g} s", file=sys.stderr)
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError:
+        raise InputError(
+            f"{address} must have at least 1 worker, got none within {WORKER_SECONDS:g} s: start some with `dask worker`"
+        ) from None
+
+
+def _refuse_other_versions(client: Any, wanted: Mapping[str, str]) -> None:
+    """Look at every worker before the first chunk; those that come later are looked at by the chunks themselves."""
+    for worker, found in client.run(versions_here, tuple(wanted), on_error="return").items():
+        if isinstance(found, OSError):  # it went away in the meantime
+            continue
+        if isinstance(found, BaseException):
+            raise InputError(f"the worker {worker} must have fairtrial, got {_first_line(found)}: install it there")
+        refuse_differences(f"the worker {worker}", wanted, found)
+
+
+class _Threads:
+    """The threads of all workers, asked for again now and then: workers come and go."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._count, self._asked = 0, -REFRESH_SECONDS
+
+    def __call__(self) -> int:
+        if time.monotonic() - self._asked >= REFRESH_SECONDS:
+            if self._client.status == "running":
+                with contextlib.suppress(OSError):
+                    self._count = sum(self._client.nthreads().values())
+            self._asked = time.monotonic()
+        return self._count
+
+
+def _quietly(close: Callable[[], Any]) -> None:
+    """Whatever goes wrong while going away: the evidence is stored."""
+    with contextlib.suppress(Exception):
+        close()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,123 @@
+"""Chunks that are out: sent, sent again where a worker lacks the data set or was lost, halved where it keeps being lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.errors import FairtrialError
+from fairtrial.study.records import Chunk, Evidence, Needs, Task
+
+if TYPE_CHECKING:
+    from fairtrial.data import Dataset
+    from fairtrial.study.engine.engine import Engine
+
+MOST_LOSSES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Sent:
+    """A chunk that is out, and how often it was lost."""
+
+    chunk: Chunk
+    losses: int = 0
+
+
+class InFlight:
+    """The chunks that an engine has. `datasets` gives the data set of a content hash, for workers that have not met it."""
+
+    def __init__(self, engine: Engine, datasets: Callable[[str], Dataset]) -> None:
+        self._engine, self._datasets = engine, datasets
+        self._sent: dict[Future[Any], Sent] = {}
+        self._failure: BaseException | None = None
+
+    def __len__(self) -> int:
+        return len(self._sent)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is out, and nothing is left to be told."""
+        return not self._sent and self._failure is None
+
+    def send(self, chunk: Chunk) -> None:
+        """Send a chunk out for the first time."""
+        self._submit(Sent(chunk))
+
+    def _submit(self, sent: Sent, dataset: Dataset | None = None) -> None:
+        try:
+            future = self._engine.submit(sent.chunk, dataset)
+        except Exception as error:
+            self._engine_is_gone(error)
+        else:
+            self._sent[future] = sent
+
+    def _engine_is_gone(self, error: Exception) -> None:
+        self._sent.clear()  # what it had went with it
+        self._failure = self._failure or FairtrialError(
+            f"the engine {self._engine.name} takes no more work ({error}): start it again, "
+            "and run the same command again to go on with what is left"
+        )
+
+    def arrived(self, seconds: float, *, again: bool = True) -> list[Evidence]:
+        """The evidence that came within so many seconds, as soon as there is any. Without `again`, nothing is sent out.
+
+        A failure that is not one of a trial is raised once the evidence that came with it has been handed over.
+        """
+        if self._failure is None:
+            finished, _ = wait(self._sent, timeout=seconds, return_when=FIRST_COMPLETED)
+            if not finished and self._engine.gone():
+                self._engine_is_gone(ConnectionError("it has been lost"))
+            evidence = [each for future in finished for each in self._answer(future, self._sent.pop(future), again)]
+            if evidence or self._failure is None:
+                return evidence
+        raise self._failure
+
+    def cancel(self) -> None:
+        """Take back what has not begun; what is cancelled is no longer out."""
+        for future in list(self._sent):
+            if future.cancel():
+                del self._sent[future]
+
+    def _answer(self, future: Future[Any], sent: Sent, again: bool) -> Sequence[Evidence]:
+        failure = _failure(future)
+        if failure is not None:
+            if self._engine.lost(failure):
+                return self._lost(sent) if again else ()
+            self._failure = failure
+            return ()
+        answer = future.result()
+        if isinstance(answer, Needs):
+            if again:
+                self._submit(sent, self._datasets(answer.data))
+            return ()
+        left = _unanswered(sent.chunk, answer)
+        if left and again:
+            return [*answer, *self._lost(Sent(replace(sent.chunk, tasks=left), sent.losses))]
+        return answer  # type: ignore[no-any-return]
+
+    def _lost(self, sent: Sent) -> Sequence[Evidence]:
+        losses, tasks = sent.losses + 1, sent.chunk.tasks
+        if losses < MOST_LOSSES:
+            self._submit(Sent(sent.chunk, losses))
+        elif len(tasks) == 1:
+            return [_crash(tasks[0])]
+        else:
+            middle = len(tasks) // 2
+            for half in (tasks[:middle], tasks[middle:]):
+                self._submit(Sent(replace(sent.chunk, tasks=half)))
+        return ()
+
+
+def _failure(future: Future[Any]) -> BaseException | None:
+    return CancelledError() if future.cancelled() else future.exception()
+
+
+def _unanswered(chunk: Chunk, evidence: Sequence[Evidence]) -> tuple[Task, ...]:
+    answered = {each.key for each in evidence}
+    return tuple(task for task in chunk.tasks if task.key not in answered)
+
+
+def _crash(task: Task) -> Evidence:
+    return Evidence(task.key, "crash", error="WorkerLost", message="lost three times with the worker that ran it")

@@ -1,0 +1,1 @@
+"""Predictions of any origin: read, checked, judged."""

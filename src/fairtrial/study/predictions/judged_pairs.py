@@ -1,0 +1,189 @@
+"""Paired tests between models that predicted the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
+from fairtrial.measures import Measure
+from fairtrial.measures.intervals import Bound
+from fairtrial.measures.resampling import Resamples, percentile_limits
+from fairtrial.measures.rows import Drawn
+from fairtrial.significance import adjust, bootstrap_difference, delong, mcnemar, permutation_test
+from fairtrial.significance.outcome import Effect, Outcome
+from fairtrial.study.predictions.judged_plan import MANY_ROWS, Plan, quiet
+from fairtrial.study.predictions.judged_rows import JudgedModel
+from fairtrial.study.predictions.prediction_checks import Notes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAIR_COLUMNS = (
+    *("dataset", "first", "second", "test", "measure", "statistic", "p_value", "adjusted", "difference", "low", "high"),
+    *("rows", "decides", "note"),
+)
+_UNWEIGHTED = "each row counts once: this test takes no weights"
+_FEW = 2
+
+
+def pair_table(models: Sequence[JudgedModel], main: Measure, plan: Plan, notes: Notes) -> pd.DataFrame:
+    """A line for each pair of models of a data set and each test, p adjusted by Holm's procedure over the pairs of a test."""
+    import pandas as pd
+
+    lines: list[dict[str, Any]] = []
+    for first, second in combinations(models, 2):
+        shared = _shared(first, second, notes)
+        lines += [_line(first, second, *each) for each in _tests(*shared, main, plan, notes)]
+    table = pd.DataFrame(lines, columns=list(PAIR_COLUMNS))
+    return table.assign(adjusted=adjusted(table))
+
+
+def adjusted(table: pd.DataFrame) -> FloatArray:
+    """p values adjusted over the pairs of each data set and test."""
+    found = np.full(len(table), np.nan)
+    known = table["p_value"].notna().to_numpy()
+    for _, part in table[known].groupby(["dataset", "test"], sort=False):
+        found[table.index.get_indexer(part.index)] = adjust(part["p_value"].to_numpy(dtype=float), "holm")
+    return found
+
+
+def _shared(first: JudgedModel, second: JudgedModel, notes: Notes) -> tuple[JudgedModel, JudgedModel]:
+    """Both on the rows that both predicted."""
+    if np.array_equal(first.places, second.places):
+        return first, second
+    both, own, other = np.intersect1d(first.places, second.places, return_indices=True)
+    if not len(both):
+        raise InputError(
+            f"models must predict the same rows to be compared, got none in common for {first.name!r} and {second.name!r} on "
+            f"{first.dataset!r}: check the row ids"
+        )
+    notes.tell(
+        f"{first.name} and {second.name} predict different rows of {first.dataset!r} ({len(first.places):,} and "
+        f"{len(second.places):,}): paired tests use the {len(both):,} that both predict."
+    )
+    return first.part(own), second.part(other)
+
+
+def _tests(first: JudgedModel, second: JudgedModel, main: Measure, plan: Plan, notes: Notes) -> list[tuple[Outcome, str, bool]]:
+    """Outcome, measure, and whether it is the test that decides about the main measure."""
+    found: list[tuple[Outcome, str, bool]] = []
+    plain = first.weights is None
+    of_ranks = main.name in ("auc", "gini") and first.positive is not None and plain
+    of_labels = main.name in ("accuracy", "error_rate") and plain
+    with quiet():
+        if first.predicted is not None and second.predicted is not None:
+            test = mcnemar(first.true, first.predicted, second.predicted, level=plan.level)
+            found.append((test, "accuracy", of_labels))
+        ranked = _delong(first, second, plan, notes)
+        if ranked is not None:
+            found.append((ranked, "auc", of_ranks))
+        if first.has(main) and second.has(main):
+            settled = any(decides for *_, decides in found)
+            if not settled or len(first.true) <= MANY_ROWS:
+                found.append((_bootstrap(first, second, main, plan), main.name, not settled))
+            if len(first.true) <= MANY_ROWS:
+                found.append((_permutation(first, second, main, plan), main.name, False))
+            else:
+                notes.tell(f"Beyond {MANY_ROWS:,} rows the permutation test is left out: it would tell nothing new.")
+    return found
+
+
+def _delong(first: JudgedModel, second: JudgedModel, plan: Plan, notes: Notes) -> Outcome | None:
+    if first.scores is None or second.scores is None or first.positive is None:
+        return None
+    truth = (first.true == first.positive).astype(np.intp)
+    if min(int(truth.sum()), int((1 - truth).sum())) < _FEW:
+        notes.tell(f"DeLong's test is left out on {first.dataset!r}: it needs at least 2 rows of each class.")
+        return None
+    scores = [np.ascontiguousarray(each.scores[:, first.positive]) for each in (first, second) if each.scores is not None]
+    return delong(truth, scores[0], scores[1], positive=1, level=plan.level)
+
+
+def _bootstrap(first: JudgedModel, second: JudgedModel, main: Measure, plan: Plan) -> Outcome:
+    if first.weights is not None:
+        return weighted_difference(first, second, main, plan)
+    many = len(first.true) > MANY_ROWS
+    return bootstrap_difference(
+        main,
+        first.true,
+        first.needed(main),
+        second.needed(main),
+        method="percentile" if many else "bca",
+        level=plan.level,
+        resamples=plan.resamples_of(len(first.true)),
+        seed=plan.seed,
+        **first.options,
+    )
+
+
+def _permutation(first: JudgedModel, second: JudgedModel, main: Measure, plan: Plan) -> Outcome:
+    return permutation_test(
+        first.true,
+        first.needed(main),
+        second.needed(main),
+        main,
+        resamples=plan.resamples,
+        seed=plan.seed,
+        level=plan.level,
+        **first.options,
+    )
+
+
+def weighted_difference(first: JudgedModel, second: JudgedModel, main: Measure, plan: Plan) -> Outcome:
+    """The bootstrap of a difference where rows have weights: percentile limits, and p as the level at which they touch zero."""
+    options = {**first.options, "sample_weight": first.weights}
+    bound = [Bound(main, main.rows(each.true, each.needed(main), **options), {"average": "auto"}) for each in (first, second)]
+
+    def compute(drawn: Drawn) -> FloatArray:
+        return np.asarray(bound[0].drawn(drawn) - bound[1].drawn(drawn))[:, None]
+
+    estimates = [one.estimate() for one in bound]
+    estimate = estimates[0] - estimates[1]
+    resamples = plan.resamples_of(len(first.true))
+    values = Resamples(len(bound[0].rows.true), resamples, plan.seed).values(compute)[:, 0]
+    values = values[~np.isnan(values)]
+    low, high = percentile_limits(values, plan.level) if len(values) else (float("nan"), float("nan"))
+    return Outcome(
+        "bootstrap_difference",
+        estimate,
+        _touching_zero(values),
+        n=len(first.true),
+        variant=f"percentile, {resamples} resamples, weighted",
+        effect=Effect(f"difference in {main.name}", estimate, low, high, plan.level),
+    )
+
+
+def _touching_zero(values: FloatArray) -> float:
+    if not len(values):
+        return float("nan")
+    tail = min(int((values <= 0).sum()), int((values >= 0).sum()))
+    return min(1.0, 2 * (tail + 1) / (len(values) + 1))
+
+
+def _line(first: JudgedModel, second: JudgedModel, outcome: Outcome, measure: str, decides: bool) -> dict[str, Any]:
+    effect = outcome.effect
+    nan = float("nan")
+    told = [each for each in outcome.caveats if not each.startswith("it covers")]
+    if first.weights is not None and outcome.test != "bootstrap_difference":
+        told.append(_UNWEIGHTED)
+    return {
+        "dataset": first.dataset,
+        "first": first.name,
+        "second": second.name,
+        "test": outcome.test,
+        "measure": measure,
+        "statistic": outcome.statistic,
+        "p_value": outcome.p_value,
+        "adjusted": nan,
+        "difference": effect.estimate if effect else nan,
+        "low": effect.low if effect else nan,
+        "high": effect.high if effect else nan,
+        "rows": outcome.n,
+        "decides": decides,
+        "note": "; ".join([outcome.variant, *told]),
+    }

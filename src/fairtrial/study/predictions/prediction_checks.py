@@ -1,0 +1,159 @@
+"""What predictions must be like: each rule once, refused in a sentence or mended with a note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial._registry import did_you_mean
+from fairtrial.errors import InputError
+from fairtrial.study.predictions.prediction_names import called_probability
+
+# What rounding each probability to two digits may do to the sum, for each class.
+_ROUNDED = 0.005 + 1e-9
+_EXACT = 1e-5
+
+
+class Notes:
+    """Sentences about what was repaired or assumed, each once."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, None] = {}
+
+    def tell(self, sentence: str) -> None:
+        """Note it, unless it was noted before."""
+        self._told[sentence] = None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All of them, in the order told."""
+        return tuple(self._told)
+
+
+def check_labels(truths: Sequence[Any]) -> None:
+    """True values are labels, not numbers with digits after the point."""
+    broken = next((each for each in truths if isinstance(each, float)), None)
+    if broken is not None:
+        raise InputError(
+            f"the truth must hold classes, got {broken:g}: for predicted numbers see fairtrial.measures.regression"
+        )
+
+
+def check_classes(truths: Sequence[str], where: str) -> None:
+    """At least two classes are true somewhere."""
+    if len(truths) < 2:
+        raise InputError(
+            f"the truth{where} must hold at least 2 classes, got only {truths[0]!r}: there is nothing to tell apart"
+        )
+
+
+def check_predicted(truths: Sequence[str], predicted: Sequence[str], who: str, notes: Notes) -> None:
+    """Predicted labels are those of the truth; another one is noted, a misspelt one refused."""
+    unknown = [label for label in predicted if label not in truths]
+    if unknown and len(unknown) == len(predicted):
+        raise InputError(
+            f"{who} must predict labels of the truth, got none: {unknown[0]!r} is not among {', '.join(truths)}: "
+            "convert its labels"
+        )
+    folded = {label.strip().lower(): label for label in truths}
+    for label in unknown:
+        twin = folded.get(label.strip().lower())
+        if twin is not None:
+            raise InputError(f"{who} must predict labels of the truth, got {label!r}: {did_you_mean(label, [twin])}")
+        notes.tell(f"{who} predicts {label!r}, which is never true: it counts as a class of its own.")
+    for label in truths:
+        if label not in predicted:
+            notes.tell(f"{who} never predicts {label!r}: its precision does not exist.")
+
+
+def check_once(places: IntArray, repeat: IntArray, fold: IntArray, row_ids: npt.NDArray[Any], who: str) -> None:
+    """A model predicts a row once in each repeat and fold."""
+    order = np.lexsort((fold, repeat, places))
+    keys = np.column_stack([places, repeat, fold])[order]
+    same = np.flatnonzero((keys[1:] == keys[:-1]).all(axis=1))
+    if len(same):
+        raise InputError(
+            f"{who} must predict each row once, got row {row_ids[keys[same[0], 0]]!r} more than once ({len(same)} such lines): "
+            "drop the repeated lines, or number repeats and folds in columns of these names"
+        )
+
+
+def agreed(places: IntArray, values: npt.NDArray[Any], rows: int, row_ids: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
+    """The value of each row, which all of its lines must share."""
+    found = np.empty(rows, dtype=values.dtype)
+    found[places[::-1]] = values[::-1]
+    apart = found[places] != values
+    if apart.any():
+        row = row_ids[places[int(np.argmax(apart))]]
+        raise InputError(
+            f"{what} must be the same in all lines of a row, got a difference at row {row!r} ({int(apart.sum())} such lines): "
+            "models are compared on the same cases, so check the row ids"
+        )
+    return found
+
+
+def check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], who: str) -> FloatArray:
+    """Scores are numbers, and finite."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        line = int(np.argmax(bad))
+        told = "a missing score" if np.isnan(values[line]) else f"{values[line]}"
+        raise InputError(
+            f"scores of {who} must be finite numbers, got {told} in column {column!r} at row {row_ids[line]!r} "
+            f"({int(bad.sum())} such lines): drop these lines or give them a score"
+        )
+    return values
+
+
+def check_weights(values: FloatArray, column: str) -> FloatArray:
+    """Weights are finite, not negative, not all zero."""
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        line = int(np.argmax(bad))
+        raise InputError(
+            f"weights must be finite and not negative, got {values[line]} in line {line + 1} of the column {column!r} "
+            f"({int(bad.sum())} such lines)"
+        )
+    if not values.any():
+        raise InputError(f"weights must not be zero everywhere, got nothing else in column {column!r}")
+    return values
+
+
+def probabilities_or_scores(
+    scores: FloatArray, columns: Sequence[str], row_ids: npt.NDArray[Any], who: str, notes: Notes
+) -> tuple[FloatArray, bool]:
+    """The scores, and whether they are probabilities: between 0 and 1, and summing to one, mended within rounding."""
+    named = all(called_probability(column) for column in columns)
+    outside = (scores < 0) | (scores > 1)
+    if outside.any():
+        if named:
+            line = int(np.argmax(outside.any(axis=1)))
+            worst = scores[line][outside[line]][0]
+            raise InputError(
+                f"probabilities of {who} must lie between 0 and 1, got {worst:g} at row {row_ids[line]!r}: "
+                "call the columns scores if they are not probabilities"
+            )
+        return scores, False
+    sums = scores.sum(axis=1)
+    off = np.abs(sums - 1)
+    if (off <= _EXACT).all():
+        return scores, True
+    if (off <= _ROUNDED * scores.shape[1]).all():
+        notes.tell(f"Probabilities of {who} sum to one only within rounding (off by up to {off.max():.2g}): they are rescaled.")
+        return scores / sums[:, None], True
+    line = int(np.argmax(off))
+    if named or (off <= _ROUNDED * scores.shape[1]).mean() > 0.5:
+        raise InputError(
+            f"probabilities of {who} must sum to 1 in each row, got {sums[line]:.6g} at row {row_ids[line]!r} "
+            f"({int((off > _ROUNDED * scores.shape[1]).sum())} such lines): normalise them, or call the columns scores if they "
+            "are not probabilities"
+        )
+    notes.tell(
+        f"Scores of {who} do not sum to one (row {row_ids[line]!r}: {sums[line]:.4g}): they are taken as scores, not as "
+        "probabilities, and measures of probabilities are left out."
+    )
+    return scores, False

@@ -1,0 +1,1 @@
+"""Results derived from evidence: scores, losses, curves, verdicts."""

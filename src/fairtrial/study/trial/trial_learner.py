@@ -1,0 +1,164 @@
+"""A learner as it travelled, made ready for trials: fresh copies, seeded, each handed the data in the form that it takes."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from fairtrial._check import IntArray
+from fairtrial.study.trial.trial_data import TrialData
+
+_BY_NAME = ("ColumnTransformer",)  # they call columns by their names, which a matrix does not have
+
+
+class TrialLearner:
+    """What the trials of one learner share. `fresh(seed)` gives an unfitted copy of its own to each of them.
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> learner = TrialLearner(pickle.dumps(RandomForestClassifier()))
+    >>> learner.name, learner.fresh(5).random_state
+    ('RandomForestClassifier', 5)
+    """
+
+    def __init__(self, pickled: bytes) -> None:
+        self.identity = hashlib.blake2b(pickled, digest_size=16).digest()
+        estimator = _unfitted(pickle.loads(pickled))  # written by the study that runs, never read from a store
+        self.name = _name(estimator)
+        self.as_declared = Form(estimator)
+        bare = bare_learner(estimator)
+        self._bare = None if bare is None else Form(bare, prepared=True)
+
+    def fresh(self, seed: int) -> Any:
+        """An unfitted copy; each `random_state` that is not set gets this seed."""
+        return self.as_declared.fresh(seed)
+
+    def form(self, finite: bool) -> Form:
+        """How the learner runs where the tables have numbers only, without gaps (`finite`), or on any others."""
+        return self._bare if finite and self._bare is not None else self.as_declared
+
+    @property
+    def has_shortcut(self) -> bool:
+        """Whether finite numbers need no preparation."""
+        return self._bare is not None
+
+
+class Form:
+    """An unfitted estimator, and how it takes rows and classes."""
+
+    def __init__(self, estimator: Any, *, prepared: bool = False) -> None:
+        self.prototype = estimator
+        parameters = _parameters(estimator)
+        within = [estimator, *parameters.values()]
+        self._categories = (prepared and not _of_scikit_learn(estimator)) or any(_is_reader(each) for each in within)
+        self._by_name = _needs_names(estimator, parameters)
+        unset = [name for name, value in parameters.items() if name.split("__")[-1] == "random_state" and value is None]
+        self._paths = [name.split("__") for name in unset if _is_plain(estimator, name.split("__"))]
+        self._named = [name for name in unset if name.split("__") not in self._paths]
+        self.scores_pairs = any(
+            name.split("__")[-1] == "decision_function_shape" and value == "ovo" for name, value in parameters.items()
+        )
+
+    def fresh(self, seed: int) -> Any:
+        """A copy of its own; each `random_state` that is not set gets this seed."""
+        new = deepcopy(self.prototype)
+        for *owners, last in self._paths:
+            owner = new
+            for name in owners:
+                owner = getattr(owner, name)
+            setattr(owner, last, seed)
+        return new.set_params(**dict.fromkeys(self._named, seed)) if self._named else new
+
+    def table(self, X: Any, data: TrialData) -> Any:
+        """A frame where there are nominal columns or columns are called by name, else a matrix."""
+        return data.named(X) if self._by_name else X
+
+    def classes(self, codes: IntArray, data: TrialData) -> Any:
+        """A pandas category that declares all classes for learners that read typed columns, else an array of labels."""
+        if not self._categories:
+            return data.labels[codes]
+        import pandas as pd
+
+        return pd.Series(data.classes(codes))
+
+
+def bare_learner(estimator: Any) -> Any:
+    """The learner within a standard preparation that has nothing to do on finite numbers; else None.
+
+    >>> from fairtrial.learners import Prepared
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> bare_learner(Prepared(GaussianNB())), bare_learner(Prepared(LogisticRegression()))
+    (GaussianNB(), None)
+    """
+    from fairtrial.learners import Prepared
+    from fairtrial.learners.facts import facts_of
+
+    if type(estimator) is not Prepared or not isinstance(estimator.preparation, str) or estimator.preparation != "standard":
+        return None
+    if estimator.sampler is not None or estimator.nominal is not None or not hasattr(estimator.learner, "fit"):
+        return None
+    facts = facts_of(estimator.learner)
+    return None if facts.scale is not None or facts.numbered or facts.prepares else estimator.learner
+
+
+def _name(estimator: Any) -> str:
+    """The class that the user knows: that of the learner within a preparation."""
+    from fairtrial.learners import Prepared
+
+    return type(estimator.learner if type(estimator) is Prepared else estimator).__name__
+
+
+def _unfitted(estimator: Any) -> Any:
+    """Without what it may have learnt before; one that cannot be cloned stays as it is."""
+    from sklearn.base import clone
+
+    try:
+        return clone(estimator, safe=False)
+    except (RuntimeError, TypeError):
+        return estimator
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    """All parameters, those of parts too."""
+    return dict(estimator.get_params(deep=True)) if hasattr(estimator, "get_params") else {}
+
+
+def _is_reader(value: Any) -> bool:
+    from fairtrial.learners.learner import Reader
+
+    return isinstance(value, Reader)
+
+
+def _of_scikit_learn(estimator: Any) -> bool:
+    """A learner of scikit-learn without learners within: it makes no difference to it how labels come."""
+    within = (value for value in _parameters(estimator).values() if not isinstance(value, np.ndarray))
+    alone = not any(hasattr(value, "fit") or isinstance(value, (list, tuple)) for value in within)
+    return alone and type(estimator).__module__.split(".")[0] == "sklearn"
+
+
+def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
+    """Whether columns are called by name, or typed by name, somewhere within."""
+    for name, value in [("", estimator), *parameters.items()]:
+        last = name.split("__")[-1]
+        if type(value).__name__ in _BY_NAME or (last == "nominal" and value is not None):
+            return True
+        if last == "preparation" and not isinstance(value, str):
+            return True
+    return False
+
+
+def _is_plain(estimator: Any, path: list[str]) -> bool:
+    """Whether a parameter may be set as an attribute: each owner on the way is an attribute and keeps scikit-learn's rules."""
+    from sklearn.base import BaseEstimator
+
+    owner = estimator
+    for place, name in enumerate(path):
+        plain = getattr(type(owner), "set_params", None) is BaseEstimator.set_params
+        if not plain or name not in getattr(owner, "__dict__", {}):
+            return False
+        owner = owner if place == len(path) - 1 else getattr(owner, name)
+    return True

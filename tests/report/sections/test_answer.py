@@ -1,0 +1,71 @@
+"""The answer: its sentences rest on the tables of the other sections, and say what the numbers say."""
+
+import pytest
+
+from fairtrial.report.sections import answer, data_sets, ranks, scores, verdict
+from tests.report.prose import check_prose
+from tests.report.result_cases import cases, few_learners, skilled_results
+
+
+def sections_of(results):
+    found = [module.section(results) for module in (answer, scores, verdict, ranks, data_sets)]
+    return [each for each in found if each is not None]
+
+
+def texts(results):
+    return [each.text for each in answer.section(results).sentences]
+
+
+@pytest.mark.parametrize("name", cases())
+def test_every_number_of_a_report_is_a_cell(name):
+    results = cases()[name]
+    checked = check_prose(sections_of(results))
+    assert checked > 0
+    assert texts(results)
+
+
+def test_who_is_ahead_how_sure_and_whether_it_holds():
+    results = cases()["two apart"]
+    first, sure, elsewhere = texts(results)
+    assert first.startswith("By error rate on clean data, good is ahead of poor. good has the best mean error rate, ")
+    mean = results.wide("error_rate")["good"].mean()
+    assert f"good has the best mean error rate, {mean:.3f}, and the best mean rank, 1.00." in first
+    p = results.verdict().p_value
+    assert sure.startswith(f"The test (wilcoxon) over 8 data sets gives p = {p:.3g}, at most alpha 0.05. The Bayesian test ")
+    now = results.wide("error_rate", "class-noise", 0.2)["poor"].mean()
+    assert elsewhere == f"Under class-noise 0.2, poor now comes first, with a mean error rate of {now:.3f}, ahead of good."
+
+
+def test_the_best_mean_and_the_best_mean_rank_may_be_of_different_learners():
+    results = cases()["several"]
+    assert results.wide("accuracy").mean().idxmax() == "bayes"
+    assert results.verdict().mean_ranks.index[0] == "ridge"
+    assert texts(results)[0].endswith("bayes has the best mean accuracy, 0.949, but ridge and near the best mean rank, 2.17.")
+
+
+def test_failures_and_what_has_not_run_are_counted():
+    assert texts(cases()["failures"])[-1] == "Of 120 trials 2 failed (error), 8 have not run: what is said rests on the others."
+    assert texts(cases()["all failed"])[-1] == "Of 120 trials 120 failed (crash)."
+    assert answer.section(cases()["several"]).tables == ()
+
+
+def test_one_learner_has_its_mean_and_interval():
+    results = few_learners(["tree"], ["iris"])
+    told = texts(results)[0]
+    assert told.startswith(
+        f"tree has a mean accuracy of {results.wide('accuracy').iloc[0, 0]:.3f} on clean data, with an interval"
+    )
+
+
+def test_no_other_condition_is_said_to_be_missing():
+    assert texts(cases()["apart"])[-1].startswith("No other condition was tried")
+
+
+def test_the_highest_level_stands_for_a_condition():
+    from fairtrial.study.archive import ConditionFacts
+    from tests.study.archives import CLEAN
+
+    levels = [ConditionFacts("class-noise", level, "", {"condition": "class-noise"}) for level in (0.3, 0.1)]
+    told = texts(skilled_results({"good": 0.95, "poor": 0.6}, conditions=(CLEAN, *levels)))[-1]
+    assert told.startswith("Under class-noise 0.3, good still comes first")
+    assert "0.1" not in told

@@ -1,0 +1,60 @@
+"""The section of data sets."""
+
+import numpy as np
+import pytest
+
+from fairtrial.report.page import tables_of
+from fairtrial.report.sections import data_sets
+from fairtrial.study.archive import DataFacts
+from tests.report.prose import check_prose
+from tests.report.result_cases import cases
+
+
+@pytest.mark.parametrize("name", cases())
+def test_every_result_has_the_section_and_its_prose_holds(name):
+    check_prose([data_sets.section(cases()[name])])
+
+
+def facts(name, codes, classes, **known):
+    return DataFacts(name, name, classes, np.array(codes), np.arange(len(codes)), known)
+
+
+def test_facts_of_data_sets():
+    given = [
+        facts("one", [0, 0, 0, 1], ("a", "b"), numeric=3, nominal=1, missing=7, notes=["rows doubled", "old"]),
+        facts("two", [0, 1, 3, 3], ("a", "b", "never", "d"), notes="known by its predictions alone"),
+    ]
+    frame = data_sets.facts_frame(given)
+    assert frame.loc["one", ["rows", "attributes", "missing", "classes", "smallest class"]].tolist() == [4, 4, 7, 2, 1]
+    assert frame["imbalance ratio"].tolist() == [3.0, 2.0]
+    assert frame["classes"].tolist() == [2, 3]
+    assert frame["notes"].tolist() == ["rows doubled old", "known by its predictions alone"]
+    assert "attributes" not in data_sets.facts_frame(given[1:])
+
+
+def test_the_best_of_each_data_set_is_that_of_the_wide_table():
+    results = cases()["several"]
+    tables = {table.key: table for table in tables_of([data_sets.section(results)])}
+    best = tables["data-sets-best"].frame
+    wide = results.wide("accuracy")
+    own = best[best["measure"] == "accuracy"].set_index("data set")
+    for name, line in wide.iterrows():
+        near = line[np.isclose(line, line.max(), atol=1e-12)]
+        assert own.loc[name, "best"].split(", ") == list(near.index)
+        assert own.loc[name, "mean"] == pytest.approx(line.max())
+        assert own.loc[name, "ahead by"] == pytest.approx(line.max() - line.drop(near.index).max())
+    assert tables["data-sets-accuracy"].frame.equals(wide.rename_axis(index="data set"))
+    assert tables["data-sets-log-loss"].best == "min"
+    assert own.loc["cancer", "best"] == "ridge, near"
+
+
+def test_a_smaller_loss_is_better():
+    results = cases()["two apart"]
+    best = next(each for each in data_sets.section(results).tables if each.key == "data-sets-best").frame
+    assert set(best["best"]) == {"good"}
+    assert (best["ahead by"] > 0).all()
+
+
+def test_a_single_learner_has_no_table_of_learners():
+    keys = [table.key for table in data_sets.section(cases()["one learner"]).tables]
+    assert keys == ["data-sets-facts", "data-sets-best"]

@@ -1,0 +1,58 @@
+"""The section of ranks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import rankdata
+
+from fairtrial.report.page import tables_of
+from fairtrial.report.sections import ranks
+from tests.report.prose import check_prose
+from tests.report.result_cases import cases, few_learners, skilled_results
+
+
+@pytest.mark.parametrize("name", cases())
+def test_every_result_has_the_section_or_none_and_its_prose_holds(name):
+    results = cases()[name]
+    found = ranks.section(results)
+    assert (found is None) == (len(results.archive.learners) == 1)
+    if found is not None:
+        check_prose([found])
+
+
+def test_ranks_are_those_of_the_means():
+    results = cases()["several"]
+    table = next(each for each in tables_of([ranks.section(results)]) if each.key == "ranks-measures").frame
+    assert table.loc["accuracy"].tolist() == rankdata(-results.wide("accuracy").mean(), method="min").tolist()
+    given = results.wide("brier").mean().drop("ridge")
+    assert table.loc["brier"].drop("ridge").tolist() == rankdata(given, method="min").tolist()
+    assert np.isnan(table.loc["brier", "ridge"])
+    assert "log_loss" not in table.index
+
+
+def test_the_sentence_counts_who_is_first_under_some_measure():
+    frame = pd.DataFrame({"tree": [1, 2, 1], "bayes": [2, 1, 1], "rule": [3, 3, 3]}, index=["auc", "brier", "mcc"])
+    facts, firsts = ranks.facts_of(frame), ranks.firsts_of(frame)
+    assert facts["value"].to_dict() == {"learners": 3, "measures": 3, "learners first under some measure": 2}
+    assert firsts["first under"].to_dict() == {"tree": 2, "bayes": 2, "rule": 0}
+
+
+def test_one_who_is_first_by_all_is_said_to_be():
+    results = skilled_results({"good": 0.95, "poor": 0.6})
+    found = ranks.section(results)
+    assert found.sentences[0].text.startswith("good is first by each of ")
+    assert "auc" in found.notes[0]
+
+
+def test_the_mean_rank_is_over_measures_that_all_give():
+    frame = pd.DataFrame({"tree": [1.0, 2.0], "bayes": [2.0, 1.0], "ridge": [3.0, np.nan]}, index=["auc", "brier"])
+    assert ranks.mean_ranks(frame).to_dict() == {"tree": 1.0, "bayes": 2.0, "ridge": 3.0}
+
+
+def test_the_map_has_a_tile_for_each_rank():
+    results = few_learners(["bayes", "ridge"], ["iris"])
+    found = ranks.section(results)
+    table = next(each for each in found.tables if each.key == "ranks-measures").frame
+    chart = found.figures[0].chart.to_dict()
+    rows = chart["datasets"][chart["data"]["name"]]
+    assert len(rows) == int(table.notna().to_numpy().sum())

@@ -1,0 +1,71 @@
+"""The section of scores."""
+
+import numpy as np
+import pytest
+
+from fairtrial.report.page import figures_of, tables_of
+from fairtrial.report.sections import scores
+from tests.report.prose import check_prose, sentences_of
+from tests.report.result_cases import NOISE, cases, skilled_results
+from tests.study.archives import CLEAN
+
+
+@pytest.mark.parametrize("name", cases())
+def test_every_result_has_the_section_and_its_prose_holds(name):
+    found = scores.section(cases()[name])
+    check_prose([found])
+    keys = [table.key for table in tables_of([found])] + [figure.key for figure in figures_of([found])]
+    assert len(keys) == len(set(keys))
+
+
+def test_means_are_those_of_the_wide_table():
+    results = cases()["several"]
+    tables = {table.key: table for table in tables_of([scores.section(results)])}
+    clean = tables["scores-conditions-accuracy"].frame.loc["clean"]
+    assert clean.to_dict() == pytest.approx(results.wide("accuracy").mean().to_dict())
+    assert tables["scores-conditions-accuracy"].best == "max"
+    assert tables["scores-conditions-log-loss"].best == "min"
+    long = tables["scores-all"]
+    assert long.long
+    assert list(long.frame.columns) == ["data set", "condition", "level", "learner", "measure", "mean", "low", "high", "splits"]
+    assert len(long.frame) == 3 * 2 * 4 * 3
+
+
+def test_the_frame_for_other_sections_is_that_of_the_table():
+    results = cases()["failures"]
+    tables = {table.key: table.frame for table in tables_of([scores.section(results)])}
+    key = scores.means_key(results, "auc")
+    assert tables[key].equals(scores.means_frame(results, "auc"))
+
+
+def test_the_note_says_which_interval_it_is():
+    def note(name):
+        return next(table.note for table in tables_of([scores.section(cases()[name])]) if "means" in table.key)
+
+    assert note("several").startswith("Means over the data sets with Student's 95 % interval")
+    assert note("many classes").startswith("Means over the splits of the one data set")
+    assert "left out" in note("failures")
+    assert "left out" not in note("several")
+
+
+def test_what_does_not_exist_is_said_to_be_so():
+    found = scores.section(cases()["one learner, one data set"])
+    assert [each.text for each in sentences_of([found])] == ["brier does not exist for this evidence: no trial has a value."]
+    assert "decision values" in found.notes[0]
+
+
+def test_the_figure_shows_the_finite_means_alone():
+    found = {figure.key: figure for figure in figures_of([scores.section(cases()["several"])])}
+    shown = found["scores-intervals-log-loss"].frame
+    assert set(shown["learner"]) == {"bayes"}
+    assert np.isfinite(found["scores-intervals-accuracy"].frame["mean"]).all()
+    assert len(found["scores-intervals-accuracy"].frame) == 8
+
+
+def test_with_more_learners_than_colours_one_condition_is_drawn():
+    skills = {f"learner{i}": 0.6 + 0.03 * i for i in range(9)}
+    found = scores.section(skilled_results(skills, sets=3, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]}))
+    (figure,) = figures_of([found])
+    assert figure.frame["learner"].tolist() == list(skills)
+    assert set(figure.frame["condition"]) == {"clean"}
+    assert "under clean" in figure.alt

@@ -1,0 +1,265 @@
+"""The page in a real browser: it asks no server, sorts, filters, changes its theme, prints, and runs no name as code."""
+
+import base64
+import io
+import re
+import shutil
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.report.report import write_page, write_report
+from tests.report import pages
+
+api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+
+SORTED = ["-1.50", "0.33", "9.00", "10.00", "–"]  # noqa: RUF001  the hole is last either way
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with api.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return write_page(pages.sections(), tmp_path_factory.mktemp("page") / "page.html", f"Title {pages.SCRIPT}")
+
+
+@pytest.fixture
+def show(browser):
+    """Open a file; at the end of the test nothing may have been complained about, nor asked of any server."""
+    trouble, contexts = [], []
+
+    def opened(path, **options):
+        contexts.append(browser.new_context(accept_downloads=True, **options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: trouble.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("request", lambda asked: trouble.append(asked.url) if not asked.url.startswith(("file:", "data:", "blob:")) else None)
+        page.goto(path.as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+@pytest.fixture
+def seen(browser):
+    """What a picture shows: how many colours, and how bright the most common one is (0 to 255)."""
+    blank = browser.new_page()
+    yield lambda png: blank.evaluate(_LOOK, base64.b64encode(png).decode())
+    blank.close()
+
+
+_LOOK = """async (png) => {
+  const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
+  const canvas = new OffscreenCanvas(image.width, image.height), pen = canvas.getContext("2d");
+  pen.drawImage(image, 0, 0);
+  const counts = new Map();
+  for (const pixel of new Uint32Array(pen.getImageData(0, 0, image.width, image.height).data.buffer)) counts.set(pixel, (counts.get(pixel) || 0) + 1);
+  const [most] = [...counts].sort(([, one], [, other]) => other - one)[0];
+  return { colours: counts.size, brightness: ((most & 255) + ((most >> 8) & 255) + ((most >> 16) & 255)) / 3 };
+}"""
+
+
+def drawn(page):
+    page.evaluate("fairtrialReady()")
+    return page
+
+
+def column(page, table="small", place=2):
+    return page.locator(f"#grid-{table} tbody tr:not([hidden]) > :nth-child({place})").all_inner_texts()
+
+
+def test_every_figure_is_drawn_and_none_is_empty(show, file, seen):
+    page = drawn(show(file))
+    assert page.locator("[data-drawn=yes] svg").count() == 3
+    for picture in page.locator(".canvas svg").all():
+        box = picture.bounding_box()
+        assert box["width"] > 150
+        assert box["height"] > 100
+    assert seen(page.locator("#figure-curves-roc .canvas").screenshot())["colours"] > 30
+
+
+def test_a_title_is_said_once(show, file):
+    page = drawn(show(file))
+    assert page.locator("#figure-curves-roc figcaption").inner_text().startswith(f"ROC {pages.IMAGE}")
+    assert page.locator("#figure-curves-roc svg .role-title-text").count() == 0
+
+
+def test_sorting_by_click_treats_numbers_as_numbers(show, file):
+    page = show(file)
+    button = page.locator("#grid-small th button").nth(1)
+    button.click()
+    assert column(page) == SORTED
+    assert page.locator("#grid-small thead th").nth(1).get_attribute("aria-sort") == "ascending"
+    button.click()
+    assert column(page) == [*SORTED[:4][::-1], SORTED[4]]
+    page.locator("#grid-small th button").first.click()
+    assert page.locator("#grid-small thead th").nth(1).get_attribute("aria-sort") == "none"
+    assert column(page, place=1)[-2:] == ["rule", "tree"]
+
+
+def test_sorting_by_keyboard_with_a_visible_focus(show, file):
+    page = show(file)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.locator("#grid-small th button").first.focus()
+    page.keyboard.press("Tab")
+    style = page.evaluate("(({outlineStyle, outlineWidth}) => [outlineStyle, outlineWidth])(getComputedStyle(document.activeElement))")
+    assert style == ["solid", "3px"]
+    page.keyboard.press("Enter")
+    assert column(page) == SORTED
+
+
+def test_everything_that_acts_can_be_reached_by_keyboard(show, file):
+    page = show(file)
+    wanted = page.evaluate("[...document.querySelectorAll('button, input, summary, nav a')].filter((each) => each.checkVisibility()).length")
+    reached = page.evaluate("() => { window.reached = new Set(); document.addEventListener('focusin', (event) => window.reached.add(event.target)); }")
+    for _ in range(wanted + 25):
+        page.keyboard.press("Tab")
+    reached = page.evaluate("[...window.reached].filter((each) => each.matches('button, input, summary, nav a')).length")
+    assert reached == wanted
+
+
+def test_filtering_keeps_lines_with_all_words_and_counts_them(show, file):
+    page = show(file)
+    page.locator("[data-filter=grid-middle]").fill("SET 1")
+    expected = [f"set {i}" for i in range(20) if "1" in f"set {i} {i / 7:.1f}"]
+    assert 5 < len(expected) < 20
+    assert column(page, "middle", 1) == expected
+    assert page.locator("[data-count=grid-middle]").inner_text() == f"{len(expected)} of 20 lines"
+    page.locator("[data-filter=grid-middle]").fill("")
+    assert len(column(page, "middle", 1)) == 20
+
+
+def test_very_long_tables_are_made_when_opened(show, file):
+    page = show(file)
+    assert page.locator("#grid-long tbody tr").count() == 0
+    page.locator("#table-long summary").click()
+    page.wait_for_selector("#grid-long tbody tr")
+    assert page.locator("#grid-long tbody tr").count() == 1000
+    page.locator("[data-filter=grid-long]").fill("77")
+    left = sum("77" in f"set {i} {i / 7:.1f}" for i in range(1000))
+    assert page.locator("[data-count=grid-long]").inner_text() == f"{left} of 1,000 lines"
+    assert column(page, "long", 3)[0] == pages.IMAGE
+
+
+def test_downloads_give_what_is_shown_at_full_precision(show, file):
+    page = show(file)
+    small = pd.read_csv(io.BytesIO(saved(page, "[data-csv=grid-small]", "small.csv")), keep_default_na=False)
+    expected = pages.small_table().frame
+    assert small["learner"].tolist() == expected["learner"].tolist()
+    assert small["mean"].tolist() == ["9", "10", "-1.5", "", repr(1 / 3)]
+    long = pd.read_csv(io.BytesIO(saved(page, "[data-csv=grid-long]", "long.csv")))
+    assert long["mean"].tolist() == pages.long_table().frame["mean"].tolist()
+    frame = pd.read_csv(io.BytesIO(saved(page, "[data-figure-csv=curves-roc]", "curves-roc.csv")))
+    assert frame.to_dict("list") == {"learner": ["tree", pages.IMAGE], "auc": [1 / 3, 0.5]}
+    cost = pd.read_csv(io.BytesIO(saved(page, "[data-figure-csv=curves-cost]", "curves-cost.csv")))
+    assert set(cost["learner"]) == {"tree", pages.IMAGE}
+
+
+def test_a_downloaded_picture_has_its_title_and_the_colours_of_paper(show, file):
+    page = show(file, color_scheme="dark")
+    picture = saved(page, "[data-image=curves-roc]", "curves-roc.svg").decode()
+    words = [each.text for each in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+    assert f"ROC {pages.SCRIPT}" in words
+    assert "var(" not in picture
+    assert "#0072B2" in picture
+
+
+def saved(page, button, name):
+    with page.expect_download() as waiting:
+        page.locator(button).click()
+    assert waiting.value.suggested_filename == name
+    return waiting.value.path().read_bytes()
+
+
+def test_the_theme_follows_the_system_and_the_button(show, file, seen):
+    page = drawn(show(file, color_scheme="dark"))
+    assert seen(page.screenshot())["brightness"] < 40
+    label = "getComputedStyle(document.querySelector('.canvas .role-axis-label text')).fill"
+    line = "getComputedStyle(document.querySelector('#figure-curves-roc .mark-line path')).stroke"
+    before = page.evaluate(label), page.evaluate(line)
+    assert before[0] == "rgb(230, 237, 243)"
+    page.locator("#theme").click()
+    assert seen(page.screenshot())["brightness"] > 220
+    after = page.evaluate(label), page.evaluate(line)
+    assert after[0] == "rgb(31, 35, 40)"
+    assert before[1] != after[1]
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+
+
+def test_a_tooltip_shows_names_as_text(show, file):
+    page = drawn(show(file))
+    page.locator("#figure-curves-roc").scroll_into_view_if_needed()
+    for path in page.locator("#figure-curves-roc .mark-line path[d]").all():
+        box = path.bounding_box()
+        if box is None:
+            continue
+        for share in np.linspace(0.02, 0.98, 25):
+            page.mouse.move(box["x"] + share * box["width"], box["y"] + 1)
+            if page.locator("#vg-tooltip-element.visible").count():
+                assert "learner" in page.locator("#vg-tooltip-element").inner_text()
+                assert page.locator("#vg-tooltip-element img").count() == 0
+                return
+    pytest.fail("no tooltip was shown")
+
+
+def test_printing_gives_pages_with_everything_on_paper_s_colours(show, file):
+    page = drawn(show(file, color_scheme="dark"))
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.querySelector('.canvas text')).fill") == "rgb(0, 0, 0)"
+    assert page.locator("#grid-middle tbody tr").last.is_visible()
+    assert not page.locator("nav").is_visible()
+    assert page.locator("#table-long .printed").is_visible()
+    assert page.locator("#references h2").is_visible()
+    assert page.evaluate("[...document.querySelectorAll('.scroll')].every((each) => each.scrollHeight <= each.clientHeight + 1)")
+    printed = page.pdf()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= 2
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert not page.locator("#table-middle details").get_attribute("open")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_hangs_over_the_edge_and_nothing_overlaps(show, file, width):
+    page = drawn(show(file, viewport={"width": width, "height": 800}))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    boxes = [each.bounding_box() for each in page.locator("figure").all()]
+    for i, one in enumerate(boxes):
+        assert one["x"] >= 0
+        assert one["x"] + one["width"] <= width
+        for other in boxes[i + 1 :]:
+            apart = (
+                one["y"] + one["height"] <= other["y"] + 1
+                or other["y"] + other["height"] <= one["y"] + 1
+                or one["x"] + one["width"] <= other["x"] + 1
+                or other["x"] + other["width"] <= one["x"] + 1
+            )
+            assert apart
+
+
+def test_a_whole_report_of_hostile_names_runs_none_of_them(show, tmp_path):
+    page = drawn(show(write_report(pages.hostile_results(), tmp_path / "hostile.html"), viewport={"width": 1000, "height": 800}))
+    page.locator("[data-later] summary, details summary").first.click()
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert page.locator("script:not([type])").count() == 3
+    assert page.locator(".canvas:not([data-drawn])").count() == 0
+    assert page.get_by_text(pages.SCRIPT).count() > 5
+    assert page.get_by_text(pages.IMAGE).count() > 5
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1000

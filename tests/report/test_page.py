@@ -1,0 +1,199 @@
+"""Sections become a page: escaped, whole, in order, with colours that can be read."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.report.page import figures_of, render, tables_of
+from fairtrial.report.section import Section
+from tests.report import pages
+
+STYLE = files("fairtrial.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
+
+
+class Reader(HTMLParser):
+    """Elements in order, with attributes, and the text of some."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.scripts, self.texts = [], [], {}
+        self._open = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if self._open and self._open[-1] == "script":
+            self.scripts[-1] += data
+        elif self._open:
+            self.texts.setdefault(self._open[-1], []).append(data)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def text():
+    return render(pages.sections(), f"Title {pages.SCRIPT}", subtitle=pages.IMAGE, written="2020-02-02")
+
+
+@pytest.fixture(scope="module")
+def read(text):
+    return Reader(text)
+
+
+def test_names_from_outside_stay_text(read):
+    assert not read.all("img")
+    scripts = [script for script, attributes in zip(read.scripts, read.all("script"), strict=True) if not attributes]
+    assert len(scripts) == 3
+    assert not any("hacked" in script for script in scripts)
+    assert pages.SCRIPT in read.texts["th"]
+    assert f"{pages.SCRIPT} is ahead on {pages.IMAGE}." in read.texts["p"]
+    assert any(pages.IMAGE in attributes.get("aria-label", "") for attributes in read.all("div"))
+    assert not [name for _, attributes in read.elements for name in attributes if name.startswith("on")]
+
+
+def test_data_cannot_end_its_script_and_comes_back_as_it_was(read):
+    data = {each["id"]: json.loads(script) for script, each in zip(read.scripts, read.all("script"), strict=True) if each}
+    assert set(data) == {"charts", "frames", "lines-grid-long"}
+    assert set(data["charts"]) == {"curves-roc", "curves-cost", "ranks-box"}
+    assert pages.IMAGE in json.dumps(data["charts"], ensure_ascii=False).replace('\\"', '"')
+    assert data["frames"]["curves-roc"].endswith("auc\ntree,0.3333333333333333\n" + '"""><img src=x onerror=window.hacked=1>",0.5\n')
+    assert data["lines-grid-long"]["rows"] == 1000
+
+
+def test_only_the_page_s_own_scripts_may_run_and_nothing_may_be_loaded(read):
+    policy = next(each["content"] for each in read.all("meta") if each.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    scripts = [script for script, attributes in zip(read.scripts, read.all("script"), strict=True) if not attributes]
+    prints = [f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'" for each in scripts]
+    assert rules["script-src"].split() == prints
+    assert rules["default-src"] == "'none'"
+    for tag, name in (("script", "src"), ("img", "src"), ("iframe", "src")):
+        assert not any(name in attributes for attributes in read.all(tag))
+    assert [each["href"] for each in read.all("link")] == ["data:,"]
+    assert all(each["href"].startswith("#") for each in read.all("a"))
+
+
+def test_headings_come_in_order_with_one_title(read):
+    levels = [int(tag[1]) for tag, _ in read.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_tables_and_figures_can_be_read_without_seeing(read):
+    heads = read.all("th")
+    assert heads
+    assert all(each.get("scope") in ("col", "row") for each in heads)
+    assert all(each.get("aria-label") for each in read.all("div") if "data-chart" in each)
+    ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    known = set(ids)
+    for _, attributes in read.elements:
+        for name in ("aria-labelledby", "data-filter", "data-csv", "data-later"):
+            assert attributes.get(name, "main") in known
+    assert read.all("html")[0]["lang"] == "en"
+
+
+def test_numbers_are_shown_short_and_kept_whole(read):
+    values = [each["data-v"] for each in read.all("td") if "data-v" in each]
+    assert repr(1 / 3) in values
+    assert "0.33" in read.texts["td"]
+    assert "0.3333333333333333" not in read.texts["td"]
+
+
+def test_the_title_of_a_chart_is_said_once_and_its_explanation_is_text(read):
+    explained = [each for each in read.all("span") if each.get("class") == "explained"]
+    assert len(explained) == len([1 for figure in figures_of(pages.sections()) for _ in _subtitle(figure.chart)])
+
+
+def _subtitle(chart):
+    title = chart.to_dict().get("title")
+    below = title.get("subtitle", []) if isinstance(title, dict) else []
+    return [below] if isinstance(below, str) else below
+
+
+def test_navigation_has_every_section(read):
+    links = [each["href"] for each in read.all("a") if each.get("class") is None]
+    assert links == ["#answer", "#scores", "#curves", "#references"]
+
+
+def test_a_page_without_figures_carries_no_drawing_library(text):
+    short = render([Section("answer", "The answer")], "Small")
+    assert len(short) < 60_000 < len(text)
+
+
+def test_figures_and_tables_of_parts_are_found_in_order():
+    assert [each.key for each in tables_of(pages.sections())] == ["small", "middle", "long"]
+    assert [each.key for each in figures_of(pages.sections())] == ["curves-roc", "curves-cost", "ranks-box"]
+
+
+def test_a_key_twice_is_refused():
+    with pytest.raises(InputError, match="the key of a table must be the only one of its kind in a report, got 'small' twice"):
+        render([Section("a", "", tables=(pages.small_table(),)), Section("b", "", tables=(pages.small_table(),))], "")
+    with pytest.raises(InputError, match="the key of a section"):
+        render([Section("a", "", parts=(Section("a", ""),))], "")
+
+
+def variables(block):
+    return dict(re.findall(r"(--\w+): (#[0-9a-f]{6})", block))
+
+
+def luminance(colour):
+    """Relative luminance as WCAG 2.2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
+
+
+def themes():
+    blocks = re.findall(r"(:root[^{]*)\{([^{}]*)\}", STYLE)
+    return [variables(block) for _, block in blocks if "--paper" in block]
+
+
+def test_contrast_of_black_and_white_is_the_greatest():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)  # WebAIM's checker
+
+
+def test_words_stand_out_in_every_theme():
+    found = themes()
+    assert len(found) == 4  # light, dark by the system, dark by choice, print
+    assert found[1] == found[2]
+    for theme in found:
+        for words in ("--ink", "--soft", "--link", "--best"):
+            for ground in ("--paper", "--shade", "--card"):
+                assert contrast(theme[words], theme[ground]) >= 4.5, (words, ground)
+        assert contrast(theme["--ink"], theme["--mark"]) >= 4.5
+        assert contrast(theme["--link"], theme["--paper"]) >= 3  # the ring of the focus
+
+
+def test_lines_of_figures_stand_out():
+    """Three to one for graphics, as WCAG 1.4.11 asks, of the colours that come first; the palette itself is for the colour-blind."""
+    for theme in themes():
+        for line in ("--black", "--blue", "--vermilion", "--green"):
+            assert contrast(theme[line], theme["--paper"]) >= 3, line
+
+
+def test_motion_is_left_out_for_who_asks():
+    assert re.search(r"prefers-reduced-motion: reduce\) \{ html \{ scroll-behavior: auto", STYLE)

@@ -1,0 +1,85 @@
+"""Values as people write them, and what they hear when they write something else."""
+
+import numpy as np
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.study.declare import declared_values as values
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [(1, 1), (0.5, 0.5), ("90 s", 90), ("10 min", 600), ("10min", 600), ("2 h", 7200), ("1.5 hours", 5400), ("1 day", 86400)],
+)
+def test_times(written, seconds):
+    assert values.seconds(written) == seconds
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [
+        ("500 MB", 500e6),
+        ("2 GB", 2e9),
+        ("2GiB", 2 * 2**30),
+        ("1.5 gb", 1.5e9),
+        ("1 TB", 1e12),
+        (1_000_000, 1e6),
+        ("4000 KB", 4e6),
+    ],
+)
+def test_memory(written, size):
+    assert values.memory_bytes(written) == size
+    assert isinstance(values.memory_bytes(written), int)
+
+
+@pytest.mark.parametrize("written", ["none", " None ", None])
+def test_no_limit(written):
+    assert values.seconds(written) == values.memory_bytes(written) == values.NO_LIMIT
+
+
+@pytest.mark.parametrize("written", [0, -1, "ten", "10 parsecs", True, [1], float("nan"), float("inf"), "", "min"])
+def test_what_is_no_time(written):
+    with pytest.raises(InputError, match="time must be seconds above 0, or text such as '10 min'"):
+        values.seconds(written)
+
+
+@pytest.mark.parametrize("written", ["2", "two GB", True, {}, float("inf")])
+def test_what_is_no_memory(written):
+    with pytest.raises(InputError, match="memory must be bytes, or text such as '500 MB'"):
+        values.memory_bytes(written)
+
+
+def test_a_number_of_gigabytes_is_suspected():
+    with pytest.raises(InputError, match="a number means bytes, got 2: write '2 GB'"):
+        values.memory_bytes(2)
+
+
+@pytest.mark.parametrize("wrong", ["five", 1, 2.0, True, None, [3]])
+def test_whole_numbers(wrong):
+    assert values.whole("folds", 2)(np.int64(5)) == 5
+    with pytest.raises(InputError, match="folds must be a whole number of at least 2, got"):
+        values.whole("folds", 2)(wrong)
+
+
+@pytest.mark.parametrize(
+    ("check", "wrong", "told"),
+    [
+        (values.text("name"), 3, "name must be text in quotes, got 3"),
+        (values.text("name"), " ", "name must be text in quotes"),
+        (values.names("measures"), [1], r"measures must be a list of names, got \[1\]"),
+        (values.names("measures"), [], "measures must be a list of names"),
+        (values.mapping("grid"), [], "grid must be a table of names and values"),
+        (values.mapping("grid"), {1: 2}, "grid must have names that are text, got 1"),
+        (values.choice("failures", ("exclude", "trivial")), "exclud", "got 'exclud': did you mean 'exclude'"),
+        (values.choice("failures", ("exclude", "trivial")), ["x"], "failures must be one of exclude, trivial"),
+        (values.number("alpha", "between 0 and 1", lambda x: 0 < x < 1), 2, "alpha must be a number between 0 and 1, got 2"),
+        (values.number("alpha", "between 0 and 1", lambda x: 0 < x < 1), True, "alpha must be a number"),
+    ],
+)
+def test_other_values(check, wrong, told):
+    with pytest.raises(InputError, match=told):
+        check(wrong)
+
+
+def test_a_single_name_is_a_list_of_one():
+    assert values.names("measures")("auc") == ["auc"]

@@ -1,0 +1,58 @@
+"""Options of the commands."""
+
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.study.declare.options import SHOWN, jobs_of, limits_of, results_view, shard_of
+from fairtrial.study.declare.study import Study
+from fairtrial.study.records import Limits
+from tests.study.archives import real_results
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3", "1/3/4", ""])
+def test_a_shard_is_one_of_some_parts(text):
+    with pytest.raises(InputError, match="shard must be I/N"):
+        shard_of(text)
+
+
+def test_no_shard_is_the_whole():
+    assert shard_of(None) is None
+    assert shard_of(" 2/2 ") == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("time", "memory", "expected"),
+    [
+        (None, None, None),
+        ("90", None, Limits(90, 2_000_000_000)),
+        ("1.5", "none", Limits(1.5, None)),
+        ("10 min", "500 MB", Limits(600, 500_000_000)),
+        ("none", None, Limits(None, 2_000_000_000)),
+        (None, "3000000", Limits(60, 3_000_000)),
+    ],
+)
+def test_limits_that_are_told_go_before_those_of_the_study(time, memory, expected):
+    study = Study(data=["iris"], learners=["c45"], limits={"time": "1 min", "memory": "2 GB"})
+    assert limits_of(study, time, memory) == expected
+
+
+def test_jobs_are_at_least_one():
+    assert jobs_of(3) == 3
+    assert jobs_of(None) >= 1
+    with pytest.raises(InputError, match="jobs must be at least 1, got 0"):
+        jobs_of(0)
+
+
+def test_every_view_is_what_the_results_give():
+    results = real_results()
+    place = {"measure": None, "condition": None, "level": None}
+    assert results_view(results, "summary", **place) == str(results)
+    assert results_view(results, "verdict", **place) == str(results.verdict())
+    assert results_view(results, "failures", **place).equals(results.failures())
+    assert results_view(results, "times", **place).equals(results.times())
+    assert results_view(results, "scores", **place | {"measure": "kappa"}).equals(results.scores("kappa"))
+    table = results_view(results, "table", **place | {"measure": "kappa"}).set_index("dataset")
+    assert table.to_numpy() == pytest.approx(results.wide("kappa").round(4).to_numpy(), nan_ok=True)
+    with pytest.raises(InputError, match="did you mean 'table'"):
+        results_view(results, "tables", **place)
+    assert len(SHOWN) == len(set(SHOWN))

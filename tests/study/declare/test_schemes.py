@@ -1,0 +1,97 @@
+"""Schemes by name: the splitters that they stand for, their repeats, their text."""
+
+import numpy as np
+import pytest
+
+from fairtrial.data import load
+from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.resampling import DOBSCV, Bootstrap, FiveByTwo, Given, KFold, Repeated, Splits, StratifiedKFold, WekaFolds
+from fairtrial.study.declare.schemes import CLASSES, scheme_of, scheme_of_splitter
+
+IRIS = load("iris")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_scheme_splits(name):
+    scheme = scheme_of({"scheme": name} | ({"n_splits": 3} if name in ("bootstrap", "subsampling") else {}))
+    splits = scheme.splits(IRIS, None, 0, np.random.default_rng(1))
+    assert splits.n_rows == 150
+    assert all(not set(part.train) & set(part.test) for part in splits)
+
+
+def test_the_generator_decides_the_splits_as_it_does_in_the_splitter():
+    ours = scheme_of({"scheme": "stratified", "folds": 5}).splits(IRIS, None, 0, np.random.default_rng(7))
+    theirs = StratifiedKFold(5).freeze(IRIS.X, IRIS.y, random_state=np.random.default_rng(7))
+    assert ours.content_hash == theirs.content_hash
+
+
+def test_parts_carry_the_number_of_the_repeat():
+    splits = scheme_of({"scheme": "kfold", "folds": 2, "repeats": 5}).splits(IRIS, None, 3, np.random.default_rng(1))
+    assert [(part.repeat, part.fold) for part in splits] == [(3, 0), (3, 1)]
+    draws = scheme_of({"scheme": "bootstrap", "n_splits": 3}).splits(IRIS, None, 2, np.random.default_rng(1))
+    assert [part.repeat for part in draws] == [6, 7, 8]
+
+
+def test_weka_counts_its_seed_up_with_the_repeats():
+    scheme = scheme_of({"scheme": "weka", "folds": 10, "repeats": 3})
+    third = scheme.splits(IRIS, None, 2, np.random.default_rng(1))
+    assert third.content_hash == WekaFolds(10, random_state=3).freeze(IRIS.X, IRIS.y).content_hash
+
+
+def test_the_text_tells_all_but_the_repeats():
+    text = scheme_of({"scheme": "dob-scv", "folds": 5, "repeats": 2}).text
+    assert text == scheme_of({"scheme": "dob-scv", "n_splits": 5, "assign": "shuffled"}).text
+    assert text == scheme_of_splitter(Repeated(DOBSCV(5), 7)).text
+    others = [
+        {"scheme": "dob-scv", "folds": 4},
+        {"scheme": "dob-scv", "folds": 5, "assign": "keel"},
+        {"scheme": "db-scv", "folds": 5},
+    ]
+    assert len({text, *(scheme_of(each).text for each in others)}) == 4
+
+
+def test_given_splits_are_taken_as_they_are():
+    given = Splits.of([([0, 1], [2])], 150)
+    scheme = scheme_of({"scheme": "given"})
+    assert scheme.splits(IRIS, given, 0, np.random.default_rng(1)) is given
+    with pytest.raises(InputError, match="iris has no folds of its own"):
+        scheme.splits(IRIS, None, 0, np.random.default_rng(1))
+
+
+def test_splitter_objects():
+    five_by_two = scheme_of_splitter(FiveByTwo())
+    assert (five_by_two.name, five_by_two.repeats, five_by_two.splitter.n_splits) == ("stratified", 5, 2)
+    assert scheme_of_splitter(Bootstrap(30)).name == "bootstrap"
+    assert scheme_of_splitter(Given([([0], [1])])).name == "object"
+    with pytest.raises(InputError, match="the seed of the study decides the splits"):
+        scheme_of_splitter(KFold(5, random_state=1))
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ({"scheme": "stratifed"}, "no scheme is called 'stratifed': did you mean 'stratified'"),
+        ({"scheme": "kfold", "fold": 3}, "kfold has no parameter 'fold': did you mean 'folds'"),
+        ({"scheme": "holdout", "folds": 3}, "holdout has no parameter 'folds': known: stratify, test_size"),
+        ({"scheme": "given", "folds": 3}, "given has no parameter 'folds': it takes none"),
+        ({"scheme": "kfold", "random_state": 3}, "no parameter 'random_state': the seed of the study decides"),
+        ({"scheme": "leave-one-out", "repeats": 2}, "repeats must be 1 for leave-one-out, which draws nothing"),
+        ({"scheme": "given", "repeats": 2}, "repeats must be 1 for given"),
+        ({"scheme": "holdout", "test_size": 3.5}, "test_size must"),
+        ({"scheme": "dob-scv", "assign": "shufled"}, "did you mean 'shuffled'"),
+    ],
+)
+def test_what_cannot_be_a_scheme(declared, told):
+    with pytest.raises((InputError, UnknownNameError), match=told):
+        scheme_of(declared)
+
+
+def test_too_many_folds_are_told_before_anything_runs():
+    few = IRIS.take([0, 1, 2, 50, 51, 100])
+    with pytest.raises(InputError, match="number of rows in its largest class, 3 in few, got 5"):
+        scheme_of({"scheme": "stratified", "folds": 5}).check("few", few, None)
+    with pytest.raises(InputError, match="folds must be at most the number of rows, 6 in few, got 7"):
+        scheme_of({"scheme": "kfold", "folds": 7}).check("few", few, None)
+    scheme_of({"scheme": "stratified", "folds": 3}).check("few", few, None)
+    with pytest.raises(InputError, match="few must bring its own folds"):
+        scheme_of({"scheme": "given"}).check("few", few, None)

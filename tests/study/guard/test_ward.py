@@ -1,0 +1,43 @@
+"""A warden and its child are ended together."""
+
+import os
+import signal
+import threading
+
+from fairtrial.study.guard.blame import Exit
+from fairtrial.study.guard.child_link import ChildLostError
+from fairtrial.study.guard.ward import Ward
+from fairtrial.study.guard.warden_link import WardenLostError
+from tests.study.chunks import is_gone
+
+
+def test_a_child_is_made_when_asked_for_and_dropped():
+    ward = Ward()
+    first = ward.child()
+    assert ward.child() is first
+    ward.drop_child()
+    ward.drop_child()
+    assert is_gone(first.process)
+    second, warden = ward.child(), ward.warden.pid
+    end = Exit(int(signal.SIGSEGV), 1)
+    assert ward.drop_after(ChildLostError(end)) == (end, "")
+    assert is_gone(second.process)
+    third = ward.child()
+    assert ward.warden.pid == warden
+    os.kill(warden, signal.SIGKILL)
+    assert ward.drop_after(WardenLostError())[0] is None
+    assert is_gone(third.process)
+    assert ward.warden.pid is None
+    ward.close()
+
+
+def test_it_is_stopped_by_either_event():
+    ward = Ward()
+    assert not ward.stopped()
+    ward.stop = threading.Event()
+    assert not ward.stopped()
+    ward.stop.set()
+    assert ward.stopped()
+    ward.stop = None
+    ward.close()
+    assert ward.stopped()

@@ -1,0 +1,51 @@
+"""The guard's side of a warden: environment and path are handed over, failures to start are told."""
+
+import os
+import socket
+import sys
+
+import pytest
+
+from fairtrial.errors import FairtrialError
+from fairtrial.study.guard import warden_link
+from fairtrial.study.guard.warden_link import ENVIRONMENT, StoppedError, WardenLink
+
+
+@pytest.fixture
+def ends():
+    ours, theirs = socket.socketpair()
+    reader, writer = os.pipe()
+    yield theirs, writer
+    ours.close()
+    theirs.close()
+    os.close(reader)
+    os.close(writer)
+
+
+def test_a_warden_that_cannot_start_is_told_with_its_reason(ends, monkeypatch):
+    monkeypatch.setattr(warden_link, "_MAIN", "raise ImportError('no such thing')")
+    link = WardenLink()
+    with pytest.raises(FairtrialError, match="could not be started: ImportError: no such thing"):
+        link.start_child(*ends, bytes(16), lambda: False)
+    assert link.pid is None
+
+
+def test_a_start_can_be_stopped(ends):
+    link = WardenLink()
+    with pytest.raises(StoppedError):
+        link.start_child(*ends, bytes(16), lambda: True)
+    assert link.pid is None
+
+
+def test_path_and_environment_are_handed_over(ends, monkeypatch, tmp_path):
+    note = tmp_path / "note"
+    code = f"import sys, os, json; json.dump([json.loads(sys.argv[2]), dict(os.environ)], open({str(note)!r}, 'w'))"
+    monkeypatch.setattr(warden_link, "_MAIN", code)
+    monkeypatch.setattr(sys, "path", ["", "/somewhere/else", *sys.path])
+    with pytest.raises(FairtrialError, match="did not answer"):
+        WardenLink().start_child(*ends, bytes(16), lambda: False)
+    import json
+
+    path, environment = json.loads(note.read_text())
+    assert path[:2] == [os.getcwd(), "/somewhere/else"]
+    assert ENVIRONMENT.items() <= environment.items()

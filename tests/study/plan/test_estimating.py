@@ -1,0 +1,114 @@
+import os
+import time
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from fairtrial.errors import InputError
+from fairtrial.study.plan import estimating
+from fairtrial.study.plan.estimating import Estimate, duration, estimate
+from fairtrial.study.plan.plan import plan
+from tests.study.small_studies import rows, study
+
+PLAN = plan(
+    study(
+        {"large": rows(60, seed=1), "small": rows(20, seed=2), "middle": rows(30, seed=3)},
+        {"bayes": GaussianNB(), "near": KNeighborsClassifier(3)},
+    )
+)
+EVERYTHING = PLAN.count(PLAN.missing())
+LARGE, SMALL, MIDDLE = (each.hash for each in PLAN.data)
+BAYES, NEAR = (each.hash for each in PLAN.learners)
+
+
+def test_stored_times_are_added_up_and_shared_by_the_jobs():
+    times = {(LARGE, BAYES): (2.0, 5), (SMALL, BAYES): (1.0, 5), (MIDDLE, BAYES): (3.0, 1)}
+    times |= {(LARGE, NEAR): (0.5, 1), (SMALL, NEAR): (0.25, 1), (MIDDLE, NEAR): (0.25, 9)}
+    found = estimate(PLAN, EVERYTHING, times, 2)
+    assert found.seconds == pytest.approx(6 * (6 + 1) / 2)
+    assert found.words == "about 21 s with 2 jobs, by the stored times of bayes and near"
+
+
+def test_a_data_set_without_a_time_takes_one_in_proportion_to_its_rows():
+    times = {(LARGE, BAYES): (6.0, 1), (LARGE, NEAR): (0.6, 1)}
+    assert estimate(PLAN, EVERYTHING, times).seconds == pytest.approx(6 * 1.1 * (60 + 20 + 30) / 10)
+
+
+def test_only_what_is_missing_counts():
+    missing = np.zeros_like(EVERYTHING)
+    missing[1, 0] = 3
+    found = estimate(PLAN, missing, {(SMALL, BAYES): (2.0, 4)})
+    assert found.seconds == pytest.approx(6.0)
+    assert found.words == "about 6 s with 1 job, by the stored times of bayes"
+
+
+def test_nothing_to_do():
+    assert estimate(PLAN, np.zeros_like(EVERYTHING), {}) == Estimate(0.0, "nothing is left to run")
+
+
+def test_no_time_and_no_try_is_no_estimate():
+    found = estimate(PLAN, EVERYTHING, {(LARGE, BAYES): (1.0, 1)}, tries=False)
+    assert found == Estimate(None, "how long it takes cannot be told: no time of near is stored")
+    assert found.frame()["seconds"].isna().all()
+
+
+def test_learners_without_a_time_are_tried_on_the_data_set_of_median_size():
+    found = estimate(PLAN, EVERYTHING, {(LARGE, BAYES): (600.0, 1)})
+    bayes = 6 * 600 * (60 + 20 + 30) / 60
+    assert bayes < found.seconds < bayes + 18 * 10
+    expected = "with 1 job, by the stored times of bayes and by one trial of near on middle (30 rows), scaled by rows"
+    assert found.words.endswith(expected)
+    assert str(found) == found.words
+    assert found._repr_html_() == f"<p>{found.words}</p>"
+
+
+class Slow(GaussianNB):
+    def fit(self, X, y):
+        time.sleep(600)
+
+
+class Broken(GaussianNB):
+    def fit(self, X, y):
+        raise ValueError("no")
+
+
+class Deadly(GaussianNB):
+    def fit(self, X, y):
+        os._exit(3)
+
+
+def test_learners_that_fail_are_told_and_hold_nobody_up(monkeypatch):
+    monkeypatch.setattr(estimating, "_PATIENCE", 1.0)
+    odd = plan(study(learners={"slow": Slow(), "broken": Broken(), "deadly": Deadly(), "bayes": GaussianNB()}))
+    begun = time.monotonic()
+    found = estimate(odd, odd.count(odd.missing()), {}, jobs=2)
+    assert time.monotonic() - begun < 60
+    assert 6 * 1.0 / 2 <= found.seconds < 20
+    assert "slow did not finish in 1 s, so that it may take much longer" in found.words
+    assert "broken and deadly failed there" in found.words
+    assert "by one trial of slow, broken, deadly and bayes on first (30 rows)" in found.words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.99, "less than a second"),
+        (59.4, "about 59 s"),
+        (59.6, "about 1 min"),
+        (61, "about 1 min 1 s"),
+        (3599.4, "about 59 min 59 s"),
+        (3599.6, "about 1 h"),
+        (86399, "about 1 day"),
+        (90000, "about 1 day 1 h"),
+        (172800, "about 2 days"),
+    ],
+)
+def test_durations_in_words(seconds, words):
+    assert duration(seconds) == words
+
+
+def test_no_job_is_refused():
+    with pytest.raises(InputError, match="jobs must be at least 1"):
+        estimate(PLAN, EVERYTHING, {}, 0)

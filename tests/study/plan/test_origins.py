@@ -1,0 +1,71 @@
+import importlib
+import importlib.metadata
+import subprocess
+import sys
+
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.study.plan.origins import origin, source_of, versions_of
+
+
+@pytest.mark.parametrize(
+    ("module", "packages"),
+    [
+        ("sklearn.svm._classes", ("scikit-learn",)),
+        ("imblearn.base", ("imbalanced-learn",)),
+        ("hypothesis.core", ("hypothesis",)),
+    ],
+)
+def test_modules_belong_to_the_packages_that_installed_them(module, packages):
+    importlib.import_module(module)
+    found = origin(module)
+    assert (found.packages, found.local) == (packages, False)
+
+
+def test_a_module_is_not_that_of_a_package_with_a_folder_of_the_same_name():
+    # some packages install a folder called tests
+    found = origin(__name__)
+    assert (found.packages, found.local) == ((), True)
+
+
+def _edited(tmp_path, editable):
+    """A package whose code lies in `tmp_path/code`, installed there by a note in `tmp_path/site`."""
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "edited_package.py").write_text("class Learner:\n    pass\n")
+    notes = tmp_path / "site" / "edited_package-1.5.dist-info"
+    notes.mkdir(parents=True)
+    (notes / "METADATA").write_text("Metadata-Version: 2.1\nName: edited-package\nVersion: 1.5\n")
+    (notes / "RECORD").write_text("")
+    if editable:
+        (notes / "direct_url.json").write_text(f'{{"url": "{(tmp_path / "code").as_uri()}", "dir_info": {{"editable": true}}}}')
+    script = "import edited_package; from fairtrial.study.plan.origins import *; found = origin('edited_package')\n"
+    script += "print(found.packages, found.local, versions_of(found.packages))"
+    path = f"import sys; sys.path[:0] = [{str(tmp_path / 'code')!r}, {str(tmp_path / 'site')!r}]\n"
+    return subprocess.run([sys.executable, "-c", path + script], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_what_is_being_edited_is_told_by_its_text_as_well_as_its_version(tmp_path):
+    assert _edited(tmp_path, editable=True) == "('edited_package',) True {'edited_package': '1.5'}"
+
+
+def test_a_file_that_only_has_the_name_of_a_package_is_not_that_package(tmp_path):
+    assert _edited(tmp_path, editable=False) == "() True {}"
+
+
+def test_versions_are_those_installed():
+    assert versions_of(["pandas"]) == {"pandas": importlib.metadata.version("pandas")}
+
+
+def test_the_text_does_not_depend_on_indentation():
+    def inner():
+        return 1
+
+    assert source_of(inner, "place") == "def inner():\n    return 1"
+
+
+def test_no_text_is_an_error_that_says_what_to_do():
+    made: dict = {}
+    exec("def mystery(): pass", made)
+    with pytest.raises(InputError, match=r"place: mystery belongs to no installed package .* put it into a file or a package"):
+        source_of(made["mystery"], "place")

@@ -1,0 +1,94 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.study.predictions.judgement import judge
+from fairtrial.study.predictions.predictions import read_predictions
+
+
+def example(n=120):
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 2, n)
+    logits = {name: 2 * truth - 1 + spread * rng.normal(size=n) for name, spread in (("forest", 0.8), ("tree", 2.5))}
+    columns = {f"{name}_proba": 1 / (1 + np.exp(-each)) for name, each in logits.items()}
+    return pd.DataFrame({"truth": np.where(truth == 1, "yes", "no"), "sex": rng.choice(["f", "m"], n), **columns})
+
+
+@pytest.fixture(scope="module")
+def found():
+    return judge(example(), resamples=200)
+
+
+def test_every_table_is_there(found):
+    assert found.main == "auc"
+    assert found.frame() is found.scores
+    assert set(found.scores["model"]) == {"forest", "tree"}
+    assert {"auc", "accuracy", "brier"} <= set(found.scores["measure"])
+    assert set(found.pairs["test"]) == {"mcnemar", "delong", "bootstrap_difference", "permutation_test"}
+    assert len(found.classes) == 4
+    assert set(found.groups["subgroup"]) == {"f", "m"}
+    assert set(found.calibration["model"]) == {"forest", "tree"}
+    assert "roc" in found.curves
+    assert found.words[0].startswith("forest has the best auc")
+    assert "It is ahead of tree" in found.words[0]
+
+
+def test_words_hold_the_numbers_of_the_tables(found):
+    line = found.scores.query("model == 'forest' and measure == 'auc'").iloc[0]
+    pair = found.pairs.query("test == 'delong'").iloc[0]
+    for number in (line["estimate"], line["low"], line["high"], pair["difference"], pair["low"], pair["high"]):
+        assert f"{number:.4g}" in found.words[0]
+
+
+def test_shown_as_text_and_escaped_as_html(found):
+    assert "forest has the best auc" in str(found)
+    assert "most likely classes" in str(found)
+    assert "permutation_test" in str(found)
+    table = example(40).rename(columns={"tree_proba": "<script>_proba"})
+    assert "<script>" not in judge(table, resamples=20)._repr_html_()
+
+
+def test_the_archive_holds_the_predictions(found):
+    assert [each.name for each in found.archive.learners] == ["forest", "tree"]
+    assert found.archive.trials()["status"].eq("ok").all()
+
+
+def test_measures_level_positive_and_predictions_read_before():
+    file = read_predictions(example(), positive="no", scores=None)
+    first = judge(file, measures=["f_score", "accuracy"], level=0.9, positive="no", resamples=50)
+    assert first.main == "f_score"
+    assert first.scores["measure"].unique().tolist() == ["f_score", "accuracy"]
+    labels = np.where(example()["forest_proba"] < 0.5, "yes", "no")  # the column is that of `no`
+    right = (labels == example()["truth"]).mean()
+    assert first.scores.query("model == 'forest' and measure == 'accuracy'")["estimate"].item() == pytest.approx(right)
+    with pytest.raises(InputError, match="roles must be given when the file is read"):
+        judge(file, truth="truth")
+
+
+def test_weights_and_repeats_are_told():
+    table = example(60).assign(weight=1.0)
+    said = " ".join(judge(table, resamples=20).notes)
+    assert "McNemar, DeLong and permutation tests cannot" in said
+    twice = pd.concat([example(60).assign(row=np.arange(60), repeat=i) for i in range(2)], ignore_index=True)
+    once = judge(example(60), resamples=20)
+    again = judge(twice, resamples=20)
+    assert "use the first prediction of each row" in " ".join(again.notes)
+    assert np.allclose(once.scores["estimate"], again.scores["estimate"])
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"level": 95}, "level must lie between 0 and 1"),
+        ({"alpha": 0}, "alpha must lie between 0 and 1"),
+        ({"resamples": 1}, "resamples must be at least 2"),
+        ({"measures": ["acuracy"]}, "did you mean 'accuracy'"),
+        ({"positive": "maybe"}, "positive must be one of the classes, got 'maybe'"),
+        ({"stream": True}, "stream must be None or False for a frame"),
+        ({"truht": "y"}, "unexpected keyword argument 'truht'|no role is called 'truht'"),
+    ],
+)
+def test_bad_wishes_are_told(options, told):
+    with pytest.raises((InputError, TypeError), match=told):
+        judge(example(20), **options)

@@ -1,0 +1,108 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.study.predictions import large_predictions
+from fairtrial.study.predictions.judgement import judge
+
+
+def example(n=1500):
+    rng = np.random.default_rng(9)
+    truth = rng.integers(0, 2, n)
+    columns = {
+        f"{name}_proba": 1 / (1 + np.exp(-(2 * truth - 1 + spread * rng.normal(size=n))))
+        for name, spread in (("x", 1), ("y", 2))
+    }
+    old = np.where(rng.random(n) < 0.7, truth, 1 - truth)
+    return pd.DataFrame(
+        {
+            "truth": np.where(truth, "yes", "no"),
+            "sex": rng.choice(["f", "m", None], n),
+            **columns,
+            "old": np.where(old, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    path = tmp_path_factory.mktemp("large") / "p.csv"
+    example().to_csv(path, index=False)
+    return judge(path, resamples=50), judge(path, stream=True)
+
+
+def meeting(held, counted, keys, columns):
+    joined = held.merge(counted, on=keys, suffixes=("", "_counted"))
+    assert len(joined) == len(counted)
+    for column in columns:
+        assert np.allclose(joined[column].astype(float), joined[f"{column}_counted"].astype(float), atol=1e-9, equal_nan=True)
+
+
+def test_estimates_are_those_of_rows_that_are_held(both):
+    held, counted = both
+    assert held.main == counted.main == "accuracy"
+    meeting(held.scores, counted.scores, ["dataset", "model", "measure"], ["estimate", "rows", "chance"])
+    closed = counted.scores[counted.scores["method"].isin(["wilson", "delong"])]
+    meeting(held.scores, closed, ["dataset", "model", "measure"], ["low", "high"])
+    assert set(closed["measure"]) == {"accuracy", "auc"}
+
+
+def test_tables_are_those_of_rows_that_are_held(both):
+    held, counted = both
+    meeting(
+        held.classes, counted.classes, ["dataset", "model", "class"], ["support", "precision", "recall_low", "f_score", "auc"]
+    )
+    meeting(
+        held.groups, counted.groups, ["group", "subgroup", "model", "measure"], ["rows", "estimate", "low", "high", "share"]
+    )
+    assert "(missing)" in set(counted.groups["subgroup"])
+    columns = ["mean_forecast", "share", "weight", "low", "high"]
+    assert np.allclose(held.calibration[columns], counted.calibration[columns])
+    assert set(counted.curves) == set(held.curves)
+    assert counted.words[0].split(" (")[0] == held.words[0].split(" (")[0]
+
+
+def test_nothing_is_held(both):
+    _, counted = both
+    assert counted.predictions is None
+    with pytest.raises(InputError, match="judge a part of it"):
+        _ = counted.archive
+    assert "counted and not held" in str(counted)
+
+
+def test_three_classes_with_weights(tmp_path):
+    rng = np.random.default_rng(4)
+    scores = rng.dirichlet([1, 1, 1], 300)
+    table = pd.DataFrame(
+        {"truth": rng.choice([1, 2, 3], 300), "weight": rng.random(300), **{f"p_{i + 1}": scores[:, i] for i in range(3)}}
+    )
+    table.to_parquet(tmp_path / "p.parquet")
+    held, counted = judge(table, resamples=20), judge(tmp_path / "p.parquet", stream=True)
+    meeting(held.scores, counted.scores, ["model", "measure"], ["estimate"])
+    assert {"accuracy", "kappa", "brier", "log_loss"} <= set(counted.scores["measure"])
+    assert counted.scores["low"].isna().all()
+    assert any("no intervals" in note for note in counted.notes)
+
+
+def test_long_files_are_counted_unasked(tmp_path, monkeypatch):
+    example(50).to_csv(tmp_path / "p.csv", index=False)
+    monkeypatch.setattr(large_predictions, "too_long", lambda _: True)
+    assert judge(tmp_path / "p.csv").predictions is None
+    assert judge(tmp_path / "p.csv", stream=False, resamples=20).predictions is not None
+
+
+def test_an_impossible_truth_has_an_infinite_log_loss(tmp_path):
+    pd.DataFrame({"truth": [0, 1, 1], "tree_p": [0.5, 0.0, 1.0]}).to_parquet(tmp_path / "p.parquet")
+    found = judge(tmp_path / "p.parquet", stream=True, measures=["log_loss"]).scores
+    assert found["estimate"].tolist() == [np.inf]
+    assert found["low"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("measure", "told"), [("calibration_error", "must be one that counts give"), ("acuracy", "did you mean")]
+)
+def test_measures_that_counts_do_not_give(tmp_path, measure, told):
+    example(50).to_parquet(tmp_path / "p.parquet")
+    with pytest.raises(InputError, match=told):
+        judge(tmp_path / "p.parquet", stream=True, measures=[measure])

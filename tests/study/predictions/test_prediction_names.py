@@ -1,0 +1,74 @@
+import pandas as pd
+import pytest
+
+from fairtrial.study.predictions.prediction_names import (
+    ModelColumns,
+    called_probability,
+    class_of_score,
+    label_texts,
+    simple,
+    wide_models,
+)
+
+
+@pytest.mark.parametrize(
+    "column", ["score_a", "p_a", "proba_a", "score[a]", "prob a", "P(a)", "a_score", "y_score.a", "score_A"]
+)
+def test_ways_to_name_the_score_of_a_class(column):
+    assert class_of_score(column, ["a", "b"]) == "a"
+
+
+@pytest.mark.parametrize("column", ["score", "forest_score", "score_c", "a", "spa_a"])
+def test_names_that_tell_no_class(column):
+    assert class_of_score(column, ["a", "b"]) is None
+
+
+def test_names_of_probabilities():
+    said = {name: called_probability(name) for name in ("p_a", "forest_proba", "prob[a]", "P", "score_a", "price", "forest")}
+    assert said == {
+        "p_a": True,
+        "forest_proba": True,
+        "prob[a]": True,
+        "P": True,
+        "score_a": False,
+        "price": False,
+        "forest": False,
+    }
+
+
+def test_simple_names_and_label_texts():
+    assert simple("Y_True") == simple("y-true") == simple("y true") == "ytrue"
+    assert label_texts(pd.Series([1.0, 2.0, None])) == ["1", "2"]
+    assert label_texts(pd.Series([1.5])) == ["1.5"]
+
+
+def models(**columns):
+    frame = pd.DataFrame(columns)
+    return wide_models(frame, list(columns), ["a", "b"])
+
+
+def test_wide_columns_by_name_and_contents():
+    found = models(
+        forest=["a", "b"],
+        forest_score=[0.2, 0.4],
+        **{"svm[a]": [0.5, 0.5], "svm[b]": [0.5, 0.5]},
+        pred_tree=["a", "a"],
+        age=[3, 4],
+    )
+    assert found == (
+        ModelColumns("forest", "forest", ((None, "forest_score"),)),
+        ModelColumns("svm", None, (("a", "svm[a]"), ("b", "svm[b]"))),
+        ModelColumns("tree", "pred_tree", ()),
+    )
+
+
+def test_a_suffix_is_a_class_only_where_every_class_has_one():
+    whole = models(nb_a=[0.1, 0.2], nb_b=[0.9, 0.8])
+    assert whole == (ModelColumns("nb", None, (("a", "nb_a"), ("b", "nb_b"))),)
+    assert [one.name for one in models(nb_a=[0.1, 0.2])] == ["nb_a"]
+
+
+def test_numbers_are_models_only_where_nothing_else_is():
+    assert [one.name for one in models(x=[0.1, 0.2], y=[0.3, 0.4])] == ["x", "y"]
+    assert [one.name for one in models(x=[0.1, 0.2], tree=["a", "b"])] == ["tree"]
+    assert models(age=[30, 40]) == ()

@@ -1,0 +1,75 @@
+"""Which condition, data set or learner is meant."""
+
+from math import nan
+
+import pandas as pd
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.results.choosing import chosen_condition, chosen_data_set, chosen_names, same_level, told_condition, under
+
+CONDITIONS = [
+    ConditionFacts(name, level, "", {}) for name, level in [("clean", 0.0), ("noise", 0.1), ("noise", 0.3), ("gap", nan)]
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ((), 0),
+        (("clean",), 0),
+        (("noise", 0.3), 2),
+        (("noise", 0.1 + 0.2), 2),
+        (("gap",), 3),
+        (("gap", nan), 3),
+        ((None, 0), 0),
+    ],
+)
+def test_conditions_are_found_by_name_and_level(given, place):
+    assert chosen_condition(CONDITIONS, *given) is CONDITIONS[place]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("nois",), "got 'nois': did you mean 'noise'"),
+        (("noise",), r"level must be given for the condition 'noise', which has \[0.1, 0.3\]"),
+        (("noise", 0.2), r"level must be one of \[0.1, 0.3\]"),
+        ((None, 0.1), "name the condition"),
+    ],
+)
+def test_conditions_that_are_not_there_are_refused(given, words):
+    with pytest.raises(InputError, match=words):
+        chosen_condition(CONDITIONS, *given)
+
+
+def test_without_clean_a_condition_must_be_named_unless_there_is_only_one():
+    assert chosen_condition(CONDITIONS[3:]) is CONDITIONS[3]
+    with pytest.raises(InputError, match="without the condition clean: it has noise, gap"):
+        chosen_condition(CONDITIONS[1:])
+
+
+def test_lines_of_a_condition():
+    frame = pd.DataFrame({"condition": ["clean", "noise", "noise", "gap"], "level": [0.0, 0.1, 0.3, nan]})
+    for place, condition in enumerate(CONDITIONS):
+        assert under(frame, condition).nonzero()[0].tolist() == [place]
+
+
+def test_levels_and_names():
+    assert same_level(0.1 + 0.2, 0.3)
+    assert not same_level(nan, 0.1)
+    assert told_condition(CONDITIONS[3]) == "gap"
+    assert chosen_names("learner", ["a", "b"], None) == ["a", "b"]
+    assert chosen_names("learner", ["a", "b"], "b") == ["b"]
+    with pytest.raises(InputError, match="learner must be of the study, got 'tre': did you mean 'tree'"):
+        chosen_names("learner", ["tree"], ["tre"])
+
+
+def test_the_only_data_set_need_not_be_named():
+    assert chosen_data_set(["iris"], None) == "iris"
+    assert chosen_data_set(["iris", "wine"], "wine") == "wine"
+    with pytest.raises(InputError, match="choose one of iris, wine"):
+        chosen_data_set(["iris", "wine"], None)
+    with pytest.raises(InputError, match="dataset must be of the study, got 'iriss': did you mean 'iris'"):
+        chosen_data_set(["iris", "wine"], "iriss")

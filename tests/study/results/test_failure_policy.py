@@ -1,0 +1,112 @@
+"""What becomes of failed trials."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.measures import accuracy, auc, brier, kappa
+from fairtrial.study.evidence import Predictions
+from fairtrial.study.results.choosing import under
+from fairtrial.study.results.class_order import class_orders
+from fairtrial.study.results.failure_policy import apply_policy, failed, trivial_predictions
+from fairtrial.study.results.results import Results
+from fairtrial.study.results.scoring import asked
+from tests.study.archives import CLEAN, archive_of, data_facts, folds, real_archive, real_sources
+
+
+def lost(dataset, condition, learner, _, fold):
+    return "timeout" if (dataset, condition.name, learner) == ("wine", "clean", "tree") and fold < 2 else None
+
+
+def treated(policy, measure="accuracy", replaced=lost, **options):
+    archive = real_archive(replaced, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)  # one of the learners gives no probabilities
+        scores, trials = Results(archive).scores(measure), archive.trials()
+    mine = under(scores, CLEAN)
+    found = apply_policy(policy, archive, scores[mine], trials[mine], asked(measure)[0], class_orders(archive.datasets))
+    return scores[mine], *found
+
+
+def test_exclude_leaves_out_the_data_sets():
+    before, after, (step,) = treated("exclude")
+    assert set(after["dataset"]) == {"iris", "cancer"}
+    assert step[1] == "exclude"
+    words = "2 of 60 trials failed (tree: 2 timeout): the data set on which a learner failed is left out (wine)."
+    assert step[2] == words
+    assert len(before) - len(after) == 20
+
+
+def test_exclude_with_nothing_left_is_refused():
+    with pytest.raises(InputError, match="'worst-rank' or 'trivial'"):
+        treated("exclude", names=["wine"])
+
+
+@pytest.mark.parametrize(("measure", "sign"), [("accuracy", 1), ("error_rate", -1), ("information_score", 1)])
+def test_worst_rank_is_below_all_others_on_the_data_set(measure, sign):
+    """A learner that failed on two of five folds has the worst mean of the data set, however well it did on the others."""
+
+    def gone(dataset, condition, learner, repeat, fold):
+        return "error" if learner == "ridge" else lost(dataset, condition, learner, repeat, fold)
+
+    before, after, (step,) = treated("worst-rank", measure, gone)
+    losers = {("wine", "tree"), *((name, "ridge") for name in ("iris", "wine", "cancer"))}
+    means = (sign * after["value"]).groupby([after["dataset"].astype(str), after["learner"].astype(str)]).mean()
+    for name in ("iris", "wine", "cancer"):
+        lost_here = [means[cell] for cell in losers if cell[0] == name]
+        rest = [mean for cell, mean in means.items() if cell[0] == name and cell not in losers]
+        assert max(lost_here) < min(rest)
+        assert max(lost_here) == min(lost_here)
+    kept = [cell not in losers for cell in zip(after["dataset"], after["learner"], strict=True)]
+    assert (after["value"][kept] == before["value"][kept]).all()
+    assert "(ridge: 15 error, tree: 2 timeout): a learner that failed on a data set gets the worst rank there" in step[2]
+
+
+def test_worst_rank_on_a_single_data_set_counts_split_by_split():
+    before, after, (step,) = treated("worst-rank", names=["wine"])
+    bad = failed(before)
+    for _, own in after.assign(bad=bad).groupby("fold"):
+        assert (own[own["bad"]]["value"] < own[~own["bad"]]["value"].min()).all()
+    assert bad.sum() == 2
+    assert (after["value"][~bad] == before["value"][~bad]).all()
+    assert "each counts as a score a little worse than" in step[2]
+
+
+@pytest.mark.parametrize("measure", [accuracy, brier, kappa, auc])
+def test_the_trivial_classifier_is_that_of_scikit_learn(measure):
+    before, after, (step,) = treated("trivial", measure.name)
+    bad = failed(before)
+    X, y, _ = real_sources()["wine"]
+    splits = folds(y, 1, 5)
+    for line in after[bad].itertuples():
+        train, test = splits[line.repeat, line.fold]
+        dummy = DummyClassifier(strategy="prior").fit(X[train], y[train])
+        given = dummy.predict(X[test]) if measure.facts.needs == "labels" else dummy.predict_proba(X[test])
+        assert line.value == pytest.approx(measure(y[test], given, labels=[0, 1, 2]))
+    assert bad.sum() == 2
+    assert "the score of the trivial classifier" in step[2]
+
+
+def test_the_trivial_classifier_meets_the_rows_that_the_condition_left():
+    facts = data_facts("x", [0, 0, 0, 1] * 5, ("yes", "no"))
+    moved = Predictions(np.array([3, 7, 11]), np.array([1, 1, 0]), np.array([1, 1, 0]), None, None)
+    splits = {"x": {(0, 0): (np.arange(8), np.arange(8, 20))}}
+    archive = archive_of([facts], [CLEAN], ["a", "b"], splits, lambda *place: moved if place[2] == "a" else "crash")
+    (order,) = class_orders([facts])
+    alone = trivial_predictions(archive, facts, order, 0, 0)
+    assert (alone.truth.tolist(), set(alone.prediction.tolist())) == (facts.codes[8:].tolist(), {0})
+    assert np.unique(alone.scores, axis=0).tolist() == [[0.75, 0.25]]
+    verdictless = Results(archive).scores("accuracy")
+    after, _ = apply_policy("trivial", archive, verdictless, archive.trials(), asked("accuracy")[0], [order])
+    assert after["value"].tolist() == pytest.approx([1, 1 / 3])
+
+
+def test_nothing_is_said_where_nothing_failed():
+    before, after, steps = treated("exclude", replaced=None)
+    assert steps == []
+    assert after is before or after.equals(before)
+    with pytest.raises(InputError, match="failures must be one of"):
+        treated("worst", replaced=None)

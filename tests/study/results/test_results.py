@@ -1,0 +1,157 @@
+"""Results as a whole."""
+
+import dataclasses
+import gc
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+from fairtrial.errors import InputError, StoreError, UndefinedMeasureWarning
+from fairtrial.study.results.results import Results, open_results
+from tests.study.archives import real_archive, real_results
+
+DECLARED = {"measures": ["accuracy", "auc"], "verdict": {"measure": "accuracy"}}
+
+
+def lost(dataset, condition, learner, _, fold):
+    if (dataset, condition.name, learner) == ("wine", "clean", "tree"):
+        return {1: "timeout", 3: "missing"}.get(fold)
+    return None
+
+
+def test_scores_are_tidy_and_those_of_scikit_learn():
+    archive = real_archive(declaration=DECLARED)
+    found = Results(archive).scores()
+    assert list(found.columns) == ["dataset", "condition", "level", "learner", "repeat", "fold", "measure", "value", "status"]
+    assert len(found) == 2 * 120
+    by_hand = {"accuracy": lambda one: accuracy_score(one.truth, one.prediction), "auc": area}
+    for name, of in by_hand.items():
+        expected = [of(one) for one in archive.kept]
+        np.testing.assert_allclose(found[found["measure"] == name]["value"], expected)
+    assert Results(archive).frame().equals(found)
+
+
+def area(one):
+    if one.scores.shape[1] == 2:
+        return roc_auc_score(one.truth == 0, one.scores[:, 0])
+    return np.mean([roc_auc_score(one.truth == code, one.scores[:, code]) for code in range(3)])
+
+
+def test_names_may_be_categories_or_plain_text():
+    plain = real_archive(lost, declaration=DECLARED)
+    plain.lines[["dataset", "condition", "learner", "status"]] = plain.lines[
+        ["dataset", "condition", "learner", "status"]
+    ].astype(object)
+    for make in (
+        Results.scores,
+        Results.robustness,
+        Results.wide,
+        Results.times,
+        Results.failures,
+        lambda one: one.verdict().frame(),
+    ):
+        first, second = make(Results(plain)), make(real_results(lost, declaration=DECLARED))
+        pd.testing.assert_frame_equal(first, second, check_dtype=False, check_categorical=False)
+    assert str(Results(plain)) == str(real_results(lost, declaration=DECLARED))
+
+
+def test_failed_and_missing_trials_keep_their_lines():
+    results = real_results(lost)
+    found = results.scores("accuracy")
+    assert found["status"].value_counts().to_dict() == {"ok": 118, "timeout": 1, "missing": 1}
+    assert found[found["status"] != "ok"]["value"].isna().all()
+    assert (results.complete, results.missing) == (False, 1)
+    failures = results.failures()
+    assert failures[["dataset", "learner", "fold", "status", "error"]].to_numpy().tolist() == [
+        ["wine", "tree", 1, "timeout", "ValueError"]
+    ]
+    assert results.notes[0] == "Incomplete: 1 of 120 trials has not run."
+    assert len(results.trials()) == 120
+
+
+def test_one_warning_says_what_evidence_cannot_give():
+    with pytest.warns(UndefinedMeasureWarning) as caught:
+        found = real_results().scores(["brier", "log_loss", "accuracy"])
+    assert len(caught) == 1
+    words = "brier is undefined for 30 of 120 trials: 30 (the learner gives decision values, no probabilities: ridge); log_loss"
+    assert str(caught[0].message).startswith(words)
+    assert caught[0].filename == __file__
+    assert set(found[found["value"].isna()]["learner"]) == {"ridge"}
+
+
+def test_pooled_scores_have_a_line_for_each_repeat():
+    found = real_results(lost).scores("accuracy", pooled=True)
+    assert len(found) == 24
+    assert set(found["fold"]) == {-1}
+    assert found[found["status"] == "timeout"]["value"].isna().tolist() == [True]
+
+
+def test_measures_after_the_fact_with_parameters_and_positive_classes():
+    results = real_results(names=["cancer"])
+    assert not results.scores("taks")["value"].isna().any()
+    assert (results.scores("f_score", beta=2.0)["value"] != results.scores("f_score")["value"]).any()
+    assert results.scores("recall", positive={"cancer": "benign"})["value"].equals(results.scores("specificity")["value"])
+    with pytest.raises(InputError, match="did you mean 'malignant'"):
+        results.scores("recall", positive="malignent")
+
+
+def test_a_wide_table_is_of_one_condition():
+    results = real_results()
+    scores = results.scores("kappa")
+    own = scores[scores["condition"] == "class-noise"]
+    expected = own.pivot_table(index="dataset", columns="learner", values="value", observed=True)
+    wide = results.wide("kappa", "class-noise", 0.2)
+    np.testing.assert_allclose(wide, expected.loc[wide.index, wide.columns])
+    assert wide.index.tolist() == ["iris", "wine", "cancer"]
+    with pytest.raises(InputError, match="level must be one of"):
+        results.wide("kappa", "class-noise", 0.3)
+
+
+def test_results_are_frozen_and_hand_out_copies():
+    results = real_results(declaration=DECLARED)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        results.archive = None
+    for make in (results.trials, results.frame, results.times, results.failures, lambda: results.wide("accuracy")):
+        before = make()
+        spoilt = make()
+        spoilt[spoilt.columns[-1]] = None
+        del spoilt[spoilt.columns[0]]
+        pd.testing.assert_frame_equal(make(), before)
+
+
+def test_it_shows_itself():
+    results = real_results(declaration=DECLARED)
+    assert repr(results) == "<Results of example: 3 data sets, 2 conditions, 4 learners, 120 trials>"
+    assert str(results) == str(results.summary())
+    assert "<table" in results._repr_html_()
+    assert results.measures == ("accuracy", "auc")
+
+
+def test_a_store_gives_the_results_back_and_is_closed_with_them(tmp_path):
+    from fairtrial.study.declare.study import Study
+    from fairtrial.study.plan.plan import plan
+    from fairtrial.study.plan.plan_facts import add_plan
+    from fairtrial.study.store.store import Store
+
+    study = Study(name="kept", data=["iris"], learners=["c45", "naive-bayes"], resampling={"folds": 3}, measures=["kappa"])
+    with Store.open(tmp_path / "kept.fairtrial", write=True, create=True) as store:
+        add_plan(store, plan(study.resolve()))
+    results = open_results(tmp_path / "kept.fairtrial")
+    assert (results.missing, results.complete, results.measures) == (6, False, ("kappa",))
+    assert results.notes == ("Incomplete: 6 of 6 trials have not run.",)
+    assert results.scores()["value"].isna().all()
+    assert "No verdict" in str(results)
+    store = results.archive.store
+    del results
+    gc.collect()
+    with pytest.raises(StoreError):
+        store.done()
+    with pytest.raises(InputError, match="kept"):
+        open_results(tmp_path / "kept.fairtrial", "keep")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(StoreError, match=r"nothing\.fairtrial"):
+        open_results(tmp_path / "nothing.fairtrial")

@@ -1,0 +1,116 @@
+"""RLA and ELA of a study: hand-computed, against the published table, and the intervals against a bootstrap of the world."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.measures import accuracy, get_measure, kappa
+from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.evidence import Predictions
+from fairtrial.study.results.results import Results
+from fairtrial.study.results.robust import losses, over_data_sets
+from tests.study.archives import CLEAN, archive_of, data_facts, real_results
+
+NOISE = ConditionFacts("class-noise", 0.1, "10 % class noise", {"condition": "class-noise", "level": 0.1})
+
+
+def archive_with(hits, n=100, splits=1, conditions=(CLEAN, NOISE)):
+    """Learners that are right in so many of n test rows: hits[data set][learner] = (clean, noisy)."""
+    sets = [data_facts(name, [0, 1] * n, ("a", "b")) for name in hits]
+    learners = list(next(iter(hits.values())))
+    places = {(0, fold): (np.arange(n, 2 * n), np.arange(n)) for fold in range(splits)}
+
+    def evidence(facts, condition, learner, _, fold):
+        right = hits[facts.name][learner][0 if condition is CLEAN else 1]
+        count = right[fold] if isinstance(right, list) else right
+        truth = facts.codes[:n]
+        return Predictions(np.arange(n), truth, np.where(np.arange(n) < count, truth, 1 - truth), None, None)
+
+    return archive_of(sets, conditions, learners, dict.fromkeys(hits, places), evidence)
+
+
+def test_the_published_table_of_losses_comes_out(oracles):
+    published = pd.read_csv(oracles / "ela_table3.csv")
+    hits = {
+        line["dataset"]: {who: tuple(round(100 * line[f"acc{x}_{who}"]) for x in (0, 10)) for who in ("c45", "svm")}
+        for _, line in published.iterrows()
+    }
+    found = Results(archive_with(hits, n=10_000)).robustness()
+    for who in ("c45", "svm"):
+        own = found[found["learner"] == who]
+        assert own["dataset"].tolist() == published["dataset"].tolist()
+        for name in ("rla", "ela"):
+            np.testing.assert_allclose(own[name], published[f"{name}_{who}"], atol=5.1e-5)
+
+
+def test_hand_computed_losses():
+    found = Results(archive_with({"vehicle": {"tree": (80, 76), "rule": (50, 50)}})).robustness()
+    assert found["learner"].tolist() == ["tree", "rule"]
+    np.testing.assert_allclose(found["rla"], [0.05, 0.0], atol=1e-12)
+    np.testing.assert_allclose(found["ela"], [0.3, 1.0])
+    assert found[["clean", "noisy", "splits"]].to_numpy().tolist() == [[0.8, 0.76, 1], [0.5, 0.5, 1]]
+    assert found["ela_low"].isna().all()
+
+
+def test_intervals_are_those_of_the_delta_method():
+    clean, noisy = [80, 84, 78, 90], [70, 79, 69, 86]
+    (line,) = (
+        Results(archive_with({"x": {"tree": (clean, noisy), "rule": (clean, clean)}}, splits=4)).robustness()[:1].itertuples()
+    )
+    a, b = np.array(clean) / 100, np.array(noisy) / 100
+    # A jackknife is the delta method by other means: pseudo-values are contributions to first order.
+    for name, of in (("rla", lambda x, y: 1 - y / x), ("ela", lambda x, y: (1 - y) / x)):
+        left_out = np.array([of(np.delete(a, i).mean(), np.delete(b, i).mean()) for i in range(4)])
+        spread = np.sqrt(3 * ((left_out - left_out.mean()) ** 2).mean())
+        correction = np.sqrt((1 / 4 + 1) / (1 / 4))  # tests on half of the rows
+        half = 3.18244630528371 * spread * correction
+        assert getattr(line, f"{name}_high") - getattr(line, name) == pytest.approx(half, rel=0.05)
+    assert line.rla - line.rla_low == pytest.approx(line.rla_high - line.rla)
+    assert line.ela_low == 0  # no loss is below it
+
+
+def test_means_over_data_sets_are_students():
+    hits = {
+        "a": {"tree": (80, 76), "rule": (60, 50)},
+        "b": {"tree": (90, 81), "rule": (50, 50)},
+        "c": {"tree": (50, 49), "rule": (0, 0)},
+    }
+    archive = archive_with(hits)
+    with pytest.warns(UndefinedMeasureWarning, match=r"undefined in 1 of 6 lines \(rule on c\): the mean without noise is 0"):
+        found = Results(archive).robustness(by="all").set_index("learner")
+    ela = np.array([24 / 80, 19 / 90, 51 / 50])
+    assert found.loc["tree", "ela"] == pytest.approx(ela.mean())
+    assert found.loc["tree", "ela_high"] - ela.mean() == pytest.approx(4.302652729911275 * ela.std(ddof=1) / np.sqrt(3))
+    assert found["datasets"].to_dict() == {"tree": 3, "rule": 2}
+
+
+def test_only_splits_with_both_trials_count():
+    results = real_results(lambda _, condition, __, ___, fold: "timeout" if condition.level and fold == 2 else None)
+    found = results.robustness("class-noise", "balanced_accuracy")
+    assert set(found["splits"]) == {4}
+    scores = results.scores("balanced_accuracy")
+    own = scores[(scores["dataset"] == "wine") & (scores["learner"] == "tree") & (scores["fold"] != 2)]
+    clean, noisy = (own[own["condition"] == name]["value"].mean() for name in ("clean", "class-noise"))
+    line = found[(found["dataset"] == "wine") & (found["learner"] == "tree")].iloc[0]
+    assert line["ela"] == pytest.approx((1 - noisy) / clean)
+
+
+def test_what_is_missing_is_named_with_the_remedy():
+    with pytest.raises(InputError, match="add 0 to the levels of class-noise"):
+        Results(archive_with({"x": {"a": (1, 1), "b": (2, 2)}}, conditions=(NOISE,))).robustness()
+    with pytest.raises(InputError, match="got clean alone"):
+        Results(archive_with({"x": {"a": (1, 1), "b": (2, 2)}}, conditions=(CLEAN,))).robustness()
+    with pytest.raises(InputError, match="did you mean 'class-noise'"):
+        real_results().robustness("class-nose")
+    with pytest.raises(InputError, match="must run from 0"):
+        real_results().robustness(measure=kappa)
+    with pytest.raises(InputError, match="by must be one of"):
+        real_results().robustness(by="learner")
+
+
+def test_frames_of_scores_are_enough():
+    archive = archive_with({"x": {"a": (80, 60), "b": (20, 20)}})
+    frame = losses(archive, Results(archive).scores("accuracy"), get_measure(accuracy), None)
+    assert isinstance(over_data_sets(frame), pd.DataFrame)
+    assert frame["rla"].tolist() == pytest.approx([0.25, 0.0])

@@ -1,0 +1,166 @@
+"""Scores of stacks of trials against the public measures, called on the rows of one trial after the other."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.measures import registry
+from fairtrial.study.evidence import Predictions
+from fairtrial.study.results.class_order import ClassOrder
+from fairtrial.study.results.scoring import (
+    NO_PROBABILITIES,
+    NO_SCORES,
+    NOT_FINITE,
+    NOT_SHARES,
+    UNDEFINED,
+    asked,
+    score,
+    undefined_words,
+)
+from tests.study.archives import data_facts, random_predictions
+
+POSSIBLE = [each.name for each in registry.values() if each.facts.needs in ("labels", "scores", "probabilities")]
+CLASSES = {2: ("yes", "no"), 3: ("c", "a", "b"), 5: (5, 3, 1, 2, 4)}
+
+
+def trials_of(k, seed=0, rows=60):
+    """Trials with different numbers of rows, with ties, with classes that are absent from the truth or the prediction."""
+    rng = np.random.default_rng(seed)
+    codes = np.concatenate([np.arange(k), rng.integers(k, size=rows - k)]).astype(np.intp)
+    facts = data_facts("random", codes, CLASSES[k])
+    trials = [
+        random_predictions(rng, codes, rng.permutation(rows)[:n], k, ties=ties, absent=absent)
+        for n in (1, 7, 20, 20)
+        for ties in (False, True)
+        for absent in (False, True)
+    ]
+    one_class = np.flatnonzero(codes == 1)
+    trials.append(random_predictions(rng, codes, one_class, k))
+    return facts, trials
+
+
+def called(name, one, facts, **options):
+    """The public measure on labels and columns of scores, as a user would call it."""
+    measure = registry[name]
+    labels = sorted(facts.classes)
+    true = [facts.classes[code] for code in one.truth]
+    if measure.facts.needs == "labels":
+        given = [facts.classes[code] for code in one.prediction]
+    else:
+        given = one.scores[:, [facts.classes.index(label) for label in labels]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        return measure(true, given, labels=labels, **options)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("name", POSSIBLE)
+def test_every_measure_is_that_of_the_rows(name, k):
+    facts, trials = trials_of(k)
+    values, reasons = score(trials, ClassOrder.of(facts), asked(name))
+    expected = [called(name, one, facts) for one in trials]
+    np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(reasons[0] == UNDEFINED, np.isnan(expected))
+
+
+@pytest.mark.parametrize("name", POSSIBLE)
+def test_a_class_may_be_singled_out(name):
+    facts, trials = trials_of(3, seed=1)
+    values, _ = score(trials, ClassOrder.of(facts, "a"), asked(name))
+    expected = [called(name, one, facts, positive="a") for one in trials]
+    np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "average"), [("f_score", "weighted"), ("recall", "micro"), ("auc", "weighted"), ("taks", "macro")]
+)
+def test_averages_are_those_of_the_measures(name, average):
+    facts, trials = trials_of(3, seed=2)
+    values, _ = score(trials, ClassOrder.of(facts), asked(name, average))
+    np.testing.assert_allclose(values[0], [called(name, one, facts, average=average) for one in trials], atol=1e-12)
+
+
+def test_parameters_reach_the_measure():
+    facts, trials = trials_of(2)
+    for name, params in (("f_score", {"beta": 2.0}), ("log_loss", {"clip": 0.1}), ("calibration_error", {"bins": 3})):
+        values, _ = score(trials, ClassOrder.of(facts), asked(name, params=params))
+        np.testing.assert_allclose(values[0], [called(name, one, facts, **params) for one in trials], atol=1e-12)
+
+
+def test_parts_that_are_held_make_no_difference(monkeypatch):
+    facts, trials = trials_of(3)
+    wanted = asked(["accuracy", "auc", "brier"])
+    whole = score(trials, ClassOrder.of(facts), wanted)[0]
+    monkeypatch.setattr("fairtrial.study.results.scoring._HELD", 50)
+    np.testing.assert_array_equal(score(iter(trials), ClassOrder.of(facts), wanted)[0], whole)
+
+
+def test_a_class_without_rows_counts_only_where_a_trial_names_it():
+    facts = data_facts("glass", [0, 2] * 10, ("a", "b", "c"))
+    rows, truth = np.arange(4), np.array([0, 2, 0, 2])
+    usual = Predictions(rows, truth, truth, np.eye(3)[truth], "probability")
+    odd = Predictions(rows, truth, np.array([0, 1, 0, 2]), np.eye(3)[truth], "probability")
+    hopeful = Predictions(rows, truth, truth, np.full((4, 3), 1 / 3), "probability")
+    wanted = asked(["balanced_accuracy", "accuracy", "brier"])
+    values, _ = score([usual, odd, hopeful], ClassOrder.of(facts), wanted)
+    # A class that nobody has leaves no mean recall; c stands against the rest: squares of 1/3 and 2/3, half each.
+    np.testing.assert_allclose(values, [[1, np.nan, np.nan], [1, 0.75, 1], [0, 0, 5 / 18]])
+
+
+def test_what_evidence_cannot_give_is_told():
+    facts, (one, *_) = data_facts("x", [0, 1, 0, 1], ("a", "b")), [np.array([0, 1, 2, 3])]
+    truth, shares = facts.codes, np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.4, 0.6]])
+    broken = shares.copy()
+    broken[0, 0] = np.nan
+    given = [
+        (None, None),
+        (shares * 7, "decision"),
+        (broken, "probability"),
+        (shares * 2, "probability"),
+        (shares, "probability"),
+    ]
+    trials = [Predictions(one, truth, truth, scores, kind) for scores, kind in given]
+    wanted = asked(["accuracy", "auc", "brier"])
+    values, reasons = score(trials, ClassOrder.of(facts), wanted)
+    assert values[0].tolist() == [1] * 5
+    assert reasons[1].tolist() == [NO_SCORES, 0, NOT_FINITE, 0, 0]
+    assert reasons[2].tolist() == [NO_SCORES, NO_PROBABILITIES, NOT_FINITE, NOT_SHARES, 0]
+    assert values[1][[1, 3, 4]].tolist() == [1, 1, 1]
+    assert values[2][4] == pytest.approx((0.01 + 0.04 + 0.16 + 0.16) / 4)
+    assert np.isnan(values[1:][reasons[1:] > 0]).all()
+    words = undefined_words(wanted[2], reasons[2], np.array(["a", "b", "c", "d", "e"]))
+    assert words.startswith("brier is undefined for 4 of 5 trials: 1 (the learner gives no scores: a), 1 (the learner gives")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("ela",), r"use robustness\(\)"),
+        (("regression.mse",), "evidence holds classes"),
+        (([],), "at least 1 measure"),
+        (("acuracy",), "did you mean 'accuracy'"),
+        (("auc", None), "average must give one number"),
+        (("accuracy", "macro"), "average must be one of"),
+        (("f_score", "auto", {"betta": 2}), "did you mean 'beta'"),
+    ],
+)
+def test_measures_that_make_no_sense_are_refused(given, words):
+    with pytest.raises(InputError, match=words):
+        asked(*given)
+
+
+def test_of_several_measures_each_takes_the_average_that_it_knows():
+    assert [one.average for one in asked(["accuracy", "auc"], "weighted")] == ["auto", "weighted"]
+
+
+def test_binary_averages_need_a_positive_class():
+    facts, trials = trials_of(3)
+    with pytest.raises(InputError, match="positive must be named"):
+        score(trials, ClassOrder.of(facts), asked("auc", "binary"))
+
+
+def test_parameters_that_cannot_be_keys_are_no_keys():
+    assert asked("information_score", params={"prior": [0.5, 0.5]})[0].key is None
+    assert asked("f_score", params={"beta": 2})[0].key == asked("f_score", params={"beta": 2})[0].key

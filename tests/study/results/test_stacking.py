@@ -1,0 +1,48 @@
+"""Stacks of trials."""
+
+import numpy as np
+
+from fairtrial.measures import Confusion, ScoreTally
+from fairtrial.measures.rows import ProbabilityRows
+from fairtrial.study.results.class_order import ClassOrder
+from fairtrial.study.results.stacking import stacks
+from tests.study.archives import data_facts, random_predictions
+
+RNG = np.random.default_rng(3)
+CODES = RNG.integers(3, size=50).astype(np.intp)
+FACTS = data_facts("x", CODES, ("a", "b", "c"))
+TRIALS = [
+    random_predictions(RNG, CODES, RNG.permutation(50)[:n], 3, kind, ties=True)
+    for n, kind in [(9, "probability"), (5, None), (9, "decision"), (9, "probability"), (5, "probability")]
+]
+
+
+def test_trials_that_are_alike_are_stacked_together():
+    found = {tuple(places.tolist()): stack for places, stack in stacks(TRIALS, ClassOrder.of(FACTS))}
+    assert set(found) == {(0, 3), (1,), (2,), (4,)}
+    assert found[0, 3].scores.shape == (2, 9, 3)
+    assert found[1,].scores is None
+    assert found[2,].kind == "decision"
+
+
+def test_tables_and_tallies_are_those_of_each_trial():
+    for places, stack in stacks(TRIALS, ClassOrder.of(FACTS)):
+        for line, place in enumerate(places):
+            one = TRIALS[place]
+            table = Confusion.from_labels(one.truth, one.prediction, labels=[0, 1, 2])
+            np.testing.assert_array_equal(stack.confusion.table[line], table.table)
+            if one.scores is not None:
+                tally, own = stack.tally(1), ScoreTally.from_scores(one.truth == 1, one.scores[:, 1])
+                size = len(own.values)
+                np.testing.assert_array_equal(tally.values[line, :size], own.values)
+                np.testing.assert_array_equal(tally.pos[line, :size], own.pos)
+                assert tally.pos[line, size:].sum() + tally.neg[line, size:].sum() == 0
+
+
+def test_means_over_rows_are_those_of_each_trial():
+    stack = next(stack for places, stack in stacks(TRIALS, ClassOrder.of(FACTS)) if len(places) == 2)
+    rows = stack.mean_rows()
+    single = [ProbabilityRows.read(TRIALS[place].truth, TRIALS[place].scores, labels=[0, 1, 2]) for place in (0, 3)]
+    np.testing.assert_allclose(rows.mean(rows.of_truth), [one.of_truth.mean() for one in single])
+    np.testing.assert_array_equal(rows.truth, np.concatenate([one.truth for one in single]))
+    assert rows.once("x", lambda: 1) == rows.once("x", lambda: 2) == 1

@@ -1,0 +1,32 @@
+"""Times of trials."""
+
+import numpy as np
+
+from fairtrial.study.results.trial_times import time_note, times_of
+from tests.study.archives import real_archive
+
+
+def test_medians_leave_failures_out():
+    trials = real_archive(lambda *place: "error" if place[4] == 0 else None).trials()
+    wine = (trials["dataset"] == "wine") & (trials["learner"] == "tree") & (trials["status"] == "ok")
+    trials.loc[wine, "fit_time"] = np.arange(wine.sum()) / 100.0
+    found = times_of(trials).set_index(["dataset", "learner"])
+    assert len(found) == 12
+    assert found.loc[("wine", "tree"), "fit_time"] == 0.035
+    assert found.loc[("iris", "tree"), "memory"] == 1000
+
+
+def test_a_wait_is_noted():
+    trials = real_archive().trials()
+    assert time_note(trials) == ""
+    assert set(times_of(trials)["note"]) == {""}
+    trials.loc[trials["learner"] == "near", "fit_time"] = 0.08
+    assert "3 data sets (near)" in time_note(trials)
+    assert times_of(trials).set_index("learner")["note"]["near"].iloc[0] == "fitting took 4.0 times its CPU time"
+
+
+def test_times_that_were_not_taken_say_nothing():
+    trials = real_archive().trials()
+    trials[["fit_time", "fit_cpu"]] = None
+    assert time_note(trials) == ""
+    assert times_of(trials)["fit_time"].isna().all()

@@ -1,0 +1,341 @@
+"""The store: what is added stays, whatever happens to the process, the disk or the file."""
+
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairtrial.errors import StoreError
+from fairtrial.study.records import Evidence
+from fairtrial.study.store.store import Store
+from tests.study.small_store import SmallStudy
+
+ROOT = Path(__file__).resolve().parents[3]
+STUDY = SmallStudy()
+LINKS = STUDY.links()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "small.fairtrial"
+
+
+def planned(path):
+    store = Store.open(path, write=True, create=True)
+    STUDY.plan_into(store)
+    return store
+
+
+def table(path, query):
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+def process(code, path):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", code, path], cwd=ROOT, text=True, **pipes)
+
+
+def test_what_is_added_is_done_and_counted(path):
+    with planned(path) as store:
+        store.add([(STUDY.success(link), link) for link in LINKS[:5]])
+        store.add([(STUDY.failure(LINKS[5], "timeout"), LINKS[5]), (STUDY.failure(LINKS[6], "crash"), LINKS[6])])
+    with Store.open(path) as store:
+        assert store.counts() == {"ok": 5, "crash": 1, "timeout": 1}
+        assert store.done() == {STUDY.key(link) for link in LINKS[:7]}
+        assert store.done(retry=["timeout"]) == {STUDY.key(link) for link in [*LINKS[:5], LINKS[6]]}
+        assert store.done(retry=["timeout", "crash", "ok"]) == {STUDY.key(link) for link in LINKS[:5]}
+
+
+def test_a_success_replaces_a_failure_and_is_never_replaced(path):
+    link, wrong = LINKS[0], replace(STUDY.success(LINKS[0]), level=0.9)
+    with planned(path) as store:
+        for evidence in (STUDY.failure(link, "error"), STUDY.failure(link, "memory")):
+            store.add([(evidence, link)])
+        assert table(path, "SELECT status, attempts FROM trial") == [("memory", 2)]
+        store.add([(STUDY.success(link), link)])
+        store.add([(STUDY.failure(link), link), (wrong, link)])
+    assert table(path, "SELECT status, attempts, level, error FROM trial") == [("ok", 3, 0.25, None)]
+    assert table(path, "SELECT count(*) FROM evidence") == [(1,)]
+
+
+def test_the_same_trial_twice_in_one_batch(path):
+    with planned(path) as store:
+        store.add(
+            [(STUDY.failure(LINKS[0]), LINKS[0]), (STUDY.success(LINKS[0]), LINKS[0]), (STUDY.failure(LINKS[0]), LINKS[0])]
+        )
+    assert table(path, "SELECT id, status, attempts FROM trial") == [(1, "ok", 2)]
+
+
+def test_a_batch_is_kept_whole_or_not_at_all(path):
+    with planned(path) as store:
+        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+        unknown = LINKS[1]._replace(learner="nobody")
+        with pytest.raises(StoreError, match=r"does not know 'nobody'.*add the plan"):
+            store.add([(STUDY.success(LINKS[1]), LINKS[1]), (STUDY.success(LINKS[2]), unknown)])
+        assert store.counts() == {"ok": 1}
+        store.add([(STUDY.success(LINKS[1]), LINKS[1])])
+        assert store.counts() == {"ok": 2}
+
+
+def test_evidence_before_any_plan_is_refused(path):
+    with Store.open(path, write=True, create=True) as store, pytest.raises(StoreError, match="no study yet"):
+        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+
+
+def test_a_plan_twice_changes_nothing_and_the_latest_study_is_remembered(path):
+    other = SmallStudy(seed=1, name="other")
+    with planned(path) as store:
+        before = {name: table(path, f"SELECT * FROM {name}") for name in ("study", "dataset", "condition", "learner", "split")}
+        STUDY.plan_into(store)
+        assert before == {name: table(path, f"SELECT * FROM {name}") for name in before}
+        other.plan_into(store)
+        assert store.archive().name == "other"
+        STUDY.plan_into(store)
+        assert store.archive().name == "small"
+        assert store.archive("other").seed == 1
+
+
+def test_runs_are_noted(path):
+    with planned(path) as store:
+        run = store.start_run({"engine": "local", "jobs": np.int64(2)})
+        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+        store.finish_run(run, {"trials": 1})
+        store.start_run({"engine": "dask", "started": "3000-01-01T00:00:00+00:00"})
+        first, second = store.archive().runs
+        with pytest.raises(StoreError, match="no run 99"):
+            store.finish_run(99, {})
+    assert (first["engine"], first["jobs"], first["trials"]) == ("local", 2, 1)
+    assert first["started"] <= first["finished"]
+    assert (second["started"], second["finished"]) == ("3000-01-01T00:00:00+00:00", None)
+    assert table(path, "SELECT run FROM trial") == [(run,)]
+
+
+def test_mean_times_are_of_successes_by_data_set_and_learner(path):
+    times = {link: (i + 1) / 10 for i, link in enumerate(LINKS)}
+    with planned(path) as store:
+        store.add([(STUDY.success(link, fit_time=times[link], predict_time=1.0), link) for link in LINKS[:-1]])
+        store.add([(STUDY.failure(LINKS[-1], fit_time=1e6, predict_time=1.0), LINKS[-1])])
+        found = store.mean_times()
+    expected = {}
+    for link in LINKS[:-1]:
+        expected.setdefault((link.data, link.learner), []).append(times[link] + 1.0)
+    assert found == {pair: (pytest.approx(np.mean(own)), len(own)) for pair, own in expected.items()}
+
+
+def test_digest_tells_evidence_and_ignores_times_order_and_compression(tmp_path):
+    import zstandard
+
+    def digest(name, *evidence):
+        with planned(tmp_path / name) as store:
+            for each, link in evidence:
+                store.add([(each, link)])
+            return store.evidence_digest()
+
+    good, bad = STUDY.success(LINKS[0]), STUDY.failure(LINKS[1])
+    base = digest("a", (good, LINKS[0]), (bad, LINKS[1]))
+    assert base == digest("b", (bad, LINKS[1]), (replace(good, fit_time=9.0, memory=5, notes="slow", log="x"), LINKS[0]))
+    content = zstandard.ZstdDecompressor().decompress(good.prediction)
+    harder = zstandard.ZstdCompressor(level=19, write_checksum=True).compress(content)
+    assert base == digest("c", (replace(good, prediction=harder), LINKS[0]), (bad, LINKS[1]))
+    changes = [{"prediction": good.scores}, {"scores": None}, {"truth": good.prediction}, {"level": 0.26}, {"changed": 4}]
+    changes += [{"rows": good.prediction}, {"score_kind": "decision"}, {"test_level": 0.0}, {"test_changed": 1}]
+    others = [digest(f"d{i}", (replace(good, **each), LINKS[0]), (bad, LINKS[1])) for i, each in enumerate(changes)]
+    others += [digest("e", (good, LINKS[0]), (replace(bad, status="crash"), LINKS[1])), digest("f", (good, LINKS[0]))]
+    assert len({base, *others}) == len(others) + 1
+
+
+def test_what_a_learner_prints_can_be_stored(path):
+    told = "caf\u00e9 \udcff \x00 end"
+    with planned(path) as store:
+        store.add([(STUDY.failure(LINKS[0], message=told, changed=np.int64(3), log=""), LINKS[0])])
+        line = store.archive().trials().iloc[0]
+    assert (line["message"], line["changed"], line["log"]) == ("caf\u00e9 \\udcff \x00 end", 3, "")
+
+
+def test_a_reader_cannot_write(path):
+    STUDY.filled(path)
+    with Store.open(path) as store:
+        with pytest.raises(StoreError, match="open to read only"):
+            store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+        with store.reading() as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
+            connection.execute("DELETE FROM trial")
+
+
+def test_a_closed_store_says_so(path):
+    store = planned(path)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="has been closed: open it again"):
+        store.counts()
+
+
+def test_a_second_writer_is_refused_with_the_process_of_the_first(path):
+    with (
+        planned(path),
+        pytest.raises(StoreError, match=rf"is being written by process {os.getpid()} \(this one\): wait for it"),
+    ):
+        Store.open(path, write=True)
+    Store.open(path, write=True).close()
+
+
+def test_readers_and_a_writer_in_two_processes_see_each_other_and_leave_one_file(path):
+    reader = "import sys; from fairtrial.study.store.store import Store; s = Store.open(sys.argv[1])\n"
+    reader += "for line in sys.stdin: print(len(s.archive().trials().query('status == \"ok\"')), s.counts(), flush=True)"
+    with planned(path) as store:
+        other = process(reader, path)
+        for n, link in enumerate(LINKS[:5]):
+            store.add([(STUDY.success(link), link)])
+            other.stdin.write("now\n")
+            other.stdin.flush()
+            assert other.stdout.readline() == f"{n + 1} {{'ok': {n + 1}}}\n"
+    with Store.open(path, write=True) as store:  # with the reader still there
+        store.add([(STUDY.success(LINKS[5]), LINKS[5])])
+    assert other.communicate("now\n", timeout=60)[0] == "6 {'ok': 6}\n"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_writer_in_another_process_is_read_from_here(path):
+    writer = (
+        "import sys; from tests.study.small_store import SmallStudy; from fairtrial.study.store.store import Store\n"
+        "study = SmallStudy(); store = Store.open(sys.argv[1], write=True, create=True); study.plan_into(store)\n"
+        "for link in study.links()[:4]:\n"
+        "    sys.stdin.readline(); store.add([(study.success(link), link)]); print('added', flush=True)\n"
+        "sys.stdin.readline(); store.close()"
+    )
+    Store.open(path, write=True, create=True).close()
+    other = process(writer, path)
+    with Store.open(path) as store:
+        for n in range(4):
+            other.stdin.write("next\n")
+            other.stdin.flush()
+            assert other.stdout.readline() == "added\n"
+            assert store.counts() == {"ok": n + 1}
+        with pytest.raises(StoreError, match=f"is being written by process {other.pid}: wait for it, or use another --store"):
+            Store.open(path, write=True)
+    other.communicate("end\n", timeout=60)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path):
+    writer = (
+        "import sys, itertools; from tests.study.small_store import SmallStudy; from fairtrial.study.store.store import Store\n"
+        "from dataclasses import replace\n"
+        "study = SmallStudy(); link = study.links()[0]; one = study.success(link)\n"
+        "store = Store.open(sys.argv[1], write=True, create=True); study.plan_into(store)\n"
+        "start = sum(store.counts().values())\n"
+        "for n in itertools.count(start, 20):\n"
+        "    store.add([(replace(one, key=i.to_bytes(16, 'big')), link) for i in range(n, n + 20)])\n"
+        "    print(n + 20, flush=True)\n"
+    )
+    acknowledged = 0
+    for attempt in range(5):
+        with process(writer, path) as other:
+            for _ in range(3 + 40 * attempt):
+                acknowledged = int(other.stdout.readline())
+            other.send_signal(signal.SIGKILL)
+            acknowledged = int([str(acknowledged), *other.stdout.read().split("\n")[:-1]][-1])
+        with Store.open(path) as store:
+            stored = store.counts()["ok"]
+            assert stored in (acknowledged, acknowledged + 20)
+            assert store.done() == {i.to_bytes(16, "big") for i in range(stored)}
+            store.check()
+    with Store.open(path, write=True) as store:  # the lock that was left does no harm
+        assert store.counts()["ok"] >= acknowledged
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_full_disk_is_told_and_what_was_stored_is_kept(path):
+    with planned(path) as store:
+        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+        with store.reading() as connection:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {pages + 3}")
+        large = Evidence(b"k" * 16, "ok", prediction=np.random.default_rng(0).bytes(100_000))
+        with pytest.raises(StoreError, match="the disk is full: all that was stored before is kept; free some space"):
+            store.add([(STUDY.success(LINKS[1]), LINKS[1]), (large, LINKS[2])])
+        assert store.counts() == {"ok": 1}
+    with Store.open(path) as store:
+        store.check()
+        assert store.done() == {STUDY.key(LINKS[0])}
+
+
+def test_a_quota_is_told_and_what_was_stored_is_kept(path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    added = 0
+    try:
+        with planned(path) as store:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, before[1]))
+            large = STUDY.success(LINKS[0], log="x" * 20_000)
+            batches = [[(replace(large, key=i.to_bytes(16, "big")), LINKS[0])] for i in range(100)]
+            with pytest.raises(StoreError, match="all that was stored before is kept"):
+                list(map(store.add, batches))
+            added = store.counts()["ok"]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert added > 3
+    with Store.open(path, write=True) as store:
+        store.check()
+        assert store.done() == {i.to_bytes(16, "big") for i in range(added)}
+        store.add([(large, LINKS[0])])
+        assert store.counts() == {"ok": added + 1}
+
+
+def test_damaged_evidence_is_noticed(path):
+    STUDY.filled(path)
+    marked = STUDY.success(LINKS[7]).scores
+    content = path.read_bytes()
+    place = content.index(marked[10:]) - 10
+    path.write_bytes(content[: place + 12] + bytes([content[place + 12] ^ 1]) + content[place + 13 :])
+    with Store.open(path) as store:
+        trial = int(store.archive().trials()["trial"].iloc[7])
+        with pytest.raises(StoreError, match=f"evidence of trial {trial} is damaged"):
+            store.check()
+        with pytest.raises(StoreError, match=f"evidence of trial {trial} is damaged"):
+            list(store.archive().predictions([trial]))
+
+
+def test_damaged_pages_are_refused_when_they_are_read(path):
+    STUDY.filled(path)
+    content = bytearray(path.read_bytes())
+    size = int.from_bytes(content[16:18], "big")
+    for page in range(1, len(content) // size):
+        broken = bytes(content[: page * size]) + b"\xa5" * size + bytes(content[(page + 1) * size :])
+        path.write_bytes(broken)
+        with pytest.raises(StoreError, match="damaged"):
+            opened_and_checked(path)
+
+
+def opened_and_checked(path):
+    with Store.open(path) as store:
+        store.check()
+
+
+def test_a_forgotten_store_closes_itself(path):
+    store = planned(path)
+    store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+    del store
+    assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_forked_process_leaves_the_file_to_its_parent(path):
+    with planned(path) as store:
+        child = os.fork()
+        if child == 0:
+            store.close()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert path.with_name(path.name + ".lock").exists()
+        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+    assert table(path, "SELECT count(*) FROM trial") == [(1,)]

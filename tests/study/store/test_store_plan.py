@@ -1,0 +1,66 @@
+"""Lines of a plan: by hash, once, with the latest names."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fairtrial.errors import StoreError
+from fairtrial.study.store.store import Store
+from fairtrial.study.store.store_plan import Ids, put_study
+from tests.study.small_store import SmallStudy
+
+STUDY = SmallStudy()
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+        STUDY.plan_into(store)
+        yield store
+
+
+def test_ids_find_what_a_trial_is_about(store):
+    with store.reading() as connection:
+        ids = Ids.of(connection)
+    numbers = [ids.of_link(link, store.path) for link in STUDY.links()]
+    assert len(set(numbers)) == len(STUDY.links()) == 48
+    assert [len({each[place] for each in numbers}) for place in range(4)] == [2, 3, 8, 2]
+    wrong = STUDY.links()[0]._replace(split=b"none")
+    with pytest.raises(StoreError, match=r"does not know \(1, b'none'\)"):
+        ids.of_link(wrong, store.path)
+
+
+def test_the_same_split_of_two_data_sets_is_kept_for_each(store):
+    (data, own, rows), other = STUDY.splits[0], STUDY.data[1].content_hash
+    small = replace(rows, train=np.array([0, 1]), test=np.array([2]))
+    store.add_plan(STUDY.header, [], [], [], [(other, own, small), (data, own, rows)])
+    with store.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM split WHERE hash = ?", (own,)).fetchone() == (2,)
+
+
+def test_a_split_of_an_unknown_data_set_is_refused(store):
+    with pytest.raises(StoreError, match="data set nowhere, which the plan does not hold"):
+        store.add_plan(STUDY.header, [], [], [], [("nowhere", *STUDY.splits[0][1:])])
+
+
+def test_the_latest_names_and_row_ids_stay(store):
+    renamed = replace(STUDY.data[0], name="blossoms", row_ids=np.array([f"row {i}" for i in range(12)]))
+    header = {**STUDY.header, "data": [("blossoms", renamed.content_hash), STUDY.header["data"][1]]}
+    learner, facts = STUDY.learners[0]
+    store.add_plan(header, [renamed], [], [(learner, replace(facts, name="wood"))], [])
+    archive = store.archive()
+    assert archive.datasets[0].name == "blossoms"
+    assert archive.datasets[0].row_ids[3] == "row 3"
+    with store.reading() as connection:
+        assert connection.execute("SELECT id, name FROM learner ORDER BY id").fetchall() == [(1, "wood"), (2, "forest")]
+
+
+def test_a_study_is_told_whether_it_changes(store):
+    with store.writing() as connection:
+        header = connection.execute("SELECT header FROM study").fetchone()[0]
+        assert not put_study(connection, "small", header, 1)
+        assert not put_study(connection, "other", "{}", 1)
+        assert put_study(connection, "small", "{}", 1)
+        found = connection.execute("SELECT name, header FROM study ORDER BY turn").fetchall()
+        assert found == [("other", "{}"), ("small", "{}")]

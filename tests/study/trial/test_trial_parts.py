@@ -1,0 +1,146 @@
+"""Conditions change the part that they are declared for, as they would by hand, and tell what they did."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.conditions import (
+    AttributeNoise,
+    Changed,
+    ClassNoise,
+    ClassProportion,
+    Clean,
+    ConceptChange,
+    Condition,
+    CovariateShift,
+    MissingValues,
+    PriorShift,
+    ScoreNoise,
+    Sequence,
+)
+from fairtrial.data import Dataset, load
+from fairtrial.errors import InputError, SuspectInputWarning
+from fairtrial.study.randomness import named_generator
+from fairtrial.study.records import Rows
+from fairtrial.study.trial.trial_data import TrialData
+from fairtrial.study.trial.trial_parts import parts_of
+
+IRIS = load("iris")
+DATA = TrialData.of(IRIS)
+ROWS = Rows(np.arange(0, 150, 2), np.arange(1, 150, 2), 0, 0)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        ClassNoise(0.2),
+        ClassNoise(0.2, "pairwise", pairs=[["setosa", "virginica"]], part="all"),
+        ClassNoise(0.1, "neighbourwise-borderline"),
+        AttributeNoise(0.3, part="all"),
+        AttributeNoise(0.3, columns=["petal width (cm)"], part="test"),
+        MissingValues(0.2, part="all"),
+        ClassProportion(0.5, positive="setosa"),
+        PriorShift(priors={"setosa": 0.1}),
+        PriorShift(weights={"setosa": 3}, method="draw", part="all"),
+        CovariateShift(keep="`sepal length (cm)` < 6"),
+        ConceptChange(labels={"setosa": "virginica"}, where="`sepal length (cm)` < 5"),
+        Sequence([ClassNoise(0.2), AttributeNoise(0.2, part="test")]),
+    ],
+    ids=str,
+)
+def test_parts_are_what_the_condition_makes_by_hand(condition):
+    parts = parts_of(DATA, ROWS, condition, seed=11)
+    for name, rows, part in (("train", ROWS.train, parts.train), ("test", ROWS.test, parts.test)):
+        change = condition.on(name)
+        X, y = IRIS.X.iloc[rows].reset_index(drop=True), IRIS.y.iloc[rows].reset_index(drop=True)
+        expected = change.apply(X, y, named_generator(11, name))
+        np.testing.assert_array_equal(part.table(DATA), expected.X.to_numpy())
+        assert DATA.labels[part.codes].tolist() == list(expected.y)
+        assert part.rows.tolist() == rows[expected.rows].tolist()
+        if isinstance(change, Clean):
+            assert (part.level, part.changed) == (None, None)
+        else:
+            assert (part.level, part.changed) == (expected.level, expected.mask.sum())
+
+
+def test_some_rows_of_a_part_are_those_of_the_whole():
+    for condition in (Clean(), AttributeNoise(0.3)):
+        part = parts_of(DATA, ROWS, condition, 1).train
+        np.testing.assert_array_equal(part.table(DATA, np.array([4, 0])), part.table(DATA)[[4, 0]])
+
+
+def test_a_table_is_a_new_copy_each_time():
+    for condition in (Clean(), AttributeNoise(0.3)):
+        part = parts_of(DATA, ROWS, condition, 1).train
+        first = part.table(DATA)
+        kept = first.copy()
+        first[:] = -1
+        np.testing.assert_array_equal(part.table(DATA), kept)
+
+
+def test_nominal_columns_stay_typed_under_noise():
+    table = pd.DataFrame({"hue": pd.Categorical(["red", "blue"] * 10), "size": np.arange(20.0)})
+    data = TrialData.of(Dataset.of(table, ["a", "b"] * 10))
+    rows = Rows(np.arange(5, 20), np.arange(5), 0, 0)
+    part = parts_of(data, rows, AttributeNoise(0.5), 1).train
+    changed = part.table(data)
+    assert changed.dtypes.astype(str).tolist() == ["category", "float64"]
+    assert changed.index.tolist() == list(range(15))
+    assert not part.finite(data)
+    changed["hue"].array[:] = "red"
+    assert set(part.table(data)["hue"]) == {"red", "blue"}
+
+
+def test_finite_means_numbers_without_gaps():
+    clean = parts_of(DATA, ROWS, Clean(), 1)
+    assert clean.train.finite(DATA)
+    holes = parts_of(DATA, ROWS, MissingValues(0.1, part="test"), 1)
+    assert [holes.train.finite(DATA), holes.test.finite(DATA)] == [True, False]
+
+
+def test_finite_looks_at_the_rows_of_the_part():
+    table = pd.DataFrame({"x": [1.0, 2.0, np.nan]})
+    data = TrialData.of(Dataset.of(table, ["a", "b", "a"]))
+    parts = parts_of(data, Rows(np.array([0, 1]), np.array([2]), 0, 0), Clean(), 1)
+    assert [parts.train.finite(data), parts.test.finite(data)] == [True, False]
+
+
+def test_warnings_of_a_condition_become_notes():
+    change = ConceptChange(labels={"setosa": "virginica"}, where="`sepal length (cm)` > 100")
+    assert parts_of(DATA, ROWS, change, 1).notes.startswith(f"{SuspectInputWarning.__name__}: no class changes")
+    assert parts_of(DATA, ROWS, Clean(), 1).notes is None
+
+
+def test_classes_must_be_declared():
+    with pytest.raises(InputError, match="declares, got 'rosa'"):
+        parts_of(DATA, ROWS, ConceptChange(labels={"setosa": "rosa"}), 1)
+
+
+def test_score_noise_leaves_the_rows_alone():
+    parts = parts_of(DATA, ROWS, ScoreNoise(0.1), 1)
+    assert parts.score_noise == ScoreNoise(0.1)
+    assert (parts.test.level, parts.test.changed) == (None, None)
+    assert parts_of(DATA, ROWS, ClassNoise(0.1), 1).score_noise is None
+
+
+@pytest.mark.parametrize("condition", [ScoreNoise(0.1, part="train"), Sequence([ClassNoise(0.1), ScoreNoise(0.1)])])
+def test_score_noise_elsewhere_is_refused(condition):
+    with pytest.raises(InputError, match="score noise must"):
+        parts_of(DATA, ROWS, condition, 1)
+
+
+@dataclass(frozen=True)
+class Renamed(Condition):
+    """Gives classes in a list, and a table of its own."""
+
+    def _change(self, X, y, rng):
+        return Changed(X * 0, ["setosa"] * len(X), np.ones(len(X), dtype=bool), 1.0, np.arange(len(X)))
+
+
+def test_a_condition_of_ones_own_may_give_plain_labels():
+    part = parts_of(DATA, ROWS, Renamed(), 1).train
+    assert part.codes.tolist() == [0] * 75
+    assert part.table(DATA).sum() == 0
+    assert part.changed == 75
