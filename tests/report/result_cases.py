@@ -75,3 +75,9 @@ def cases():
         "one split": skilled_results({"a1": 0.9, "b2": 0.8}, sets=1, splits=2, names=["<b>2 & 3</b>"]),
         "noise alone": skilled_results({"a": 0.9, "b": 0.8}, conditions=(NOISE,)),
     }
+
+
+@cache
+def made(module, name):
+    """The section that a module makes of the results of this name, made once."""
+    return module.section(cases()[name])

@@ -101,13 +101,31 @@ def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
             each["best"] = value == best
 
 
+def packed(rows: list[dict[str, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
+    """Rows in few bytes: each name once, each text once; as they are where rows have different names.
+
+    >>> packed([{"learner": "tree", "x": 1.5}, {"learner": "tree", "x": 2.5}])
+    {'rows': 2, 'columns': {'learner': {'texts': ['tree'], 'codes': [0, 0]}, 'x': [1.5, 2.5]}}
+    """
+    names = list(rows[0]) if rows else []
+    if not names or any(list(row) != names for row in rows):
+        return rows
+    return {"rows": len(rows), "columns": {name: _coded([row[name] for row in rows]) for name in names}}
+
+
+def _coded(values: list[Any]) -> dict[str, Any] | list[Any]:
+    if not all(isinstance(value, str) for value in values):
+        return values
+    texts = {text: code for code, text in enumerate(dict.fromkeys(values))}
+    return {"texts": list(texts), "codes": [texts[value] for value in values]}
+
+
 def _columns(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
     """The lines in few bytes, for a script to build them from: each column's distinct texts, values of numbers, best cells."""
     columns = []
     for place in range(count):
         cells = [line[place] for line in lines]
-        texts = {text: code for code, text in enumerate(dict.fromkeys(each["text"] for each in cells))}
-        column: dict[str, Any] = {"texts": list(texts), "codes": [texts[each["text"]] for each in cells]}
+        column: dict[str, Any] = dict(_coded([each["text"] for each in cells]))
         if any(each["value"] is not None for each in cells):
             column["values"] = [each["value"] for each in cells]
         columns.append(column)

@@ -13,7 +13,7 @@ from typing import Any
 
 from fairtrial import __version__
 from fairtrial.errors import InputError
-from fairtrial.report.grid import grid, with_index
+from fairtrial.report.grid import grid, packed, with_index
 from fairtrial.report.section import Figure, Section, Table
 
 # Room that is kept for a figure until it is drawn, so that what follows does not jump.
@@ -42,7 +42,7 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
             written=written,
             version=__version__,
             sections=[_shown(section, charts) for section in sections],
-            charts=_data(charts),
+            charts=_data({key: _compact(chart) for key, chart in charts.items()}),
             frames=_data(dict(_frames(figures_of(sections)))),
             policy=" ".join(_fingerprint(script) for script in scripts),
             style=Markup(_resource("style.css")),
@@ -121,6 +121,10 @@ def _figure(figure: Figure, chart: dict[str, Any]) -> dict[str, Any]:
         "explained": [below] if isinstance(below, str) else list(below),
         "height": _CHART_HEIGHT,
     }
+
+
+def _compact(chart: dict[str, Any]) -> dict[str, Any]:
+    return chart | {"datasets": {name: packed(rows) for name, rows in chart.get("datasets", {}).items()}}
 
 
 def _data(value: Any) -> Any:

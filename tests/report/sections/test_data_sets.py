@@ -7,12 +7,12 @@ from fairtrial.report.page import tables_of
 from fairtrial.report.sections import data_sets
 from fairtrial.study.archive import DataFacts
 from tests.report.prose import check_prose
-from tests.report.result_cases import cases
+from tests.report.result_cases import cases, made
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_result_has_the_section_and_its_prose_holds(name):
-    check_prose([data_sets.section(cases()[name])])
+    check_prose([made(data_sets, name)])
 
 
 def facts(name, codes, classes, **known):
@@ -56,5 +56,5 @@ def test_a_smaller_loss_is_better():
 
 
 def test_a_single_learner_has_no_table_of_learners():
-    keys = [table.key for table in data_sets.section(cases()["one learner"]).tables]
+    keys = [table.key for table in made(data_sets, "one learner").tables]
     assert keys == ["data-sets-facts", "data-sets-best"]

@@ -8,13 +8,13 @@ from scipy.stats import rankdata
 from fairtrial.report.page import tables_of
 from fairtrial.report.sections import ranks
 from tests.report.prose import check_prose
-from tests.report.result_cases import cases, few_learners, skilled_results
+from tests.report.result_cases import cases, few_learners, made, skilled_results
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_result_has_the_section_or_none_and_its_prose_holds(name):
     results = cases()[name]
-    found = ranks.section(results)
+    found = made(ranks, name)
     assert (found is None) == (len(results.archive.learners) == 1)
     if found is not None:
         check_prose([found])
@@ -22,7 +22,7 @@ def test_every_result_has_the_section_or_none_and_its_prose_holds(name):
 
 def test_ranks_are_those_of_the_means():
     results = cases()["several"]
-    table = next(each for each in tables_of([ranks.section(results)]) if each.key == "ranks-measures").frame
+    table = next(each for each in tables_of([made(ranks, "several")]) if each.key == "ranks-measures").frame
     assert table.loc["accuracy"].tolist() == rankdata(-results.wide("accuracy").mean(), method="min").tolist()
     given = results.wide("brier").mean().drop("ridge")
     assert table.loc["brier"].drop("ridge").tolist() == rankdata(given, method="min").tolist()

@@ -6,13 +6,13 @@ import pytest
 from fairtrial.report.page import figures_of, tables_of
 from fairtrial.report.sections import scores
 from tests.report.prose import check_prose, sentences_of
-from tests.report.result_cases import NOISE, cases, skilled_results
+from tests.report.result_cases import NOISE, cases, made, skilled_results
 from tests.study.archives import CLEAN
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_result_has_the_section_and_its_prose_holds(name):
-    found = scores.section(cases()[name])
+    found = made(scores, name)
     check_prose([found])
     keys = [table.key for table in tables_of([found])] + [figure.key for figure in figures_of([found])]
     assert len(keys) == len(set(keys))
@@ -20,7 +20,7 @@ def test_every_result_has_the_section_and_its_prose_holds(name):
 
 def test_means_are_those_of_the_wide_table():
     results = cases()["several"]
-    tables = {table.key: table for table in tables_of([scores.section(results)])}
+    tables = {table.key: table for table in tables_of([made(scores, "several")])}
     clean = tables["scores-conditions-accuracy"].frame.loc["clean"]
     assert clean.to_dict() == pytest.approx(results.wide("accuracy").mean().to_dict())
     assert tables["scores-conditions-accuracy"].best == "max"
@@ -40,7 +40,7 @@ def test_the_frame_for_other_sections_is_that_of_the_table():
 
 def test_the_note_says_which_interval_it_is():
     def note(name):
-        return next(table.note for table in tables_of([scores.section(cases()[name])]) if "means" in table.key)
+        return next(table.note for table in tables_of([made(scores, name)]) if "means" in table.key)
 
     assert note("several").startswith("Means over the data sets with Student's 95 % interval")
     assert note("many classes").startswith("Means over the splits of the one data set")
@@ -49,13 +49,13 @@ def test_the_note_says_which_interval_it_is():
 
 
 def test_what_does_not_exist_is_said_to_be_so():
-    found = scores.section(cases()["one learner, one data set"])
+    found = made(scores, "one learner, one data set")
     assert [each.text for each in sentences_of([found])] == ["brier does not exist for this evidence: no trial has a value."]
     assert "decision values" in found.notes[0]
 
 
 def test_the_figure_shows_the_finite_means_alone():
-    found = {figure.key: figure for figure in figures_of([scores.section(cases()["several"])])}
+    found = {figure.key: figure for figure in figures_of([made(scores, "several")])}
     shown = found["scores-intervals-log-loss"].frame
     assert set(shown["learner"]) == {"bayes"}
     assert np.isfinite(found["scores-intervals-accuracy"].frame["mean"]).all()

@@ -5,12 +5,12 @@ import pytest
 from fairtrial.report.page import figures_of, tables_of
 from fairtrial.report.sections import verdict
 from tests.report.prose import check_prose, sentences_of
-from tests.report.result_cases import cases, skilled_results
+from tests.report.result_cases import cases, made, skilled_results
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_result_has_the_section_and_its_prose_holds(name):
-    found = verdict.section(cases()[name])
+    found = made(verdict, name)
     check_prose([found])
     keys = [table.key for table in tables_of([found])] + [figure.key for figure in figures_of([found])]
     assert len(keys) == len(set(keys))
@@ -25,7 +25,7 @@ def test_the_leader_is_ahead_of_those_told_apart_and_not_of_the_others():
 
 
 def test_each_condition_has_its_part():
-    found = verdict.section(cases()["two apart"])
+    found = made(verdict, "two apart")
     assert found.sentences[0].text == "By error rate on clean data, good is ahead of poor."
     assert [part.key for part in found.parts] == ["verdict-class-noise-0-2"]
     assert found.parts[0].sentences[0].text == "By error rate under class-noise 0.2, poor is ahead of good."
@@ -46,14 +46,14 @@ def test_a_control_is_what_the_others_are_compared_with():
 
 
 def test_figures_are_those_of_the_comparison():
-    keys = [figure.key for figure in figures_of([verdict.section(cases()["two apart"])])]
+    keys = [figure.key for figure in figures_of([made(verdict, "two apart")])]
     assert keys[:4] == ["verdict-critical-difference", "verdict-ranks", "verdict-pairs", "verdict-simplex"]
     assert keys[4:] == ["verdict-class-noise-0-2-critical-difference"]
-    assert "verdict-density" in [figure.key for figure in figures_of([verdict.section(cases()["two learners"])])]
+    assert "verdict-density" in [figure.key for figure in figures_of([made(verdict, "two learners")])]
 
 
 def test_learners_without_scores_are_named():
-    told = verdict.section(cases()["no probabilities"]).sentences[0].text
+    told = made(verdict, "no probabilities").sentences[0].text
     assert told.endswith("For want of scores nothing is said of ridge.")
 
 
@@ -66,6 +66,6 @@ def test_the_pair_of_the_effect_is_that_of_the_smallest_p():
 
 
 def test_without_a_verdict_the_reason_is_a_note():
-    found = verdict.section(cases()["all failed"])
+    found = made(verdict, "all failed")
     assert found.sentences[0].text == "There is no verdict on accuracy on clean data."
     assert found.notes[0].startswith("failures must not be 'exclude'")

@@ -118,7 +118,8 @@ def _figures(frame: pd.DataFrame, words: str, key: str) -> tuple[Figure, ...]:
     title = f"Means of {words} with their 95 % intervals{only}"
     lines_of = "condition and learner" if several else f"learner{only}"
     alt = f"Dots and intervals: mean {words} of each {lines_of}. The table below has the same numbers."
-    return (Figure(f"scores-intervals-{key}", f"Means and intervals: {words}", draw_intervals(drawn, title=title), alt, known),)
+    heading, chart = f"Means and intervals{only}: {words}", draw_intervals(drawn, title=title)
+    return (Figure(f"scores-intervals-{key}", heading, chart, alt, known),)
 
 
 def long_table(sets: pd.DataFrame) -> Table:

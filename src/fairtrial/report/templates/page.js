@@ -3,6 +3,14 @@
 const root = document.documentElement;
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const charts = read("charts"), frames = read("frames");
+function chartOf(key) {
+  const { datasets, ...rest } = charts[key];
+  return { ...rest, datasets: Object.fromEntries(Object.entries(datasets).map(([name, rows]) => [name, Array.isArray(rows) ? rows : unpacked(rows)])) };
+}
+function unpacked({ rows, columns }) {
+  const names = Object.keys(columns), found = Object.values(columns).map((each) => (Array.isArray(each) ? each : each.codes.map((code) => each.texts[code])));
+  return Array.from({ length: rows }, (_, row) => Object.fromEntries(names.map((name, place) => [name, found[place][row]])));
+}
 const pause = () => new Promise((go) => setTimeout(go));
 
 /* Figures. Colours of a chart become variables of the style sheet: a change of theme, or printing, needs no new drawing. */
@@ -29,7 +37,11 @@ function inked(part, coloured = false) {
 const kindOf = (layer) => (layer.mark && layer.mark.type) || layer.mark;
 const isText = (layer) => kindOf(layer) === "text";
 // Words on coloured ground: the ground stays as light as it is on paper, and so the words stay dark.
-const isTiled = (layer) => ["rect", "area", "geoshape"].includes(kindOf(layer)) && layer.encoding && [layer.encoding.color, layer.encoding.fill].some((each) => each && each.field && (kindOf(layer) === "rect" || each.type === "quantitative"));
+function isTiled({ mark, encoding = {} }) {
+  const shade = encoding.color || encoding.fill || {}, kind = (mark && mark.type) || mark;
+  if (kind === "area" && mark.color) return !INKS[mark.color.toLowerCase()];
+  return shade.field && (kind === "rect" || (kind === "area" && shade.type === "quantitative"));
+}
 const onPaper = (layer) => ({ ...layer, mark: { color: "#000000", ...(typeof layer.mark === "string" ? { type: layer.mark } : layer.mark) } });
 
 const words = { labelColor: "var(--ink)", titleColor: "var(--ink)" };
@@ -49,7 +61,7 @@ function merged(ours, theirs) {
 
 const plain = { actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true } };
 async function draw(canvas) {
-  const spec = inked(charts[canvas.dataset.chart]);
+  const spec = inked(chartOf(canvas.dataset.chart));
   delete spec.title;  // the caption says it
   spec.config = merged(spec.config || {}, look);
   await vegaEmbed(canvas, spec, plain);
@@ -195,9 +207,9 @@ onClick("csv", (id, button) => {
   build(id);
   save(`${button.dataset.name}.csv`, "text/csv", csvOf(tableLines(document.getElementById(id))));
 });
-onClick("figure-csv", (key) => save(`${key}.csv`, "text/csv", frames[key] ?? csvOf(chartLines(charts[key]))));
+onClick("figure-csv", (key) => save(`${key}.csv`, "text/csv", frames[key] ?? csvOf(chartLines(chartOf(key)))));
 onClick("image", async (key) => {
-  const { view } = await vegaEmbed(document.createElement("div"), charts[key], plain);  // as on paper, with its own title
+  const { view } = await vegaEmbed(document.createElement("div"), chartOf(key), plain);  // as on paper, with its own title
   save(`${key}.svg`, "image/svg+xml", await view.toSVG());
   view.finalize();
 });
