@@ -32,7 +32,9 @@ def middle_table(lines=20):
 
 
 def long_table(lines=1000):
-    frame = pd.DataFrame({"data set": [f"set {i}" for i in range(lines)], "mean": np.arange(lines) / 7, "kind": [IMAGE] * lines})
+    frame = pd.DataFrame(
+        {"data set": [f"set {i}" for i in range(lines)], "mean": np.arange(lines) / 7, "kind": [IMAGE] * lines}
+    )
     return Table("long", "All of them", frame, {"mean": "{:.1f}"}, long=True)
 
 
@@ -43,7 +45,13 @@ def curves(names=("tree", IMAGE)):
     cost = draw_cost({name: cost_curve(truth, score) for name, score in scores.items()})
     table = pd.DataFrame({name: [1.0, 2.0, 1.5] for name in names}, index=pd.Index(["a", SCRIPT, "c"], name="data set"))
     return (
-        Figure("curves-roc", f"ROC {IMAGE}", roc, f"Two curves {IMAGE}", pd.DataFrame({"learner": list(names), "auc": [1 / 3, 0.5]})),
+        Figure(
+            "curves-roc",
+            f"ROC {IMAGE}",
+            roc,
+            f"Two curves {IMAGE}",
+            pd.DataFrame({"learner": list(names), "auc": [1 / 3, 0.5]}),
+        ),
         Figure("curves-cost", "Cost", cost, "Two cost curves"),
         Figure("ranks-box", "Ranks", draw_ranks(table), "Ranks of two learners"),
     )
@@ -64,11 +72,11 @@ def hostile_results():
     """A small study whose data sets, classes and learners are called what an attacker would call them."""
     rng = np.random.default_rng(5)
     codes = np.arange(40) % 2
-    datasets = [data_facts(name, codes, (SCRIPT, IMAGE)) for name in (f"{SCRIPT} one", f"{IMAGE} two", "plain")]
+    datasets = [data_facts(name, codes, (SCRIPT, IMAGE)) for name in (f"{SCRIPT} one", f"{IMAGE} two")]
     splits = {each.name: folds(codes, 1, 2) for each in datasets}
 
-    def evidence(facts, condition, learner, repeat, fold):
+    def evidence(facts, _condition, _learner, repeat, fold):
         return random_predictions(rng, codes, splits[facts.name][repeat, fold][1], 2)
 
-    learners = [f"{SCRIPT} learner", f"{IMAGE} learner", "rule"]
+    learners = [f"{SCRIPT} learner", f"{IMAGE} learner"]
     return Results(archive_of(datasets, [CLEAN, NOISE], learners, splits, evidence))

@@ -43,7 +43,10 @@ def show(browser):
         page = contexts[-1].new_page()
         page.on("console", lambda message: trouble.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("request", lambda asked: trouble.append(asked.url) if not asked.url.startswith(("file:", "data:", "blob:")) else None)
+        page.on(
+            "request",
+            lambda asked: trouble.append(asked.url) if not asked.url.startswith(("file:", "data:", "blob:")) else None,
+        )
         page.goto(path.as_uri())
         return page
 
@@ -66,7 +69,8 @@ _LOOK = """async (png) => {
   const canvas = new OffscreenCanvas(image.width, image.height), pen = canvas.getContext("2d");
   pen.drawImage(image, 0, 0);
   const counts = new Map();
-  for (const pixel of new Uint32Array(pen.getImageData(0, 0, image.width, image.height).data.buffer)) counts.set(pixel, (counts.get(pixel) || 0) + 1);
+  const bytes = pen.getImageData(0, 0, image.width, image.height).data.buffer;
+  for (const pixel of new Uint32Array(bytes)) counts.set(pixel, (counts.get(pixel) || 0) + 1);
   const [most] = [...counts].sort(([, one], [, other]) => other - one)[0];
   return { colours: counts.size, brightness: ((most & 255) + ((most >> 8) & 255) + ((most >> 16) & 255)) / 3 };
 }"""
@@ -116,7 +120,9 @@ def test_sorting_by_keyboard_with_a_visible_focus(show, file):
     assert page.evaluate("document.activeElement.className") == "skip"
     page.locator("#grid-small th button").first.focus()
     page.keyboard.press("Tab")
-    style = page.evaluate("(({outlineStyle, outlineWidth}) => [outlineStyle, outlineWidth])(getComputedStyle(document.activeElement))")
+    style = page.evaluate(
+        "(({outlineStyle, outlineWidth}) => [outlineStyle, outlineWidth])(getComputedStyle(document.activeElement))"
+    )
     assert style == ["solid", "3px"]
     page.keyboard.press("Enter")
     assert column(page) == SORTED
@@ -124,11 +130,13 @@ def test_sorting_by_keyboard_with_a_visible_focus(show, file):
 
 def test_everything_that_acts_can_be_reached_by_keyboard(show, file):
     page = show(file)
-    wanted = page.evaluate("[...document.querySelectorAll('button, input, summary, nav a')].filter((each) => each.checkVisibility()).length")
-    reached = page.evaluate("() => { window.reached = new Set(); document.addEventListener('focusin', (event) => window.reached.add(event.target)); }")
+    wanted = page.evaluate(
+        "[...document.querySelectorAll('button, input, summary, nav a')].filter((each) => each.checkVisibility()).length"
+    )
+    page.evaluate("() => { reached = new Set(); document.addEventListener('focusin', (event) => reached.add(event.target)); }")
     for _ in range(wanted + 25):
         page.keyboard.press("Tab")
-    reached = page.evaluate("[...window.reached].filter((each) => each.matches('button, input, summary, nav a')).length")
+    reached = page.evaluate("[...reached].filter((each) => each.matches('button, input, summary, nav a')).length")
     assert reached == wanted
 
 
@@ -227,8 +235,11 @@ def test_printing_gives_pages_with_everything_on_paper_s_colours(show, file):
     assert not page.locator("nav").is_visible()
     assert page.locator("#table-long .printed").is_visible()
     assert page.locator("#references h2").is_visible()
-    assert page.evaluate("[...document.querySelectorAll('.scroll')].every((each) => each.scrollHeight <= each.clientHeight + 1)")
-    printed = page.pdf()
+    assert page.evaluate(
+        "[...document.querySelectorAll('.scroll')].every((each) => each.scrollHeight <= each.clientHeight + 1)"
+    )
+    printed = page.pdf(outline=True, tagged=True)
+    assert b"/Title (References)" in printed
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) >= 2
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert not page.locator("#table-middle details").get_attribute("open")
@@ -252,8 +263,13 @@ def test_nothing_hangs_over_the_edge_and_nothing_overlaps(show, file, width):
             assert apart
 
 
-def test_a_whole_report_of_hostile_names_runs_none_of_them(show, tmp_path):
-    page = drawn(show(write_report(pages.hostile_results(), tmp_path / "hostile.html"), viewport={"width": 1000, "height": 800}))
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    return write_report(pages.hostile_results(), tmp_path_factory.mktemp("hostile") / "hostile.html")
+
+
+def test_a_whole_report_of_hostile_names_runs_none_of_them(show, hostile):
+    page = drawn(show(hostile, viewport={"width": 1000, "height": 800}))
     page.locator("[data-later] summary, details summary").first.click()
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     assert page.evaluate("window.hacked") is None

@@ -55,7 +55,8 @@ def test_numbers_are_told_from_words_by_column():
 
 
 @pytest.mark.parametrize(
-    ("lines", "long", "folded", "later"), [(12, True, False, False), (13, True, True, False), (201, True, True, True), (201, False, False, False)]
+    ("lines", "long", "folded", "later"),
+    [(12, True, False, False), (13, True, True, False), (201, True, True, True), (201, False, False, False)],
 )
 def test_long_tables_start_folded_and_very_long_ones_are_made_later(lines, long, folded, later):
     found = grid(Table("t", "", pd.DataFrame({"x": range(lines)}), long=long))

@@ -6,6 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 from importlib.resources import files
+from itertools import pairwise
 
 import pytest
 
@@ -72,7 +73,9 @@ def test_data_cannot_end_its_script_and_comes_back_as_it_was(read):
     assert set(data) == {"charts", "frames", "lines-grid-long"}
     assert set(data["charts"]) == {"curves-roc", "curves-cost", "ranks-box"}
     assert pages.IMAGE in json.dumps(data["charts"], ensure_ascii=False).replace('\\"', '"')
-    assert data["frames"]["curves-roc"].endswith("auc\ntree,0.3333333333333333\n" + '"""><img src=x onerror=window.hacked=1>",0.5\n')
+    assert data["frames"]["curves-roc"].endswith(
+        "auc\ntree,0.3333333333333333\n" + '"""><img src=x onerror=window.hacked=1>",0.5\n'
+    )
     assert data["lines-grid-long"]["rows"] == 1000
 
 
@@ -93,7 +96,7 @@ def test_headings_come_in_order_with_one_title(read):
     levels = [int(tag[1]) for tag, _ in read.elements if re.fullmatch("h[1-6]", tag)]
     assert levels.count(1) == 1
     assert levels[0] == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
 def test_tables_and_figures_can_be_read_without_seeing(read):
@@ -189,7 +192,7 @@ def test_words_stand_out_in_every_theme():
 
 
 def test_lines_of_figures_stand_out():
-    """Three to one for graphics, as WCAG 1.4.11 asks, of the colours that come first; the palette itself is for the colour-blind."""
+    """Three to one, as WCAG 1.4.11 asks, of the colours that come first; the palette itself is for the colour-blind."""
     for theme in themes():
         for line in ("--black", "--blue", "--vermilion", "--green"):
             assert contrast(theme[line], theme["--paper"]) >= 3, line

@@ -29,7 +29,7 @@ def gathered(results):
 def broken(monkeypatch, error):
     module = import_module("fairtrial.report.sections.scores")
 
-    def section(results):
+    def section(_results):
         raise error
 
     monkeypatch.setattr(module, "section", section)
@@ -76,7 +76,8 @@ def _all(sections):
         yield from _all(section.parts)
 
 
-def test_the_file_is_whole_and_alone(results, tmp_path):
+def test_the_file_is_whole_and_alone(results, gathered, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "sections_of", lambda _results: gathered)
     path = write_report(results, tmp_path / "x.html", title="My <title>")
     text = path.read_text(encoding="utf-8")
     assert text.rstrip().endswith("</html>")
@@ -118,7 +119,7 @@ def test_an_old_file_stays_when_the_new_one_cannot_be_written(tmp_path, monkeypa
     target = tmp_path / "x.html"
     target.write_text("old")
 
-    def full(self, *args, **options):
+    def full(_path, _target):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.replace", full)
@@ -129,11 +130,12 @@ def test_an_old_file_stays_when_the_new_one_cannot_be_written(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("name", "rule"), [("x.pdf", "must end in .html"), ("no/x.html", "must lie in a folder that exists"), ("dir.html", "must be a file")]
+    ("name", "rule"),
+    [("x.pdf", "must end in .html"), ("no/x.html", "must lie in a folder that exists"), ("dir.html", "must be a file")],
 )
 def test_a_path_that_will_not_do_is_refused_before_the_work(results, tmp_path, monkeypatch, name, rule):
     (tmp_path / "dir.html").mkdir()
-    monkeypatch.setattr(report, "sections_of", lambda results: pytest.fail("work was done"))
+    monkeypatch.setattr(report, "sections_of", lambda _results: pytest.fail("work was done"))
     with pytest.raises(InputError, match=rule):
         write_report(results, tmp_path / name)
 
@@ -144,7 +146,7 @@ def test_what_is_no_result_is_refused(tmp_path):
 
 
 def test_figures_and_tables_are_written_beside_the_page(results, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "sections_of", lambda results: pages.sections())
+    monkeypatch.setattr(report, "sections_of", lambda _results: pages.sections())
     written = write_files(results, tmp_path / "x.html", figures=tmp_path / "f", formats="svg,json", tables=tmp_path / "t")
     assert written == {tmp_path / "x.html": None, tmp_path / "f": 6, tmp_path / "t": 9}
     assert "curves-roc.json" in os.listdir(tmp_path / "f")

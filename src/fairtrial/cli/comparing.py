@@ -34,11 +34,15 @@ def compare(
     ] = False,
     out: Annotated[str, typer.Option(help="Folder for tables and figures; none writes nothing.")] = "comparison",
     formats: Annotated[str, typer.Option("--format", help="Of the figures: svg, png, pdf, html, with commas between.")] = "svg",
+    report: Annotated[Path | None, typer.Option(help="Write the report, one HTML file that holds all it shows.")] = None,
 ) -> None:
-    """Compare learners on a table of scores: the right test, who differs from whom, tables and figures."""
+    """Compare learners on a table of scores: the right test, who differs from whom, tables, figures, a report."""
+    from fairtrial.report.report import checked_page, write_report
     from fairtrial.significance.advise import advise
 
     with refusals(), words_only():
+        if report is not None:
+            checked_page(report)
         verdict = advise(
             scores,
             better=cast("Any", measure_direction),
@@ -55,4 +59,6 @@ def compare(
             from fairtrial.report.compare import write_comparison
 
             paths = write_comparison(verdict, out, [each.strip() for each in formats.split(",")])
+        if report is not None:
+            paths.append(write_report(verdict, report, title=f"Comparison on {scores.name}"))
         typer.echo("\n".join([str(verdict), "", *(f"written: {path}" for path in paths)]).rstrip())

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from fairtrial._check import FloatArray
 from fairtrial.report.drawing import Frames
 from fairtrial.report.places import lines_of
 from fairtrial.study.archive import ConditionFacts, DataFacts
@@ -63,11 +65,11 @@ def curve_frames(
     }
 
 
-def thinned(frames: Frames, columns: Sequence[str], grid: int = 150, *, peak: str = "") -> dict[str, pd.DataFrame]:
+def thinned(frames: Frames, columns: Sequence[str], *, most: int = 160, peak: str = "") -> dict[str, pd.DataFrame]:
     """Frames with only the first of the points in a row that fall on one place of a grid, the last of all, and the peak.
 
-    A page of many figures stays small that way. `columns` are those that are drawn; `peak` names one of which
-    the row farthest from 0 must stay.
+    The grid is as fine as about `most` points allow, so that a page of many figures stays small. `columns` are those that are
+    drawn; `peak` names one of which the row farthest from 0 must stay.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"x": [0.0, 0.0004, 0.0005, 0.5, 1.0]})
@@ -76,15 +78,24 @@ def thinned(frames: Frames, columns: Sequence[str], grid: int = 150, *, peak: st
     """
     found = {}
     for name, frame in frames.items():
-        points = frame[list(columns)].to_numpy(np.float64)
-        span = np.ptp(points, axis=0)
-        place = np.round((points - points[0]) * grid / np.where(span > 0, span, 1))
-        kept = np.append(True, (np.diff(place, axis=0) != 0).any(axis=1))
+        kept = _visible(frame[list(columns)].to_numpy(np.float64), most)
         kept[-1] = True
         if peak:
             kept[int(np.argmax(np.abs(frame[peak].to_numpy(np.float64))))] = True
         found[name] = frame[kept].round(dict.fromkeys(columns, 4)).reset_index(drop=True)
     return found
+
+
+def _visible(points: FloatArray, most: int) -> npt.NDArray[np.bool_]:
+    """The first points on each place of the finest grid that keeps no more than `most` of them."""
+    span = np.ptp(points, axis=0)
+    shares = (points - points[0]) / np.where(span > 0, span, 1)
+    grid = 400.0
+    while True:
+        kept = np.append(True, (np.diff(np.round(shares * grid), axis=0) != 0).any(axis=1))
+        if kept.sum() <= most or grid < 10:
+            return kept
+        grid *= 0.8
 
 
 def classes_tested(results: Results, facts: DataFacts, condition: ConditionFacts, positive: object) -> tuple[int, int]:

@@ -67,8 +67,8 @@ def with_index(frame: pd.DataFrame) -> pd.DataFrame:
 def cell(value: Any, form: str = "") -> dict[str, Any]:
     """What a cell shows and, of a number, what it sorts by and downloads as; a hole has the value "".
 
-    >>> cell(1234567)["text"], cell(0.123456)["text"], cell(float("nan"))["text"], cell(True)["text"]
-    ('1,234,567', '0.1235', '–', 'yes')
+    >>> cell(1234567)["text"], cell(0.123456)["text"], cell(True)["text"], cell(float("nan"))["value"]
+    ('1,234,567', '0.1235', 'yes', '')
     """
     if _is_truth(value):
         return {"text": "yes" if value else "no", "value": None, "best": False}

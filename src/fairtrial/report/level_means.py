@@ -100,7 +100,7 @@ def _interval(values: FloatArray, share: float, alpha: float, measure: Measure) 
 
     n = len(values)
     mean = float(values.mean()) if n else float("nan")
-    if n < 2:
+    if n < 2 or not np.isfinite(values).all():
         return mean, float("nan"), float("nan")
     half = float(t.ppf(1 - alpha / 2, n - 1) * np.sqrt((1 / n + share / (1 - share)) * values.var(ddof=1)))
     lowest, highest = measure.facts.range

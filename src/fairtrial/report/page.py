@@ -99,6 +99,7 @@ def _shown(section: Section, charts: dict[str, Any]) -> dict[str, Any]:
         "title": section.title,
         "sentences": section.sentences,
         "notes": section.notes,
+        "code": section.code,
         "tables": [_table(table) for table in section.tables],
         "figures": [_figure(figure, charts[figure.key]) for figure in section.figures],
         "parts": [_shown(part, charts) for part in section.parts],
@@ -160,8 +161,11 @@ def _resource(name: str) -> str:
 
 @cache
 def _vega() -> str:
-    """Vega, Vega-Lite and their embedding as one script, once a page; its names stay its own."""
+    """Vega, Vega-Lite (of altair's version) and their embedding as one script, once a page; its names stay its own."""
+    import altair
     import vl_convert
 
-    bundle = str(vl_convert.javascript_bundle()).replace("\r\n", "\n").replace("</script", "<\\/script")
+    version = "_".join(altair.SCHEMA_VERSION.split(".")[:2])
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    bundle = bundle.replace("\r\n", "\n").replace("</script", "<\\/script")
     return f"(() => {{ {bundle}\n}})();"

@@ -1,4 +1,4 @@
-"""The report of a study: its sections gathered in the order in which they are read, and written as one file."""
+"""The report of a study, a judgement or a comparison: its sections in the order in which they are read, as one file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from fairtrial.report.section import Section
 from fairtrial.report.sentence import Sentence
 
 if TYPE_CHECKING:
+    from fairtrial.significance import Verdict
     from fairtrial.study import Results
+    from fairtrial.study.predictions.judgement import Judgement
+
+    Reported = Results | Judgement | Verdict
 
 SECTIONS = {
     "answer": "The answer",
@@ -37,47 +41,59 @@ SECTIONS = {
 }
 
 
-def write_report(results: Results, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+def write_report(results: Reported, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
     """Write all that a study found into one HTML file that holds all it shows, and give its path.
 
-    A file of that name is replaced, and only when the new one is whole. The title is the study's name without another.
+    `results` may also be a judgement on predictions (`judge`) or a verdict on scores (`advise`). A file of that name is
+    replaced, and only when the new one is whole. The title is the study's name without another, or that of the file.
 
     >>> import fairtrial
     >>> results = fairtrial.open_results("study.fairtrial")  # doctest: +SKIP
     >>> fairtrial.write_report(results, "study.html")  # doctest: +SKIP
     """
-    _check_results(results)
-    target = _checked(Path(path))
-    return write_page(sections_of(results), target, title or results.archive.name, subtitle=subtitle_of(results))
+    target = checked_page(Path(path))
+    sections, name, subtitle = gathered(results)
+    return write_page(sections, target, title or name, subtitle=subtitle)
 
 
 def write_files(
-    results: Results,
-    page: Path,
+    results: Reported,
+    page: Path | None,
     *,
     title: str | None = None,
     figures: Path | None = None,
     formats: str = "svg",
     tables: Path | None = None,
 ) -> dict[Path, int | None]:
-    """Write the report and, where folders are named, its figures and tables; what was written, folders with their files."""
+    """Write the page, figures and tables, each where it is wanted; what was written, folders with the number of their files."""
     from fairtrial.report.figure_files import write_figures
     from fairtrial.report.table_files import write_tables
 
-    _checked(page)
-    if figures is not None:
-        write_figures([], figures, formats)  # a wrong folder or format is refused before the work
-    if tables is not None:
-        write_tables([], tables)
-    sections = sections_of(results)
-    written: dict[Path, int | None] = {
-        write_page(sections, page, title or results.archive.name, subtitle=subtitle_of(results)): None
-    }
+    check_targets(page, figures, formats, tables)
+    if page is None and figures is None and tables is None:
+        return {}
+    sections, name, subtitle = gathered(results)
+    written: dict[Path, int | None] = {}
+    if page is not None:
+        written[write_page(sections, page, title or name, subtitle=subtitle)] = None
     if figures is not None:
         written[figures] = len(write_figures(sections, figures, formats))
     if tables is not None:
         written[tables] = len(write_tables(sections, tables))
     return written
+
+
+def check_targets(page: Path | None, figures: Path | None, formats: str, tables: Path | None) -> None:
+    """Refuse a page, folder or format that cannot be written before the work, not after it."""
+    from fairtrial.report.figure_files import write_figures
+    from fairtrial.report.table_files import write_tables
+
+    if page is not None:
+        checked_page(page)
+    if figures is not None:
+        write_figures([], figures, formats)
+    if tables is not None:
+        write_tables([], tables)
 
 
 def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle: str = "") -> Path:
@@ -88,7 +104,7 @@ def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle:
     ...     write_page([], Path(folder) / "empty.html", "Nothing yet").name
     'empty.html'
     """
-    target = _checked(path)
+    target = checked_page(path)
     text = render(sections, title, subtitle=subtitle, written=date.today().isoformat())
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -101,6 +117,21 @@ def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle:
     finally:
         part.unlink(missing_ok=True)
     return target
+
+
+def gathered(results: Reported) -> tuple[list[Section], str, str]:
+    """The sections, the title and the line under it: of results, of a judgement on predictions, or of a verdict on scores."""
+    from fairtrial.report import compared
+    from fairtrial.report.judged import sections as judged
+    from fairtrial.significance import Verdict
+    from fairtrial.study.predictions.judgement import Judgement
+
+    if isinstance(results, Judgement):
+        return judged.sections_of_judgement(results), f"Judgement on {results.source}", judged.subtitle_of_judgement(results)
+    if isinstance(results, Verdict):
+        return compared.sections_of_verdict(results), "Comparison of learners", compared.subtitle_of_verdict(results)
+    _check_results(results)
+    return sections_of(results), results.archive.name, subtitle_of(results)
 
 
 def sections_of(results: Results) -> list[Section]:
@@ -136,7 +167,8 @@ def _check_results(results: object) -> None:
         raise InputError(f"results must be those of a study, got {given}: pass what Study.run or fairtrial.open_results gives")
 
 
-def _checked(path: Path) -> Path:
+def checked_page(path: Path) -> Path:
+    """A path that a page can be written to, looked at before the work."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"path must end in .html, got {str(path)!r}")
     if not path.parent.is_dir():

@@ -46,7 +46,9 @@ def roc_band(
     each = float(np.sqrt(level))
     make = _far if of == "curve" else _near
     (fpr_low, fpr_high), (tpr_low, tpr_high) = make(fpr, negatives, each), make(tpr, positives, each)
-    x = np.unique(np.concatenate([[0.0, 1.0], fpr_low, fpr_high]))
+    # Where the edges leave the square they bend, too.
+    bends = [np.interp(1.0, tpr_high, fpr_low), np.interp(0.0, tpr_low, fpr_high)]
+    x = np.unique(np.concatenate([[0.0, 1.0], fpr_low, fpr_high, bends]))
     x = np.repeat(x[(x >= 0) & (x <= 1)], 2)[1:-1]
     upper = _along(np.append(fpr_low, 2.0), np.append(tpr_high, tpr_high[-1]), x)
     lower = _along(np.append(-1.0, fpr_high), np.append(tpr_low[0], tpr_low), x)

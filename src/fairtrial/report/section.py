@@ -41,7 +41,10 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A part of a report, in the order in which it is read: sentences, figures, tables, notes; perhaps parts of its own."""
+    """A part of a report, in the order in which it is read: sentences, figures, tables, code, notes; perhaps parts of its own.
+
+    `code` is text that is shown as it is, line by line: a file, a command.
+    """
 
     key: str
     title: str
@@ -50,3 +53,4 @@ class Section:
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     parts: tuple[Section, ...] = ()
+    code: str = ""

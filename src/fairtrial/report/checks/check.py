@@ -37,7 +37,11 @@ class Finding:
 class Check:
     """A check with its documentation. Numbers are never given twice and never change: papers and configurations cite them.
 
-    Call it on results to have its Finding.
+    Call it on results to have its Finding; `check` registers one.
+
+    >>> fine = Check("LAB001", "Nothing", "nothing", "...", "...", "", lambda results: passed(say("All is well.")))
+    >>> fine.table, fine(None).outcome
+    ('checks-lab001', 'passed')
     """
 
     number: str
@@ -60,6 +64,7 @@ class Check:
         return f"checks-{self.number.lower()}"
 
     def __call__(self, results: Results) -> Finding:
+        """What the check finds in results."""
         return self.look(results)
 
 
@@ -73,13 +78,6 @@ def check(
 
     Numbers that begin with FT are those of this package. Third parties choose other letters and name their module in the
     entry-point group "fairtrial.checks".
-
-    >>> from fairtrial.report.sentence import say
-    >>> @check("LAB001", title="No name", looks_for="a study without a name", why="...", remedy="name it", cite="")
-    ... def unnamed(results):
-    ...     return passed(say("The study has a name."))
-    >>> unnamed.number, unnamed.table
-    ('LAB001', 'checks-lab001')
     """
 
     def register(look: Callable[[Results], Finding]) -> Check:

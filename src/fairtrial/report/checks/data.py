@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
-from fairtrial.report.checks.kept import judged_by
+from fairtrial.report.checks.kept import judged_by, of_predictions_alone
 from fairtrial.report.sections.naming import measure_words
 from fairtrial.report.sentence import say, shown
 
@@ -31,8 +31,8 @@ DAMAGED = "these are the damaged data of"
     title="Accuracy on imbalanced data",
     looks_for=f"a verdict on accuracy or error rate where the largest class has at least {IMBALANCED:g} times the cases of the "
     "smallest",
-    why="A classifier that always names the largest class has a high accuracy there, and a difference on the small class, often "
-    "the one that matters, hardly shows in it.",
+    why="A classifier that always names the largest class has a high accuracy there, and a difference on the small class, "
+    "often the one that matters, hardly shows in it.",
     remedy="judge by balanced_accuracy, kappa, mcc, g_mean, auc or h_measure: [verdict] measure in the study",
     cite="Japkowicz & Shah 2011; He & Garcia 2009",
 )
@@ -45,10 +45,10 @@ def accuracy_on_imbalance(results: Results) -> Finding:
     frame = frame[frame["imbalance ratio"] >= IMBALANCED].reset_index(drop=True)
     if frame.empty:
         return passed(say("No data set is far from equal classes, so that {measure} will do.", measure=measure_words(measure)))
-    worst = int(frame["imbalance ratio"].idxmax())
+    worst = int(frame["imbalance ratio"].argmax())
     words = say(
-        "The study is judged by {measure}, but {sets} {be} imbalanced: on {worst} naming always the largest class has an accuracy "
-        "of {share}.",
+        "The study is judged by {measure}, but {sets} {be} imbalanced: on {worst} naming always the largest class has an "
+        "accuracy of {share}.",
         measure=measure_words(measure),
         sets=named(frame["data set"]),
         be="is" if len(frame) == 1 else "are",
@@ -75,9 +75,10 @@ def _imbalance(results: Results) -> pd.DataFrame:
     "FT003",
     title="Tiny classes",
     looks_for=f"classes with fewer cases than there are folds, or with fewer than {TINY}",
-    why="Some test parts then lack the class altogether, so that measures of it do not exist there, and a rate over a few cases "
-    "moves by a large step with each.",
-    remedy="take fewer folds, pool the test rows of a repeat (scores(..., pooled=True)), or leave the class or the data set out",
+    why="Some test parts then lack the class altogether, so that measures of it do not exist there, and a rate over a few "
+    "cases moves by a large step with each.",
+    remedy="take fewer folds, pool the test rows of a repeat (scores(..., pooled=True)), or leave the class or the data "
+    "set out",
     cite="Forman & Scholz 2010",
 )
 def tiny_classes(results: Results) -> Finding:
@@ -88,12 +89,12 @@ def tiny_classes(results: Results) -> Finding:
     for facts in results.archive.datasets:
         folds = _folds_of(results, facts.name)
         limit = max(TINY, folds if folds < len(facts.codes) else 0)  # leaving one out, every class is smaller
-        for place in np.flatnonzero((facts.counts > 0) & (facts.counts < limit)):
-            lines.append((facts.name, str(facts.classes[place]), int(facts.counts[place]), folds))
+        small = np.flatnonzero((facts.counts > 0) & (facts.counts < limit))
+        lines += [(facts.name, str(facts.classes[place]), int(facts.counts[place]), folds) for place in small]
     if not lines:
         return passed(say("Every class has cases enough for the folds and for a rate over them."))
     frame = pd.DataFrame(lines, columns=["data set", "class", "cases", "folds"])
-    least = int(frame["cases"].idxmin())
+    least = int(frame["cases"].argmin())
     words = say(
         "Classes of {sets} are tiny: the class {name} of {worst} has {cases} {noun}.",
         sets=named(frame["data set"]),
@@ -116,18 +117,18 @@ def _folds_of(results: Results, dataset: str) -> int:
     "FT005",
     title="Known-bad data",
     looks_for="data sets whose values are those of published files that are known to be damaged",
-    why="Some files that circulate have lost their decimal points or have wrong classes: what is learnt from them says nothing of "
-    "the problem that they are named after.",
+    why="Some files that circulate have lost their decimal points or have wrong classes: what is learnt from them says "
+    "nothing of the problem that they are named after.",
     remedy="take the data from the source that the note names",
-    cite="fairtrial.data.faults",
+    cite="Sambasivan et al. 2021",
 )
 def known_bad_data(results: Results) -> Finding:
     """Data sets with a note of damage."""
     import pandas as pd
 
     datasets = results.archive.datasets
-    if all(not each.facts for each in datasets):
-        return not_applicable(say("Nothing is known of where the data come from."))
+    if of_predictions_alone(results) or all(not each.facts for each in datasets):
+        return not_applicable(say("Nothing is known of the attributes and of where they come from."))
     lines = [(each.name, note) for each in datasets for note in notes_of(each.facts.get("notes")) if note.startswith(DAMAGED)]
     if not lines:
         return passed(say("No data set is among the damaged ones that are known; damage that is not known cannot be seen."))

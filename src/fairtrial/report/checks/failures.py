@@ -25,8 +25,8 @@ _LONG = 160
     "FT009",
     title="Failures imputed or data sets excluded",
     looks_for="trials that failed: error, timeout, memory or crash",
-    why="What is put in the place of a failed trial, or that its data set is left out, can decide who wins: failures are rarely "
-    "spread at random over learners and data sets.",
+    why="What is put in the place of a failed trial, or that its data set is left out, can decide who wins: failures are "
+    "rarely spread at random over learners and data sets.",
     remedy="run them again (fairtrial run --retry STATUS), raise the limits, or compare the verdicts under each policy "
     "([verdict] failures)",
     cite="Rubin 1976",
@@ -53,8 +53,8 @@ def failures(results: Results) -> Finding:
     "FT011",
     title="Incomplete study",
     looks_for="planned trials that have not run",
-    why="What has run is rarely a fair sample of what was planned: quick learners and small data sets come first. Stopping when "
-    "the result pleases is worse.",
+    why="What has run is rarely a fair sample of what was planned: quick learners and small data sets come first. "
+    "Stopping when the result pleases is worse.",
     remedy="let the study run to its end: fairtrial run goes on where it stopped",
     cite="Simmons, Nelson & Simonsohn 2011",
 )
@@ -95,7 +95,7 @@ def warned(results: Results) -> Finding:
         return passed(say("No learner gave a warning."))
     frame = lines.groupby(["learner", "warning"], sort=False).agg(trials=("dataset", "size"), sets=("dataset", "nunique"))
     frame = frame.reset_index().rename(columns={"sets": "data sets"})
-    most = int(frame["trials"].idxmax())
+    most = int(frame["trials"].argmax())
     words = say(
         "{learners} gave warnings; most often {worst}, in {trials} {noun}: {warning}",
         learners=named(frame["learner"]),
@@ -125,10 +125,10 @@ def warning_lines(trials: pd.DataFrame) -> pd.DataFrame:
     "FT019",
     title="Oversubscribed timing",
     looks_for="data sets and learners for which fitting took much longer than its CPU time",
-    why="The machine then had more to do than it has cores, or the learner waited: wall-clock times say more of the load than of "
-    "the learner.",
+    why="The machine then had more to do than it has cores, or the learner waited: wall-clock times say more of the load "
+    "than of the learner.",
     remedy="compare CPU times, or time again with fewer jobs (fairtrial run --jobs 1) on a quiet machine",
-    cite="Hothorn et al. 2005",
+    cite="Hoefler & Belli 2015",
 )
 def oversubscribed(results: Results) -> Finding:
     """Times that are not to be trusted."""
@@ -140,7 +140,7 @@ def oversubscribed(results: Results) -> Finding:
         return passed(say("Fitting nowhere took much longer than its CPU time."))
     names = {"dataset": "data set", "learner": "learner", "fit_time": "seconds to fit", "fit_cpu": "CPU seconds to fit"}
     frame = slow[list(names)].rename(columns=names).astype({"data set": str, "learner": str}).reset_index(drop=True)
-    worst = int((frame["seconds to fit"] / frame["CPU seconds to fit"].clip(lower=1e-9)).idxmax())
+    worst = int((frame["seconds to fit"] / frame["CPU seconds to fit"].clip(lower=1e-9)).argmax())
     words = say(
         "Fitting {learners} took much longer than its CPU time: {learner} on {dataset} {wall} seconds, of which {cpu} were "
         "spent computing.",
@@ -157,7 +157,8 @@ def oversubscribed(results: Results) -> Finding:
     "FT022",
     title="Versions that differ between runs",
     looks_for="packages whose version is not the same in all runs of the study",
-    why="Another version may split, fit or score differently; differences between learners may then be differences between versions.",
+    why="Another version may split, fit or score differently; differences between learners may then be differences "
+    "between versions.",
     remedy="run the study anew into another file with the versions of the section 'How to reproduce'",
     cite="Sandve et al. 2013",
 )

@@ -72,7 +72,8 @@ def verdict_of(
 
     def compute() -> tuple[Verdict | None, str]:
         try:
-            return results.verdict(measure, condition=where.name, level=where.level), ""
+            with quietly():
+                return results.verdict(measure, condition=where.name, level=where.level), ""
         except FairtrialError as error:
             return None, str(error)
 
@@ -100,12 +101,12 @@ def scheme_of(results: Results) -> str:
 
 def split_lines(results: Results) -> pd.DataFrame:
     """A line for each split: its rows, and how many stand in both parts."""
-    return once(results, "splits", lambda: _splits(results)[0])
+    return once(results, "splits", lambda: _splits(results))[0]
 
 
 def tested_lines(results: Results) -> pd.DataFrame:
     """A line for each data set: rows, rows never tested, and the least and most times that a row is tested."""
-    return once(results, "tested", lambda: _splits(results)[1])
+    return once(results, "splits", lambda: _splits(results))[1]
 
 
 def _splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -127,9 +128,6 @@ def _splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
             tested.append((facts.name, len(times), int((times == 0).sum()), int(times.min()), int(times.max())))
     first = pd.DataFrame(splits, columns=["data set", "repeat", "fold", "training rows", "test rows", "in both"])
     second = pd.DataFrame(tested, columns=["data set", "rows", "never tested", "least", "most"])
-    own = _kept.setdefault(results, {})
-    own.setdefault("splits", first)
-    own.setdefault("tested", second)
     return first, second
 
 

@@ -150,7 +150,7 @@ def _precision_recall(frames: dict[str, Frames], name: str, key: str) -> Figure:
     chart = drawings.draw_precision_recall(thinned(curves, ["recall", "precision"]))
     reached = {each: float(frame.loc[frame["recall"] >= 0.8, "precision"].max()) for each, frame in curves.items()}
     best = max(reached, key=lambda each: reached[each])
-    alt = f"Precision over recall on {name}. At a recall of 0.8 or more none has a higher precision than {best}, {reached[best]:.3f}."
+    alt = f"Precision over recall on {name}. From a recall of 0.8 on none is more precise than {best}, {reached[best]:.3f}."
     return Figure(f"curves-precision-recall-{key}", f"Precision and recall of {name}", chart, alt)
 
 
@@ -165,7 +165,7 @@ def _cost(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -
 
 def _ks(frames: dict[str, Frames], chosen: list[str], areas: pd.DataFrame, name: str, key: str) -> Figure:
     curves = {each: frames["tpr-fpr"][each] for each in chosen}
-    chart = drawings.draw_tpr_fpr(thinned(curves, ["position", "tpr", "fpr"], peak="difference"))
+    chart = drawings.draw_tpr_fpr(thinned(curves, ["position", "tpr", "fpr"], most=80, peak="difference"))
     told = _told(areas.loc[chosen], _KS, "widest gap (KS)", highest=True)
     few = "" if len(chosen) == len(areas) else f" (the {len(chosen)} largest areas)"
     return Figure(

@@ -98,7 +98,7 @@ def finding(judged: Judged, words: str) -> Sentence:
 def _told_apart(judged: Judged, words: str) -> Sentence:
     verdict = judged.verdict
     assert verdict is not None
-    parts: dict[str, Any] = {"measure": words, "where": where_words(judged.condition)}
+    parts: dict[str, Any] = {"measure": words, "where": judged.where or where_words(judged.condition)}
     apart = [verdict.in_order(first, second) for first, second, _, p in verdict.comparisons if p <= verdict.alpha]
     where = "By {measure} {where}, "
     if not apart:

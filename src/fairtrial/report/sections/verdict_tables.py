@@ -32,13 +32,17 @@ _EFFECT_NOTE = (
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A verdict on a condition with the key of its tables; or why there is none."""
+    """A verdict on a condition with the key of its tables; or why there is none.
+
+    `where` is said instead of the condition, where scores come from elsewhere than a study.
+    """
 
     condition: ConditionFacts
     key: str
     learners: tuple[str, ...]
     verdict: Verdict | None
     reason: str = ""
+    where: str = ""
 
 
 def judged(results: Results, measure: str, condition: ConditionFacts, key: str = "verdict") -> Judged:

@@ -1,0 +1,155 @@
+"""Checks of the verdict: what counts as a case, how many there are, how many questions were asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
+from fairtrial.report.checks.kept import verdict_of
+from fairtrial.report.sections.naming import measure_words, told_condition
+from fairtrial.report.sentence import say, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.significance.verdict import Verdict
+    from fairtrial.study import Results
+
+LEAST_FOR_WILCOXON = 6
+"""With fewer differences the smallest two-sided p value, 2 ** (1 - n), lies above 0.05: no result could reach it."""
+LEAST_FOR_FRIEDMAN = 10
+"""Demšar's rule: the distribution of the statistic is an approximation that needs more than about ten data sets."""
+
+
+@check(
+    "FT001",
+    title="Folds used as independent samples",
+    looks_for="a verdict whose cases are the splits of one data set",
+    why="Folds and repeats share training rows, so that their scores vary less than new data would: a plain t test on "
+    "them finds differences that are not there.",
+    remedy="nothing needs to be done for the p value, which is corrected; to speak of other data, add data sets",
+    cite="Nadeau & Bengio 2003; Bengio & Grandvalet 2004; Dietterich 1998",
+)
+def folds_as_samples(results: Results) -> Finding:
+    """The splits of one data set as cases."""
+    verdict, why_not = verdict_of(results)
+    if verdict is None:
+        return not_applicable(say("There is no verdict: {reason}", reason=why_not))
+    if verdict.unit != "split":
+        return passed(
+            say("A data set counts as one case, with the mean over its folds: no fold is used as a sample of its own.")
+        )
+    frame = _as_if_independent(verdict)
+    least = int(frame["p corrected"].fillna(2.0).argmin())
+    words = say(
+        "There is only one data set, so that its splits are the cases. They overlap, and {test} corrects for it: for "
+        "{first} and {second} p is {corrected}, where splits taken as independent would give {naive}.",
+        test=verdict.outcome.test,
+        first=frame["first"].iloc[least],
+        second=frame["second"].iloc[least],
+        corrected=shown(frame, "checks-ft001", least, "p corrected", "{:.3g}"),
+        naive=shown(frame, "checks-ft001", least, "p if independent", "{:.3g}"),
+    )
+    return raised(words, frame, **{"p corrected": "{:.3g}", "p if independent": "{:.3g}"})
+
+
+def _as_if_independent(verdict: Verdict) -> pd.DataFrame:
+    """Raw p values of the pairs, and those of the paired t test that takes splits as independent."""
+    from fairtrial.significance.resampled import paired_t
+
+    frame = verdict.pairs()[["first", "second", "p_raw"]].rename(columns={"p_raw": "p corrected"})
+    place = verdict.table.learners.index
+    columns = verdict.table.values.T
+    frame["p if independent"] = [
+        paired_t(columns[place(first)], columns[place(second)]).p_value
+        for first, second in frame[["first", "second"]].itertuples(index=False, name=None)
+    ]
+    return frame
+
+
+@check(
+    "FT008",
+    title="Too few data sets for the test",
+    looks_for=f"Wilcoxon's test on fewer than {LEAST_FOR_WILCOXON} data sets on which the learners differ; Friedman's on "
+    f"fewer than {LEAST_FOR_FRIEDMAN}, or on fewer than there are learners",
+    why="With so few cases Wilcoxon's test cannot reach the usual level at all, and the approximation behind Friedman's "
+    "is rough; either way a large p value says nothing.",
+    remedy="add data sets; until then speak of these data sets only",
+    cite="Demšar 2006; Derrac et al. 2011",
+)
+def few_data_sets(results: Results) -> Finding:
+    """Data sets too few to tell learners apart."""
+    import pandas as pd
+
+    verdict, why_not = verdict_of(results)
+    if verdict is None:
+        return not_applicable(say("There is no verdict: {reason}", reason=why_not))
+    if verdict.unit == "split":
+        return not_applicable(say("There is only one data set, and the test is on its splits."))
+    test, learners = verdict.outcome.test, len(verdict.table.learners)
+    cases = verdict.outcome.n if test == "wilcoxon" else len(verdict.table.datasets)
+    needed = LEAST_FOR_WILCOXON if test == "wilcoxon" else max(LEAST_FOR_FRIEDMAN, learners)
+    if cases >= needed:
+        return passed(say("There are data sets enough for {test}.", test=test))
+    frame = pd.DataFrame({"test": [test], "data sets": [cases], "learners": [learners], "needed": [needed]})
+    words = say(
+        "The test {test} has {cases} data {noun} on which learners can differ, and should have {needed} or more.",
+        test=test,
+        cases=shown(frame, "checks-ft008", 0, "data sets", "{:d}"),
+        noun="set" if cases == 1 else "sets",
+        needed=shown(frame, "checks-ft008", 0, "needed", "{:d}"),
+    )
+    return raised(words, frame)
+
+
+@check(
+    "FT015",
+    title="Several measures or conditions tested without adjustment",
+    looks_for="verdicts, over all declared measures and conditions, that are significant alone but not after Holm's "
+    "adjustment for their number",
+    why="Who asks twenty questions gets one answer at the level of 0.05 by chance. The study's verdict is on one measure "
+    "under one condition, chosen beforehand; the others are further questions.",
+    remedy="hold to the declared measure and condition, or take the adjusted p values of this table",
+    cite="Holm 1979; Demšar 2006",
+)
+def many_questions(results: Results) -> Finding:
+    """Verdicts that do not survive their number."""
+    frame = _all_verdicts(results)
+    if len(frame) < 2:
+        return not_applicable(say("There is one verdict at most."))
+    lost = frame[(frame["p"] <= frame["alpha"]) & (frame["p adjusted"] > frame["alpha"])]
+    if lost.empty:
+        return passed(say("No verdict on a declared measure and condition hangs on adjusting for their number."))
+    first = int(lost["p"].sort_values().index[0])
+    words = say(
+        "Significant alone but not among all verdicts: {which}; the smallest p among them is {p}, and {adjusted} when "
+        "adjusted.",
+        which=_questions(lost),
+        p=shown(frame, "checks-ft015", first, "p", "{:.3g}"),
+        adjusted=shown(frame, "checks-ft015", first, "p adjusted", "{:.3g}"),
+    )
+    return raised(words, frame, p="{:.3g}", **{"p adjusted": "{:.3g}", "alpha": "{:g}"})
+
+
+def _questions(lines: pd.DataFrame) -> str:
+    pairs = lines[["measure", "condition"]].itertuples(index=False, name=None)
+    return named(f"{measure_words(measure)} ({condition})" for measure, condition in pairs)
+
+
+def _all_verdicts(results: Results) -> pd.DataFrame:
+    """A line for each declared measure and condition that has a verdict, with p values adjusted for their number."""
+    import numpy as np
+    import pandas as pd
+
+    from fairtrial.significance.adjust import adjust
+
+    lines = []
+    for measure in results.measures:
+        for condition in results.archive.conditions:
+            verdict, _ = verdict_of(results, measure, condition)
+            if verdict is not None and not np.isnan(verdict.p_value):
+                lines.append((measure, told_condition(condition), verdict.choice, verdict.p_value, verdict.alpha))
+    frame = pd.DataFrame(lines, columns=["measure", "condition", "test", "p", "alpha"])
+    p = frame["p"].to_numpy(dtype=np.float64)
+    frame.insert(4, "p adjusted", adjust(p, "holm") if len(p) else p)
+    return frame

@@ -1,0 +1,200 @@
+"""The answer: who is ahead, how sure that is, by which test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial.report.judged.measures import KEY as MEASURES, all_frame as measures_frame
+from fairtrial.report.judged.naming import ALPHA, LEVEL, better, datasets_of, fact, told_tests
+from fairtrial.report.judged.pairs import KEY as PAIRS, all_frame as pairs_frame, order_of, turned
+from fairtrial.report.section import Section, Table
+from fairtrial.report.sections.naming import joined, listed, measure_words
+from fairtrial.report.sentence import Sentence, say, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.study.predictions.judgement import Judgement
+
+LEADS = "answer-leads"
+_MOST_NAMED = 4
+
+
+def section(judgement: Judgement) -> Section:
+    """Of one data set what its rows say; of several how the models stand over them; and the verdict, where there is one."""
+    datasets = datasets_of(judgement)
+    found: list[Sentence | None]
+    tables: tuple[Table, ...] = ()
+    if len(datasets) == 1:
+        found = list(of_data_set(judgement, datasets[0]))
+        found += [] if judgement.verdict is None else [_over(judgement)]
+    else:
+        leads = leads_frame(judgement)
+        found = [_over(judgement), _leads(judgement, leads), _apart(leads)]
+        tables = (Table(LEADS, "On how many data sets each model is ahead", leads, note=_note(judgement)),)
+    return Section("answer", "The answer", tuple(each for each in found if each is not None), (), tables)
+
+
+def _note(judgement: Judgement) -> str:
+    return (
+        f"First: the best {measure_words(judgement.main)} on the data set, alone. Ahead of all others: told apart from each "
+        "of them by the test that decides."
+    )
+
+
+def of_data_set(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]:
+    """The best model of a data set, whom it is told apart from, and by which test."""
+    first = _best(judgement, dataset)
+    if first is None:
+        return (say("{measure} has no value here: there is nothing to compare by.", measure=measure_words(judgement.main)),)
+    order = order_of(judgement, dataset)
+    if len(order) == 1:
+        return (first, *_chance(judgement, dataset))
+    against = _against(judgement, dataset, order[0])
+    return (first, *against)
+
+
+def _line(judgement: Judgement, dataset: str, model: str) -> int:
+    scores = judgement.scores.reset_index(drop=True)
+    own = (scores["dataset"] == dataset) & (scores["model"] == model) & (scores["measure"] == judgement.main)
+    return int(scores.index[own][0])
+
+
+def _best(judgement: Judgement, dataset: str) -> Sentence | None:
+    frame, order = measures_frame(judgement), order_of(judgement, dataset)
+    line = _line(judgement, dataset, order[0])
+    values = frame["estimate"]
+    if not np.isfinite(values[line]):
+        return None
+    alike = [name for name in order if values[_line(judgement, dataset, name)] == values[line]]
+    parts: dict[str, Any] = {"model": listed(alike), "measure": measure_words(judgement.main)}
+    parts["estimate"] = shown(frame, MEASURES, line, "estimate", "{:.4g}")
+    told = (
+        "{model} " + ("has" if len(alike) == 1 else "have") + (" the best {measure}" if len(order) > 1 else " a {measure} of")
+    )
+    told += ", {estimate}" if len(order) > 1 else " {estimate}"
+    if len(alike) == 1 and np.isfinite(frame.loc[line, ["low", "high"]].to_numpy(dtype=np.float64)).all():
+        told += ", with a {level} % interval from {low} to {high}"
+        parts |= {end: shown(frame, MEASURES, line, end, "{:.4g}") for end in ("low", "high")}
+        parts["level"] = fact(judgement, LEVEL)
+    return say(told + ".", **parts)
+
+
+def _chance(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]:
+    """Whether the only model is better than guessing, where the measure knows what guessing gives."""
+    frame = measures_frame(judgement)
+    line = _line(judgement, dataset, order_of(judgement, dataset)[0])
+    low, high, chance = (float(frame[name][line]) for name in ("low", "high", "chance"))
+    if not np.isfinite([low, high, chance]).all():
+        return ()
+    beyond = low > chance if better(judgement.main) == "max" else high < chance
+    told = "better" if beyond else "not surely better"
+    return (
+        say(f"That is {told} than guessing, which gives {{chance}}.", chance=shown(frame, MEASURES, line, "chance", "{:g}")),
+    )
+
+
+def _against(judgement: Judgement, dataset: str, best: str) -> tuple[Sentence, ...]:
+    """Whom the best model is told apart from; models that predict different rows may change places on the common ones."""
+    raw = turned(judgement)
+    own = raw[(raw["dataset"] == dataset) & (raw["first"] == best) & raw["decides"]]
+    if own.empty:
+        return (say("No test tells whether it is ahead of the others."),)
+    sign = 1 if better(judgement.main) == "max" else -1
+    apart = own["adjusted"] <= judgement.alpha
+    ahead = sign * own["difference"] > 0
+    kinds = (("It is ahead of ", apart & ahead), ("It cannot be told apart from ", ~apart))
+    frame = pairs_frame(judgement)
+    told = [_compared(frame, list(own.index[chosen]), words) for words, chosen in kinds if chosen.any()]
+    behind = apart & ~ahead
+    if behind.any():
+        told.append(_compared(frame, list(own.index[behind]), "On the rows that both predict it is behind "))
+    tests = list(dict.fromkeys(map(str, own["test"])))
+    parts = {"tests": told_tests(tests), "alpha": fact(judgement, ALPHA)}
+    many = int((raw["decides"] & (raw["dataset"] == dataset)).sum()) > 1
+    how = ", p adjusted for all pairs by Holm's procedure" if many else ""
+    return (*told, say(f"This is by {{tests}} at alpha {{alpha}}{how}.", **parts))
+
+
+def _compared(frame: pd.DataFrame, lines: list[int], words: str) -> Sentence:
+    """The models of these lines of the table of tests; of a few the difference and p."""
+    if len(lines) > _MOST_NAMED:
+        return say(words + "{models}.", models=listed([str(frame.loc[line, "second"]) for line in lines]))
+    pieces = [Sentence(words)]
+    for place, line in enumerate(lines):
+        if place:
+            pieces.append(Sentence(" and " if place == len(lines) - 1 else ", "))
+        pieces.append(_one(frame, line))
+    return joined([*pieces, Sentence(".")])
+
+
+def _one(frame: pd.DataFrame, line: int) -> Sentence:
+    parts: dict[str, Any] = {"model": frame.loc[line, "second"]}
+    parts["difference"] = shown(frame, PAIRS, line, "difference", "{:.4g}")
+    told = "{model} (difference {difference}"
+    if np.isfinite(frame.loc[line, ["low", "high"]].to_numpy(dtype=np.float64)).all():
+        told += ", interval from {low} to {high}"
+        parts |= {end: shown(frame, PAIRS, line, end, "{:.4g}") for end in ("low", "high")}
+    if np.isfinite(frame["adjusted p"][line]):
+        parts["p"] = shown(frame, PAIRS, line, "adjusted p", "{:.2g}")
+        return say(told + ", p = {p})", **parts)
+    return say(told + ", p is undefined)", **parts)
+
+
+def _over(judgement: Judgement) -> Sentence | None:
+    """The verdict over data sets or splits."""
+    from fairtrial.report.compared import judged_scores
+    from fairtrial.report.sections.verdict import finding, sureness
+
+    if judgement.verdict is None:
+        return say("There is no verdict over the data sets.")
+    judged = judged_scores(judgement.verdict)
+    return joined([finding(judged, measure_words(judgement.main)), Sentence(" "), sureness(judged)])
+
+
+def leads_frame(judgement: Judgement) -> pd.DataFrame:
+    """On how many data sets a model has the best value alone, and on how many it is ahead of all others."""
+    import pandas as pd
+
+    raw = turned(judgement)
+    counts: dict[str, list[int]] = {}
+    for dataset in datasets_of(judgement):
+        scores = judgement.scores
+        own = scores[(scores["dataset"] == dataset) & (scores["measure"] == judgement.main)].set_index("model")["estimate"]
+        for model in own.index:
+            counts.setdefault(str(model), [0, 0, 0])[0] += 1
+        order = order_of(judgement, dataset)
+        if np.isfinite(own[order[0]]) and int((own == own[order[0]]).sum()) == 1:
+            counts[order[0]][1] += 1
+            pairs = raw[(raw["dataset"] == dataset) & (raw["first"] == order[0]) & raw["decides"]]
+            sign = 1 if better(judgement.main) == "max" else -1
+            won = (pairs["adjusted"] <= judgement.alpha) & (sign * pairs["difference"] > 0)
+            counts[order[0]][2] += bool(len(pairs)) and len(pairs) == len(order) - 1 and bool(won.all())
+    names = ["data sets", "first", "ahead of all others"]
+    frame = pd.DataFrame(counts.values(), index=pd.Index(counts, name="model"), columns=names)
+    return frame.sort_values(["first", "ahead of all others"], ascending=False, kind="stable")
+
+
+def _leads(judgement: Judgement, leads: pd.DataFrame) -> Sentence:
+    most = int(leads["first"].max())
+    if not most:
+        return say("No model alone has the best {measure} on any data set.", measure=measure_words(judgement.main))
+    names = [str(name) for name in leads.index[leads["first"] == most]]
+    parts: dict[str, Any] = {"models": listed(names), "measure": measure_words(judgement.main)}
+    parts["first"] = shown(leads, LEADS, names[0], "first", "{:,}")
+    parts["all"] = fact(judgement, "data sets", "{:,}")
+    verb = "has" if len(names) == 1 else "each have"
+    return say(f"{{models}} {verb} the best {{measure}} alone on {{first}} of {{all}} data sets.", **parts)
+
+
+def _apart(leads: pd.DataFrame) -> Sentence | None:
+    """On how many data sets the lead is more than chance, row by row."""
+    if len(leads) < 2:
+        return None
+    most = str(leads["ahead of all others"].idxmax())
+    if not leads.loc[most, "ahead of all others"]:
+        return say("By the rows of a data set alone, no model is ahead of all others on any.")
+    number = shown(leads, LEADS, most, "ahead of all others", "{:,}")
+    return say("By the rows of a data set alone, {model} is ahead of all others on {number}.", model=most, number=number)

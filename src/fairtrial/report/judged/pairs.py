@@ -1,0 +1,154 @@
+"""Paired tests between models on the rows that both predict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial.report.judged.naming import (
+    ALPHA,
+    TESTS,
+    better,
+    datasets_of,
+    fact,
+    largest,
+    models_of,
+    told_tests,
+    without_lone_set,
+)
+from fairtrial.report.section import Figure, Section, Table
+from fairtrial.report.sections.naming import keys_of, measure_words
+from fairtrial.report.sentence import Sentence, say, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.study.predictions.judgement import Judgement
+
+KEY, COUNTS = "pairs-all", "pairs-counts"
+_MOST_DRAWN = 30
+_NAMES = {"p_value": "p", "adjusted": "adjusted p"}
+_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:.4f}") | dict.fromkeys(["p", "adjusted p"], "{:.3g}")
+
+
+def section(judgement: Judgement) -> Section | None:
+    """All tests; None for one model alone."""
+    if len(models_of(judgement)) < 2:
+        return None
+    if not len(judgement.pairs):
+        why = "No pair of models could be tested: what was judged says why."
+        return Section("pairs", "Paired tests", (say(why),))
+    frame = all_frame(judgement)
+    note = (
+        "The first model of a pair is the one with the better value of the main measure; the difference is first less second. "
+        "Adjusted p: Holm's procedure over the pairs of a test. The test that decides is the one that fits the main measure."
+    )
+    tables = (counts_table(frame), Table(KEY, "Every test of every pair", frame, _FORMATS, note, None, True))
+    return Section("pairs", "Paired tests", _words(judgement, frame), _figures(judgement), tables)
+
+
+def order_of(judgement: Judgement, dataset: str) -> list[str]:
+    """Models of a data set, the best by the main measure first; those without a value come last."""
+    scores = judgement.scores
+    own = scores[(scores["dataset"] == dataset) & (scores["measure"] == judgement.main)]
+    ordered = own.sort_values("estimate", ascending=better(judgement.main) == "min", kind="stable", na_position="last")
+    return [str(name) for name in ordered["model"]]
+
+
+def turned(judgement: Judgement) -> pd.DataFrame:
+    """The pairs, each with the model first that has the better value of the main measure; lines as in `judgement.pairs`."""
+    places = {name: order_of(judgement, name).index for name in datasets_of(judgement)}
+    lines: list[dict[Any, Any]] = judgement.pairs.to_dict("records")
+    for line in lines:
+        place = places[str(line["dataset"])]
+        if place(str(line["first"])) > place(str(line["second"])):
+            line["first"], line["second"] = line["second"], line["first"]
+            line["difference"], line["low"], line["high"] = (0.0 - line[each] for each in ("difference", "high", "low"))
+    import pandas as pd
+
+    return pd.DataFrame(lines, columns=list(judgement.pairs.columns))
+
+
+def all_frame(judgement: Judgement) -> pd.DataFrame:
+    """The frame of the table of all tests; its lines are those of `judgement.pairs`."""
+    pairs = turned(judgement)
+    found = pairs.assign(
+        test=[TESTS.get(name, name).removeprefix("the ") for name in pairs["test"]],
+        apart=["yes" if p <= judgement.alpha else "no" for p in pairs["adjusted"]],
+        decides=["yes" if each else "no" for each in pairs["decides"]],
+    )
+    shape = [
+        "dataset",
+        "first",
+        "second",
+        "test",
+        "measure",
+        "difference",
+        "low",
+        "high",
+        "adjusted",
+        "apart",
+        "decides",
+        "p_value",
+    ]
+    frame = found[[*shape, "rows", "note"]].rename(columns=_NAMES | {"apart": "told apart"})
+    return without_lone_set(frame, len(datasets_of(judgement)) > 1)
+
+
+def counts_table(frame: pd.DataFrame) -> Table:
+    """How many pairs each test tells apart."""
+    found = frame.assign(apart=frame["told apart"] == "yes").groupby("test", sort=False)["apart"].agg(["size", "sum"])
+    counts = found.set_axis(["pairs", "told apart"], axis=1).astype(int)
+    counts["decides"] = frame.groupby("test", sort=False)["decides"].agg(lambda each: "yes" if "yes" in set(each) else "no")
+    return Table(COUNTS, "How many pairs each test tells apart", counts)
+
+
+def _words(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence, ...]:
+    counts = counts_table(frame).frame
+    deciding = [str(name) for name in judgement.pairs.loc[judgement.pairs["decides"], "test"].unique()]
+    measure = measure_words(judgement.main)
+    if not deciding:
+        return (say("None of these tests is about {measure}, so that none decides.", measure=measure),)
+    told = [say("By {measure}, {tests} decides.", measure=measure, tests=told_tests(deciding))]
+    for name in deciding:
+        line = TESTS.get(name, name).removeprefix("the ")
+        parts: dict[str, Any] = {
+            "pairs": shown(counts, COUNTS, line, "pairs", "{:,}"),
+            "apart": shown(counts, COUNTS, line, "told apart", "{:,}"),
+            "alpha": fact(judgement, ALPHA),
+        }
+        told.append(say("It tells {apart} of {pairs} pairs apart at alpha {alpha}.", **parts))
+    own = frame[frame["measure"] == judgement.main]
+    return (*told, _agreement(own, measure)) if (own["decides"] == "no").any() else tuple(told)
+
+
+def _agreement(own: pd.DataFrame, measure: str) -> Sentence:
+    """Whether the tests of the main measure that do not decide agree with the one that does."""
+    keys = [name for name in ("data set", "first", "second") if name in own]
+    both = own.groupby(keys, sort=False)["told apart"].nunique()
+    if (both == 1).all():
+        return say("The other tests of {measure} agree with it on every pair.", measure=measure)
+    names = [" and ".join(map(str, each[-2:])) for each in both.index[both > 1]]
+    few = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
+    return say("The tests of {measure} do not all agree on {pairs}: treat these with care.", measure=measure, pairs=few)
+
+
+def _figures(judgement: Judgement) -> tuple[Figure, ...]:
+    """The differences of the test that decides, with their intervals, for each data set."""
+    from fairtrial.report.curves import draw_intervals
+
+    pairs = turned(judgement)
+    pairs = pairs[pairs["decides"] & np.isfinite(pairs[["difference", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
+    several, measure = len(datasets_of(judgement)) > 1, measure_words(judgement.main)
+    chosen = largest(judgement)
+    figures = []
+    for name, key in zip(chosen, keys_of(chosen), strict=True):
+        own = pairs[pairs["dataset"] == name].rename(columns={"difference": "estimate"})
+        if len(own) and len(own) <= _MOST_DRAWN:
+            where = f" on {name}" if several else ""
+            title = f"Differences in {measure}{where}, first less second"
+            frame = own[["first", "second", "estimate", "low", "high"]].reset_index(drop=True)
+            alt = f"Dots and intervals: the difference in {measure}{where} of each pair of models. The table has these numbers."
+            figures.append(Figure(f"pairs-differences-{key}", title, draw_intervals(frame, title=title), alt, frame))
+    return tuple(figures)

@@ -1,0 +1,92 @@
+"""Failures, gaps, warnings, times and versions are told, and nothing where all went well."""
+
+import numpy as np
+import pytest
+
+from fairtrial.report.checks import registry
+from fairtrial.report.checks.failures import warning_lines
+from fairtrial.study import Study
+from tests.report.checks.made_results import changed, of_a_file
+from tests.study.archives import real_results
+
+
+def _some(status):
+    return lambda dataset, _condition, learner, _repeat, fold: (
+        status if (dataset, learner, fold) == ("iris", "tree", 1) else None
+    )
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A real study with a learner that is stopped before it converges."""
+    learners = {
+        "bayes": {"learner": "gaussian-nb"},
+        "stopped": {"learner": "logistic-regression", "parameters": {"max_iter": 2}},
+    }
+    study = Study(data=["iris"], learners=learners, resampling={"folds": 2})
+    return study.run(tmp_path_factory.mktemp("store") / "stopped.fairtrial", jobs=1, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"), [(None, "are left out"), ("worst-rank", "the worst rank"), ("trivial", "the trivial classifier")]
+)
+def test_failures_are_counted_and_their_policy_told(policy, told):
+    found = registry["FT009"](real_results(_some("timeout"), declaration={"verdict": {"failures": policy}}))
+    assert found.outcome == "raised"
+    assert found.details.to_numpy().tolist() == [["tree", "iris", "timeout", 2]]
+    assert told in str(found.words)
+
+
+def test_no_failure_no_gap():
+    assert registry["FT009"](real_results()).outcome == "passed"
+    assert registry["FT009"](real_results(_some("missing"))).outcome == "passed"
+    assert registry["FT011"](real_results(_some("error"))).outcome == "passed"
+
+
+def test_what_has_not_run_is_counted():
+    found = registry["FT011"](real_results(_some("missing")))
+    assert found.outcome == "raised"
+    counts = found.details.set_index("learner")["not run"].to_dict()
+    assert counts == {"bayes": 0, "tree": 2, "ridge": 0, "near": 0, "all": 2}
+    assert str(found.words).startswith("2 of 120 trials")
+
+
+def test_a_learner_that_did_not_converge_is_named(stopped):
+    found = registry["FT018"](stopped)
+    assert found.outcome == "raised"
+    assert found.details["learner"].tolist() == ["stopped"]
+    assert found.details["warning"].iloc[0].startswith("ConvergenceWarning: lbfgs failed to converge")
+    assert found.details[["trials", "data sets"]].to_numpy().tolist() == [[2, 1]]
+
+
+def test_no_warning_where_none_was_given_and_a_file_tells_of_none():
+    assert registry["FT018"](real_results()).outcome == "passed"
+    assert registry["FT018"](of_a_file()).outcome == "not applicable"
+
+
+def test_counts_of_a_warning_do_not_make_it_another_one():
+    trials = real_results().trials().head(3).assign(notes=["UserWarning: so (2 times)", "a note\nUserWarning: so", None])
+    assert warning_lines(trials)["warning"].tolist() == ["UserWarning: so", "UserWarning: so"]
+
+
+def timed(wall, cpu):
+    results = real_results(names=["iris"])
+    return changed(results, lines=results.archive.lines.assign(fit_time=wall, fit_cpu=cpu))
+
+
+def test_times_far_above_cpu_times_are_told():
+    found = registry["FT019"](timed(2.0, 0.5))
+    assert found.outcome == "raised"
+    assert len(found.details) == 4
+    assert "2 seconds, of which 0.5 were spent computing" in str(found.words)
+    assert registry["FT019"](timed(0.5, 0.5)).outcome == "passed"
+    assert registry["FT019"](timed(np.nan, np.nan)).outcome == "not applicable"
+
+
+def test_versions_that_differ_between_runs_are_listed(stopped):
+    runs = ({"versions": {"numpy": "2.0", "scipy": "1.1"}}, {"versions": {"numpy": "2.1", "scipy": "1.1"}})
+    found = registry["FT022"](changed(real_results(), runs=runs))
+    assert found.outcome == "raised"
+    assert found.details.to_numpy().tolist() == [["numpy", "2.0, 2.1"]]
+    assert registry["FT022"](stopped).outcome == "passed"
+    assert registry["FT022"](real_results()).outcome == "not applicable"

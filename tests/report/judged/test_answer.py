@@ -1,0 +1,98 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.measures import auc, evaluate
+from fairtrial.report.judged.answer import leads_frame, section
+from fairtrial.significance import delong
+from fairtrial.study import judge
+from tests.report.judged.cases import judged, many_sets, sections, text_of, two_classes
+
+
+def test_one_data_set_the_best_and_whom_it_is_ahead_of():
+    told, table = text_of(sections("labels only")["answer"]), two_classes()
+    right = np.mean((table["forest_proba"] > 0.5) == (table["truth"] == "yes"))
+    assert told.startswith(f"forest has the best accuracy, {right:.4g}, with a 95 % interval from ")
+    other = np.mean((table["tree_proba"] > 0.5) == (table["truth"] == "yes"))
+    assert f"It is ahead of tree (difference {right - other:.4g}, interval from " in told
+    assert told.endswith("This is by McNemar's test at alpha 0.05.")
+
+
+def test_the_interval_is_that_of_evaluate():
+    table = two_classes()
+    only = evaluate((table["truth"] == "yes").astype(int), y_score=table["forest_proba"], measures=["auc"]).intervals[0]
+    told = text_of(sections("two classes")["answer"])
+    assert f"forest has the best auc, {only.estimate:.4g}, with a 95 % interval from {only.low:.4g} to {only.high:.4g}." in told
+
+
+def test_what_cannot_be_told_apart_is_not_said_to_be_ahead():
+    table = two_classes()[["row", "truth", "tree_proba", "rule_proba"]]
+    found = section(judge(table, resamples=20))
+    p = delong(table["truth"] == "yes", table["tree_proba"], table["rule_proba"], positive=True).p_value
+    assert p > 0.05
+    assert "It cannot be told apart from rule" in text_of(found)
+    assert f"p = {p:.2g})" in text_of(found)
+    assert "ahead" not in text_of(found)
+
+
+@pytest.mark.parametrize(("spread", "word"), [(0.8, "better"), (40.0, "not surely better")])
+def test_one_model_against_guessing(spread, word):
+    table = two_classes(spreads=(("only", spread),))
+    found = text_of(section(judge(table, resamples=20)))
+    value = auc(table["truth"] == "yes", table["only_proba"])
+    assert found.startswith(f"only has auc {value:.4g}, with a 95 % interval")
+    assert f"That is {word} than guessing, which gives 0.5." in found
+
+
+def test_equal_models_share_the_lead():
+    table = two_classes(60)[["row", "truth", "forest_proba"]]
+    found = text_of(section(judge(table.assign(twin_proba=table["forest_proba"]), resamples=20)))
+    assert found.startswith("forest and twin have the best auc, ")
+    assert "It cannot be told apart from twin (difference 0" in found
+
+
+def test_many_models_are_named_without_numbers():
+    spreads = (("best", 0.3), *((f"poor{i}", 9.0) for i in range(6)))
+    found = text_of(section(judge(two_classes(spreads=spreads), measures="accuracy", resamples=20)))
+    assert "It is ahead of " in found
+    assert "(difference" not in found
+
+
+def test_models_may_change_places_on_the_common_rows():
+    """The first is perfect, but on rows that the second has not; on the common ones it is worse."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 400)
+    early = np.arange(400) < 100
+    first = np.where(early & (rng.random(400) < 0.4), 1 - truth, truth)
+    rows = pd.DataFrame({"row": np.arange(400), "truth": truth})
+    second = np.where(rng.random(400) < 0.11, 1 - truth, truth)
+    long = pd.concat([rows.assign(model="a", prediction=first), rows[early].assign(model="b", prediction=second[early])])
+    found = text_of(section(judge(long.reset_index(drop=True), resamples=20)))
+    if (first == truth).mean() > (second == truth)[early].mean():
+        assert "On the rows that both predict it is behind b" in found
+    else:
+        assert "On the rows that both predict it is behind" not in found
+
+
+def test_data_sets_are_counted_and_the_verdict_comes_first():
+    found, table = sections("many sets")["answer"], many_sets()
+    told = text_of(found)
+    assert told.startswith("By auc over the data sets, ")
+    wins = 0
+    for _, own in table.groupby("dataset"):
+        values = {name: auc(own["truth"] == "yes", own[f"{name}_proba"]) for name in ("forest", "tree")}
+        wins += values["forest"] > values["tree"]
+    assert f"forest has the best auc alone on {wins} of 5 data sets." in told
+    assert leads_frame(judged("many sets")).loc["forest", "first"] == wins
+
+
+def test_without_a_verdict_that_is_said(tmp_path):
+    path = tmp_path / "p.csv"
+    many_sets(2, 40).to_csv(path, index=False)
+    assert text_of(section(judge(str(path), stream=True, resamples=20))).startswith("There is no verdict over the data sets.")
+
+
+def test_folds_have_a_verdict_over_splits():
+    assert "By auc over the splits, forest is ahead of tree. The test (corrected_resampled_t) over 5 splits" in text_of(
+        sections("folded")["answer"]
+    )

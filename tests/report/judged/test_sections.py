@@ -1,0 +1,62 @@
+import pytest
+
+from fairtrial.report.judged.sections import sections_of_judgement, subtitle_of_judgement
+from fairtrial.report.page import render
+from tests.report.judged.cases import TABLES, judged, sections, streamed
+from tests.report.prose import check_prose
+
+ALWAYS = ["answer", "what-was-judged", "measures", "classes", "references"]
+MORE = {
+    "two classes": ["pairs", "groups", "calibration", "curves"],
+    "labels only": ["pairs"],
+    "many classes": ["pairs", "calibration", "curves"],
+    "many sets": ["pairs", "verdict", "calibration", "curves"],
+    "folded": ["pairs", "verdict", "calibration", "curves"],
+    "weighted": ["pairs", "groups", "calibration", "curves"],
+    "one model": ["calibration", "curves"],
+    "decisions": ["pairs", "curves"],
+}
+# A counted file has neither splits nor, with more than two classes, curves.
+COUNTED = {name: [key for key in keys if key != "verdict"] for name, keys in MORE.items()} | {
+    "many classes": ["pairs", "calibration"]
+}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("streamed")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_number_in_the_prose_is_a_cell(name):
+    found = sections(name)
+    assert set(found) == {*ALWAYS, *MORE[name]}
+    assert next(iter(found)) == "answer"
+    assert list(found)[-1] == "references"
+    assert check_prose(list(found.values())) > 5
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_counted_files_say_the_same_kind_of_things(name, folder):
+    found = sections_of_judgement(streamed(name, folder))
+    assert {section.key for section in found} == {*ALWAYS, *COUNTED[name]}
+    assert check_prose(found) > 5
+    told = next(section for section in found if section.key == "what-was-judged")
+    assert "counted and not held" in " ".join(told.notes)
+
+
+def test_a_page_is_made_and_names_are_escaped():
+    from fairtrial.study import judge
+
+    table = TABLES["labels only"]().rename(columns={"tree": "<script>x</script>", "forest": '"><img src=x>'})
+    found = sections_of_judgement(judge(table.replace({"yes": "<b>yes</b>"}), resamples=20))
+    page = render(found, "<i>")
+    assert "<script>x" not in page
+    assert "<img src=x" not in page
+    assert "<b>yes" not in page
+    assert "&lt;script&gt;x" in page
+
+
+def test_the_line_under_the_title():
+    assert subtitle_of_judgement(judged("many sets")) == "2 models, 5 data sets, 300 rows"
+    assert subtitle_of_judgement(judged("one model")) == "1 model, 1 data set, 160 rows"

@@ -1,0 +1,89 @@
+"""The section of curves."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from fairtrial.report.page import figures_of, render
+from fairtrial.report.sections.curves import section
+from fairtrial.study import Results
+from tests.report.prose import check_prose
+from tests.report.result_cases import cases, few_learners
+from tests.study.archives import CLEAN, archive_of, data_facts, folds, random_predictions
+
+
+@cache
+def written(name):
+    return section(cases()[name])
+
+
+@pytest.mark.parametrize("name", ["two classes", "one learner, one data set", "failures"])
+def test_it_is_written_for_any_results(name):
+    found = written(name)
+    assert check_prose([found]) > 0
+    assert len({figure.key for figure in figures_of([found])}) == len(list(figures_of([found])))
+
+
+@pytest.mark.parametrize("name", ["all failed", "apart", "noise alone", "one split"])
+def test_there_is_none_without_scores(name):
+    assert written(name) is None
+
+
+def test_areas_are_those_of_pooled_rows():
+    results = cases()["two classes"]
+    frame = written("two classes").parts[0].tables[0].frame
+    trials = results.trials()
+    for learner in frame.index:
+        own = trials[(trials["learner"] == learner) & (trials["condition"] == "clean")]
+        rows = list(results.archive.predictions(own["trial"].tolist()))
+        truth, scores = (
+            np.concatenate([each(one) for one in rows]) for each in (lambda one: one.truth == 0, lambda one: one.scores[:, 0])
+        )
+        assert frame.loc[learner, "area under ROC"] == pytest.approx(roc_auc_score(truth, scores))
+    assert frame["area under ROC"].is_monotonic_decreasing
+    assert frame["least cost on"].sum() <= 1 + 1e-9
+
+
+def test_it_says_which_class_and_who_has_no_curve():
+    parts = written("failures").parts
+    assert "against the rest" in parts[0].sentences[0].text
+    assert "tree" in parts[0].notes[0]
+    assert [part.title for part in parts] == ["iris", "cancer"]
+
+
+def test_bands_for_few_learners_and_else_for_the_best():
+    few = next(figures_of([section(few_learners(["bayes", "tree"], ["cancer"]))])).chart.to_dict()
+    assert few["title"]["subtitle"][-1] == "Shaded: 95 % band for the whole curve"
+    part = written("two classes").parts[0]
+    assert part.figures[0].chart.to_dict()["title"]["subtitle"][-1].endswith(f"of {part.tables[0].frame.index[0]}")
+
+
+def test_the_widest_gap_is_the_one_of_the_table():
+    part = written("two classes").parts[0]
+    ks = next(figure for figure in part.figures if "-ks-" in figure.key)
+    text = json.dumps(ks.chart.to_dict())
+    for learner in part.tables[0].frame.index[:3]:
+        assert f"KS = {part.tables[0].frame.loc[learner, 'KS']:.3f}" in text
+
+
+def many(sets, learners, rows):
+    rng = np.random.default_rng(0)
+    datasets = [data_facts(f"set {i} <b>", rng.integers(0, 2, rows + i), ("no", "yes")) for i in range(sets)]
+    splits = {each.name: folds(each.codes, 1, 2) for each in datasets}
+
+    def evidence(facts, _condition, _learner, repeat, fold):
+        return random_predictions(rng, facts.codes, splits[facts.name][repeat, fold][1], 2)
+
+    return Results(archive_of(datasets, [CLEAN], [f"learner {i}" for i in range(learners)], splits, evidence))
+
+
+def test_six_data_sets_at_most_and_few_bytes():
+    found = section(many(7, 1, 2000))
+    assert [part.title for part in found.parts] == [f"set {i} <b>" for i in range(1, 7)]
+    assert "'set 0 <b>'" in found.notes[1]
+    size = sum(len(json.dumps(figure.chart.to_dict(), separators=(",", ":"))) for figure in figures_of([found]))
+    assert size < 5e5
+    assert "set 2 <b>" not in render([found], "x").split('<script type="application/json"')[0]

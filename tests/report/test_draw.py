@@ -1,0 +1,32 @@
+"""Figures by name."""
+
+import pytest
+
+from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.report.draw import draw, figure_names, figure_options
+from tests.report.result_cases import cases
+
+CURVES = ["roc", "precision-recall", "cost-curve", "brier-curve", "ks", "gain", "calibration"]
+VERDICTS = ["critical-difference", "ranks", "pairs", "simplex", "density", "intervals"]
+CONDITIONS = ["noise", "rla", "ela", "loss-surface", "deterioration"]
+OTHERS = ["projection", "splits", "audit", "times"]
+
+
+def test_all_figures_are_there():
+    assert sorted(figure_names()) == sorted([*CURVES, *VERDICTS, *CONDITIONS, *OTHERS])
+
+
+def test_unknown_names_and_options_get_a_hint():
+    with pytest.raises(UnknownNameError, match="did you mean 'cost-curve'"):
+        draw(None, "cost-curv")
+    with pytest.raises(InputError, match="the figure 'noise' has no option 'conditon': did you mean 'condition'"):
+        draw(None, "noise", conditon="x")
+
+
+@pytest.mark.parametrize("name", ["roc", "times", "noise"])
+def test_every_figure_takes_a_title(name):
+    assert draw(cases()["two classes"], name, title="<b>Mine</b>").to_dict()["title"]["text"] == "<b>Mine</b>"
+
+
+def test_aliases_are_the_same_figure():
+    assert figure_options("pr") == figure_options("precision-recall")

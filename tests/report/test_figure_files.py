@@ -1,0 +1,36 @@
+"""Figures become files."""
+
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.measures import roc_curve
+from fairtrial.report.curves import draw_roc
+from fairtrial.report.figure_files import write_figures
+from fairtrial.report.section import Figure, Section
+
+
+def section(*keys):
+    chart = draw_roc({"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
+    figures = [Figure(key, key, chart, "one curve") for key in keys]
+    return Section("s", "S", figures=tuple(figures[:1]), parts=(Section("p", "P", figures=tuple(figures[1:])),))
+
+
+def test_every_figure_comes_in_every_format_once(tmp_path):
+    found = write_figures([section("one", "two")], tmp_path / "new" / "folder", "svg, JSON,.svg")
+    assert [path.name for path in found] == ["one.svg", "one.json", "two.svg", "two.json"]
+    assert found[0].read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("key", ["../up", "Upper", "", "a b"])
+def test_keys_that_are_no_file_names_are_refused_before_anything_is_written(tmp_path, key):
+    with pytest.raises(InputError, match="key of a figure"):
+        write_figures([section("good", key)], tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_unknown_formats_and_files_for_folders_are_refused(tmp_path):
+    with pytest.raises(InputError, match="formats must be one of"):
+        write_figures([section("one")], tmp_path, ["gif"])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="must be a folder"):
+        write_figures([section("one")], tmp_path / "file")

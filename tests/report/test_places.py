@@ -1,0 +1,36 @@
+"""Where figures and sections look."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.report.places import changed_conditions, keys_of, lines_of, main_condition, told
+from fairtrial.study.archive import ConditionFacts
+from tests.report.drifting import drifting
+from tests.report.result_cases import cases
+
+
+def test_the_main_condition_is_clean_or_the_first():
+    assert main_condition(cases()["several"]).name == "clean"
+    assert main_condition(cases()["noise alone"]).name == "class-noise"
+
+
+def test_conditions_of_the_test_part_alone_are_apart():
+    assert list(changed_conditions(drifting(), test_alone=True)) == ["worn"]
+    assert list(changed_conditions(drifting(), test_alone=False)) == ["worn-all"]
+
+
+@pytest.mark.parametrize(("level", "expected"), [(0.1, [True, False, False]), (float("nan"), [False, False, True])])
+def test_lines_of_a_condition_with_and_without_a_level(level, expected):
+    frame = pd.DataFrame({"condition": pd.Categorical(["a", "b", "a"]), "level": [0.1 + 1e-15, 0.1, np.nan]})
+    assert lines_of(frame, ConditionFacts("a", level, "", {})).tolist() == expected
+
+
+def test_a_condition_without_a_level_is_told_by_its_name():
+    assert told(ConditionFacts("gap", float("nan"), "", {})) == "gap"
+
+
+def test_keys_are_plain_and_no_two_alike():
+    keys = keys_of(["<script>", "script", "Ünïcode", "日本"])
+    assert len(set(keys.values())) == 4
+    assert all(set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for key in keys.values())
