@@ -1,10 +1,13 @@
 """Small results made for one check: what scikit-learn's estimators predicted, or what a few lines say."""
 
+import tempfile
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from fairtrial.study import Results
+from fairtrial.study import Results, Study
 from fairtrial.study.archive import LearnerFacts
 from tests.study.archives import CLEAN, Predictions, archive_of, data_facts, real_archive
 
@@ -42,3 +45,19 @@ def of_a_file(**options):
     """Results whose models have no class, as those of a file of predictions."""
     archive = real_archive(**options)
     return Results(replace(archive, learners=tuple(LearnerFacts(each.name, "", {}, {}) for each in archive.learners)))
+
+
+@cache
+def _folder():
+    return tempfile.TemporaryDirectory()
+
+
+@cache
+def stopped_study():
+    """A real study in a store, with a learner that is stopped before it converges; run once."""
+    learners = {
+        "bayes": {"learner": "gaussian-nb"},
+        "stopped": {"learner": "logistic-regression", "parameters": {"max_iter": 2}},
+    }
+    study = Study(data=["iris"], learners=learners, resampling={"folds": 2}, name="stopped", seed=3)
+    return study.run(Path(_folder().name) / "stopped.fairtrial", jobs=1, progress=False)

@@ -59,14 +59,14 @@ def test_each_check_says_all_that_a_reader_needs():
 @pytest.mark.parametrize("number", ["FT1", "ft001", "001", "LAB0001", ""])
 def test_other_numbers_are_refused(number):
     with pytest.raises(InputError, match="capital letters and three digits"):
-        made(number, lambda results: passed(say("Fine.")))
+        made(number, lambda _results: passed(say("Fine.")))
 
 
 def test_a_number_is_given_once(own_registry):
     with pytest.raises(InputError, match="a check called 'FT001' exists already"):
 
         @check("FT001", title="mine", looks_for="", why="", remedy="", cite="")
-        def mine(results):
+        def mine(_results):
             return passed(say("Fine."))
 
     assert own_registry["FT001"].title == TITLES["FT001"]
@@ -75,7 +75,7 @@ def test_a_number_is_given_once(own_registry):
 def test_a_cell_run_again_replaces_its_check(own_registry):
     def cell(title):
         @check("LAB001", title=title, looks_for="", why="", remedy="", cite="")
-        def mine(results):
+        def mine(_results):
             return passed(say("Fine."))
 
     cell("old")
@@ -85,15 +85,15 @@ def test_a_cell_run_again_replaces_its_check(own_registry):
 
 def test_those_raised_come_first_then_by_number():
     outcomes = {"LAB003": passed, "LAB001": not_applicable, "LAB004": raised, "LAB002": raised}
-    checks = [made(number, lambda results, how=how: how(say("Fine."))) for number, how in outcomes.items()]
+    checks = [made(number, lambda _results, how=how: how(say("Fine."))) for number, how in outcomes.items()]
     assert [one.check.number for one in examine(None, checks)] == ["LAB002", "LAB004", "LAB003", "LAB001"]
 
 
 def test_a_check_that_breaks_is_told_and_the_others_go_on():
-    def broken(results):
+    def broken(_results):
         raise ZeroDivisionError("one over 0.")
 
-    first, second = examine(None, [made("LAB001", lambda results: passed(say("Fine."))), made("LAB002", broken)])
+    first, second = examine(None, [made("LAB001", lambda _results: passed(say("Fine."))), made("LAB002", broken)])
     assert first.finding.outcome == "could not be made"
     assert str(first.finding.words) == "The check could not be made: ZeroDivisionError, one over 0."
     assert second.finding.outcome == "passed"
@@ -102,7 +102,7 @@ def test_a_check_that_breaks_is_told_and_the_others_go_on():
 def test_third_parties_add_checks_by_entry_points(own_registry, monkeypatch):
     def load():
         @check("LAB007", title="theirs", looks_for="", why="", remedy="", cite="")
-        def theirs(results):
+        def theirs(_results):
             return passed(say("Fine."))
 
     def points(group):

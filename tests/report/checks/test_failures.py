@@ -5,8 +5,7 @@ import pytest
 
 from fairtrial.report.checks import registry
 from fairtrial.report.checks.failures import warning_lines
-from fairtrial.study import Study
-from tests.report.checks.made_results import changed, of_a_file
+from tests.report.checks.made_results import changed, of_a_file, stopped_study
 from tests.study.archives import real_results
 
 
@@ -14,17 +13,6 @@ def _some(status):
     return lambda dataset, _condition, learner, _repeat, fold: (
         status if (dataset, learner, fold) == ("iris", "tree", 1) else None
     )
-
-
-@pytest.fixture(scope="module")
-def stopped(tmp_path_factory):
-    """A real study with a learner that is stopped before it converges."""
-    learners = {
-        "bayes": {"learner": "gaussian-nb"},
-        "stopped": {"learner": "logistic-regression", "parameters": {"max_iter": 2}},
-    }
-    study = Study(data=["iris"], learners=learners, resampling={"folds": 2})
-    return study.run(tmp_path_factory.mktemp("store") / "stopped.fairtrial", jobs=1, progress=False)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +39,8 @@ def test_what_has_not_run_is_counted():
     assert str(found.words).startswith("2 of 120 trials")
 
 
-def test_a_learner_that_did_not_converge_is_named(stopped):
-    found = registry["FT018"](stopped)
+def test_a_learner_that_did_not_converge_is_named():
+    found = registry["FT018"](stopped_study())
     assert found.outcome == "raised"
     assert found.details["learner"].tolist() == ["stopped"]
     assert found.details["warning"].iloc[0].startswith("ConvergenceWarning: lbfgs failed to converge")
@@ -83,10 +71,10 @@ def test_times_far_above_cpu_times_are_told():
     assert registry["FT019"](timed(np.nan, np.nan)).outcome == "not applicable"
 
 
-def test_versions_that_differ_between_runs_are_listed(stopped):
+def test_versions_that_differ_between_runs_are_listed():
     runs = ({"versions": {"numpy": "2.0", "scipy": "1.1"}}, {"versions": {"numpy": "2.1", "scipy": "1.1"}})
     found = registry["FT022"](changed(real_results(), runs=runs))
     assert found.outcome == "raised"
     assert found.details.to_numpy().tolist() == [["numpy", "2.0, 2.1"]]
-    assert registry["FT022"](stopped).outcome == "passed"
+    assert registry["FT022"](stopped_study()).outcome == "passed"
     assert registry["FT022"](real_results()).outcome == "not applicable"

@@ -38,7 +38,7 @@ def many_classes(n=150, seed=4):
     return pd.concat(parts, ignore_index=True)
 
 
-def many_sets(sets=5, n=60):
+def many_sets(sets=5, n=40):
     """The forest leads on most data sets."""
     parts = [two_classes(n, seed).assign(dataset=f"set {seed}").drop(columns=["sex", "rule_proba"]) for seed in range(sets)]
     return pd.concat(parts, ignore_index=True)

@@ -23,7 +23,7 @@ def test_names_rows_and_the_largest_data_sets(monkeypatch):
     found = judged("many sets")
     assert datasets_of(found) == [f"set {i}" for i in range(5)]
     assert models_of(found) == ["forest", "tree"]
-    assert rows_by_set(found) == {f"set {i}": 60 for i in range(5)}
+    assert rows_by_set(found) == {f"set {i}": 40 for i in range(5)}
     monkeypatch.setattr(naming, "MOST_PARTS", 2)
     assert largest(found) == ["set 0", "set 1"]
 

@@ -58,5 +58,5 @@ def test_a_page_is_made_and_names_are_escaped():
 
 
 def test_the_line_under_the_title():
-    assert subtitle_of_judgement(judged("many sets")) == "2 models, 5 data sets, 300 rows"
+    assert subtitle_of_judgement(judged("many sets")) == "2 models, 5 data sets, 200 rows"
     assert subtitle_of_judgement(judged("one model")) == "1 model, 1 data set, 160 rows"

@@ -8,6 +8,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fairtrial.report.page import figures_of, render
+from fairtrial.report.sections import curves
 from fairtrial.report.sections.curves import section
 from fairtrial.study import Results
 from tests.report.prose import check_prose
@@ -80,10 +81,15 @@ def many(sets, learners, rows):
     return Results(archive_of(datasets, [CLEAN], [f"learner {i}" for i in range(learners)], splits, evidence))
 
 
-def test_six_data_sets_at_most_and_few_bytes():
-    found = section(many(7, 1, 2000))
-    assert [part.title for part in found.parts] == [f"set {i} <b>" for i in range(1, 7)]
+def test_the_six_largest_data_sets_are_shown():
+    results = many(8, 1, 40)
+    assert [each.name for each in curves._chosen(results)] == [f"set {i} <b>" for i in range(2, 8)]
+
+
+def test_few_bytes_however_many_rows_and_the_rest_is_named(monkeypatch):
+    monkeypatch.setattr(curves, "_MOST_DATA_SETS", 1)
+    found = section(many(2, 2, 3000))
     assert "'set 0 <b>'" in found.notes[1]
     size = sum(len(json.dumps(figure.chart.to_dict(), separators=(",", ":"))) for figure in figures_of([found]))
-    assert size < 5e5
-    assert "set 2 <b>" not in render([found], "x").split('<script type="application/json"')[0]
+    assert size < 2e5
+    assert "set 1 <b>" not in render([found], "x").split('<script type="application/json"')[0]

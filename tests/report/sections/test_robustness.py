@@ -14,9 +14,7 @@ from tests.report.result_cases import NOISE, cases, few_learners, skilled_result
 from tests.study.archives import CLEAN
 
 
-@pytest.mark.parametrize(
-    "name", ["several", "two classes", "one learner", "failures", "one learner, one data set", "two apart"]
-)
+@pytest.mark.parametrize("name", ["several", "two classes", "one learner", "failures", "two apart"])
 def test_it_is_written_for_any_results(name):
     assert check_prose([section(cases()[name])]) > 0
 

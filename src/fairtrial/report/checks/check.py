@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fairtrial._registry import Registry
 from fairtrial.errors import InputError
+from fairtrial.report.checks.kept import once
 from fairtrial.report.sections.naming import listed
 from fairtrial.report.sentence import Sentence, say
 
@@ -115,8 +116,10 @@ def examine(results: Results, checks: Iterable[Check] | None = None) -> tuple[Ex
 
     A check that breaks is told as one that could not be made: no check may cost a report.
     """
-    asked = registry.values() if checks is None else list(checks)
-    found = [Examined(each, _found(each, results)) for each in asked]
+    if checks is None:
+        every = tuple(registry.values())
+        return once(results, ("examined", every), lambda: examine(results, every))
+    found = [Examined(each, _found(each, results)) for each in checks]
     return tuple(sorted(found, key=lambda one: (OUTCOMES.index(one.finding.outcome), one.check.number)))
 
 

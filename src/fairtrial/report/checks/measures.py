@@ -34,12 +34,12 @@ UNDEFINED = 0.1
 @check(
     "FT010",
     title="ROC curves that cross",
-    looks_for=f"pairs of learners on two-class data sets whose ROC curves each lie above the other by an area of "
-    f"{CROSSED:g} or more, where AUC is declared",
+    looks_for=f"pairs of learners on two-class data sets whose ROC curves each lie above the other by an area of {CROSSED:g} "
+    "or more, and by more than the standard error of AUC, where AUC is declared",
     why="AUC averages over all thresholds. Where curves cross, which learner is better depends on costs and class shares, "
     "and AUC hides it.",
     remedy="look at the curves and the cost curves; choose h_measure, partial_auc or the costs of the application",
-    cite="Hand 2009; Provost & Fawcett 2001; Drummond & Holte 2006",
+    cite="Hand 2009; Provost & Fawcett 2001; Drummond & Holte 2006; Hanley & McNeil 1982",
 )
 def crossing_curves(results: Results) -> Finding:
     """Curves of which neither dominates."""
@@ -80,8 +80,22 @@ def _crossings(results: Results, dataset: str) -> list[tuple[str, str, str, floa
         for name, own in curves.groupby("learner", sort=False)
         if np.isfinite(own[["fpr", "tpr"]].to_numpy(dtype=np.float64)).all()
     }
+    counts = next(each.counts for each in results.archive.datasets if each.name == dataset)
+    few, many = sorted(int(each) for each in counts if each > 0)
+    chance = {name: standard_error(float(np.trapezoid(own[:, 1], own[:, 0])), few, many) for name, own in points.items()}
     found = [(dataset, a, b, *areas_between(points[a], points[b])) for a, b in combinations(points, 2)]
-    return [line for line in found if min(line[3:]) >= CROSSED]
+    return [line for line in found if min(line[3:]) >= max(CROSSED, chance[line[1]], chance[line[2]])]
+
+
+def standard_error(auc: float, positives: int, negatives: int) -> float:
+    """Of an AUC of so many cases, by Hanley and McNeil's formula.
+
+    >>> round(standard_error(0.5, 10, 10), 4)
+    0.1322
+    """
+    first, second = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    spread = auc * (1 - auc) + (positives - 1) * (first - auc**2) + (negatives - 1) * (second - auc**2)
+    return float(np.sqrt(max(spread, 0.0) / (positives * negatives)))
 
 
 def areas_between(first: FloatArray, second: FloatArray) -> tuple[float, float]:

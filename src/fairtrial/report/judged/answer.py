@@ -71,10 +71,8 @@ def _best(judgement: Judgement, dataset: str) -> Sentence | None:
     alike = [name for name in order if values[_line(judgement, dataset, name)] == values[line]]
     parts: dict[str, Any] = {"model": listed(alike), "measure": measure_words(judgement.main)}
     parts["estimate"] = shown(frame, MEASURES, line, "estimate", "{:.4g}")
-    told = (
-        "{model} " + ("has" if len(alike) == 1 else "have") + (" the best {measure}" if len(order) > 1 else " a {measure} of")
-    )
-    told += ", {estimate}" if len(order) > 1 else " {estimate}"
+    verb = "has" if len(alike) == 1 else "have"
+    told = f"{{model}} {verb} the best {{measure}}, {{estimate}}" if len(order) > 1 else "{model} has {measure} {estimate}"
     if len(alike) == 1 and np.isfinite(frame.loc[line, ["low", "high"]].to_numpy(dtype=np.float64)).all():
         told += ", with a {level} % interval from {low} to {high}"
         parts |= {end: shown(frame, MEASURES, line, end, "{:.4g}") for end in ("low", "high")}

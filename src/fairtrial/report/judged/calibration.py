@@ -8,7 +8,7 @@ import numpy as np
 
 from fairtrial.report.judged.naming import datasets_of, largest, models_of, without_lone_set
 from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sections.naming import keys_of, listed
+from fairtrial.report.sections.naming import joined, keys_of, listed
 from fairtrial.report.sentence import Sentence, say, shown
 
 if TYPE_CHECKING:
@@ -74,10 +74,11 @@ def _of_one(own: pd.DataFrame, dataset: str) -> tuple[Sentence, ...]:
         name = str(own.loc[first, "model"]) if len(own) == 1 else listed([str(each) for each in own["model"]])
         verb = "lie" if len(own) == 1 else "all lie"
         told = f"the forecasts of {{first}} {verb} {{least}} from what came true, on average."
-        return (say(_started(where, told), **(parts | {"first": name}), **numbers), *_side(own, first))
+        return (joined([say(_started(where, told), **(parts | {"first": name}), **numbers), *_side(own, first)]),)
     numbers["most"] = shown(own, KEY, last, DISTANCE)
     told = "the forecasts of {first} lie nearest to what came true, {least} away on average, those of {last} farthest, {most}."
-    return (say(_started(where, told), last=str(own.loc[last, "model"]), **parts, **numbers), *_side(own, first))
+    said = say(_started(where, told), last=str(own.loc[last, "model"]), **parts, **numbers)
+    return (joined([said, *_side(own, first)]),)
 
 
 def _started(where: str, told: str) -> str:
@@ -94,7 +95,10 @@ def _side(own: pd.DataFrame, line: int) -> tuple[Sentence, ...]:
     model = str(own.loc[line, "model"])
     return (
         say(
-            "On the whole {model} forecasts {side}: {mean} on average, where {came} came true.", model=model, side=side, **parts
+            " On the whole {model} forecasts {side}: {mean} on average, where {came} came true.",
+            model=model,
+            side=side,
+            **parts,
         ),
     )
 

@@ -84,8 +84,9 @@ def _part(judgement: Judgement, dataset: str, label: str, key: str) -> Section |
         _roc(judgement, frames, table.frame, (dataset, label), where, key),
         _precision_recall(frames, where, key),
         _cost(frames, where, key),
-        _ks(frames, [str(name) for name in table.frame.index[:_MOST_PANELS]], where, key),
     ]
+    if judgement.curves["roc"].loc[judgement.curves["roc"]["dataset"] == dataset, "class"].nunique() == 1:
+        figures.append(_ks(frames, [str(name) for name in table.frame.index[:_MOST_PANELS]], where, key))
     title = where[0].upper() + where[1:]
     return Section(f"curves-{key}", title, _words(table), tuple(figures), (table,))
 

@@ -43,7 +43,7 @@ def all_frame(judgement: Judgement) -> pd.DataFrame:
 def _words(judgement: Judgement) -> tuple[Sentence, ...]:
     main = get_measure(judgement.main)
     told = say(
-        "Models are judged by {measure} first. {summary}. {size} values are better.",
+        "The main measure is {measure}. {summary}. {size} values are better.",
         measure=measure_words(main.name),
         summary=main.facts.summary.rstrip("."),
         size="Larger" if main.facts.direction == "max" else "Smaller",

@@ -37,8 +37,9 @@ def section(judgement: Judgement) -> Section | None:
     if len(models_of(judgement)) < 2:
         return None
     if not len(judgement.pairs):
-        why = "No pair of models could be tested: what was judged says why."
-        return Section("pairs", "Paired tests", (say(why),))
+        unpaired = judgement.predictions is None and judgement.roles.get("model") and not judgement.roles.get("row")
+        why = "no column tells the rows apart" if unpaired else "no two models both give labels, or both give scores"
+        return Section("pairs", "Paired tests", (say("No pair of models could be tested: {why}.", why=why),))
     frame = all_frame(judgement)
     note = (
         "The first model of a pair is the one with the better value of the main measure; the difference is first less second. "

@@ -1,0 +1,46 @@
+"""Write pictures of a study's figures: two learners on two data sets, with class noise.
+
+`python docs/make_report_pictures.py` runs the study (some seconds) and writes SVG files into `docs/pictures`; a folder and a
+suffix may follow.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from fairtrial.report.draw import draw
+from fairtrial.report.saving import save
+from fairtrial.study import Results, Study
+
+
+def pictures(results: Results) -> dict[str, Any]:
+    """Each picture by its name."""
+    place = {"dataset": "breast_cancer"}
+    return {
+        "report-roc": draw(results, "roc", **place),
+        "report-cost-curve": draw(results, "cost-curve", **place),
+        "report-noise": draw(results, "noise"),
+        "report-loss-surface": draw(results, "loss-surface"),
+    }
+
+
+def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:
+    """Run the study and write them."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    study = Study(
+        name="wear",
+        data=["iris", "breast_cancer"],
+        learners=["gaussian-nb", "decision-tree"],
+        conditions={"class-noise": [0, 0.1, 0.2, 0.3]},
+        resampling={"folds": 5},
+        seed=1,
+    )
+    with tempfile.TemporaryDirectory() as scratch:
+        results = study.run(Path(scratch) / "wear.fairtrial", progress=False)
+        for name, chart in pictures(results).items():
+            save(chart, Path(folder) / f"{name}{suffix}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,66 @@
+"""Works are cited once each, in order, and every one that can be cited is known."""
+
+import pytest
+
+from fairtrial.measures import registry as measures
+from fairtrial.report.checks import registry as checks
+from fairtrial.report.sections import references
+from fairtrial.significance.posthoc import METHODS
+from tests.report.prose import check_prose
+from tests.report.result_cases import cases, made
+from tests.study.archives import real_results
+
+UNCITED = {"none", "sidak"}
+"""Adjustments without a work of their own."""
+
+
+def test_every_work_that_measures_tests_and_schemes_cite_is_known_and_no_other():
+    cites = [each.facts.cite for each in measures.values() if each.formula.__module__.startswith("fairtrial.")]
+    cites += [*references.TESTS.values(), *references.SCHEMES.values()]
+    cites += [checks[number].cite for number in checks if number.startswith("FT")]
+    assert {work for cite in cites for work in references.works_of(cite)} == set(references.bibliography())
+
+
+def test_every_adjustment_has_its_work():
+    assert set(METHODS) - set(references.TESTS) <= UNCITED
+
+
+def test_works_come_once_each_by_the_family_name_of_the_first_author():
+    works = [
+        work
+        for work, _ in references.references(real_results(declaration={"measures": ["accuracy", "auc", "kappa", "f_score"]}))
+    ]
+    assert len(set(works)) == len(works)
+    first = [
+        next(work for work in works if name in work)
+        for name in ("D. Bamber", "J. Cohen (1960)", "J. Cohen (1968)", "C. J. van Rijsbergen")
+    ]
+    assert [works.index(each) for each in first] == sorted(works.index(each) for each in first)
+    assert works[-1].startswith("C. J. van Rijsbergen")
+
+
+def test_what_was_used_is_cited_and_what_was_not_is_not():
+    found = dict(references.references(real_results(names=["cancer"], levels=(0.0,), declaration={"measures": ["h_measure"]})))
+    text = " ".join(found)
+    assert "coherent alternative" in text
+    assert "Inference for the generalization error" in text
+    assert "equalized loss of accuracy" not in text
+    assert "use of ranks to avoid" not in text
+    several = " ".join(
+        work for work, _ in references.references(real_results(declaration={"resampling": {"scheme": "dob-scv"}}))
+    )
+    assert "use of ranks to avoid" in several
+    assert "equalized loss of accuracy" in several
+    assert "partition-induced dataset shift" in several
+
+
+def test_a_work_says_what_it_is_for():
+    found = dict(references.references(real_results()))
+    assert found[references.bibliography()["Bamber 1975"]] == "auc"
+
+
+@pytest.mark.parametrize("name", cases())
+def test_it_works_for_results_of_any_shape(name):
+    section = made(references, name)
+    check_prose([section])
+    assert section.notes

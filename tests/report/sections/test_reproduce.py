@@ -1,0 +1,78 @@
+"""What is printed to reproduce a study does reproduce it."""
+
+import re
+import tomllib
+
+import numpy as np
+import pytest
+
+from fairtrial.report.page import render
+from fairtrial.report.sections import reproduce
+from fairtrial.study import Store, Study
+from tests.report.checks.made_results import changed, of_a_file, stopped_study
+from tests.report.prose import check_prose
+from tests.report.result_cases import cases, made
+
+
+@pytest.fixture(scope="module")
+def section():
+    return reproduce.section(stopped_study())
+
+
+def test_the_study_file_declares_the_same_study(section, tmp_path):
+    text = section.parts[1].code
+    assert tomllib.loads(text)["learners"]["stopped"]["parameters"] == {"max_iter": 2}
+    (tmp_path / "stopped.toml").write_text(text, encoding="utf-8")
+    assert Study.read(tmp_path / "stopped.toml").declaration.plain() == stopped_study().archive.declaration
+    assert "stopped.toml" in section.parts[1].sentences[0].text
+
+
+def test_commands_install_the_versions_and_run_the_file(section):
+    lines = section.parts[0].code.splitlines()
+    assert lines[1].startswith("pip install ")
+    assert f"numpy=={np.__version__}" in lines[1].split()
+    assert "python==" not in lines[1]
+    assert lines[2:] == [
+        "fairtrial run stopped.toml --store stopped.fairtrial",
+        "fairtrial report stopped.fairtrial --out report.html",
+    ]
+
+
+def test_hashes_are_those_of_the_store_and_of_the_data(section):
+    results = stopped_study()
+    with Store.open(results.archive.store.path) as store:
+        digest = store.evidence_digest()
+    assert section.tables[0].frame.to_numpy().tolist() == [
+        ["evidence", "stopped.fairtrial", digest],
+        ["data set", "iris", results.archive.datasets[0].content_hash],
+    ]
+
+
+def test_a_study_that_cannot_be_written_says_why():
+    told = reproduce.section(cases()["several"])
+    assert told.parts == ()
+    assert re.match(r"The study file cannot be written: \S", told.notes[0])
+
+
+def test_names_with_blanks_and_signs_are_quoted_for_the_shell():
+    results = stopped_study()
+    header = dict(results.archive.header) | {"name": "my; rm -rf"}
+    code = reproduce.section(changed(results, header=header)).parts[0].code
+    assert "fairtrial run 'my; rm -rf.toml' --store 'my; rm -rf.fairtrial'" in code
+
+
+def test_a_file_of_predictions_is_judged_again():
+    found = reproduce.section(changed(of_a_file(), name="predictions of mine.csv"))
+    assert found.code == "fairtrial judge 'predictions of mine.csv'\n"
+
+
+def test_code_is_shown_as_it_is_and_escaped():
+    found = reproduce.section(changed(of_a_file(), name="<script>x</script>"))
+    text = render([found], "Again")
+    assert "<pre" in text
+    assert "judge &#39;&lt;script&gt;x&lt;/script&gt;&#39;" in text
+
+
+@pytest.mark.parametrize("name", cases())
+def test_it_works_for_results_of_any_shape(name):
+    check_prose([made(reproduce, name)])
