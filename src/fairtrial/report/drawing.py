@@ -111,7 +111,7 @@ def chart_of(rows: list[dict[str, Any]]) -> alt.Chart:
     """A chart over these rows. They are put in as they are: altair refuses frames of more than 5,000 rows."""
     import altair as alt
 
-    return alt.Chart(alt.InlineData(values=rows))
+    return alt.Chart(alt.InlineData(values=tuple(rows)))  # a list would be copied, row by row, with every layer
 
 
 def colour(learners: Iterable[str]) -> alt.Color:

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairtrial.measures import calibration_error
 from fairtrial.report.checks import registry
-from fairtrial.report.checks.measures import areas_between
+from fairtrial.report.checks.measures import areas_between, standard_error
 from tests.report.checks.made_results import halves, labelled
 from tests.study.archives import real_results
 
@@ -45,6 +45,21 @@ def test_curves_that_cross_are_named_with_their_areas():
     assert found.details.iloc[0, :3].tolist() == ["made", "first", "second"]
     # (0, 1/2) to (1, 1/2) against the diagonal: two triangles of 1/2 x 1/2 x 1/2.
     assert found.details.iloc[0, 3:].tolist() == pytest.approx([0.125, 0.125])
+
+
+def test_the_same_crossing_of_few_cases_may_be_chance():
+    # Eight cases of each class: the areas are 0.125 as above, the standard error of guessing is sqrt(17 / 768) = 0.149.
+    results = labelled([0, 0, 1, 1] * 4, halves(16), predict=crossing)
+    first, second = (own[["fpr", "tpr"]].to_numpy() for _, own in results.curves("roc").groupby("learner"))
+    assert areas_between(first, second) == pytest.approx((0.125, 0.125))
+    assert registry["FT010"](results).outcome == "passed"
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(5, 9), (40, 40)])
+def test_the_standard_error_of_guessing_is_that_of_mann_and_whitney(positives, negatives):
+    expected = np.sqrt((positives + negatives + 1) / (12 * positives * negatives))
+    assert standard_error(0.5, positives, negatives) == pytest.approx(expected)
+    assert standard_error(1.0, positives, negatives) == 0
 
 
 def test_curves_of_which_one_dominates_do_not_cross():

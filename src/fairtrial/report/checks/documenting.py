@@ -7,9 +7,9 @@ from fairtrial.report.sections.references import bibliography, works_of
 
 _HEAD = """# Methodology checks
 
-A report asks of every study what a careful reviewer would ask. Each question has a number that never changes and is never given to
-another check. A check is *raised*, *passed* or *not applicable*; one that breaks *could not be made*, and costs nothing but its own
-line. That a check passes means that it found nothing, not that nothing is there.
+A report asks of every study what a careful reviewer would ask. Each question has a number that never changes and is never
+given to another check. A check is *raised*, *passed* or *not applicable*; one that breaks *could not be made*, and costs
+nothing but its own line. That a check passes means that it found nothing, not that nothing is there.
 
 In Python:
 
@@ -34,8 +34,8 @@ FT016 raised: The rows of each data set are split only once: how much another pa
 _OWN = """
 ## Checks of your own
 
-A check is a function of results. Register it, choose letters of your own for its number, and name its module in the entry-point group
-`fairtrial.checks` of your package:
+A check is a function of results. Register it, choose letters of your own for its number, and name its module in the entry-point
+group `fairtrial.checks` of your package:
 
 ```py
 from fairtrial.report.checks import check, passed, raised

@@ -91,7 +91,7 @@ def standard_error(auc: float, positives: int, negatives: int) -> float:
     """Of an AUC of so many cases, by Hanley and McNeil's formula.
 
     >>> round(standard_error(0.5, 10, 10), 4)
-    0.1322
+    0.1323
     """
     first, second = auc / (2 - auc), 2 * auc**2 / (1 + auc)
     spread = auc * (1 - auc) + (positives - 1) * (first - auc**2) + (negatives - 1) * (second - auc**2)

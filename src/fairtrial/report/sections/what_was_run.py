@@ -50,7 +50,9 @@ def section(results: Results) -> Section:
     return Section("what-was-run", "What was run", tuple(_sentences(results, counts)), (), tuple(tables), _notes(results))
 
 
-_LEARNER_NOTE = "Parameters that are None are left out. Encoding and scaling, where a learner needs them, happen inside each training part."
+_LEARNER_NOTE = (
+    "Parameters that are None are left out. Encoding and scaling, where a learner needs them, happen inside each training part."
+)
 
 
 def _many(things: Any) -> bool:
