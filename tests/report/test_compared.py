@@ -4,6 +4,7 @@ import pytest
 
 from fairtrial.report.compared import judged_scores, sections_of_verdict, subtitle_of_verdict, verdict_section
 from fairtrial.report.page import render
+from fairtrial.report.report import write_report
 from fairtrial.significance import advise, iman_davenport
 from tests.report.prose import check_prose
 
@@ -47,3 +48,8 @@ def test_splits_of_one_data_set():
     assert judged_scores(verdict).where == "over the splits"
     assert subtitle_of_verdict(verdict) == "2 learners, 10 splits, accuracy"
     assert "on clean data" not in " ".join(map(str, sections_of_verdict(verdict)[0].sentences))
+
+
+def test_a_report_is_written_of_a_verdict(tmp_path):
+    page = write_report(advise(scores(), measure="accuracy"), tmp_path / "x.html")
+    assert "<h1>Comparison of learners</h1>" in page.read_text(encoding="utf-8")

@@ -1,21 +1,36 @@
-from fairtrial.measures import get_measure
-from fairtrial.report.judged.references import WORKS, references_section
+from fairtrial.report.judged.references import references_section, tests_of
+from fairtrial.report.sections.references import bibliography
+from fairtrial.significance import advise
 from tests.report.judged.cases import sections
 
 
-def used(name):
-    return sections(name)["references"].tables[0].frame["described in"].to_dict()
+def notes_of(name):
+    return " ".join(sections(name)["references"].notes)
 
 
 def test_measures_and_tests_that_were_used():
-    found = used("two classes")
-    assert found["h measure"] == get_measure("h_measure").facts.cite
-    assert {"mcnemar", "delong", "bootstrap difference", "permutation test", "holm"} <= set(found)
+    found = notes_of("two classes")
+    assert "For: h measure" in found
+    assert f"{bibliography()['Hand 2009']} For: " in found
+    for name in ("mcnemar", "delong", "bootstrap difference", "permutation test", "holm", "wilson"):
+        assert name in found
     assert "corrected resampled t" not in found
-    assert used("folded")["corrected resampled t"] == WORKS["corrected_resampled_t"]
-    assert "delong" not in used("labels only")
+    assert f"{bibliography()['Nadeau & Bengio 2003']} For: corrected resampled t." in notes_of("folded")
+    assert "delong" not in notes_of("labels only")
+    assert "For: mcnemar" not in notes_of("one model")
+
+
+def test_each_work_once_in_alphabetical_order():
+    notes = references_section(["accuracy", "accuracy", "brier"], ["holm", "delong", "holm"]).notes
+    assert len(notes) == len(set(notes))
+    assert sum("Holm" in note for note in notes) == 1
 
 
 def test_scores_of_another_measure_have_no_reference():
-    frame = references_section(["my own score"], ["friedman", "(iman_davenport)"]).tables[0].frame
-    assert frame.index.tolist() == ["friedman", "iman davenport"]
+    assert references_section(["my own score"], []).notes == ()
+    assert references_section(["my own score"], []).sentences == ()
+
+
+def test_the_tests_of_a_verdict():
+    table = [[0.9, 0.8, 0.7], [0.8, 0.6, 0.7], [0.7, 0.6, 0.5], [0.9, 0.5, 0.6], [0.8, 0.7, 0.4]]
+    assert tests_of(advise(table)) == ["iman_davenport", "bergmann"]

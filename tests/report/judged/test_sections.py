@@ -60,3 +60,15 @@ def test_a_page_is_made_and_names_are_escaped():
 def test_the_line_under_the_title():
     assert subtitle_of_judgement(judged("many sets")) == "2 models, 5 data sets, 200 rows"
     assert subtitle_of_judgement(judged("one model")) == "1 model, 1 data set, 160 rows"
+
+
+def test_a_report_is_written_of_a_judgement_also_of_a_counted_file(tmp_path):
+    from fairtrial import write_report
+    from fairtrial.study import judge
+
+    page = write_report(judged("labels only"), tmp_path / "held.html")
+    assert "<h1>Judgement on predictions</h1>" in page.read_text(encoding="utf-8")
+    path = tmp_path / "labels.csv"
+    TABLES["labels only"]().to_csv(path, index=False)
+    page = write_report(judge(str(path), stream=True), tmp_path / "counted.html", title="Counted")
+    assert "<h1>Counted</h1>" in page.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from fairtrial.report.judged.naming import (
     without_lone_set,
 )
 from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sections.naming import keys_of, measure_words
+from fairtrial.report.sections.naming import measure_words
 from fairtrial.report.sentence import Sentence, say, shown
 
 if TYPE_CHECKING:
@@ -136,20 +136,22 @@ def _agreement(own: pd.DataFrame, measure: str) -> Sentence:
 
 
 def _figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """The differences of the test that decides, with their intervals, for each data set."""
+    """The differences of the test that decides, with their intervals: of as many data sets as there is room for."""
     from fairtrial.report.curves import draw_intervals
 
-    pairs = turned(judgement)
-    pairs = pairs[pairs["decides"] & np.isfinite(pairs[["difference", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
+    pairs = turned(judgement).rename(columns={"difference": "estimate"})
+    pairs = pairs[pairs["decides"] & np.isfinite(pairs[["estimate", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
     several, measure = len(datasets_of(judgement)) > 1, measure_words(judgement.main)
-    chosen = largest(judgement)
-    figures = []
-    for name, key in zip(chosen, keys_of(chosen), strict=True):
-        own = pairs[pairs["dataset"] == name].rename(columns={"difference": "estimate"})
-        if len(own) and len(own) <= _MOST_DRAWN:
-            where = f" on {name}" if several else ""
-            title = f"Differences in {measure}{where}, first less second"
-            frame = own[["first", "second", "estimate", "low", "high"]].reset_index(drop=True)
-            alt = f"Dots and intervals: the difference in {measure}{where} of each pair of models. The table has these numbers."
-            figures.append(Figure(f"pairs-differences-{key}", title, draw_intervals(frame, title=title), alt, frame))
-    return tuple(figures)
+    chosen, lines = [], 0
+    for name in largest(judgement):
+        lines += int((pairs["dataset"] == name).sum())
+        chosen += [name] * (lines <= _MOST_DRAWN)
+    own = pairs[pairs["dataset"].isin(chosen)]
+    if own.empty:
+        return ()
+    if several:
+        own = own.assign(second=[f"{second} on {name}" for second, name in zip(own["second"], own["dataset"], strict=True)])
+    title = f"Differences in {measure}, first less second"
+    frame = own[["first", "second", "estimate", "low", "high"]].reset_index(drop=True)
+    alt = f"Dots and intervals: the difference in {measure} of each pair of models. The table has the same numbers."
+    return (Figure("pairs-differences", title, draw_intervals(frame, title=title), alt, frame),)
