@@ -37,7 +37,7 @@ def sections_of_verdict(verdict: Verdict) -> list[Section]:
     >>> [section.key for section in sections_of_verdict(found)]
     ['answer', 'verdict', 'references']
     """
-    from fairtrial.report.judged.references import references_section, tests_of
+    from fairtrial.report.judged.references import references_section, used_by
     from fairtrial.report.sections.naming import joined
     from fairtrial.report.sentence import Sentence
 
@@ -46,7 +46,7 @@ def sections_of_verdict(verdict: Verdict) -> list[Section]:
     told = (first, joined([each for one in rest for each in (one, Sentence(" "))][:-1])) if rest else (first,)
     answer = Section("answer", "The answer", told)
     measures = [verdict.measure] if verdict.measure else []
-    return [answer, verdict_part, references_section(measures, tests_of(verdict))]
+    return [answer, verdict_part, references_section(measures, used_by(verdict))]
 
 
 def subtitle_of_verdict(verdict: Verdict) -> str:

@@ -1,5 +1,5 @@
-from fairtrial.report.judged.references import references_section, tests_of
-from fairtrial.report.sections.references import bibliography
+from fairtrial.report.judged.references import PAIRED, WORKS, references_section, used_by
+from fairtrial.report.sections.references import bibliography, works_of
 from fairtrial.significance import advise
 from tests.report.judged.cases import sections
 
@@ -20,6 +20,12 @@ def test_measures_and_tests_that_were_used():
     assert "For: mcnemar" not in notes_of("one model")
 
 
+def test_every_paired_test_has_its_works_in_full():
+    for cite in PAIRED.values():
+        assert set(works_of(cite)) <= set(WORKS)
+    assert not set(WORKS) & set(bibliography())
+
+
 def test_each_work_once_in_alphabetical_order():
     notes = references_section(["accuracy", "accuracy", "brier"], ["holm", "delong", "holm"]).notes
     assert len(notes) == len(set(notes))
@@ -31,6 +37,6 @@ def test_scores_of_another_measure_have_no_reference():
     assert references_section(["my own score"], []).sentences == ()
 
 
-def test_the_tests_of_a_verdict():
+def test_the_used_by_a_verdict():
     table = [[0.9, 0.8, 0.7], [0.8, 0.6, 0.7], [0.7, 0.6, 0.5], [0.9, 0.5, 0.6], [0.8, 0.7, 0.4]]
-    assert tests_of(advise(table)) == ["iman_davenport", "bergmann"]
+    assert used_by(advise(table)) == ["iman_davenport", "bergmann"]
