@@ -1,3 +1,4 @@
+import subprocess
 import sys
 import types
 
@@ -89,3 +90,16 @@ def test_one_in_words():
     assert "fairtrial.learners.machines.SMO" in told
     assert "exponent = 1.0" in told
     assert "gaps filled" in one("logistic-regression")
+
+
+def test_usual_names_are_those_that_a_look_through_scikit_learn_finds():
+    found = catalogue.scikit_learn_classes()
+    assert all(catalogue.learner_class(name) is found[name] for name in catalogue._USUAL)
+
+
+def test_usual_names_need_no_look_through_scikit_learn():
+    code = (
+        "import sys; from fairtrial.learners import make_learner; make_learner('gaussian-nb'); "
+        "assert 'sklearn.utils.discovery' not in sys.modules, 'looked through'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

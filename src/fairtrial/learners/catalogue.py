@@ -40,6 +40,22 @@ _ALIASES = {
 }
 # These need another learner, or more than numbers on a scale; their full names work.
 _LEFT_OUT = ("ClassifierChain", "SelfTrainingClassifier", "RadiusNeighborsClassifier", "CategoricalNB")
+# scikit-learn's can be found by looking through all of it, which takes a second: those that are asked for most go before.
+_USUAL = {
+    "decision-tree": "tree.DecisionTreeClassifier",
+    "dummy": "dummy.DummyClassifier",
+    "extra-trees": "ensemble.ExtraTreesClassifier",
+    "gaussian-nb": "naive_bayes.GaussianNB",
+    "gradient-boosting": "ensemble.GradientBoostingClassifier",
+    "hist-gradient-boosting": "ensemble.HistGradientBoostingClassifier",
+    "k-neighbors": "neighbors.KNeighborsClassifier",
+    "linear-discriminant-analysis": "discriminant_analysis.LinearDiscriminantAnalysis",
+    "linear-svc": "svm.LinearSVC",
+    "logistic-regression": "linear_model.LogisticRegression",
+    "mlp": "neural_network.MLPClassifier",
+    "random-forest": "ensemble.RandomForestClassifier",
+    "svc": "svm.SVC",
+}
 _OTHERS = {"xgboost": "xgboost.XGBClassifier", "lightgbm": "lightgbm.LGBMClassifier", "catboost": "catboost.CatBoostClassifier"}
 
 
@@ -61,6 +77,8 @@ def learner_class(name: str) -> type[Any]:
         return registry[name]
     if name in _OTHERS:
         return _installed(name)
+    if name in _USUAL:
+        return _imported(f"sklearn.{_USUAL[name]}")
     if name in scikit_learn_classes():
         return scikit_learn_classes()[name]
     if "." in name:
