@@ -25,6 +25,7 @@ $(VENV)/.ready: pyproject.toml
 demo: $(VENV)/.ready
 	@mkdir -p demo
 	$(BIN)/fairtrial run studies/quickstart.toml --store demo/quickstart.fairtrial
+	$(BIN)/fairtrial report demo/quickstart.fairtrial --out demo/quickstart.html
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal
@@ -48,6 +49,7 @@ pictures: $(VENV)/.ready
 	$(BIN)/python docs/make_simulation_pictures.py
 	$(BIN)/python docs/make_shift_pictures.py
 	$(BIN)/python docs/make_tree_pictures.py
+	$(BIN)/python docs/make_report_pictures.py
 
 $(VENV)/.bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
@@ -59,6 +61,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/dob_scv.py
 	$(BIN)/python -m benchmarks.c45 --write
 	$(BIN)/python benchmarks/study.py
+	$(BIN)/python benchmarks/judge.py
 
 calibration: $(VENV)/.bench
 	$(BIN)/python benchmarks/calibration.py
