@@ -5,19 +5,21 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
 
 import psutil
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 from fairtrial.study.engine.coordinator import run
 from fairtrial.study.store.store import Store
 
 from .study.loopback import loopback
 from .study.small_study import Watching
-from .study.whole_study import TRIALS, harmful_study, whole_study
+from .study.whole_study import TRIALS, Careless, Patient, Sleepy, Trusting, harmful_study, whole_study
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -52,6 +54,63 @@ def test_any_number_of_workers_leaves_the_same_evidence(tmp_path, evidence, engi
     summary = run(whole_study(), tmp_path / "a.fairtrial", engine=engine, jobs=jobs, progress=False)
     assert (summary.done, summary.failed) == (TRIALS, 0)
     assert digest(tmp_path / "a.fairtrial") == evidence
+
+
+def test_a_careless_neighbour_changes_nothing_for_the_others(tmp_path):
+    """The learner that trusts its surroundings answers as it does alone, in every trial."""
+    together, alone = tmp_path / "together.fairtrial", tmp_path / "alone.fairtrial"
+    run(whole_study(learners={"careless": Careless(), "trusting": Trusting()}), together, jobs=1, progress=False)
+    run(whole_study(learners={"trusting": Trusting()}), alone, jobs=1, progress=False)
+    with Store.open(together) as both, Store.open(alone) as single:
+        beside, expected = (predictions_of(store, "trusting") for store in (both, single))
+    assert len(beside) == TRIALS // 6
+    assert beside == expected
+    assert len({tuple(each) for each in beside.values()}) > 1
+
+
+def predictions_of(store, learner):
+    archive = store.archive()
+    trials = archive.trials()
+    chosen = trials[trials["learner"] == learner]
+    assert set(chosen["status"]) == {"ok"}
+    names = chosen.set_index("trial")[["dataset", "condition", "level", "repeat", "fold"]]
+    found = archive.predictions(list(chosen["trial"]))
+    return {tuple(names.loc[trial]): each.prediction.tolist() for trial, each in zip(chosen["trial"], found, strict=True)}
+
+
+@pytest.mark.parametrize("engine", ["local", "cluster"])
+def test_a_study_that_ends_or_is_stopped_leaves_those_beside_it_alone(tmp_path, request, engine):
+    """A learner waits until two other studies have run beside its own, on the same workers."""
+    where = {"jobs": 1} if engine == "local" else {"engine": request.getfixturevalue("crowded").address}
+    folder, stop, summaries = tmp_path / "folder", threading.Event(), []
+    folder.mkdir()
+    patient = whole_study(data=["iris"], conditions=None, learners={"patient": Patient(str(folder)), "bayes": GaussianNB()})
+    thread = threading.Thread(
+        target=lambda: summaries.append(run(patient, tmp_path / "a.fairtrial", progress=False, **where))
+    )
+    thread.start()
+    wait_for(folder / "begun")
+    short = whole_study(data=["iris"], conditions=None, learners={"sleepy": Sleepy()})
+    assert str(run(short, tmp_path / "b.fairtrial", progress=False, **where)).startswith("all 6 trials are stored")
+    stopped = run(short, tmp_path / "c.fairtrial", progress=Watching(1, stop.set), stop=stop, **where)
+    assert stopped.failed == 0
+    (folder / "end").touch()
+    thread.join(120)
+    assert [(each.done, each.failed) for each in summaries] == [(12, 0)]
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """One worker process that runs several chunks at once."""
+    with loopback(tmp_path_factory.mktemp("crowded"), 1, "--nthreads", "3") as here:
+        yield here
+
+
+def wait_for(file):
+    until = time.monotonic() + 60
+    while not file.exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def coordinator(path, mark):

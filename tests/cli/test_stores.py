@@ -21,6 +21,7 @@ def test_export_refuses_in_one_sentence(run, finished, tmp_path):
     there.write_text("mine")
     told = run("export", finished[0], "--csv", there)
     assert told.exit_code == 2
+    assert "--force" in told.stderr
     assert there.read_text() == "mine"
     assert run("export", finished[0], "--csv", there, "--force").exit_code == 0
     nowhere = run("export", tmp_path / "nowhere.fairtrial", "--csv", tmp_path / "x.csv")
@@ -28,9 +29,30 @@ def test_export_refuses_in_one_sentence(run, finished, tmp_path):
     assert "Traceback" not in nowhere.output
 
 
+def test_export_refuses_a_file_whose_ending_says_something_else(run, finished, tmp_path):
+    for option, name, other in (("--csv", "x.parquet", "--parquet"), ("--parquet", "x.csv", "--csv")):
+        told = run("export", finished[0], option, tmp_path / name)
+        assert told.exit_code == 2
+        assert f"use {other}" in told.stderr
+    assert run("export", finished[0], "--csv", tmp_path / "x.txt").exit_code == 0
+    assert {each.name for each in tmp_path.iterdir()} == {"x.txt"}
+
+
+def test_merge_needs_a_target_and_names_it_as_an_option(run, finished, tmp_path):
+    part = tmp_path / "part.fairtrial"
+    part.write_bytes(finished[0].read_bytes())
+    told = run("merge", part, finished[0])
+    assert told.exit_code == 2
+    assert "--store" in told.stderr
+    assert part.read_bytes() == finished[0].read_bytes()
+    whole = tmp_path / "whole.fairtrial"
+    assert run("merge", part, finished[0], "--store", whole).stdout.startswith(f"{whole}: ")
+    assert run("merge", part, whole, "--store", whole).exit_code == 2
+
+
 def test_merge_refuses_what_is_no_store(run, finished, tmp_path):
     foreign = tmp_path / "foreign.fairtrial"
     foreign.write_text("no database")
-    told = run("merge", tmp_path / "all.fairtrial", finished[0], foreign)
+    told = run("merge", finished[0], foreign, "--store", tmp_path / "all.fairtrial")
     assert told.exit_code == 2
     assert "foreign.fairtrial" in told.stderr

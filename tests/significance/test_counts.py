@@ -206,3 +206,7 @@ def test_bad_input_gets_one_sentence():
         cochran_q([1, 0], {"a": [1, 0]})
     with pytest.raises(InputError, match="rows x learners"):
         cochran_q([1, 0], [1, 0])
+
+
+def test_one_tie_is_singular():
+    assert sign_test([0.5, 0.7, 0.9], [0.5, 0.6, 0.7]).ties == "1 tie dropped"

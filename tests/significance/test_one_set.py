@@ -123,3 +123,37 @@ def test_level_on_a_single_data_set():
         d = np.sqrt(0.1) * rng.normal() + np.sqrt(0.9) * rng.normal(size=10)
         wrong += advise(pd.DataFrame({"fold": range(10), "a": d, "b": 0.0})).p_value <= 0.05
     assert wrong / 400 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 400)
+
+
+@pytest.mark.parametrize("method", ["bergmann", "holm", "none"])
+def test_statistic_p_and_effect_are_those_of_one_pair(method):
+    for seed in range(30):
+        frame = pd.DataFrame({"fold": range(10)}).assign(
+            **dict(zip("abc", np.random.default_rng(seed).normal(size=(3, 10)), strict=True))
+        )
+        verdict = advise(frame, posthoc=method)
+        raw = {pair: corrected_t(frame[pair[0]] - frame[pair[1]], 0.1) for pair in ("ab", "ac", "bc")}
+        least = min(raw, key=raw.get)
+        d = frame[least[0]] - frame[least[1]]
+        error = np.sqrt((1 / 10 + 0.1 / 0.9) * d.var(ddof=1))
+        assert verdict.pair == tuple(least)
+        assert verdict.outcome.statistic == pytest.approx(d.mean() / error)
+        assert verdict.outcome.effect.estimate == pytest.approx(d.mean())
+        assert verdict.outcome.effect.high == pytest.approx(d.mean() + stats.t.ppf(0.975, 9) * error)
+        assert verdict.p_value == pytest.approx(min(1, (1 if method == "none" else 3) * raw[least]))
+        assert (
+            f"of {least[0]} and {least[1]}, which have the smallest p, statistic {d.mean() / error:.4g}, p = " in verdict.words
+        )
+        assert f"Size, {least[0]} against {least[1]}: mean difference {d.mean():.4g}" in verdict.words
+
+
+def test_what_is_true_of_one_pair_is_not_said_of_all():
+    a = np.round(np.linspace(0.7, 0.9, 10), 3)
+    away = np.array([1, -1] * 5) * 0.01 + 0.001
+    first = advise(pd.DataFrame({"fold": range(10), "a": a, "b": a, "c": a + away}))
+    assert first.pair == ("a", "c")  # every adjusted p is 1, and a and b come first
+    assert "alike" not in first.words
+    with pytest.warns(UndefinedMeasureWarning):
+        second = advise(pd.DataFrame({"fold": range(10), "a": a, "b": a, "c": a + 0.05}))
+    assert "On every split a and b score alike." in second.words
+    assert "The learners score alike" not in second.words

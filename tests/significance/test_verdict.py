@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.significance.advise import advise
+from fairtrial.significance.verdict import least
 
 # Where all data sets order the learners alike, Kendall's W has no limits.
 pytestmark = pytest.mark.filterwarnings("ignore:Kendall's W")
@@ -130,3 +131,10 @@ def test_splits_of_one_data_set_are_ordered_by_their_means():
     first = verdict.posthoc.frame().iloc[0]
     assert first["statistic"] > 0
     assert first["effect"] == pytest.approx(frame["A"].mean() - 0.8)
+
+
+def test_the_pair_of_the_main_test():
+    rng = np.random.default_rng(0)
+    assert advise(pd.DataFrame(rng.normal(size=(8, 2)), columns=["a", "b"])).pair == ("a", "b")
+    assert advise(pd.DataFrame(rng.normal(size=(8, 3)), columns=["a", "b", "c"])).pair is None
+    assert least([0.2, float("nan"), 0.1, 0.1]) == 2

@@ -183,3 +183,7 @@ def test_type_1_error_with_ties_is_held():
     sizes = rng.integers(1, 5, 15)
     p = [wilcoxon(sizes * rng.choice([-1, 1], 15), np.zeros(15)).p_value for _ in range(1500)]
     assert 0.025 < np.mean(np.array(p) <= 0.05) <= 0.05 + 0.012
+
+
+def test_one_zero_is_singular():
+    assert "1 zero difference dropped" in wilcoxon([0.5, 0.7, 0.9], [0.5, 0.6, 0.7]).zeros

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.evidence import CODES, NUMBERS, pack
+from fairtrial.study.plan.identity import split_hash, trial_key
 from fairtrial.study.records import Evidence, Rows
 from fairtrial.study.store.store import Link, Store
 
@@ -68,7 +69,7 @@ class SmallStudy:
         ]
 
     def key(self, link):
-        return hashlib.blake2b(repr((link, self.seed)).encode(), digest_size=16).digest()
+        return trial_key(self.seed, link.data, link.split.hex(), link.condition, link.learner)
 
     def arrays(self, link):
         """Prediction and scores of a trial: drawn from its key, so that they can be made again."""
@@ -107,13 +108,8 @@ def _splits(data):
         (drawn, out),
         (out, drawn),
     ]
-    return [
-        (
-            hashlib.blake2b(repr((train.tolist(), test.tolist(), i)).encode(), digest_size=16).digest(),
-            Rows(train, test, i // 2, i % 2),
-        )
-        for i, (train, test) in enumerate(parts)
-    ]
+    numbered = [Rows(train, test, i // 2, i % 2) for i, (train, test) in enumerate(parts)]
+    return [(bytes.fromhex(split_hash(rows)), rows) for rows in numbered]
 
 
 @contextmanager

@@ -164,6 +164,13 @@ def tell_and_sleep(owner):
     time.sleep(600)
 
 
+def tell_and_wait(owner):
+    """Until the file `folder` is there."""
+    tell(owner)
+    while not os.path.exists(owner.folder):
+        time.sleep(0.02)
+
+
 def tell_and_sleep_once(owner):
     if not os.path.exists(owner.note):
         tell_and_sleep(owner)
@@ -221,6 +228,7 @@ DEEDS = {
     "tell": tell,
     "tell and sleep": tell_and_sleep,
     "tell and sleep once": tell_and_sleep_once,
+    "tell and wait": tell_and_wait,
     "reserve": reserve,
     "chdir": chdir,
     "close output": close_output,

@@ -4,14 +4,17 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-TRIALS = 2 * 2 * 4 * 2 * 3
+TRIALS = 2 * 2 * 6 * 2 * 3
 
 
 class Sleepy(GaussianNB):
@@ -20,6 +23,48 @@ class Sleepy(GaussianNB):
     def fit(self, X, y):
         time.sleep(0.02)
         return super().fit(X, y)
+
+
+class Patient(GaussianNB):
+    """Naive Bayes that says that it has begun, and waits until it may end."""
+
+    def __init__(self, folder=""):
+        super().__init__()
+        self.folder = folder
+
+    def fit(self, X, y):
+        Path(self.folder, "begun").touch()
+        while not Path(self.folder, "end").exists():
+            time.sleep(0.02)
+        return super().fit(X, y)
+
+
+class Careless(DecisionTreeClassifier):
+    """Sets what holds for its whole process, and leaves it so."""
+
+    def fit(self, X, y):
+        if np.geterr()["under"] == "raise":
+            raise RuntimeError("what it set before still holds")
+        fitted = super().fit(X, y)
+        sklearn.set_config(transform_output="pandas", assume_finite=True)
+        np.seterr(all="raise")
+        os.environ["FAIRTRIAL_TEST_CARELESS"] = "1"
+        os.chdir("/")
+        sys.path.insert(0, "/")
+        return fitted
+
+
+class Trusting(GaussianNB):
+    """Fails, or answers something else, where a neighbour's settings hold."""
+
+    def fit(self, X, y):
+        scaled = StandardScaler().fit_transform(X)
+        np.log(scaled[:1, :1] * 0.0)
+        self.spoilt_ = "FAIRTRIAL_TEST_CARELESS" in os.environ or os.getcwd() == "/" or sys.path[0] == "/"
+        return super().fit(scaled, y)
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X)) if self.spoilt_ else super().predict(StandardScaler().fit_transform(X))
 
 
 class Misbehaving(ClassifierMixin, BaseEstimator):
@@ -42,23 +87,24 @@ class Misbehaving(ClassifierMixin, BaseEstimator):
         return np.repeat(self.classes_[:1], len(X))
 
 
-def whole_study():
-    """Two data sets x two conditions x four learners x two repeats of three folds."""
+def whole_study(**changes):
+    """Two data sets x two conditions x six learners x two repeats of three folds; or with other sections."""
     from fairtrial.study.declare.study import Study
 
-    return Study(
-        data=["iris", "wine"],
-        learners={
+    sections = {
+        "data": ["iris", "wine"],
+        "learners": {
             "bayes": GaussianNB(),
             "tree": DecisionTreeClassifier(),
             "forest": RandomForestClassifier(3),
             "sleepy": Sleepy(),
+            "careless": Careless(),
+            "trusting": Trusting(),
         },
-        conditions={"class-noise": [0, 0.1]},
-        resampling={"scheme": "stratified", "folds": 3, "repeats": 2},
-        seed=7,
-        name="whole",
-    )
+        "conditions": {"class-noise": [0, 0.1]},
+        "resampling": {"scheme": "stratified", "folds": 3, "repeats": 2},
+    }
+    return Study(**{**sections, **changes}, seed=7, name="whole")
 
 
 def harmful_study():

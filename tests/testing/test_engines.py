@@ -76,8 +76,8 @@ def test_an_engine_that_changes_answers_is_found_out(change, message):
 
 @pytest.mark.usefixtures("scripted")
 def test_an_engine_that_loses_work_in_silence_is_found_out():
-    # What is not answered is sent again; where it never is, the trial fails with its worker, which this learner must not.
-    with pytest.raises(AssertionError, match="naive Bayes must end as ok, got crash: lost three times"):
+    # What is not answered is sent again; where it never is, that is the engine's fault and no trial's.
+    with pytest.raises(AssertionError, match="each trial must be answered: the engine Scripted answered 3 times without"):
         check_engine(lambda: Scripted(lambda found: [each for each in found if each.key[1] != 0]))
 
 

@@ -28,6 +28,9 @@ def export(
     with refusals(), spoken():
         if csv is None and parquet is None:
             raise InputError("export must be told a file: --csv FILE or --parquet FILE")
+        for path, kind, other in ((csv, "csv", "parquet"), (parquet, "parquet", "csv")):
+            if path is not None and path.suffix.lower() == f".{other}":
+                raise InputError(f"--{kind} must not name a .{other} file, got {path}: use --{other}, or another ending")
         with Store.open(store) as kept:
             archive = kept.archive(study)
             for path, kind in ((csv, "csv"), (parquet, "parquet")):
@@ -38,11 +41,11 @@ def export(
 
 @app.command()
 def merge(
-    target: Annotated[Path, typer.Argument(help="The file that gets all evidence; it is made where it is not there.")],
     parts: Annotated[list[Path], typer.Argument(help="The files to merge, such as the shards of a study.")],
+    store: Annotated[Path, typer.Option(help="The file that gets all evidence; it is made where it is not there.")],
 ) -> None:
     """Put the evidence of several files into one. The order does not matter; merging again changes nothing."""
     from fairtrial.study.store.merging import merge as merge_stores
 
     with refusals(), spoken():
-        typer.echo(str(merge_stores(target, parts)))
+        typer.echo(str(merge_stores(store, parts)))

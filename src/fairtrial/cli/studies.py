@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fairtrial.cli.application import app
-from fairtrial.cli.printing import print_frame, refusals, spoken
+from fairtrial.cli.printing import print_frame, refusals, spoken, stopped_with
 
 STORE = Annotated[Path, typer.Argument(help="The file with the evidence: what `fairtrial run` wrote, *.fairtrial.")]
 NAME = Annotated[str | None, typer.Option(help="The study's name, for a file that holds several; the last one without it.")]
@@ -35,29 +35,35 @@ def run(
         bool, typer.Option("--allow-local-code", help="Let the study import learners that are not installed as packages.")
     ] = False,
     progress: Annotated[
-        bool | None, typer.Option("--progress/--quiet", help="Show the progress; on a terminal only, without it.")
+        bool | None,
+        typer.Option(
+            "--progress/--quiet", help="Show the progress, or only failures; lines for a log, off a terminal, without it."
+        ),
     ] = None,
 ) -> None:
     """Run a study: only what the store does not hold yet. Ctrl-C stops cleanly; the same command goes on."""
-    from fairtrial.study.declare.options import jobs_of, limits_of, shard_of
-    from fairtrial.study.declare.study import Study
-    from fairtrial.study.engine.coordinator import run as run_study
-    from fairtrial.study.plan.dry_run import dry_run as plan_only
+    with refusals(), spoken(), stopped_with("stopped before anything ran: run the same command again"):
+        from fairtrial.study.declare.options import jobs_of, limits_of, shard_of
+        from fairtrial.study.declare.study import Study
+        from fairtrial.study.engine.coordinator import run as run_study
+        from fairtrial.study.engine.engine import known_engine
+        from fairtrial.study.plan.dry_run import dry_run as plan_only
 
-    with refusals(), spoken():
         declared = Study.read(study, allow_local_code=allow_local_code)
         path = store or Path(f"{declared.name}.fairtrial")
-        part, again = shard_of(shard), tuple(retry or ())
-        options: dict[str, Any] = {"retry": again, "shard": part}
+        part = shard_of(shard)
+        limits = limits_of(declared, limit_time, limit_memory)
+        options: dict[str, Any] = {"retry": tuple(retry or ()), "shard": part, "limits": limits}
         if dry_run:
+            known_engine(engine, jobs)
             typer.echo(str(plan_only(declared, path, jobs=jobs_of(jobs), **options)))
             raise typer.Exit
-        limits = limits_of(declared, limit_time, limit_memory)
-        done = run_study(declared, path, jobs=jobs, engine=engine, limits=limits, progress=progress, **options)
-        if done.interrupted:
+        done = run_study(declared, path, jobs=jobs, engine=engine, progress=progress, **options)
+        if progress is False and (done.interrupted or done.failed):
             typer.echo(str(done), err=True)
+        if done.interrupted:
             raise typer.Exit(130)
-        typer.echo(f"{done}\n")
+    with refusals(), spoken(), stopped_with(f"stopped: all trials are stored; fairtrial results {path} shows what they found"):
         _tell(path, declared.name, part)
 
 
@@ -88,7 +94,7 @@ def results(
     what: Annotated[
         str, typer.Option("--show", help="summary, table, scores, robustness, deterioration, verdict, failures or times.")
     ] = "summary",
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with all digits, instead of a table.")] = False,
     study: NAME = None,
 ) -> None:
     """Results of a study: any measure after the fact, robustness, verdict, failures, times."""
@@ -96,7 +102,8 @@ def results(
     from fairtrial.study.results.results import open_results
 
     with refusals(), spoken():
-        found = results_view(open_results(store, study), what, measure=measure, condition=condition, level=level)
+        place: dict[str, Any] = {"condition": condition, "level": level}
+        found = results_view(open_results(store, study), what, measure=measure, exact=csv, **place)
         if isinstance(found, str):
             typer.echo(found)
         elif csv:

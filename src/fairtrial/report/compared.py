@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtrial.report.section import Section
-from fairtrial.report.sections.naming import measure_words
+from fairtrial.report.sections.leading import best_of
+from fairtrial.report.sections.naming import in_a_row, measure_words
 from fairtrial.report.sections.verdict import figures, said
 from fairtrial.report.sections.verdict_tables import Judged, facts_table, further_tables, learners_table
 from fairtrial.study.archive import ConditionFacts
@@ -25,8 +26,8 @@ def verdict_section(verdict: Verdict, key: str = "verdict") -> Section:
     """The verdict in words, figures and tables, with every choice and its reason."""
     judged = judged_scores(verdict, key)
     tables = (facts_table(judged), learners_table(judged), *further_tables(judged))
-    words = measure_words(verdict.measure) if verdict.measure else "the scores"
-    return Section("verdict", "The verdict", said(judged, words), figures(judged), tables, verdict.findings[1:])
+    told = said(judged, measure_words(verdict.measure) if verdict.measure else "the scores")
+    return Section("verdict", "The verdict", told, figures(judged), tables, verdict.findings[1:])
 
 
 def sections_of_verdict(verdict: Verdict) -> list[Section]:
@@ -38,13 +39,10 @@ def sections_of_verdict(verdict: Verdict) -> list[Section]:
     ['answer', 'verdict', 'references']
     """
     from fairtrial.report.judged.references import references_section, used_by
-    from fairtrial.report.sections.naming import joined
-    from fairtrial.report.sentence import Sentence
 
-    verdict_part = verdict_section(verdict)
+    verdict_part, judged, words = verdict_section(verdict), judged_scores(verdict), measure_words(verdict.measure or "score")
     first, *rest = verdict_part.sentences
-    told = (first, joined([each for one in rest for each in (one, Sentence(" "))][:-1])) if rest else (first,)
-    answer = Section("answer", "The answer", told)
+    answer = Section("answer", "The answer", (in_a_row([first, best_of(judged, words)]), in_a_row(rest)))
     measures = [verdict.measure] if verdict.measure else []
     return [answer, verdict_part, references_section(measures, used_by(verdict))]
 

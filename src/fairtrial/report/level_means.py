@@ -13,6 +13,7 @@ from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.measures.measure import Measure, get_measure
 from fairtrial.report.places import lines_of
 from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.results import split_spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,22 +87,14 @@ def _over_splits(
 
 def share_tested(results: Results, dataset: str, splits: list[tuple[int, int]]) -> float:
     """The mean share of rows that these splits (repeat, fold) test on; NaN without splits or where none train."""
-    shares = []
-    for repeat, fold in splits:
-        train, test = results.archive.split(dataset, repeat, fold)
-        shares.append(len(test) / max(1, len(test) + len(np.unique(train))))
-    share = float(np.mean(shares)) if shares else float("nan")
-    return share if share < 1 else float("nan")
+    return split_spread.share_tested(results.archive, dataset, splits) if splits else float("nan")
 
 
 def _interval(values: FloatArray, share: float, alpha: float, measure: Measure) -> tuple[float, float, float]:
     """Mean and limits that the measure can reach; limits are NaN for fewer than two values."""
-    from scipy.stats import t
-
-    n = len(values)
-    mean = float(values.mean()) if n else float("nan")
-    if n < 2 or not np.isfinite(values).all():
+    mean = float(values.mean()) if len(values) else float("nan")
+    if len(values) < 2 or not np.isfinite(values).all():
         return mean, float("nan"), float("nan")
-    half = float(t.ppf(1 - alpha / 2, n - 1) * np.sqrt((1 / n + share / (1 - share)) * values.var(ddof=1)))
+    half = split_spread.half_width(values, share, alpha)
     lowest, highest = measure.facts.range
     return mean, float(np.maximum(mean - half, lowest)), float(np.minimum(mean + half, highest))

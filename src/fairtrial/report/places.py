@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,18 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 CLEAN = "clean"
+SHIFTS = ("class-proportion", "concept-change", "covariate-shift", "prior-shift", "selection-bias")
+"""Conditions that are no noise: the cases come from elsewhere."""
+
+
+def main_of(conditions: Sequence[ConditionFacts]) -> ConditionFacts:
+    """The condition that changes nothing; the first one where there is none."""
+    return next((each for each in conditions if each.name == CLEAN), conditions[0])
 
 
 def main_condition(results: Results) -> ConditionFacts:
     """The condition that changes nothing; a study without it is looked at under its first one."""
-    conditions = results.archive.conditions
-    return next((each for each in conditions if each.name == CLEAN), conditions[0])
+    return main_of(results.archive.conditions)
 
 
 def changed_conditions(results: Results, *, test_alone: bool) -> dict[str, list[ConditionFacts]]:
@@ -35,13 +41,40 @@ def changed_conditions(results: Results, *, test_alone: bool) -> dict[str, list[
     return {name: sorted(own, key=lambda each: each.level) for name, own in found.items()}
 
 
+def level_of(condition: ConditionFacts) -> float:
+    """Its level; NaN for a condition without one, which a study holds as 1: its description has no level.
+
+    >>> level_of(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
+    nan
+    """
+    declared = condition.description
+    without = condition.level == 1 and bool(declared) and declared.get("level") is None
+    return float("nan") if without else float(condition.level)
+
+
 def told(condition: ConditionFacts) -> str:
     """Its name, and its level where it has one.
 
-    >>> told(ConditionFacts("class-noise", 0.1, "", {}))
-    'class-noise 0.1'
+    >>> told(ConditionFacts("class-noise", 0.1, "", {})), told(ConditionFacts("clean", 0.0, "", {}))
+    ('class-noise 0.1', 'clean')
     """
-    return condition.name if condition.name == CLEAN or isnan(condition.level) else f"{condition.name} {condition.level:g}"
+    level = level_of(condition)
+    return condition.name if condition.name == CLEAN or isnan(level) else f"{condition.name} {level:g}"
+
+
+def with_levels(frame: pd.DataFrame, conditions: Iterable[ConditionFacts]) -> pd.DataFrame:
+    """The frame with NaN as the level of conditions without one."""
+    without = [each.name for each in conditions if isnan(level_of(each))]
+    return frame.assign(level=frame["level"].where(~frame["condition"].astype(object).isin(without)))
+
+
+def of_drift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
+    """Whether a condition belongs to drift: it changes the test part alone, or both parts as a shift or beside one that does."""
+    declared = dict(condition.description)
+    if declared.get("part") != "all":
+        return declared.get("part") == "test"
+    twin = {**declared, "part": "test"}
+    return declared.get("condition") in SHIFTS or any(dict(each.description) == twin for each in conditions)
 
 
 def lines_of(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArray[np.bool_]:
@@ -51,18 +84,28 @@ def lines_of(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArray[np.b
     return np.asarray((frame["condition"].astype(object) == condition.name).to_numpy() & same)
 
 
+def keys_in_order(names: Iterable[str]) -> list[str]:
+    """A key for each name: lower case with hyphens, numbered where two names give the same.
+
+    >>> keys_in_order(["f_score", "class-noise 0.2", "F score", "<b>"])
+    ['f-score', 'class-noise-0-2', 'f-score-2', 'b']
+    """
+    found: list[str] = []
+    for name in names:
+        plain = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-") or "name"
+        key, number = plain, 1
+        while key in found:
+            number += 1
+            key = f"{plain}-{number}"
+        found.append(key)
+    return found
+
+
 def keys_of(names: Iterable[str]) -> dict[str, str]:
-    """A key for each name: lower case letters, digits and hyphens, no two alike.
+    """The key of each name.
 
     >>> keys_of(["Iris (3 classes)", "iris 3 classes", "?"])
     {'Iris (3 classes)': 'iris-3-classes', 'iris 3 classes': 'iris-3-classes-2', '?': 'name'}
     """
-    found: dict[str, str] = {}
-    for name in names:
-        plain = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-") or "name"
-        key, number = plain, 1
-        while key in found.values():
-            number += 1
-            key = f"{plain}-{number}"
-        found[str(name)] = key
-    return found
+    each = list(dict.fromkeys(map(str, names)))
+    return dict(zip(each, keys_in_order(each), strict=True))

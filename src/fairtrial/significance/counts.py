@@ -13,6 +13,7 @@ from fairtrial import _check
 from fairtrial.errors import InputError
 from fairtrial.measures.closed_intervals import clopper_pearson, wilson
 from fairtrial.significance.outcome import Effect, Outcome
+from fairtrial.significance.scores import counted
 from fairtrial.significance.table import differences, two_columns
 
 McNemarMethod = Literal["mid-p", "exact", "chi2", "chi2-uncorrected"]
@@ -103,7 +104,7 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "spli
         effect = Effect("share of wins", shown["wins"] / decided, low, high, level)
     if ties == "split" and tied % 2:
         caveats.append("the number of ties is odd: one of them is left out of p")
-    told = f"{tied} ties {'split evenly' if ties == 'split' else 'dropped'}" if tied else ""
+    told = f"{counted(tied, 'tie')} {'split evenly' if ties == 'split' else 'dropped'}" if tied else ""
     return Outcome(
         "sign_test",
         shown["wins"],

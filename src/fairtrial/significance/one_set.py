@@ -25,11 +25,11 @@ from fairtrial.significance.judging import (
 )
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.posthoc import ALL_PAIRS, Comparison, PostHoc
-from fairtrial.significance.resampled import corrected_resampled_t, five_by_two_f
+from fairtrial.significance.resampled import SAME, corrected_resampled_t, five_by_two_f
 from fairtrial.significance.scores import Design, Scores, counted
 from fairtrial.significance.shaffer import shaffer
 from fairtrial.significance.table import ScoreTable
-from fairtrial.significance.verdict import Step, pairs_of
+from fairtrial.significance.verdict import Step, least, pairs_of
 
 
 def splits_table(scores: Scores) -> ScoreTable:
@@ -123,7 +123,8 @@ def _notes(design: Design, wishes: Wishes) -> tuple[str, ...]:
 def _pairwise(
     table: ScoreTable, wishes: Wishes, name: str, test: Callable[[int, int], Outcome]
 ) -> tuple[PostHoc, Outcome, Step]:
-    """Each pair by the same test, p adjusted; the smallest adjusted p judges whether any two differ."""
+    """Each pair by the same test, p adjusted; the outcome is that of the pair with the smallest p, which judges whether any two
+    differ."""
     method, reason = _method(wishes, len(table.learners))
     pairs = pairs_of(table.learners, wishes.control)
     outcomes = [test(i, j) for i, j in pairs]
@@ -137,11 +138,17 @@ def _pairwise(
     found = PostHoc(
         method, name, wishes.alpha, 1, table.learners, tuple(means.tolist()), comparisons, wishes.better, wishes.control
     )
-    least = int(np.argmin(np.nan_to_num(p_adjusted, nan=np.inf)))
-    which = f"statistic and effect are those of {comparisons[least].first} and {comparisons[least].second}"
-    caveat = f"p is the smallest adjusted p value of {len(pairs)} comparisons; {which}"
-    outcome = replace(outcomes[least], p_value=float(p_adjusted[least]), caveats=(*outcomes[least].caveats, caveat))
-    return found, outcome, (HOW_PAIRS, method, reason)
+    place = least(p_raw.tolist())
+    return found, _of_pair(outcomes[place], comparisons[place], len(pairs), method), (HOW_PAIRS, method, reason)
+
+
+def _of_pair(outcome: Outcome, pair: Comparison, pairs: int, method: str) -> Outcome:
+    """The outcome of one pair of several, with its adjusted p; what it says of the learners is said of these two."""
+    both = f"{pair.first} and {pair.second}"
+    told = [f"on every split {both} score alike" if each == SAME else each for each in outcome.caveats]
+    adjusted = "" if method == "none" else "; p is adjusted, the interval of the effect is not"
+    told.append(f"statistic, p and effect are those of {both}, which have the smallest p of {counted(pairs, 'pair')}{adjusted}")
+    return replace(outcome, p_value=pair.p_adjusted, caveats=tuple(told))
 
 
 def _method(wishes: Wishes, k: int) -> tuple[str, str]:

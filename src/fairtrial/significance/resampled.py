@@ -24,7 +24,8 @@ _INDEPENDENT = (
     "pairs are taken as independent, which scores of overlapping training sets are not: use corrected_resampled_t for those"
 )
 _NO_SPREAD = "the differences do not vary, so the limits say nothing about other splits"
-_SAME = "the learners score alike on every split"
+SAME = "the learners score alike on every split"
+"""Of the two that are compared."""
 
 
 def paired_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
@@ -164,7 +165,7 @@ def _outcome(
     details: dict[str, float],
     caveats: tuple[str, ...],
 ) -> Outcome:
-    told = caveats if d.any() else (*caveats, _SAME)
+    told = caveats if d.any() else (*caveats, SAME)
     return Outcome(test, statistic, p, df=df, n=d.size, variant=variant, effect=effect, details=details, caveats=told)
 
 

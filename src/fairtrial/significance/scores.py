@@ -124,7 +124,7 @@ class Scores:
 def counted(number: int, what: str) -> str:
     """A number with its noun.
 
-    >>> counted(1, "fold"), counted(3, "fold")
-    ('1 fold', '3 folds')
+    >>> counted(1, "fold"), counted(3000, "fold")
+    ('1 fold', '3,000 folds')
     """
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -52,7 +52,7 @@ def p_text(p: float) -> str:
 
 def _result(verdict: Verdict) -> str:
     p, alpha = verdict.p_value, verdict.alpha
-    head = f"Result: {verdict.outcome.test}, statistic {verdict.outcome.statistic:.4g}, {p_text(p)}"
+    head = f"Result: {_test(verdict)}, statistic {verdict.outcome.statistic:.4g}, {p_text(p)}"
     if np.isnan(p):
         return f"{head}: the differences do not vary, which leaves nothing to judge by."
     above = f"above alpha {alpha:g}" if p > alpha else f"at most alpha {alpha:g}"
@@ -64,6 +64,14 @@ def _result(verdict: Verdict) -> str:
         return f"{head}, {above}: {first} and {second} are not told apart, which does not show that they are equal."
     best, other = verdict.in_order(first, second)
     return f"{head}, {above}: {best} is better than {other}."
+
+
+def _test(verdict: Verdict) -> str:
+    """The test, and of several pairs the one that it is of."""
+    if verdict.posthoc is None or verdict.pair is None:
+        return verdict.outcome.test
+    first, second = verdict.pair
+    return f"{verdict.outcome.test} of {first} and {second}, which have the smallest p"
 
 
 def _order(verdict: Verdict) -> str:
@@ -89,9 +97,9 @@ def _size(verdict: Verdict) -> str:
     told = str(effect)
     if np.isnan(effect.low) or np.isnan(effect.high):
         told = f"{effect.name} {effect.estimate:.4g}" + (f" ({effect.note})" if effect.note else "")
-    if verdict.posthoc is not None:
+    if verdict.pair is None:
         return f"Size: {told}."
-    first, second = verdict.table.learners
+    first, second = verdict.pair
     return f"Size, {first} against {second}: {told}."
 
 

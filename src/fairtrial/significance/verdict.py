@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -94,6 +95,17 @@ class Verdict:
             return ((first, second, self.p_value, self.p_value),)
         return tuple((each.first, each.second, each.p_raw, each.p_adjusted) for each in self.posthoc.comparisons)
 
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The learners that statistic, p and effect are of: the only two, or on one data set the pair with the smallest p.
+
+        None where the main test is of all learners at once.
+        """
+        if self.posthoc is not None and self.unit != "split":
+            return None
+        first, second, *_ = self.comparisons[least([p_raw for _, _, p_raw, _ in self.comparisons])]
+        return first, second
+
     @cached_property
     def order(self) -> tuple[str, ...]:
         """The learners, the best first, by what the test compares: mean ranks, signed ranks or means."""
@@ -166,6 +178,17 @@ def _balance(gains: FloatArray) -> float:
         return float("nan")
     ranks = ranked(np.abs(gains))
     return float((np.sign(gains) * ranks).sum() / ranks.sum())
+
+
+def least(p_values: Sequence[float]) -> int:
+    """The place of the smallest p value, the first of equal ones; undefined ones come last.
+
+    Adjusted values are often equal where the raw ones are not, so that it is the raw ones to look at.
+
+    >>> least([float("nan"), 0.4, 0.2])
+    2
+    """
+    return int(np.argmin(np.nan_to_num(np.asarray(p_values, dtype=np.float64), nan=np.inf)))
 
 
 def pairs_of(learners: tuple[str, ...], control: str | None) -> list[tuple[int, int]]:

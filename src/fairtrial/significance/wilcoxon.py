@@ -13,6 +13,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.significance.effect import rank_biserial
 from fairtrial.significance.outcome import Outcome
+from fairtrial.significance.scores import counted
 from fairtrial.significance.table import differences, ranked, two_columns
 
 Zeros = Literal["drop", "pratt", "split"]
@@ -71,7 +72,7 @@ def wilcoxon(
         n=signed.n,
         variant=variant,
         ties="tied differences share their mean rank" if tied else "",
-        zeros=f"{equal} zero differences {_ZEROS[zeros]}" if equal else "",
+        zeros=f"{counted(equal, 'zero difference')} {_ZEROS[zeros]}" if equal else "",
         effect=rank_biserial(d, np.zeros_like(d), level=level) if d.any() else None,
         details={"R+": signed.plus, "R-": signed.minus, "z": signed.z},
         caveats=caveats,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.errors import FairtrialError
 from fairtrial.study.records import Chunk, Evidence, Limits, Rows, Task
 
 if TYPE_CHECKING:
@@ -96,7 +97,10 @@ def _evidence(engine: Engine, dataset: Dataset) -> tuple[list[Evidence], int]:
     for chunk in _chunks(dataset):
         flight.send(chunk)
     while not flight.idle:
-        arrived = flight.arrived(_WAIT)
+        try:
+            arrived = flight.arrived(_WAIT)
+        except FairtrialError as error:
+            raise AssertionError(f"each trial must be answered: {error}") from None
         assert arrived or asked, f"nothing came back within {_WAIT:g} s"
         found += arrived
     return found, len(asked)

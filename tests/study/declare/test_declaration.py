@@ -34,7 +34,7 @@ DECLARATIONS = st.fixed_dictionaries(
         "learners": st.dictionaries(ENTRIES, LEARNERS, min_size=1, max_size=3),
     },
     optional={
-        "name": NAMES,
+        "name": st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=8),
         "seed": st.integers(0, 2**62),
         "measures": st.lists(NAMES, min_size=1, max_size=3),
         "conditions": st.dictionaries(ENTRIES, LEVELS | st.fixed_dictionaries({"level": LEVELS}), max_size=3),

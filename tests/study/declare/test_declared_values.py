@@ -66,7 +66,7 @@ def test_whole_numbers(wrong):
     [
         (values.text("name"), 3, "name must be text in quotes, got 3"),
         (values.text("name"), " ", "name must be text in quotes"),
-        (values.names("measures"), [1], r"measures must be a list of names, got \[1\]"),
+        (values.names("measures"), 1, "measures must be a list of names, got 1"),
         (values.names("measures"), [], "measures must be a list of names"),
         (values.mapping("grid"), [], "grid must be a table of names and values"),
         (values.mapping("grid"), {1: 2}, "grid must have names that are text, got 1"),
@@ -83,3 +83,36 @@ def test_other_values(check, wrong, told):
 
 def test_a_single_name_is_a_list_of_one():
     assert values.names("measures")("auc") == ["auc"]
+
+
+@pytest.mark.parametrize("good", ["study", "a b", "Prüfung", ".hidden", "a.b", "...", "x" * 200, "研究"])
+def test_names_of_files(good, tmp_path):
+    assert values.file_name("name")(good) == good
+    (tmp_path / f"{good}.fairtrial").touch()
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("../up", "name must not hold '/', since a file is called after it, got '../up'"),
+        ("bad/one", "must not hold '/'"),
+        ("bad\\one", "must not hold"),
+        ("a\0b", r"must not hold '\\x00'"),
+        ("a\nb", r"must not hold '\\n'"),
+        ("a\ud800", "must not hold"),
+        (".", "must be other than"),
+        ("..", "must be other than"),
+        ("", "name must be text in quotes"),
+        (" ", "name must be text in quotes"),
+        ("x" * 201, "at most 200 characters"),
+        ("研" * 67, r"at most 200 characters .*, got 201"),
+    ],
+)
+def test_what_is_no_name_of_a_file(wrong, told):
+    with pytest.raises(InputError, match=told):
+        values.file_name("name")(wrong)
+
+
+def test_counted():
+    assert [values.counted(number, "row") for number in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]

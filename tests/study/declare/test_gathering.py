@@ -3,7 +3,7 @@
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.study.declare.gathering import Gathering, Mistake, MistakesError, mistakes_of
+from fairtrial.study.declare.gathering import Gathering, Mistake, MistakesError, made_of, mistakes_of
 
 
 def test_everything_is_told_in_the_end_with_its_place():
@@ -42,3 +42,29 @@ def test_an_error_of_the_program_is_not_swallowed():
 
 def test_a_plain_error_is_a_mistake_at_the_place():
     assert mistakes_of(InputError("x"), "learners", "c45") == [Mistake(("learners", "c45"), "x")]
+
+
+def test_all_options_are_tried():
+    def make(options):
+        if options.get("size", 1) < 1:
+            raise InputError(f"size must be at least 1, got {options['size']}")
+        if "colour" in options:
+            raise TypeError("it has no option 'colour'")
+        if "size" not in options:
+            raise InputError("it needs the parameter 'size'")
+        if options["size"] > 1:
+            raise OSError("the file is gone")
+        return options["size"]
+
+    assert made_of(make, {"size": 1}) == 1
+    for options, paths in (
+        ({"size": 0, "colour": 1}, [("size",), ("colour",)]),  # that size is needed follows
+        ({"size": 2, "colour": 1}, [("colour",), ()]),
+        ({"size": 2}, [()]),
+    ):
+        with pytest.raises(MistakesError) as caught:
+            made_of(make, options)
+        assert [each.path for each in caught.value.mistakes] == paths
+    with pytest.raises(MistakesError) as caught:
+        made_of(make, {"size": 0, "colour": 1}, needed=("size",))
+    assert [each.path for each in caught.value.mistakes] == [("size",)]

@@ -123,3 +123,11 @@ def test_data_are_marked_by_their_contents():
     told = told_data("mine", iris)["object"]
     assert told == f"mine: 150 rows, {iris.content_hash[:16]}"
     assert "2 given folds" in told_data("mine", GivenFolds(iris, (((0,), (1,)), ((1,), (0,)))))["object"]
+
+
+def test_preparation_is_told_where_it_is_not_as_usual():
+    assert told_learner(Prepared(SVC(), preparation="none")) == {"learner": "svc", "preparation": "none"}
+    assert told_learner(Prepared(SVC())) == {"learner": "svc"}
+    inner = {"learner": "svc", "preparation": "standard"}
+    assert told_learner(Bagging(Prepared(SVC()))) == {"learner": "bagging", "parameters": {"estimator": inner}}
+    assert "object" in told_learner(Prepared(SVC(), preparation=StandardScaler()))

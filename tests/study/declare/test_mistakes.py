@@ -4,7 +4,7 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.study.declare.declaration import Learner
-from fairtrial.study.declare.mistakes import Mistake, declared, declared_part, place_name, spec_error
+from fairtrial.study.declare.mistakes import Mistake, as_written, declared, declared_part, place_name, spec_error
 
 GOOD = {"data": ["iris"], "learners": ["c45"]}
 
@@ -26,6 +26,34 @@ GOOD = {"data": ["iris"], "learners": ["c45"]}
             'a data set must have either file = "a path" or set = "a name of the catalogue"',
         ),
         ({"data": {"x": {"file": 3}}}, "data.x.file", "file must be text in quotes, got 3"),
+        ({"measures": ["auc", 3]}, "measures[1]", "a measure must be text in quotes, got 3"),
+        ({"measures": [3]}, "measures[0]", "a measure must be text in quotes, got 3"),
+        ({"name": "../up"}, "name", "name must not hold '/', since a file is called after it, got '../up'"),
+        (
+            {"learners": {"c45": {"confidence": 0.1}}},
+            "learners.c45.confidence",
+            "a learner has no key 'confidence': its parameters stand in a table, write parameters = { confidence = 0.1 }",
+        ),
+        (
+            {"learners": {"t": {"learner": "J48", "confidance": 0.1}}},
+            "learners.t.confidance",
+            "a learner has no key 'confidance': its parameters stand in a table, write parameters = { confidence = 0.1 }",
+        ),
+        (
+            {"learners": {"m": {"learner": "mypackage.Mine", "depth": [1, 2]}}},
+            "learners.m.depth",
+            "a learner has no key 'depth': its parameters stand in a table, write parameters = { depth = [1, 2] }",
+        ),
+        (
+            {"learners": {"c45": {"foo": 1}}},
+            "learners.c45.foo",
+            "a learner has no key 'foo': known: learner, parameters, preparation, sampler, tune",
+        ),
+        (
+            {"learners": {"c45": {"preparation": "non"}}},
+            "learners.c45.preparation",
+            "preparation must be one of standard, none, got 'non': did you mean 'none'?",
+        ),
         ({"learners": {"a": 3}}, "learners.a", "a learner must be a table of names and values, got 3"),
         ({"learners": {"a": {"lerner": "c45"}}}, "learners.a.lerner", "a learner has no key 'lerner': did you mean 'learner'?"),
         (
@@ -83,6 +111,20 @@ def test_what_is_right_is_left():
     assert found.data.sets == ["iris", "wine"]
     assert list(found.learners) == ["b"]
     assert (found.resampling.repeats, found.seed) == (2, 5)
+
+
+def test_mistakes_that_are_known_before_are_told_first_and_their_parts_left_out():
+    known = Mistake(("learners", "a"), "no object")
+    found, mistakes = declared({"data": ["iris"], "learners": {"a": None, "b": "c45"}, "seed": "x"}, [known])
+    assert mistakes[0] == known
+    assert [each.path for each in mistakes] == [("learners", "a"), ("seed",)]
+    assert list(found.learners) == ["b"]
+
+
+def test_places_are_those_in_what_was_written():
+    gone = [Mistake(("data", "sets", 0), "x"), Mistake(("data", "sets", 2), "x"), Mistake(("measures", 0), "x")]
+    later = [Mistake(("data", "sets", 0), "y"), Mistake(("data", "sets", 1), "y"), Mistake(("seed",), "y"), Mistake((), "y")]
+    assert [each.path for each in as_written(later, gone)] == [("data", "sets", 1), ("data", "sets", 3), ("seed",), ()]
 
 
 def test_a_section_with_a_wrong_name_is_told_once():

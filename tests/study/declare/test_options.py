@@ -49,10 +49,39 @@ def test_every_view_is_what_the_results_give():
     assert results_view(results, "summary", **place) == str(results)
     assert results_view(results, "verdict", **place) == str(results.verdict())
     assert results_view(results, "failures", **place).equals(results.failures())
-    assert results_view(results, "times", **place).equals(results.times())
+    assert results_view(results, "times", **place, exact=True).equals(results.times())
     assert results_view(results, "scores", **place | {"measure": "kappa"}).equals(results.scores("kappa"))
     table = results_view(results, "table", **place | {"measure": "kappa"}).set_index("dataset")
-    assert table.to_numpy() == pytest.approx(results.wide("kappa").round(4).to_numpy(), nan_ok=True)
+    assert table.to_numpy() == pytest.approx(results.wide("kappa").to_numpy(), nan_ok=True)
     with pytest.raises(InputError, match="did you mean 'table'"):
         results_view(results, "tables", **place)
     assert len(SHOWN) == len(set(SHOWN))
+
+
+def test_times_are_in_milliseconds_and_megabytes():
+    results = real_results()
+    exact, shown = results.times(), results_view(results, "times", measure=None, condition=None, level=None)
+    units = ["fit (ms)", "predict (ms)", "fit CPU (ms)", "predict CPU (ms)", "memory (MB)"]
+    assert list(shown) == ["dataset", "learner", *units, "note"]
+    for before, after, factor in (
+        ("fit_time", "fit (ms)", 1e3),
+        ("predict_cpu", "predict CPU (ms)", 1e3),
+        ("memory", "memory (MB)", 1e-6),
+    ):
+        assert shown[after].to_numpy() == pytest.approx(exact[before].to_numpy() * factor, nan_ok=True)
+
+
+def test_robustness_has_an_interval_in_one_cell_and_lines_over_all_data_sets():
+    results = real_results()
+    place = {"measure": None, "condition": None, "level": None}
+    exact = results.robustness()
+    assert results_view(results, "robustness", **place, exact=True).equals(exact)
+    shown = results_view(results, "robustness", **place)
+    columns = ["condition", "level", "dataset", "learner", "clean", "noisy", "rla (low to high)", "ela (low to high)"]
+    assert list(shown) == columns
+    over_all = shown[shown["dataset"] == "(over all)"]
+    assert len(shown) == len(exact) + len(results.robustness(by="all"))
+    assert over_all["clean"].tolist() == results.robustness(by="all")["clean"].tolist()
+    line = exact.iloc[0]
+    same = shown[(shown[["condition", "level", "dataset", "learner"]] == line[columns[:4]]).all(axis=1)].iloc[0]
+    assert same["ela (low to high)"] == f"{line['ela']:.4g} ({line['ela_low']:.4g} to {line['ela_high']:.4g})"

@@ -78,3 +78,19 @@ def test_mistakes(conditions, path, told):
     _, [mistake] = found(conditions)
     assert mistake.path == ("conditions", *path)
     assert told in mistake.message
+
+
+def test_a_wrong_parameter_does_not_hide_a_wrong_level():
+    _, mistakes = found({"attribute-noise": {"level": [0.1, -1, 7], "part": "alll", "foo": 1}})
+    assert {each.path[1:] for each in mistakes} == {
+        ("attribute-noise", "foo"),
+        ("attribute-noise", "part"),
+        ("attribute-noise", "level", 1),
+        ("attribute-noise", "level", 2),
+    }
+    assert len(mistakes) == 4
+
+
+def test_what_follows_from_another_mistake_is_not_told():
+    _, [mistake] = found({"class-noise": {"level": [0.1], "scheme": "pairwise", "pairs": [["a", "a"]]}})
+    assert mistake.path == ("conditions", "class-noise", "pairs")

@@ -89,11 +89,19 @@ def test_objects_are_taken_as_they_are(folder):
         ({"sets": ["files/*.arff"]}, ("data", "sets", 0), "no file fits 'files/*.arff'"),
         ({"sets": ["files/b.csv", "files/*.csv"]}, ("data", "sets", 1), "two data sets are called 'b'"),
         ({"sets": ["iris"], "again": "iris"}, ("data", "again"), "again and iris have the same contents: leave one out"),
-        ({"x": {"file": "files/a.csv", "targit": "kind"}}, ("data", "x"), "did you mean 'target'?"),
-        ({"x": {"file": "files/a.csv", "target": "knd"}}, ("data", "x"), "did you mean 'kind'?"),
-        ({"x": {"file": "files/a.csv", "name": "y"}}, ("data", "x"), "its name is that of its table"),
-        ({"x": {"file": "x.zip", "shceme": "y"}}, ("data", "x"), "folds have no option 'shceme': did you mean 'scheme'?"),
-        ({"x": {"set": "iris", "target": "y"}}, ("data", "x"), "is a set of the catalogue and has no option 'target'"),
+        ({"x": {"file": "files/a.csv", "targit": "kind"}}, ("data", "x", "targit"), "did you mean 'target'?"),
+        ({"x": {"file": "files/a.csv", "target": "knd"}}, ("data", "x", "target"), "did you mean 'kind'?"),
+        ({"x": {"file": "files/a.csv", "name": "y"}}, ("data", "x", "name"), "its name is that of its table"),
+        (
+            {"x": {"file": "x.zip", "shceme": "y"}},
+            ("data", "x", "shceme"),
+            "folds have no option 'shceme': did you mean 'scheme'?",
+        ),
+        (
+            {"x": {"set": "iris", "target": "y"}},
+            ("data", "x", "target"),
+            "is a set of the catalogue and has no option 'target'",
+        ),
         ({"x": {"set": "files/*.csv"}}, ("data", "x"), "x must be one data set, got 3 files"),
         ({"x": {"object": "lost"}}, ("data", "x"), "x was an object of Python, which no file can hold"),
         ({"sets": ["one.csv"]}, ("data", "sets", 0), "one must have at least 2 classes with rows, got 1"),
@@ -121,3 +129,19 @@ def test_all_mistakes_are_found(folder):
 )
 def test_what_is_a_path(text, path, tmp_path):
     assert is_path(text, tmp_path) == path
+
+
+def test_all_wrong_options_are_told_each_at_its_key(folder):
+    options = {"targit": "kind", "target": "knd", "nominal": ["nothing"]}
+    _, mistakes = found({"x": {"file": "files/a.csv"} | options}, folder)
+    assert {each.path for each in mistakes} == {("data", "x", key) for key in options}
+    _, [mistake] = found({"x": {"file": "files/a.csv", "missing": 3}}, folder)
+    assert mistake.message.startswith("a.csv cannot be read with these options: ")
+
+
+@pytest.mark.filterwarnings("ignore::fairtrial.errors.SuspectInputWarning")
+def test_a_number_as_class_is_asked_about(folder):
+    rows = "\n".join(f"{i % 7},{i / 7:.5f}" for i in range(60))
+    (folder / "regr.csv").write_text(f"a,y\n{rows}\n")
+    _, [mistake] = found({"sets": ["regr.csv"]}, folder)
+    assert "'y' has a value of its own in each of 60 rows; is it a number rather than a class" in mistake.message

@@ -3,8 +3,11 @@
 import pytest
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
+from fairtrial.data import load
 from fairtrial.learners import C45, Bagging, Prepared
 from fairtrial.resampling import Repeated
 from fairtrial.study.declare.declaration import Declaration
@@ -177,3 +180,47 @@ def test_a_learner_that_is_none_is_refused():
     for wrong in (C45, 3):
         _, [mistake] = found({"a": {"object": "x"}}, {("learners", "a"): wrong})
         assert "must be an estimator with fit and predict" in mistake.message
+
+
+def test_preparation_can_be_turned_off():
+    bare = made({"learner": "svc", "preparation": "none"})
+    assert (type(bare), bare.preparation, bare.sampler) == (Prepared, "none", None)
+    data = load("wine")
+    rows, answers = data.X.to_numpy(), data.y.astype(object)
+    alone, standard = SVC().fit(rows, answers), make_pipeline(StandardScaler(), SVC()).fit(rows, answers)
+    assert bare.fit(data.X, data.y).predict(data.X).tolist() == alone.predict(rows).tolist()
+    prepared = made("svc").fit(data.X, data.y)
+    assert prepared.predict(data.X).tolist() == standard.predict(rows).tolist() != alone.predict(rows).tolist()
+    assert made({"learner": "svc", "sampler": "smote", "preparation": "none"}).preparation == "none"
+    assert type(made({"learner": "c45", "preparation": "standard"})) is C45
+    nested = made({"learner": "bagging", "parameters": {"estimator": {"learner": "svc", "preparation": "standard"}}})
+    assert nested.estimator.preparation == "standard"
+
+
+@pytest.mark.parametrize(
+    ("learner", "paths"),
+    [
+        (
+            {"learner": "random-forest", "parameters": {"n_estimators": "many", "max_depth": -3}},
+            [("parameters", "n_estimators"), ("parameters", "max_depth")],
+        ),
+        ({"learner": "c45", "sampler": {"sampler": "smote", "k_neighbors": "x"}}, [("sampler", "k_neighbors")]),
+        (
+            {"learner": "svc", "tune": {"grid": {"C": [1, -1], "kernel": ["rbf", "rbff"]}}},
+            [("tune", "grid", "C", 1), ("tune", "grid", "kernel", 1)],
+        ),
+        (
+            {"learner": "bagging", "parameters": {"estimator": {"learner": "svc", "parameters": {"C": "x"}}}},
+            [("parameters", "estimator", "parameters", "C")],
+        ),
+    ],
+)
+def test_values_that_scikit_learn_refuses_are_told_before_anything_runs(learner, paths):
+    _, mistakes = found({"it": learner})
+    assert [each.path for each in mistakes] == [("learners", "it", *each) for each in paths]
+
+
+def test_so_are_those_of_objects():
+    _, [mistake] = found({"it": {"object": "x"}}, {("learners", "it"): RandomForestClassifier("many")})
+    assert mistake.path == ("learners", "it", "n_estimators")
+    assert mistake.message == "n_estimators must be an int in the range [1, inf), got 'many'"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.data import load
+from fairtrial.data import Dataset, load
 from fairtrial.errors import InputError, UnknownNameError
 from fairtrial.resampling import DOBSCV, Bootstrap, FiveByTwo, Given, KFold, Repeated, Splits, StratifiedKFold, WekaFolds
 from fairtrial.study.declare.schemes import CLASSES, scheme_of, scheme_of_splitter
@@ -95,3 +95,12 @@ def test_too_many_folds_are_told_before_anything_runs():
     scheme_of({"scheme": "stratified", "folds": 3}).check("few", few, None)
     with pytest.raises(InputError, match="few must bring its own folds"):
         scheme_of({"scheme": "given"}).check("few", few, None)
+
+
+@pytest.mark.parametrize(("values", "asked"), [(30, True), (2, False)])
+def test_a_class_column_with_very_many_values_is_asked_about(values, asked):
+    data = Dataset.of([[0.0]] * 60, [each % values for each in range(60)], name="regr", target="y")
+    with pytest.raises(InputError) as caught:
+        scheme_of({"scheme": "stratified", "folds": 40}).check("regr", data, None)
+    assert ("'y' has 30 different values in 60 rows; is it a number rather than a class" in str(caught.value)) == asked
+    assert f"{60 // values} in regr, got 40" in str(caught.value)

@@ -88,7 +88,8 @@ def test_toml_there_and_back(file, tmp_path):
     assert study != Study.read(STUDIES / "quickstart.toml")
 
 
-def test_objects_and_names_declare_the_same(file):
+def test_objects_and_names_declare_the_same(file, monkeypatch):
+    monkeypatch.chdir(file.parent)
     named, living = Study.read(file), in_python(conditions={"class-noise": [0, 0.1]})
     assert living == named
     assert hash(living) == hash(named)
@@ -180,3 +181,48 @@ def test_importing_a_study_is_light():
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert "fairtrial.study.declare.study" in loaded
     assert "pydantic" not in loaded
+
+
+def test_a_study_is_equal_to_its_copy_elsewhere(file, tmp_path):
+    study = Study.read(file)
+    (tmp_path / "sub" / "deep").mkdir(parents=True)
+    copy = study.write(tmp_path / "sub" / "deep" / "copy.toml")
+    assert Study.read(copy) == study
+    (tmp_path / "sub" / "same.toml").write_text(TEXT)
+    assert Study.read(tmp_path / "sub" / "same.toml") != study  # another heart.csv
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (["iris"], "1 data set,"),
+        (["iris", "wine"], "2 data sets,"),
+        (["iris", "files/*.csv"], "1 data set and the files of 1 glob,"),
+        (["a/*.csv", "b/?.csv"], "the files of 2 globs,"),
+    ],
+)
+def test_what_is_printed_does_not_count_a_glob_as_a_data_set(data, told):
+    assert str(Study(data=data, learners=["c45"])).startswith(f"study: {told} 1 learner,")
+
+
+def test_mistakes_of_objects_and_of_names_are_told_together():
+    with pytest.raises(SpecError) as caught:
+        Study(data=["iris", 3, "wein"], learners={"svc": SVC, "c": "c54"}, measures=["auc", 3, "acuracy"], seed="x")
+    assert {each.place for each in caught.value.problems} == {
+        "data.sets[1]",
+        "data.sets[2]",
+        "learners.svc",
+        "learners.c.learner",
+        "measures[1]",
+        "measures[2]",
+        "seed",
+    }
+
+
+def test_all_mistakes_of_a_table_have_their_lines(file):
+    wrong = TEXT.replace('target = "disease"', 'targit = "x"\ntarget = "illness"').replace("seed = 7", 'seed = "x"')
+    file.write_text(wrong)
+    with pytest.raises(SpecError) as caught:
+        Study.read(file)
+    lines = {each.place: wrong.splitlines()[each.line - 1] for each in caught.value.problems}
+    assert lines == {"seed": 'seed = "x"', "data.heart.targit": 'targit = "x"', "data.heart.target": 'target = "illness"'}

@@ -46,10 +46,23 @@ def test_parameters_of_a_prepared_learner_go_by_their_own_names():
     assert tuned.learner_.sampler.k_neighbors == 2
 
 
-def test_of_equal_ones_the_first_in_the_order_of_the_grid_is_taken():
+def test_of_equal_ones_the_first_in_the_order_of_names_and_values_is_taken():
     tuned = Tuned(C45(), {"nominal": [None], "confidence": [0.25, 0.2499999]}, KFold(3), random_state=1).fit(X, Y)
     assert tuned.chosen_["confidence"] == 0.25
-    assert list(tuned.chosen_) == ["nominal", "confidence"]
+    assert list(tuned.chosen_) == ["confidence", "nominal"]
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_the_order_in_which_a_grid_is_written_does_not_count(names):
+    class Odd(Spy):
+        def __init__(self, a=0, b=0):
+            self.a, self.b = a, b
+
+        def predict(self, X):
+            return np.repeat(self.classes_[0 if self.a == self.b else 1 : 2], len(X))[: len(X)]
+
+    means = Tuned(Odd(), {name: [0, 1] for name in names}, KFold(3), random_state=1).fit(X, Y)
+    assert [tuple(each.items()) for each, _ in means.tried_] == [(("a", a), ("b", b)) for a in (0, 1) for b in (0, 1)]
 
 
 def test_the_same_seed_gives_the_same_choice_and_another_other_splits():

@@ -3,10 +3,12 @@
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
 import pytest
 
-from fairtrial.errors import InputError, StoreError
+from fairtrial.conditions import PriorShift
+from fairtrial.errors import InputError, SpecError, StoreError
 from fairtrial.study.engine import engine as engines
 from fairtrial.study.engine.coordinator import run
 from fairtrial.study.plan.plan import plan
@@ -93,7 +95,9 @@ def test_a_second_ctrl_c_ends_at_once_and_what_was_kept_stays(path):
         os.kill(os.getpid(), signal.SIGINT)
 
     watching = Watching(5, twice)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(
+        KeyboardInterrupt, match=r"stopped: \d+ of 24 trials are stored, \d+ are left: run the same command again"
+    ):
         run(small_study(), path, jobs=1, engine=Answering(), progress=watching)
     assert watching.summaries == [None]
     assert stored(path) == {"ok": len(watching.evidence)}
@@ -194,3 +198,32 @@ def test_an_unknown_kind_of_failure(path):
 def test_limits_of_another_kind(path):
     with pytest.raises(InputError, match=r"limits must be Limits\(time, memory\) or None, got \{'time': 5\}"):
         run(small_study(), path, limits={"time": 5})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"), [({"jobs": 0}, "jobs must be at least 1"), ({"engine": "sparc"}, "engine must be")]
+)
+def test_engine_and_jobs_are_checked_where_nothing_is_to_do(path, wrong, sentence):
+    run(small_study(), path, engine=Answering(), progress=False)
+    with pytest.raises(InputError, match=sentence):
+        run(small_study(), path, progress=False, **wrong)
+    assert run(small_study(), path, progress=False, engine="dask://nohost:99").done == 0
+
+
+HOPELESS = SimpleNamespace(name="rare", level=1.0, condition=PriorShift(priors={"nobody": 0.1}))
+
+
+def test_a_condition_that_fits_no_data_set_is_refused_and_leaves_no_file(path):
+    study = small_study()
+    with pytest.raises(SpecError, match=r"conditions\.rare: .*nobody"):
+        run(small_study(conditions=(*study.conditions, HOPELESS)), path, engine=Answering(), progress=False)
+    assert not path.exists()
+
+
+def test_a_refused_study_does_not_become_the_last_one_of_a_file(path):
+    study = small_study()
+    run(study, path, engine=Answering(), progress=False)
+    with pytest.raises(SpecError):
+        run(small_study(name="other", conditions=(*study.conditions, HOPELESS)), path, engine=Answering(), progress=False)
+    with Store.open(path) as store:
+        assert store.archive().name == "small"

@@ -1,7 +1,8 @@
 """A scripted worker that loses, forgets or answers: whatever it does, each trial is answered once."""
 
 from collections import Counter
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
+from itertools import permutations
 
 import pytest
 
@@ -139,6 +140,59 @@ def test_an_engine_that_takes_no_more_work_is_a_failure_not_an_end():
     assert not out.idle
     with pytest.raises(FairtrialError, match=r"the engine closed takes no more work \(cannot .*\): start it again, and run"):
         out.arrived(1.0)
+
+
+class Breaking:
+    """A pool that breaks: some futures have failed, others are finished, and nothing more is taken."""
+
+    def __init__(self):
+        self.futures, self.broken = [], False
+
+    def submit(self, function, each, dataset):
+        if self.broken:
+            raise BrokenExecutor("a child process terminated abruptly")
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_a_pool_that_breaks_hands_over_what_was_finished_before_it_is_told(order):
+    pool = Breaking()
+    out = InFlight(Engine("pool", pool, answers, lambda: 1, lambda: None), {}.__getitem__)
+    chunks = [chunk("a"), chunk("b"), chunk("c")]
+    for place in order:
+        out.send(chunks[place])
+    by_chunk = {place: pool.futures[order.index(place)] for place in range(3)}
+    by_chunk[0].set_exception(BrokenExecutor("a child process terminated abruptly"))
+    by_chunk[1].set_result(answers(chunks[1]))
+    by_chunk[2].set_result(answers(chunks[2]))
+    pool.broken = True
+    assert sorted(each.key for each in out.arrived(1.0)) == [b"b", b"c"]
+    assert out.broken
+    assert not out.idle
+    with pytest.raises(FairtrialError, match=r"the engine pool takes no more work \(a child process .*\): start it again, and run"):
+        out.arrived(1.0)
+
+
+def test_a_chunk_that_is_stopped_again_and_again_is_never_laid_to_its_trials():
+    """Its worker answers for one trial of four at a time, and for none in between."""
+    runs = []
+
+    def work(each, _):
+        runs.append(len(each.tasks))
+        return answers(each)[: len(runs) % 2]
+
+    out = flight(work)
+    out.send(chunk(*"abcd"))
+    assert [(each.key, each.status) for each in gather(out)] == [(bytes([one]), "ok") for one in b"abcd"]
+    assert runs == [4, 3, 3, 2, 2, 1, 1]
+
+
+def test_an_engine_that_never_answers_for_a_trial_is_a_failure_of_the_engine():
+    out = flight(lambda each, _: [])
+    out.send(chunk("a"))
+    with pytest.raises(FairtrialError, match="the engine here answered 3 times without the evidence of a trial: look at its"):
+        gather(out)
 
 
 def test_an_engine_that_is_gone_keeps_nobody_waiting():

@@ -4,7 +4,7 @@ import re
 import pytest
 from rich.console import Console
 
-from fairtrial.study.engine.progress import Lines, Live, Silent, progress_of
+from fairtrial.study.engine.progress import Lines, Live, Rate, Silent, progress_of
 from fairtrial.study.engine.run_summary import RunSummary
 from fairtrial.study.records import Evidence
 
@@ -17,6 +17,18 @@ def play(progress):
     progress.came([("fast", GOOD), ("slow", SLOW)])
     progress.came([("fast", GOOD), ("slow", SLOW)])
     progress.stop(RunSummary(6, 2, 4, {"timeout": 2}, 1.0))
+
+
+def picture(live):
+    shown = Console(file=io.StringIO(), width=live._console.width)
+    shown.print(live._picture())
+    return shown.file.getvalue()
+
+
+def display(learners, study="quick", planned=1152, width=80):
+    live = Live(Console(file=io.StringIO(), force_terminal=True, width=width))
+    live.start(study, learners, planned, 0, "local")
+    return live
 
 
 def test_lines_for_logs_start_end_and_each_kind_of_failure_once(capsys):
@@ -40,13 +52,13 @@ def test_the_display_has_counts_failures_and_mean_times_of_each_learner():
     live = Live(Console(file=out, force_terminal=True, width=120))
     live.start("quick", ["fast", "[/slow]"], 6, 2, "local, 2 workers")
     live.came([("fast", GOOD), ("fast", GOOD), ("[/slow]", SLOW)])
-    with live._console.capture() as capture:
-        live._console.print(live._picture())
-    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capture.get())
+    shown = picture(live)
     assert "5/6" in shown
     assert "1 failed" in shown
     assert re.search(r"fast +2 +250 ms +500 ms", shown)
-    assert re.search(r"\[/slow\] +1 +5 s +0 ms +1", shown)
+    assert re.search(r"\[/slow\] +1 +1 +5 s *\n", shown)  # nothing was predicted: no mean
+    assert "a second" not in shown
+    assert "left" not in shown
     live.stop(RunSummary(6, 2, 3, {"timeout": 1}, 1.0, interrupted=True))
     assert "stopped: 5 of 6 trials are stored" in out.getvalue()
     assert out.getvalue().endswith("\n")
@@ -89,3 +101,66 @@ def test_an_object_of_ones_own_is_taken_as_it_is():
 def test_silence(capsys):
     play(Silent())
     assert capsys.readouterr() == ("", "")
+
+
+def test_learners_that_fail_are_shown_first_and_nothing_of_them_is_cut():
+    names = [f"learner-{i:02}" for i in range(15)]
+    live = display(names, "a study whose name is as long as a name can be")
+    live.came([(name, GOOD) for name in names[:-2]])
+    live.came([(name, Evidence(b"3", "timeout", error="TimeLimit")) for name in names[-2:]])
+    shown = picture(live)
+    live.stop(None)
+    assert "15/1152" in shown
+    assert "2 failed" in shown
+    lines = shown.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("learner ")) + 1
+    assert [line.split() for line in lines[first : first + 2]] == [["learner-13", "1", "1"], ["learner-14", "1", "1"]]
+    assert lines[-1].rstrip() == "and 3 more, which fail less or are faster"
+    assert "0 ms" not in shown.replace("250 ms", "").replace("500 ms", "")
+
+
+@pytest.mark.parametrize("name", ["[bold]forest", "[/data/train]", ":warning:", "tree[red]", "two\nlines"])
+def test_names_and_messages_are_plain_text(name):
+    failure = Evidence(b"4", "error", error="OSError", message=f"cannot open {name}")
+    live = display([name], study=name)
+    live.came([(name, failure)])
+    shown = picture(live)
+    live.stop(None)
+    plain = name.replace("\n", " ")
+    said = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", live._console.file.getvalue())
+    assert shown.count(plain) == 2  # the study and the learner
+    assert f"{plain}: error (OSError: cannot open {name.splitlines()[0]}); the study goes on" in said
+
+
+def test_a_long_reason_is_cut_after_a_word(capsys):
+    lines = Lines()
+    lines.came([("tree", Evidence(b"5", "error", error="ValueError", message="singular matrix " * 50))])
+    told = capsys.readouterr().err
+    assert re.fullmatch(r"tree: error \(ValueError: (singular matrix )+singular( matrix)?…\); the study goes on\n", told)
+
+
+def test_the_rate_is_told_once_it_means_something_and_is_smoothed():
+    now = [100.0]
+    rate = Rate(lambda: now[0])
+    assert rate.value is None
+    now[0] = 101.0
+    rate.add(50)
+    assert rate.value is None
+    for _ in range(600):
+        now[0] += 1.0
+        rate.add(10)
+    assert rate.value == pytest.approx(10.0, rel=1e-3)  # what was at the start is forgotten
+    now[0] += 0.001
+    rate.add(10)
+    assert rate.value < 11  # one batch does not change it much
+
+
+def test_the_time_left_is_what_is_left_at_that_rate():
+    live = display(["fast"], planned=130)
+    now = [0.0]
+    live._rate = Rate(lambda: now[0])
+    now[0] = 10.0
+    live.came([("fast", GOOD)] * 10)
+    shown = picture(live)
+    live.stop(None)
+    assert "1 a second, 2:00 left" in shown

@@ -1,5 +1,7 @@
+import numba
 import numpy as np
 import pytest
+import scipy
 import sklearn
 
 import fairtrial
@@ -11,7 +13,9 @@ def test_versions_are_those_that_the_packages_tell_of_themselves():
     assert versions_here() == {
         "fairtrial": fairtrial.__version__,
         "numpy": np.__version__,
+        "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
+        "numba": numba.__version__,
     }
 
 

@@ -1,6 +1,5 @@
 """Whatever a learner does, only its own trial fails: those before and after it are right, and what happened is recorded."""
 
-import gc
 import os
 import signal
 import subprocess
@@ -16,10 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from fairtrial.conditions import Clean
 from fairtrial.data import Dataset
-from fairtrial.errors import InputError
-from fairtrial.study.guard import held_data
-from fairtrial.study.guard.guard import Guard, close_guards, run_chunk, stop_all
-from fairtrial.study.records import Needs
+from fairtrial.study.guard.guard import Guard
 from fairtrial.study.trial.run import Bench
 from fairtrial.study.trial.trial_data import TrialData
 from tests.study.chunks import chunk_of, dataset, is_gone, is_right, told
@@ -270,68 +266,12 @@ def test_a_new_child_is_there_soon(guard):
     assert time.monotonic() - started < 40
 
 
-@pytest.fixture
-def no_data_held(monkeypatch):
-    monkeypatch.setattr(held_data, "held", {})
-    monkeypatch.setattr(held_data, "_sizes", {})
-    yield
-    close_guards()  # also the guard of this module: from here on, tests have their own
-
-
-@pytest.mark.usefixtures("no_data_held")
-def test_a_chunk_asks_once_for_its_data(tmp_path):
-    note = str(tmp_path / "note")
-    chunk = chunk_of(Trouble("tell", note=note))
-    assert run_chunk(chunk) == Needs(dataset().content_hash)
-    assert is_right(run_chunk(chunk, dataset())[0])
-    assert is_right(run_chunk(chunk)[0])
-    close_guards()
-    assert is_gone(told(note)["warden"])
-
-
-@pytest.mark.usefixtures("no_data_held")
-def test_another_data_set_than_the_chunks_is_refused():
-    other = Dataset.of(np.zeros((4, 1)), ["a", "b", "a", "b"], name="other")
-    with pytest.raises(InputError, match="dataset must be that of the chunk"):
-        run_chunk(chunk_of("nothing"), other)
-
-
-@pytest.mark.usefixtures("no_data_held")
-def test_a_thread_that_ends_leaves_no_process(tmp_path):
-    note = str(tmp_path / "note")
-    thread = threading.Thread(target=run_chunk, args=(chunk_of(Trouble("tell", note=note)), dataset()))
-    thread.start()
-    thread.join()
-    gc.collect()
-    facts = told(note)
-    assert is_gone(facts["pid"])
-    assert is_gone(facts["warden"])
-
-
-@pytest.mark.usefixtures("no_data_held")
-@pytest.mark.parametrize("end", [stop_all, close_guards])
-def test_all_chunks_of_a_process_can_be_stopped(tmp_path, end):
-    evidence, note = [], str(tmp_path / "note")
-
-    def work():
-        evidence.append(run_chunk(chunk_of("nothing", Trouble("tell and sleep", note=note)), dataset()))
-        evidence.append(run_chunk(chunk_of("nothing", "raise")))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    process = told(note)["pid"]
-    end()
-    thread.join(60)
-    assert [[each.status for each in some] for some in evidence] == [["ok"], ["ok", "error"]]
-    assert is_gone(process)
-
-
 COORDINATOR = """
 import sys
 from tests.study.chunks import chunk_of, dataset
 from tests.study.trouble import Trouble
-from fairtrial.study.guard.guard import run_chunk
-run_chunk(chunk_of(Trouble("tell and sleep", note=sys.argv[1])), dataset())
+from fairtrial.study.guard.guard_pool import run_chunk
+run_chunk("a run", chunk_of(Trouble("tell and sleep", note=sys.argv[1])), dataset())
 """
 
 
@@ -353,3 +293,26 @@ def test_a_guard_belongs_to_its_process(monkeypatch):
     monkeypatch.undo()
     guard.close()
     assert not guard.usable
+
+
+def test_a_guard_that_rests_has_no_child_and_is_still_good_unless_its_surroundings_changed(tmp_path, monkeypatch):
+    first, second = str(tmp_path / "first"), str(tmp_path / "second")
+    with Guard() as own:
+        own.run(chunk_of(Trouble("tell", note=first)), dataset())
+        assert own.data == dataset().content_hash
+        assert own.rest()
+        assert own.data is None
+        assert is_gone(told(first)["pid"])
+        own.run(chunk_of(Trouble("tell", note=second)), dataset())
+        assert told(second)["warden"] == told(first)["warden"]
+        monkeypatch.setenv("ANOTHER", "environment")
+        assert not own.rest()
+
+
+def test_the_stack_of_a_hang_ends_with_the_frames_of_the_trial(guard):
+    """What a real process writes: it begins at the learner, and nothing of the guard's own modules is in it."""
+    stack = trial(guard, "sleep", time=1).traceback.splitlines()
+    files = [line.split('"')[1] for line in stack[1:]]
+    assert files[0].endswith("tests/study/trouble.py")
+    assert files[-1] == "fairtrial/study/trial/run.py"
+    assert not [each for each in files if "/guard/" in each or each.startswith("<")]

@@ -70,8 +70,8 @@ def test_the_list_of_modules_is_left_out(log):
 
 
 def test_a_stack_is_taken_out_without_our_frames():
-    frames = '\n  File "/x/mine.py", line 3 in fit\n  File "/y/fairtrial/study/run.py", line 60 in run\n'
-    ours = '  File "/y/fairtrial/study/worker.py", line 9 in _trial\n  File "<string>", line 1 in <module>'
+    frames = '\n  File "/x/mine.py", line 3 in fit\n  File "/y/fairtrial/study/trial/run.py", line 60 in run\n'
+    ours = '  File "/y/fairtrial/study/guard/worker.py", line 9 in _trial\n  File "<string>", line 1 in <module>'
     log, stack = taken_apart("said\n" + STACK + frames + ours)
     assert log == "said"
     assert stack.startswith(STACK)

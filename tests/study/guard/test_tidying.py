@@ -46,7 +46,8 @@ print(signal.getsignal(signal.SIGCHLD) is signal.SIG_DFL)
         "left = subprocess.Popen(['sleep', '0'])",
         "sys.stdout.close()",
         "os.dup2(os.open(os.devnull, os.O_WRONLY), 2)",
-        "os.mkdir('x'); os.chdir('x'); here._folder = os.getcwd(); os.chdir('..'); os.rmdir('x')",
+        "os.mkdir('x'); os.chdir('x'); here = Surroundings(link.fileno()); os.chdir('..'); os.rmdir('x')",
+        "import locale; locale.setlocale = None",
     ],
 )
 def test_what_cannot_be_put_right_is_told(deed, tmp_path):
@@ -75,7 +76,7 @@ print(first, *under, after, free)
 def test_a_limit_of_the_system_stays():
     code = """
 here.limit_memory(10**15)
-print(resource.getrlimit(resource.RLIMIT_AS)[0] == here._limits[0] != resource.RLIM_INFINITY)
+print(resource.getrlimit(resource.RLIMIT_AS) == (8 * 10**9, resource.RLIM_INFINITY))
 """
     before = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (8 * 10**9, resource.RLIM_INFINITY))\n"
     done = subprocess.run([sys.executable, "-c", before + START + code], capture_output=True, text=True, timeout=60, check=True)
@@ -113,3 +114,37 @@ here.calm()
 print(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]), "once", flush=True)
 """
     assert run(code) == ["0", "once"]
+
+
+LIMITS = """
+def lowered(which, to):
+    resource.setrlimit(which, to)
+    fine = clean()
+    return fine, resource.getrlimit(which) == before[which]
+which = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE
+before = {each: resource.getrlimit(each) for each in which}
+"""
+
+
+def test_limits_of_the_system_that_a_learner_lowered_for_now_are_lifted():
+    code = "print(*(flag for each in which for flag in lowered(each, (10**9, before[each][1]))))"
+    assert run(LIMITS + code) == ["True"] * 6
+
+
+def test_limits_that_were_lowered_for_good_are_told():
+    """As anybody but the system's own user, who may raise them again."""
+    user = "os.setuid(65534) if os.getuid() == 0 else None\n"
+    code = "print(*(flag for each in which for flag in lowered(each, (10**9, 10**9))))"
+    assert run(user + LIMITS + code) == ["False"] * 6
+
+
+def test_a_limit_of_memory_that_was_lowered_for_good_strikes_as_little_as_may_be():
+    code = """
+os.setuid(65534) if os.getuid() == 0 else None
+here.limit_memory(50_000_000)
+hard = 8 * 10**9
+resource.setrlimit(resource.RLIMIT_AS, (resource.getrlimit(resource.RLIMIT_AS)[0], hard))
+here.calm()
+print(resource.getrlimit(resource.RLIMIT_AS) == (hard, hard))
+"""
+    assert run(code) == ["True"]

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 
+import psutil
 import pytest
 
 from fairtrial.study.guard.warden import NEWS, REQUEST_BYTES
@@ -53,13 +54,15 @@ def test_a_child_is_replaced_by_the_next(warden, ends):
 
 def test_what_a_terminal_sends_reaches_neither(warden, ends):
     child = start(warden, ends)
-    assert os.getsid(warden.pid) == warden.pid != os.getsid(0)
-    os.kill(warden.pid, signal.SIGINT)
+    process = psutil.Process(child).ppid()
+    assert os.getsid(process) == process != os.getsid(0)
+    os.kill(process, signal.SIGINT)
     assert os.waitstatus_to_exitcode(warden.kill(child).status) == -signal.SIGKILL
 
 
 def test_it_ends_with_its_child_when_nobody_is_there(warden, ends):
-    child, process = start(warden, ends), warden.pid
+    child = start(warden, ends)
+    process = psutil.Process(child).ppid()
     warden.close()
     warden.close()
     assert is_gone(child)
@@ -68,7 +71,7 @@ def test_it_ends_with_its_child_when_nobody_is_there(warden, ends):
 
 def test_a_child_ends_with_its_warden(warden, ends):
     child = start(warden, ends)
-    os.kill(warden.pid, signal.SIGKILL)
+    os.kill(psutil.Process(child).ppid(), signal.SIGKILL)
     assert is_gone(child)
     with pytest.raises(WardenLostError):
         warden.exit_of(child, 60)

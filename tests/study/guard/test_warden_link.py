@@ -27,14 +27,14 @@ def test_a_warden_that_cannot_start_is_told_with_its_reason(ends, monkeypatch):
     link = WardenLink()
     with pytest.raises(FairtrialError, match="could not be started: ImportError: no such thing"):
         link.start_child(*ends, bytes(16), lambda: False)
-    assert link.pid is None
+    assert link.control is None
 
 
 def test_a_start_can_be_stopped(ends):
     link = WardenLink()
     with pytest.raises(StoppedError):
         link.start_child(*ends, bytes(16), lambda: True)
-    assert link.pid is None
+    assert link.control is None
 
 
 def test_path_and_environment_are_handed_over(ends, monkeypatch, tmp_path):
@@ -49,3 +49,22 @@ def test_path_and_environment_are_handed_over(ends, monkeypatch, tmp_path):
     path, environment = json.loads(note.read_text())
     assert path[:2] == [os.getcwd(), "/somewhere/else"]
     assert ENVIRONMENT.items() <= environment.items()
+
+
+def test_a_warden_is_current_until_what_it_took_over_changes(ends, monkeypatch, tmp_path):
+    link = WardenLink()
+    assert link.is_current()
+    link.start_child(*ends, bytes(16), lambda: False)
+    try:
+        assert link.is_current()
+        for change in (
+            lambda: monkeypatch.setenv("ANOTHER", "value"),
+            lambda: monkeypatch.syspath_prepend("/somewhere/else"),
+            lambda: monkeypatch.chdir(tmp_path),
+        ):
+            change()
+            assert not link.is_current()
+            monkeypatch.undo()
+            assert link.is_current()
+    finally:
+        link.close()

@@ -1,5 +1,7 @@
 import pickle
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -7,12 +9,14 @@ from hypothesis import given, settings, strategies as st
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairtrial.conditions import ClassNoise
+from fairtrial.conditions import ClassNoise, PriorShift
 from fairtrial.errors import InputError
 from fairtrial.study.plan.chunking import Chunker
 from fairtrial.study.plan.plan import plan
 from fairtrial.study.randomness import named_seed
 from fairtrial.study.records import Limits
+from fairtrial.study.trial.trial_data import TrialData
+from fairtrial.study.trial.trial_parts import parts_of
 from tests.study.small_studies import CLEAN, rows, study
 
 PLAN = plan(
@@ -22,6 +26,7 @@ PLAN = plan(
         (CLEAN, ("class-noise", 0.1, ClassNoise(level=0.1)), ("class-noise", 0.2, ClassNoise(level=0.2))),
     )
 )
+LIMITED = replace(PLAN, study=replace(PLAN.study, limits=Limits(5.0, 10**9)))
 PLACES = {key.tobytes(): (data, *place) for data in range(len(PLAN.data)) for place, key in np.ndenumerate(PLAN.keys(data))}
 
 
@@ -63,13 +68,12 @@ def test_every_missing_trial_is_handed_out_once_whatever_is_learnt(data, seconds
         assert found == sorted(found)
         times = [expected[d][a] for d, _, _, a in found]
         assert len(times) == 1 or sum(times) <= seconds + 1e-9  # NaN, a time that is not known, is not below
-        assert chunker.remaining == len(PLACES) - len(done) - handed.total()
     assert set(handed) == set(PLACES) - done
     assert set(handed.values()) <= {1}
 
 
 def test_a_chunk_says_what_its_tasks_are():
-    chunker = learnt(Chunker(PLAN, 0.9, blocks=PLAN.missing(), limits=Limits(5.0, 10**9)), [0.1, 0.1, 0.1])
+    chunker = learnt(Chunker(LIMITED, 0.9, blocks=PLAN.missing()), [0.1, 0.1, 0.1])
     for chunk in chunks_of(chunker):
         assert chunk.limits == Limits(5.0, 10**9)
         for task in chunk.tasks:
@@ -83,7 +87,7 @@ def test_a_chunk_says_what_its_tasks_are():
             assert chunk.conditions[task.condition] == PLAN.conditions[condition].condition
             found = pickle.loads(chunk.learners[task.learner])
             assert repr(found) == repr(PLAN.learners[learner].estimator)
-            names = (of.hash, PLAN.conditions[condition].hash)
+            names = (of.hash, PLAN.conditions[condition].condition.content_hash)
             number = of.splits.numbers[split]
             assert task.condition_seed == named_seed(1, "condition", *names, *number)
             expected = named_seed(1, "learner", *names, PLAN.learners[learner].hash, *number) % (2**32 - 1)
@@ -166,7 +170,7 @@ def test_what_is_left_in_seconds():
     learnt(chunker, [0.1, 0.2, 0.3])
     assert chunker.remaining_seconds == pytest.approx(54 * 0.6)
     chunks_of(chunker)
-    assert (chunker.remaining, chunker.remaining_seconds) == (0, 0.0)
+    assert chunker.remaining_seconds == 0.0
     assert chunker.next_chunk() is None
 
 
@@ -178,3 +182,22 @@ def test_nothing_missing_is_no_chunk():
 def test_senseless_arguments_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         Chunker(PLAN, **wrong)
+
+
+@pytest.mark.parametrize(
+    "kind", [partial(ClassNoise, 0.3), partial(PriorShift, priors={"a": 0.8, "b": 0.2})], ids=["noise", "shift"]
+)
+def test_a_condition_changes_the_test_part_alike_whether_declared_for_it_or_for_all(kind):
+    conditions = tuple((part, 1.0, kind(part=part)) for part in ("test", "all"))
+    data = rows(60, seed=4)
+    chunker = Chunker(plan(study({"one": data}, {"bayes": GaussianNB()}, conditions)), 100.0)
+    chunker.learn(0, 0, 0.0)
+    (chunk,) = chunks_of(chunker)
+    assert len({task.key for task in chunk.tasks}) == len(chunk.tasks)
+    found = {}
+    for task in chunk.tasks:
+        own = parts_of(TrialData.of(data), chunk.splits[task.split], chunk.conditions[task.condition], task.condition_seed).test
+        found.setdefault(task.split, []).append((own.rows.tolist(), own.codes.tolist()))
+    assert all(test == of_all for test, of_all in found.values())
+    plain = [(rows_of.test.tolist(), TrialData.of(data).codes[rows_of.test].tolist()) for rows_of in chunk.splits]
+    assert all(found[split][0] != plain[split] for split in found)

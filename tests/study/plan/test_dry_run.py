@@ -2,9 +2,11 @@
 
 import pytest
 
+from fairtrial.errors import SpecError
 from fairtrial.study.declare.study import Study
 from fairtrial.study.engine.coordinator import run
 from fairtrial.study.plan.dry_run import dry_run
+from fairtrial.study.records import Limits
 
 COMMON = {"data": ["iris", "wine"], "resampling": {"folds": 3}}
 
@@ -43,3 +45,16 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path):
     found = dry_run(Study(**COMMON, learners=["gaussian-nb"]), tmp_path / "new.fairtrial")
     assert int(found.missing.sum()) == 6
     assert list(tmp_path.iterdir()) == []
+
+
+def test_limits_that_are_told_go_before_those_of_the_study(tmp_path):
+    study = Study(**COMMON, learners=["gaussian-nb"], limits={"time": "1 min"})
+    found = dry_run(study, tmp_path / "new.fairtrial", limits=Limits(2.0))
+    assert found.plan.study.limits == Limits(2.0)
+
+
+def test_a_condition_that_fits_no_data_set_is_refused(tmp_path):
+    shift = {"rare": {"condition": "prior-shift", "priors": {"nobody": 0.1}}}
+    study = Study(**COMMON, learners=["gaussian-nb"], conditions=shift)
+    with pytest.raises(SpecError, match=r"conditions\.rare: .*nobody"):
+        dry_run(study, tmp_path / "new.fairtrial")

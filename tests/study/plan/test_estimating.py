@@ -10,6 +10,7 @@ from fairtrial.errors import InputError
 from fairtrial.study.plan import estimating
 from fairtrial.study.plan.estimating import Estimate, duration, estimate
 from fairtrial.study.plan.plan import plan
+from fairtrial.study.records import Limits
 from tests.study.small_studies import rows, study
 
 PLAN = plan(
@@ -55,8 +56,8 @@ def test_no_time_and_no_try_is_no_estimate():
 
 
 def test_learners_without_a_time_are_tried_on_the_data_set_of_median_size():
-    found = estimate(PLAN, EVERYTHING, {(LARGE, BAYES): (600.0, 1)})
-    bayes = 6 * 600 * (60 + 20 + 30) / 60
+    found = estimate(PLAN, EVERYTHING, {(LARGE, BAYES): (54.0, 1)})
+    bayes = 6 * 54 * (60 + 20 + 30) / 60
     assert bayes < found.seconds < bayes + 18 * 10
     expected = "with 1 job, by the stored times of bayes and by one trial of near on middle (30 rows), scaled by rows"
     assert found.words.endswith(expected)
@@ -86,9 +87,25 @@ def test_learners_that_fail_are_told_and_hold_nobody_up(monkeypatch):
     found = estimate(odd, odd.count(odd.missing()), {}, jobs=2)
     assert time.monotonic() - begun < 60
     assert 6 * 1.0 / 2 <= found.seconds < 20
-    assert "slow did not finish in 1 s, so that it may take much longer" in found.words
-    assert "broken and deadly failed there" in found.words
+    assert "slow did not finish in 1 s, so that it may take much longer, though a trial is stopped after 60 s" in found.words
+    assert "broken failed there (ValueError: no)" in found.words
+    assert "deadly failed there (ProcessEnded: ended itself with exit code 3" in found.words
     assert "by one trial of slow, broken, deadly and bayes on first (30 rows)" in found.words
+
+
+def test_a_trial_is_not_tried_for_longer_than_the_limit_which_stops_it_in_the_run():
+    data = {"large": rows(90, seed=1), "small": rows(20, seed=2), "middle": rows(30, seed=3)}
+    odd = plan(study(data, {"slow": Slow()}, limits=Limits(1.5)))
+    found = estimate(odd, odd.count(odd.missing()), {})
+    assert found.seconds == pytest.approx(6 * (1.5 + 1.0 + 1.5), rel=1e-9)
+    assert "slow did not finish in 1.5 s, the limit: each such trial is stopped by it" in found.words
+    assert "much longer" not in found.words
+
+
+def test_no_trial_is_taken_to_last_longer_than_the_limit():
+    limited = plan(study({"large": rows(60, seed=1), "small": rows(20, seed=2)}, limits=Limits(3.0)))
+    times = {(limited.data[1].hash, limited.learners[0].hash): (2.0, 4)}
+    assert estimate(limited, limited.count(limited.missing()), times).seconds == pytest.approx(6 * (2.0 + 3.0))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,8 +12,19 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
+from fairtrial.conditions import ClassNoise, ConceptChange, Condition, PriorShift, Sequence
 from fairtrial.errors import InputError
-from fairtrial.study.plan.identity import canonical, context_hash, digest, learner_identity, split_hash, trial_key, trial_keys
+from fairtrial.study.plan.identity import (
+    canonical,
+    condition_hash,
+    context_hash,
+    digest,
+    draws_hash,
+    learner_identity,
+    split_hash,
+    trial_key,
+    trial_keys,
+)
 from fairtrial.study.records import PROTOCOL, Rows
 
 PARTS = st.lists(st.one_of(st.binary(max_size=4), st.text(max_size=4), st.integers(-300, 300)), max_size=4)
@@ -93,10 +105,10 @@ def test_what_is_kept_of_a_learner():
     assert found.class_name == "sklearn.ensemble._bagging.BaggingClassifier"
     assert found.parameters["n_estimators"] == 3
     assert found.parameters["estimator"]["parameters"]["C"] == 2.0
-    assert found.versions == {name: importlib.metadata.version(name) for name in ("numpy", "scikit-learn")}
+    assert found.versions == {name: importlib.metadata.version(name) for name in ("numpy", "scikit-learn", "scipy")}
 
 
-@pytest.mark.parametrize("package", ["numpy", "scikit-learn", "imbalanced-learn"])
+@pytest.mark.parametrize("package", ["numpy", "scipy", "scikit-learn", "imbalanced-learn", "numba"])
 def test_another_version_of_a_package_is_another_learner(monkeypatch, package):
     from imblearn.over_sampling import SMOTE
 
@@ -108,7 +120,7 @@ def test_another_version_of_a_package_is_another_learner(monkeypatch, package):
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "999" if name == package else real(name))
     assert learner_identity(learner).hash != before.hash
     assert learner_identity(learner).versions[package] == "999"
-    assert (learner_identity(plain).hash == plain_before.hash) is (package == "imbalanced-learn")
+    assert (learner_identity(plain).hash == plain_before.hash) is (package in ("imbalanced-learn", "numba"))
 
 
 def test_something_else_than_an_estimator_is_refused():
@@ -159,3 +171,48 @@ def test_identity_is_the_same_in_every_process():
     one, other = (each.stdout.split() for each in ran)
     assert one == other
     assert [len(each) for each in one] == [32, 64]
+
+
+def shifted(factor):
+    @dataclass(frozen=True, kw_only=True)
+    class Shift(Condition):
+        name = "my-shift"
+
+        def _change(self, X, y, rng):
+            return X * factor
+
+    return Shift()
+
+
+def test_conditions_differ_by_what_they_do():
+    assert condition_hash(shifted(1.0)) == condition_hash(shifted(1.0)) != condition_hash(shifted(-1.0))
+    steps = [Sequence([shifted(k), ClassNoise(0.1)]) for k in (1.0, 1.0, -1.0)]
+    assert condition_hash(steps[0]) == condition_hash(steps[1]) != condition_hash(steps[2])
+
+    def changed_by(k):
+        return ConceptChange(labels=lambda *each: (each, k))
+
+    assert condition_hash(changed_by(1)) == condition_hash(changed_by(1)) != condition_hash(changed_by(2))
+    assert condition_hash(ClassNoise(0.1)) != condition_hash(ClassNoise(0.1, part="test"))
+
+
+@pytest.mark.parametrize("package", ["fairtrial", "numpy"])
+def test_another_version_makes_another_condition(monkeypatch, package):
+    before, real = condition_hash(ClassNoise(0.1)), importlib.metadata.version
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "999" if name == package else real(name))
+    assert condition_hash(ClassNoise(0.1)) != before
+
+
+def test_a_condition_with_a_place_in_memory_is_refused():
+    with pytest.raises(InputError, match="mine must be a condition whose parameters can be told as plain values"):
+        condition_hash(ConceptChange(labels={"a": object()}), "mine")
+
+
+def test_draws_do_not_depend_on_the_part():
+    for made in (
+        lambda part: ClassNoise(0.1, part=part),
+        lambda part: PriorShift(priors={"a": 0.2, "b": 0.8}, part=part),
+        lambda part: Sequence([ClassNoise(0.1, part=part), Sequence([PriorShift(weights={"a": 2.0}, part=part)])]),
+    ):
+        assert len({draws_hash(made(part)) for part in ("train", "test", "all")}) == 1
+    assert draws_hash(ClassNoise(0.1)) != draws_hash(ClassNoise(0.2))

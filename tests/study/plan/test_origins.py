@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from fairtrial.errors import InputError
-from fairtrial.study.plan.origins import origin, source_of, versions_of
+from fairtrial.study.plan.origins import origin, versions_of
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,7 @@ def _edited(tmp_path, editable):
     return subprocess.run([sys.executable, "-c", path + script], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_what_is_being_edited_is_told_by_its_text_as_well_as_its_version(tmp_path):
+def test_what_is_being_edited_is_local_and_has_a_version(tmp_path):
     assert _edited(tmp_path, editable=True) == "('edited_package',) True {'edited_package': '1.5'}"
 
 
@@ -55,17 +54,17 @@ def test_a_file_that_only_has_the_name_of_a_package_is_not_that_package(tmp_path
 
 def test_versions_are_those_installed():
     assert versions_of(["pandas"]) == {"pandas": importlib.metadata.version("pandas")}
+    assert versions_of(["pandas"], python=True)["python"] == ".".join(map(str, sys.version_info[:3]))
 
 
-def test_the_text_does_not_depend_on_indentation():
-    def inner():
-        return 1
-
-    assert source_of(inner, "place") == "def inner():\n    return 1"
+@pytest.mark.parametrize(("package", "beside"), [("scikit-learn", ("numpy", "scipy")), ("fairtrial", ("numpy", "numba"))])
+def test_what_does_the_arithmetic_counts_too(package, beside):
+    assert versions_of([package]) == {name: importlib.metadata.version(name) for name in (package, *beside)}
 
 
-def test_no_text_is_an_error_that_says_what_to_do():
-    made: dict = {}
-    exec("def mystery(): pass", made)
-    with pytest.raises(InputError, match=r"place: mystery belongs to no installed package .* put it into a file or a package"):
-        source_of(made["mystery"], "place")
+def test_a_module_that_nobody_has_imported_is_not_imported_to_be_found(tmp_path, monkeypatch):
+    (tmp_path / "never_imported_here.py").write_text("raise SystemError")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert origin("never_imported_here").local
+    assert not origin("_pytest_no_such_module_").packages
+    assert "never_imported_here" not in sys.modules

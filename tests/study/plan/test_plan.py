@@ -17,7 +17,7 @@ from fairtrial.learners.preparing import Prepared
 from fairtrial.resampling import Split, Splits
 from fairtrial.study.declare.resolved import NamedData
 from fairtrial.study.declare.schemes import scheme_of
-from fairtrial.study.plan.identity import split_hash, trial_key
+from fairtrial.study.plan.identity import condition_hash, split_hash, trial_key
 from fairtrial.study.plan.plan import Block, plan
 from tests.study.small_studies import CLEAN, rows, study
 
@@ -65,9 +65,9 @@ def test_each_trial_has_a_key_of_its_own():
 
 def test_a_key_is_that_of_the_hashes_of_its_parts():
     of, condition, learner = BASE.data[1], BASE.conditions[1], BASE.learners[2]
-    key = trial_key(1, DATA["second"].content_hash, split_hash(of.splits[4]), NOISE[2].content_hash, learner.hash)
+    key = trial_key(1, DATA["second"].content_hash, split_hash(of.splits[4]), condition_hash(NOISE[2]), learner.hash)
     assert BASE.keys(1)[4, 1, 2].tobytes() == key
-    assert condition.hash == NOISE[2].content_hash
+    assert condition.hash == condition_hash(NOISE[2])
     assert of.split_hashes[4] == split_hash(of.splits[4])
 
 
@@ -225,7 +225,7 @@ def test_the_header_gives_names_to_hashes():
     assert header["seed"] == 1
     assert header["declaration"] == {"name": "small"}
     assert header["data"] == [[name, each.content_hash] for name, each in DATA.items()]
-    assert header["conditions"] == [["clean", 0.0, CLEAN[2].content_hash], ["class-noise", 0.1, NOISE[2].content_hash]]
+    assert header["conditions"] == [["clean", 0.0, condition_hash(CLEAN[2])], ["class-noise", 0.1, condition_hash(NOISE[2])]]
     assert [name for name, _ in header["learners"]] == list(LEARNERS)
     numbers = [line[:2] for line in header["splits"][DATA["first"].content_hash]]
     assert numbers == [[repeat, fold] for repeat in range(2) for fold in range(3)]

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 
 from fairtrial.data import Dataset
+from fairtrial.study.plan.identity import condition_hash
 from fairtrial.study.plan.places import Place
 from fairtrial.study.plan.plan import plan
 from fairtrial.study.plan.plan_facts import add_plan, data_facts, link_of
@@ -46,6 +47,6 @@ def test_a_link_is_made_of_the_hashes_at_its_place():
     planned = plan(small_study())
     link = link_of(planned, Place(1, 2, 0, 1))
     assert link.data == planned.data[1].dataset.content_hash
-    assert link.condition == planned.conditions[0].condition.content_hash
+    assert link.condition == condition_hash(planned.conditions[0].condition)
     assert link.split.hex() == planned.data[1].split_hashes[2]
     assert link.learner == planned.learners[1].hash

@@ -65,6 +65,24 @@ def test_worst_rank_is_below_all_others_on_the_data_set(measure, sign):
     assert "(ridge: 15 error, tree: 2 timeout): a learner that failed on a data set gets the worst rank there" in step[2]
 
 
+@pytest.mark.parametrize(("measure", "worst"), [("accuracy", 0.0), ("error_rate", 1.0), ("kappa", -1.0)])
+def test_the_worst_rank_is_no_small_difference(measure, worst):
+    """In a signed rank test a value just behind the others would have the smallest rank and speak for who failed."""
+    _, after, _ = treated("worst-rank", measure)
+    lost_here = (after["dataset"] == "wine") & (after["learner"] == "tree")
+    assert (after["value"][lost_here] == worst).all()
+    gaps = after.pivot_table(index="dataset", columns="learner", values="value", observed=True)
+    others = gaps["bayes"] - gaps["tree"]
+    assert abs(others["wine"]) == abs(others).max()
+
+
+def test_the_worst_of_a_measure_without_an_end_lies_as_far_behind_as_the_others_lie_apart():
+    before, after, _ = treated("worst-rank", "information_score")
+    lost_here = (after["dataset"] == "wine") & (after["learner"] == "tree")
+    known = before["value"][~lost_here & np.isfinite(before["value"])]
+    assert after["value"][lost_here].unique().tolist() == pytest.approx([2 * known.min() - known.max()])
+
+
 def test_worst_rank_on_a_single_data_set_counts_split_by_split():
     before, after, (step,) = treated("worst-rank", names=["wine"])
     bad = failed(before)
@@ -72,7 +90,7 @@ def test_worst_rank_on_a_single_data_set_counts_split_by_split():
         assert (own[own["bad"]]["value"] < own[~own["bad"]]["value"].min()).all()
     assert bad.sum() == 2
     assert (after["value"][~bad] == before["value"][~bad]).all()
-    assert "each counts as a score a little worse than" in step[2]
+    assert "each counts as the worst score that there is" in step[2]
 
 
 @pytest.mark.parametrize("measure", [accuracy, brier, kappa, auc])
@@ -110,3 +128,25 @@ def test_nothing_is_said_where_nothing_failed():
     assert after is before or after.equals(before)
     with pytest.raises(InputError, match="failures must be one of"):
         treated("worst", replaced=None)
+
+
+def test_a_learner_that_never_succeeded_is_left_out_first():
+    def gone(dataset, condition, learner, repeat, fold):
+        return "error" if learner == "ridge" else lost(dataset, condition, learner, repeat, fold)
+
+    _, after, (step,) = treated("exclude", replaced=gone)
+    assert set(after["learner"]) == {"bayes", "tree", "near"}
+    assert set(after["dataset"]) == {"iris", "cancer"}
+    words = "ridge succeeded nowhere and is left out; the data set on which another failed is left out (wine)."
+    assert step[2] == f"17 of 60 trials failed (ridge: 15 error, tree: 2 timeout): {words}"
+
+
+def test_learners_that_never_succeeded_cost_no_data_set():
+    _, after, (step,) = treated("exclude", replaced=lambda *place: "crash" if place[2] in ("ridge", "tree") else None)
+    assert set(after["dataset"]) == {"iris", "wine", "cancer"}
+    assert step[2].endswith("): tree, ridge succeeded nowhere and are left out.")
+
+
+def test_exclude_where_nothing_succeeded_is_refused():
+    with pytest.raises(InputError, match="every learner failed on every data set, for nothing is left"):
+        treated("exclude", replaced=lambda *_: "crash")

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from fairtrial.study.results.progress_report import how_far
+from fairtrial.study.results.progress_report import HowFar, how_far
 from tests.study.archives import real_results
 
 
@@ -17,3 +17,13 @@ def test_trials_are_counted_by_learner_and_status():
     done = len(trials) - results.missing
     assert f"{done} of {len(trials)} trials are stored, {len(results.failures())} of them failed" in str(found)
     assert isinstance(found.frame(), pd.DataFrame)
+
+
+def test_large_numbers_are_written_alike():
+    table = pd.DataFrame({"learner": ["tree"], "planned": [1152], "ok": [1151], "error": [1]})
+    told = str(HowFar("wear", table, ()))
+    assert told.startswith("wear: 1,152 of 1,152 trials are stored, 1 of them failed")
+    assert "1152" not in told
+    assert "1,151" in told
+    one = pd.DataFrame({"learner": ["tree"], "planned": [1], "ok": [1]})
+    assert str(HowFar("wear", one, ())).startswith("wear: 1 of 1 trial is stored")

@@ -107,6 +107,8 @@ def test_a_wide_table_is_of_one_condition():
     assert wide.index.tolist() == ["iris", "wine", "cancer"]
     with pytest.raises(InputError, match="level must be one of"):
         results.wide("kappa", "class-noise", 0.3)
+    with pytest.raises(InputError, match="measure must be a single one for a wide table, got accuracy, kappa"):
+        results.wide(["accuracy", "kappa"])
 
 
 def test_results_are_frozen_and_hand_out_copies():

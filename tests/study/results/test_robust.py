@@ -79,10 +79,34 @@ def test_means_over_data_sets_are_students():
     archive = archive_with(hits)
     with pytest.warns(UndefinedMeasureWarning, match=r"undefined in 1 of 6 lines \(rule on c\): the mean without noise is 0"):
         found = Results(archive).robustness(by="all").set_index("learner")
-    ela = np.array([24 / 80, 19 / 90, 51 / 50])
+    ela = np.array([24 / 80, 19 / 90])  # rule has no value on c, so that c counts for neither
+    half = 12.706204736432095 * ela.std(ddof=1) / np.sqrt(2)
     assert found.loc["tree", "ela"] == pytest.approx(ela.mean())
-    assert found.loc["tree", "ela_high"] - ela.mean() == pytest.approx(4.302652729911275 * ela.std(ddof=1) / np.sqrt(3))
-    assert found["datasets"].to_dict() == {"tree": 3, "rule": 2}
+    assert found.loc["tree", "ela_high"] - ela.mean() == pytest.approx(half)
+    assert found.loc["rule", "ela"] == pytest.approx((50 / 60 + 50 / 50) / 2)
+    assert found["datasets"].to_dict() == {"tree": 2, "rule": 2}
+
+
+def test_a_learner_without_any_loss_holds_back_no_data_set():
+    archive = archive_with({"a": {"tree": (80, 76), "rule": (0, 0)}, "b": {"tree": (90, 81), "rule": (0, 0)}})
+    with pytest.warns(UndefinedMeasureWarning):
+        found = Results(archive).robustness(by="all").set_index("learner")
+    assert found["datasets"].to_dict() == {"tree": 2, "rule": 0}
+    assert found.loc["tree", "ela"] == pytest.approx((24 / 80 + 19 / 90) / 2)
+    assert np.isnan(found.loc["rule", "ela"])
+
+
+def test_data_sets_are_shared_level_by_level():
+    """On wine the tree has no trials under noise: wine then counts for no learner, though all have others there."""
+    results = real_results(
+        lambda name, condition, learner, *_: "crash" if condition.level and (name, learner) == ("wine", "tree") else None
+    )
+    found = results.robustness(by="all").set_index("learner")
+    by_set = results.robustness().set_index(["learner", "dataset"])["ela"]
+    assert set(found["datasets"]) == {2}
+    for learner in ("bayes", "tree", "near"):
+        expected = (by_set[learner, "iris"] + by_set[learner, "cancer"]) / 2
+        assert found.loc[learner, "ela"] == pytest.approx(expected)
 
 
 def test_only_splits_with_both_trials_count():

@@ -164,3 +164,37 @@ def test_binary_averages_need_a_positive_class():
 def test_parameters_that_cannot_be_keys_are_no_keys():
     assert asked("information_score", params={"prior": [0.5, 0.5]})[0].key is None
     assert asked("f_score", params={"beta": 2})[0].key == asked("f_score", params={"beta": 2})[0].key
+
+
+OF_SCORES = [name for name in POSSIBLE if registry[name].facts.needs != "labels"]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("name", OF_SCORES)
+def test_shares_that_leave_their_range_by_rounding_are_those_of_the_public_measure(name, k):
+    """0.1 + 0.7 + 0.2 and the like: sums of votes end a little above 1, and their rest a little below 0."""
+    rng = np.random.default_rng(5)
+    codes = rng.integers(k, size=30).astype(np.intp)
+    facts, test = data_facts("votes", codes, CLASSES[k]), np.arange(30)
+    one = random_predictions(rng, codes, test, k)
+    for row, (more, less) in enumerate([(2.220446049250313e-16, 2.220446049250313e-16), (1e-10, 1e-10), (0.0, 1e-12)]):
+        one.scores[row] = -less / (k - 1)
+        one.scores[row, row % k] = 1 + more
+    assert one.scores[0, 0] == 1.0000000000000002
+    assert one.scores.min() < 0
+    order = ClassOrder.of(facts)
+    (value,), (reason,) = (each[0] for each in score([one], order, asked(name)))
+    assert value == pytest.approx(called(name, one, facts), nan_ok=True)
+    assert reason != NOT_SHARES
+
+
+def test_shares_further_out_are_none():
+    codes = np.array([0, 1] * 5, dtype=np.intp)
+    shares = np.full((10, 2), 0.5)
+    shares[0] = [1 + 2e-9, -2e-9]
+    facts = data_facts("votes", codes, CLASSES[2])
+    one = Predictions(np.arange(10), codes, codes, shares, "probability")
+    values, reasons = score([one], ClassOrder.of(facts), asked("brier"))
+    assert (np.isnan(values[0, 0]), reasons[0, 0]) == (True, NOT_SHARES)
+    with pytest.raises(InputError, match="between 0 and 1"):
+        called("brier", one, facts)

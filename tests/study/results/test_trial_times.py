@@ -30,3 +30,28 @@ def test_times_that_were_not_taken_say_nothing():
     trials[["fit_time", "fit_cpu"]] = None
     assert time_note(trials) == ""
     assert times_of(trials)["fit_time"].isna().all()
+
+
+def test_a_learner_without_a_success_has_a_line():
+    trials = real_archive(lambda *place: "error" if place[0] == "wine" and place[2] == "tree" else None).trials()
+    found = times_of(trials)
+    assert len(found) == 12
+    assert found.columns.tolist() == [
+        "dataset",
+        "learner",
+        "fit_time",
+        "predict_time",
+        "fit_cpu",
+        "predict_cpu",
+        "memory",
+        "note",
+    ]
+    line = found.set_index(["dataset", "learner"]).loc[("wine", "tree")]
+    assert line.drop("note").isna().all()
+    assert line["note"] == ""
+
+
+def test_one_data_set_is_singular():
+    trials = real_archive().trials()
+    trials.loc[(trials["learner"] == "near") & (trials["dataset"] == "iris"), "fit_time"] = 0.08
+    assert "on 1 data set (near)" in time_note(trials)

@@ -104,5 +104,54 @@ def test_one_learner_is_nothing_to_compare():
     truth = facts.codes[:10]
     one = Predictions(np.arange(10), truth, truth, None, None)
     splits = {"x": {(0, fold): (np.arange(10, 30), np.arange(10)) for fold in range(3)}}
-    with pytest.raises(InputError, match="at least 2 learners"):
+    words = "a verdict needs at least 2 learners to compare, got only 'only': add another one to the study"
+    with pytest.raises(InputError, match=words):
         Results(archive_of([facts], [CLEAN], ["only"], splits, lambda *_: one)).verdict("accuracy")
+
+
+def test_a_learner_that_fails_everywhere_does_not_cost_the_verdict():
+    results = real_results(lambda *place: "crash" if place[2] == "tree" else None)
+    verdict = results.verdict("accuracy")
+    direct = advise(results.wide("accuracy").drop(columns="tree"), measure="accuracy")
+    assert (verdict.choice, verdict.p_value, verdict.order) == (direct.choice, direct.p_value, direct.order)
+    assert "15 of 60 trials failed (tree: 15 crash): tree succeeded nowhere and is left out." in verdict.words
+    with pytest.raises(InputError, match="control must be a learner that succeeded somewhere, got 'tree'"):
+        results.verdict("accuracy", control="tree")
+    alone = real_results(lambda *place: "crash" if place[2] != "tree" else None)
+    with pytest.raises(InputError, match="got only 'tree': no trial of the others succeeded; choose failures='worst-rank'"):
+        alone.verdict("accuracy")
+
+
+def single_rows(names):
+    """Leave-one-out: each split tests on one row."""
+    sets = [data_facts(name, [0, 1] * 4, ("a", "b")) for name in names]
+    splits = {name: {(0, row): (np.delete(np.arange(8), row), np.array([row])) for row in range(8)} for name in names}
+
+    def evidence(facts, _, learner, __, row):
+        share = 0.9 - 0.05 * row if learner == "good" else 0.4 + 0.03 * row
+        scores = np.eye(2)[facts.codes[[row]]] * (2 * share - 1) + 1 - share
+        return Predictions(np.array([row]), facts.codes[[row]], scores.argmax(axis=1).astype(np.intp), scores, "probability")
+
+    return Results(archive_of(sets, [CLEAN], ["good", "bad"], splits, evidence))
+
+
+def test_single_rows_have_no_area_and_the_remedy_is_named():
+    with pytest.raises(
+        InputError, match=r"got none in 16 trials, which test on single rows: .*such as accuracy or brier; scores"
+    ):
+        single_rows(["x"]).verdict("auc")
+    results = single_rows(["x", "y", "z"])
+    with pytest.raises(InputError, match=r"by advise\(results.wide\('auc', pooled=True\), measure='auc'\)"):
+        results.verdict("auc")
+    assert results.verdict("brier").order == ("good", "bad")
+    assert advise(results.wide("auc", pooled=True), measure="auc").order == ("good", "bad")
+
+
+def test_a_measure_without_values_and_a_study_that_has_not_run():
+    facts = data_facts("x", [0, 1] * 15, ("a", "b"))
+    splits = {"x": {(0, fold): (np.arange(10, 30), np.arange(10)) for fold in range(3)}}
+    labels = Predictions(np.arange(10), facts.codes[:10], facts.codes[:10], None, None)
+    with pytest.raises(InputError, match=r"auc must have values for a verdict, got none in 6 trials: scores\('auc'\) says why"):
+        Results(archive_of([facts], [CLEAN], ["a", "b"], splits, lambda *_: labels)).verdict("auc")
+    with pytest.raises(InputError, match="a verdict needs trials that have run, got none of 6 trials: run the study"):
+        Results(archive_of([facts], [CLEAN], ["a", "b"], splits, lambda *_: "missing")).verdict("auc")

@@ -105,7 +105,7 @@ def test_nothing_succeeded_yet(tmp_path):
 def test_files_that_are_there_are_kept_unless_told_otherwise(archive, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("mine")
-    with pytest.raises(InputError, match="exists already: choose another file, or overwrite it"):
+    with pytest.raises(InputError, match=r"exists already: choose another file, or overwrite it \(overwrite=True, --force\)"):
         export(archive, path)
     assert path.read_text() == "mine"
     assert export(archive, path, overwrite=True) == len(read(path))

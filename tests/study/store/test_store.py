@@ -15,6 +15,7 @@ import pytest
 from fairtrial.errors import StoreError
 from fairtrial.study.records import Evidence
 from fairtrial.study.store.store import Store
+from fairtrial.study.store.store_evidence import refuse_damaged
 from tests.study.small_store import SmallStudy
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -39,6 +40,13 @@ def table(path, query):
         return connection.execute(query).fetchall()
     finally:
         connection.close()
+
+
+def is_whole(store):
+    """Pages and evidence; the keys may be made up."""
+    with store.reading() as connection:
+        refuse_damaged(connection)
+        return connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
 
 
 def process(code, path):
@@ -249,7 +257,7 @@ def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path):
             stored = store.counts()["ok"]
             assert stored in (acknowledged, acknowledged + 20)
             assert store.done() == {i.to_bytes(16, "big") for i in range(stored)}
-            store.check()
+            assert is_whole(store)
     with Store.open(path, write=True) as store:  # the lock that was left does no harm
         assert store.counts()["ok"] >= acknowledged
     assert os.listdir(path.parent) == [path.name]
@@ -285,7 +293,7 @@ def test_a_quota_is_told_and_what_was_stored_is_kept(path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert added > 3
     with Store.open(path, write=True) as store:
-        store.check()
+        assert is_whole(store)
         assert store.done() == {i.to_bytes(16, "big") for i in range(added)}
         store.add([(large, LINKS[0])])
         assert store.counts() == {"ok": added + 1}

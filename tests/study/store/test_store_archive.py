@@ -121,17 +121,18 @@ def test_a_store_without_a_study_says_so(tmp_path):
 
 def test_a_store_that_lacks_parts_is_refused_in_words(tmp_path):
     path = STUDY.filled(tmp_path / "a.fairtrial")
-    connection = sqlite3.connect(path)
-    connection.executescript("DELETE FROM split; DELETE FROM dataset WHERE name = 'people';")
-    connection.close()
-    with Store.open(path) as store:
-        archive = store.archive()
-        with pytest.raises(StoreError, match="lacks a split of flowers, repeat 0 and fold 1"):
-            archive.split("flowers", 0, 1)
-        with pytest.raises(StoreError, match="lacks a split that its trials need"):
-            list(archive.predictions([1]))
-        with pytest.raises(StoreError, match="lacks the data set people"):
-            _ = archive.datasets
+    parts = {
+        "trial SET split = 99": "lacks a split that its trials need",
+        "split SET hash = x'00' WHERE repeat = 0 AND fold = 1": "a split of 'flowers', repeat 0 and fold 1, is not there",
+        "dataset SET hash = 'other' WHERE name = 'people'": "names 'people' among its data, which are not there",
+    }
+    for change, told in parts.items():
+        connection = sqlite3.connect(path)
+        connection.execute(f"UPDATE {change}")
+        connection.commit()
+        connection.close()
+        with Store.open(path) as store, pytest.raises(StoreError, match=told):
+            list(store.archive().predictions([1]))
 
 
 def test_new_evidence_is_seen_by_an_archive_that_is_open(tmp_path):

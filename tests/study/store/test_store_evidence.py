@@ -8,7 +8,7 @@ import zstandard
 from fairtrial.errors import StoreError
 from fairtrial.study.records import Evidence
 from fairtrial.study.store.store import Store
-from fairtrial.study.store.store_evidence import evidence_hashes, mean_times, put_evidence, refuse_damaged
+from fairtrial.study.store.store_evidence import evidence_hashes, mean_times, put_evidence, refuse_damaged, refuse_wrong_links
 from tests.study.small_store import SmallStudy
 
 STUDY = SmallStudy()
@@ -67,3 +67,63 @@ def test_evidence_that_is_not_as_it_was_written_is_refused(store):
         connection.execute("UPDATE evidence SET prediction = ? WHERE trial = 2", (other,))
         with pytest.raises(StoreError, match="evidence of trial 2 is damaged"):
             refuse_damaged(connection)
+
+
+CHANGES = {
+    "learner": "UPDATE trial SET learner = 3 - learner WHERE id = 2",
+    "data set": "UPDATE trial SET dataset = 3 - dataset WHERE id = 2",
+    "condition": "UPDATE trial SET condition = 2 WHERE id = 2",
+    "split": "UPDATE trial SET split = 4 WHERE id = 2",
+    "nothing that is there": "UPDATE trial SET learner = 77 WHERE id = 2",
+    "seed": "UPDATE trial SET seed = 99 WHERE id = 2",
+    "no seed": "UPDATE trial SET seed = 'x' WHERE id = 2",
+    "protocol": "UPDATE trial SET protocol = 0 WHERE id = 2",
+    "hash of a learner": "UPDATE learner SET hash = 'x' WHERE id = 1",
+    "hashes of conditions": "UPDATE condition SET hash = CASE id WHEN 1 THEN 'y' ELSE hash END",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_trial_that_is_linked_to_something_else_is_refused_and_changes_the_digest(store, change):
+    store.add([(STUDY.success(link), link) for link in LINKS[:5]])
+    before = store.evidence_digest()
+    store.check()
+    with store.writing() as connection:
+        connection.execute(change)
+    assert store.evidence_digest() != before
+    with pytest.raises(StoreError, match=r"trial \d is damaged, .*: take a copy of the store from before"):
+        store.check()
+
+
+def test_rows_of_a_split_and_a_status_that_were_changed_are_refused(store):
+    store.add([(STUDY.success(link), link) for link in LINKS[:5]])
+    with store.writing() as connection:
+        kept = connection.execute("SELECT test FROM split WHERE id = 1").fetchone()
+        connection.execute("UPDATE split SET test = (SELECT test FROM split WHERE id = 2) WHERE id = 1")
+        with pytest.raises(StoreError, match="split 1 is damaged, its rows are not those that it was made of"):
+            refuse_wrong_links(connection)
+        connection.execute("UPDATE split SET test = ? WHERE id = 1", kept)
+        refuse_wrong_links(connection)
+        connection.execute("UPDATE trial SET status = 'oj' WHERE id = 3")
+        with pytest.raises(StoreError, match="trial 3 is damaged"):
+            refuse_wrong_links(connection)
+    with pytest.raises(StoreError, match="trial 3 is damaged, it has no status or is about nothing"):
+        store.archive().trials()
+
+
+ODD = ["trial SET fit_time = 'soon'", "trial SET learner = -1", "learner SET parameters = '{'", "dataset SET classes = '['"]
+ODD += ["dataset SET row_id_type = 'odd'", "condition SET description = ''", "run SET facts = '{'"]
+
+
+@pytest.mark.parametrize("change", ODD)
+def test_what_cannot_be_read_does_not_pass_the_check(store, change):
+    store.start_run({})
+    store.add([(STUDY.success(link), link) for link in LINKS[:5]])
+    store.check()
+    with store.writing() as connection:
+        connection.execute(f"UPDATE {change}")
+    with pytest.raises(StoreError, match="damaged"):
+        store.check()
+    archive = store.archive()
+    with pytest.raises(StoreError, match="damaged"):
+        _ = archive.trials(), archive.datasets, archive.learners, archive.conditions, archive.runs

@@ -48,13 +48,15 @@ def test_a_holder_that_has_not_said_its_number_yet(store):
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_a_forked_process_does_not_keep_the_lock(store):
     lock = WriteLock(store)
-    read, write = os.pipe()
+    (read, write), (released, says_so) = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
         lock.release()  # it is not its own
+        os.write(says_so, b"x")
         os.read(read, 1)
         os._exit(0)
     try:
+        os.read(released, 1)
         assert lock.path.exists()
         with pytest.raises(StoreError, match="is being written"):
             WriteLock(store)
@@ -64,8 +66,8 @@ def test_a_forked_process_does_not_keep_the_lock(store):
     finally:
         os.write(write, b"x")
         os.waitpid(child, 0)
-        os.close(read)
-        os.close(write)
+        for each in (read, write, released, says_so):
+            os.close(each)
 
 
 def test_a_lock_whose_file_is_removed_meanwhile_is_taken_again(store, monkeypatch):

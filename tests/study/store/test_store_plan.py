@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fairtrial.errors import StoreError
+from fairtrial.errors import InputError, StoreError
 from fairtrial.study.store.store import Store
 from fairtrial.study.store.store_plan import Ids, put_study
 from tests.study.small_store import SmallStudy
@@ -64,3 +64,23 @@ def test_a_study_is_told_whether_it_changes(store):
         assert put_study(connection, "small", "{}", 1)
         found = connection.execute("SELECT name, header FROM study ORDER BY turn").fetchall()
         assert found == [("other", "{}"), ("small", "{}")]
+
+
+def test_names_that_no_file_can_hold_are_refused(store):
+    header, odd = {**STUDY.header, "name": "half \ud83d"}, "half \ud83d"
+    (condition, about), (learner, facts) = STUDY.conditions[0], STUDY.learners[0]
+    plans = {
+        "study": (header, [], [], [], []),
+        "data set": (STUDY.header, [replace(STUDY.data[0], name=odd)], [], [], []),
+        "condition": (STUDY.header, [], [(condition, replace(about, name=odd))], [], []),
+        "learner": (STUDY.header, [], [], [(learner, replace(facts, name=odd))], []),
+    }
+    for what, plan in plans.items():
+        with pytest.raises(InputError, match=rf"name of a {what} must not hold half a character .*, got 'half \\ud83d': write"):
+            store.add_plan(*plan)
+
+
+def test_the_latest_row_ids_count_for_all_studies_of_the_same_data(store):
+    renamed = replace(STUDY.data[0], row_ids=np.arange(12) + 100)
+    store.add_plan({**STUDY.header, "name": "later"}, [renamed], [], [], [])
+    assert store.archive("small").datasets[0].row_ids.tolist() == list(range(100, 112))

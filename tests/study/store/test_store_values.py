@@ -87,10 +87,8 @@ def test_positions_come_back_in_order_and_as_often_as_they_were(drawn):
     for pair in ((train, test), (sorted(set(range(n)) - set(test)), test)):
         first, second = (np.array(each, dtype=np.intp) for each in pair)
         packed_test, packed_train = values.pack_rows(first, second, n)
-        back = values.unpack_rows(packed_test)
-        assert back.tolist() == second.tolist()
-        found = values.others(back, n) if packed_train is None else values.unpack_rows(packed_train)
-        assert found.tolist() == first.tolist()
+        found, back = values.unpack_split(packed_test, packed_train, n)
+        assert (found.tolist(), back.tolist()) == (first.tolist(), second.tolist())
         assert (packed_train is None) == (pair[0] == sorted(set(range(n)) - set(test)))
 
 

@@ -131,6 +131,7 @@ def test_the_largest_score_is_the_prediction(learner):
         ([[0.5, np.nan], [0.5, 0.5]], ["a", "b"], "predict_proba", "must give finite numbers, got nan at row 0"),
         ([0.0, -np.inf], ["a", "b"], "decision_function", "got -inf at row 1"),
         ("many", ["a", "b"], "predict_proba", "a table of numbers, got str"),
+        ([[], []], [], "predict_proba", r"classes_ of Mine must hold classes of the data set, each once, got \[\]"),
         ([[0.5, 0.5]] * 2, ["a", "d"], "predict_proba", r"classes_ of Mine must hold classes .* got \['a', 'd'\]"),
         ([[0.5, 0.5]] * 2, ["a", "a"], "predict_proba", "each once"),
     ],

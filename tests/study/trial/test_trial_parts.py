@@ -144,3 +144,25 @@ def test_a_condition_of_ones_own_may_give_plain_labels():
     assert part.codes.tolist() == [0] * 75
     assert part.table(DATA).sum() == 0
     assert part.changed == 75
+
+
+@dataclass(frozen=True)
+class Emptied(Condition):
+    """Leaves no row."""
+
+    def _change(self, X, y, rng):
+        none = np.arange(0)
+        return Changed(X.iloc[none], y.iloc[none], np.ones(0, dtype=bool), 1.0, none)
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_a_condition_that_leaves_no_row_of_a_part_is_told_so(part):
+    with pytest.raises(InputError, match=rf"Emptied\(.*must leave at least 1 of the 75 rows of the {part} part, got none: take"):
+        parts_of(DATA, ROWS, Emptied(part=part), 1)
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_a_split_without_rows_in_a_part_is_told_so(part):
+    rows = Rows(**{"train": ROWS.train, "test": ROWS.test, part: np.arange(0)}, repeat=0, fold=0)
+    with pytest.raises(InputError, match=f"the {part} part of a split must have at least 1 row, got none"):
+        parts_of(DATA, rows, Clean(), 1)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
 from fairtrial.report.checks.kept import of_predictions_alone, section_of
 from fairtrial.report.sentence import say, shown
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
     from fairtrial.study import Results
@@ -19,6 +22,9 @@ _POLICIES = {
     "trivial": "a failed trial counts as the trivial classifier",
 }
 _LONG = 160
+_SPLIT = ["dataset", "condition", "level", "repeat", "fold"]
+LONG_ENOUGH = 0.2
+"""Seconds of fitting below which waits of the machine outweigh what the learner does, and nobody chooses by time."""
 
 
 @check(
@@ -81,7 +87,8 @@ def incomplete(results: Results) -> Finding:
 @check(
     "FT018",
     title="Learners with warnings",
-    looks_for="trials in which the learner gave warnings, such as scikit-learn's ConvergenceWarning",
+    looks_for="trials in which the learner gave warnings, such as scikit-learn's ConvergenceWarning; what this package warns "
+    "of under a condition, whatever the learner, is told but not raised",
     why="A learner that did not converge is judged below what it can do, and warnings often name a wrong use.",
     remedy="do what the warning says (more iterations, scaled attributes), then run again",
     cite="Pedregosa et al. 2011",
@@ -91,6 +98,13 @@ def warned(results: Results) -> Finding:
     if of_predictions_alone(results):
         return not_applicable(say("A file of predictions does not tell of warnings."))
     lines = warning_lines(results.trials())
+    of_condition = _of_conditions(lines, results.trials())
+    told, lines = lines[of_condition], lines[~of_condition]
+    if lines.empty and len(told):
+        where, warning = named(told["condition"]), told["warning"].iloc[0]
+        return passed(
+            say("No learner gave a warning; under {where} the condition did: {warning}", where=where, warning=warning)
+        )
     if lines.empty:
         return passed(say("No learner gave a warning."))
     frame = lines.groupby(["learner", "warning"], sort=False).agg(trials=("dataset", "size"), sets=("dataset", "nunique"))
@@ -108,26 +122,37 @@ def warned(results: Results) -> Finding:
 
 
 def warning_lines(trials: pd.DataFrame) -> pd.DataFrame:
-    """A line for each warning of a trial that went well: learner, data set, and the warning without its count."""
+    """A line for each warning of a trial that went well: where it was, learner, and the warning without its count."""
     import pandas as pd
 
     said = trials[(trials["status"] == "ok") & trials["notes"].notna()]
     lines = [
-        (str(learner), str(dataset), line.rpartition(" (")[0] if line.endswith(" times)") else line)
-        for learner, dataset, notes in said[["learner", "dataset", "notes"]].itertuples(index=False, name=None)
+        (str(learner), *where, (line.rpartition(" (")[0] if line.endswith(" times)") else line)[:_LONG])
+        for notes, learner, *where in said[["notes", "learner", *_SPLIT]].itertuples(index=False, name=None)
         for line in str(notes).splitlines()
+        if "Warning:" in line
     ]
-    lines = [(learner, dataset, line[:_LONG]) for learner, dataset, line in lines if "Warning:" in line]
-    return pd.DataFrame(lines, columns=["learner", "dataset", "warning"])
+    return pd.DataFrame(lines, columns=["learner", *_SPLIT, "warning"])
+
+
+def _of_conditions(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Warnings of this package that every learner of a split has under a condition: no learner is to blame for them."""
+    good = trials[trials["status"] == "ok"]
+    learners = good.groupby(_SPLIT, observed=True, dropna=False)["learner"].nunique().rename("all").reset_index()
+    warned = lines.groupby([*_SPLIT, "warning"], observed=True, dropna=False)["learner"].nunique().rename("here").reset_index()
+    counts = lines.merge(learners, on=_SPLIT, how="left").merge(warned, on=[*_SPLIT, "warning"], how="left")
+    own = lines["warning"].str.startswith("SuspectInputWarning:") & (lines["condition"] != "clean")
+    return np.asarray(own.to_numpy(dtype=bool) & (counts["here"] == counts["all"]).to_numpy(dtype=bool))
 
 
 @check(
     "FT019",
     title="Oversubscribed timing",
-    looks_for="data sets and learners for which fitting took much longer than its CPU time",
+    looks_for=f"data sets and learners for which fitting took much longer than its CPU time; fits of less than {LONG_ENOUGH:g} "
+    "seconds (the median) are left aside, for any small wait doubles them",
     why="The machine then had more to do than it has cores, or the learner waited: wall-clock times say more of the load "
     "than of the learner.",
-    remedy="compare CPU times, or time again with fewer jobs (fairtrial run --jobs 1) on a quiet machine",
+    remedy="compare CPU times, or time again on a quiet machine, with fewer jobs where there were several",
     cite="Hoefler & Belli 2015",
 )
 def oversubscribed(results: Results) -> Finding:
@@ -135,9 +160,9 @@ def oversubscribed(results: Results) -> Finding:
     times = results.times()
     if times["fit_time"].isna().all():
         return not_applicable(say("No times are known."))
-    slow = times[times["note"] != ""]
+    slow = times[(times["note"] != "") & (times["fit_time"] >= LONG_ENOUGH)]
     if slow.empty:
-        return passed(say("Fitting nowhere took much longer than its CPU time."))
+        return passed(say("No fit that takes long enough to matter took much longer than its CPU time."))
     names = {"dataset": "data set", "learner": "learner", "fit_time": "seconds to fit", "fit_cpu": "CPU seconds to fit"}
     frame = slow[list(names)].rename(columns=names).astype({"data set": str, "learner": str}).reset_index(drop=True)
     worst = int((frame["seconds to fit"] / frame["CPU seconds to fit"].clip(lower=1e-9)).argmax())

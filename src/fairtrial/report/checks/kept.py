@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from math import isnan
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -12,7 +11,9 @@ import numpy as np
 
 from fairtrial.errors import FairtrialError, UndefinedMeasureWarning
 from fairtrial.measures.measure import Measure, get_measure
+from fairtrial.report.places import lines_of
 from fairtrial.report.sections.naming import judged_measure, main_condition
+from fairtrial.report.sections.no_verdict import why_none
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,9 +60,7 @@ def first_condition(results: Results) -> ConditionFacts:
 
 def under(frame: pd.DataFrame, condition: ConditionFacts) -> pd.DataFrame:
     """The lines of a frame that are of this condition."""
-    levels = frame["level"].to_numpy(dtype=np.float64)
-    same = np.isnan(levels) if isnan(condition.level) else np.abs(levels - condition.level) < 1e-12
-    return frame[(frame["condition"] == condition.name).to_numpy() & same]
+    return frame[lines_of(frame, condition)]
 
 
 def verdict_of(
@@ -75,7 +74,7 @@ def verdict_of(
             with quietly():
                 return results.verdict(measure, condition=where.name, level=where.level), ""
         except FairtrialError as error:
-            return None, str(error)
+            return None, why_none(results, name, where, error)
 
     name = judged_by(results).name if measure is None else get_measure(measure).name
     return once(results, ("verdict", name, where.name, where.level), compute)

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
 from fairtrial.report.checks.kept import verdict_of
+from fairtrial.report.sections.method_words import test_words
 from fairtrial.report.sections.naming import measure_words, told_condition
 from fairtrial.report.sentence import say, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
 
+OF_SPLITS = ("corrected_resampled_t", "five_by_two_f")
+"""Tests that allow for the overlap of the splits of one data set."""
 LEAST_FOR_WILCOXON = 6
 """With fewer differences the smallest two-sided p value, 2 ** (1 - n), lies above 0.05: no result could reach it."""
 LEAST_FOR_FRIEDMAN = 10
@@ -24,47 +26,28 @@ LEAST_FOR_FRIEDMAN = 10
 @check(
     "FT001",
     title="Folds used as independent samples",
-    looks_for="a verdict whose cases are the splits of one data set",
+    looks_for="what the cases of the verdict are: data sets, or splits of one data set, and whether the test allows for that",
     why="Folds and repeats share training rows, so that their scores vary less than new data would: a plain t test on "
     "them finds differences that are not there.",
-    remedy="nothing needs to be done for the p value, which is corrected; to speak of other data, add data sets",
+    remedy="take a test that allows for the overlap, such as corrected_resampled_t; to speak of other data, add data sets",
     cite="Nadeau & Bengio 2003; Bengio & Grandvalet 2004; Dietterich 1998",
 )
 def folds_as_samples(results: Results) -> Finding:
     """The splits of one data set as cases."""
     verdict, why_not = verdict_of(results)
     if verdict is None:
-        return not_applicable(say("There is no verdict: {reason}", reason=why_not))
+        return not_applicable(say("{reason}", reason=why_not))
     if verdict.unit != "split":
         return passed(
             say("A data set counts as one case, with the mean over its folds: no fold is used as a sample of its own.")
         )
-    frame = _as_if_independent(verdict)
-    least = int(frame["p corrected"].fillna(2.0).argmin())
-    words = say(
-        "There is only one data set, so that its splits are the cases. They overlap, and {test} corrects for it: for "
-        "{first} and {second} p is {corrected}, where splits taken as independent would give {naive}.",
-        test=verdict.outcome.test,
-        first=frame["first"].iloc[least],
-        second=frame["second"].iloc[least],
-        corrected=shown(frame, "checks-ft001", least, "p corrected", "{:.3g}"),
-        naive=shown(frame, "checks-ft001", least, "p if independent", "{:.3g}"),
-    )
-    return raised(words, frame, **{"p corrected": "{:.3g}", "p if independent": "{:.3g}"})
-
-
-def _as_if_independent(verdict: Verdict) -> pd.DataFrame:
-    """Raw p values of the pairs, and those of the paired t test that takes splits as independent."""
-    from fairtrial.significance.resampled import paired_t
-
-    frame = verdict.pairs()[["first", "second", "p_raw"]].rename(columns={"p_raw": "p corrected"})
-    place = verdict.table.learners.index
-    columns = verdict.table.values.T
-    frame["p if independent"] = [
-        paired_t(columns[place(first)], columns[place(second)]).p_value
-        for first, second in frame[["first", "second"]].itertuples(index=False, name=None)
-    ]
-    return frame
+    alone = len(results.archive.datasets) == 1
+    cases = "There is one data set" if alone else "Of the data sets only one is left to the verdict"
+    told = f"{cases}, so that its splits are the cases. They overlap, and "
+    test, allows = test_words(verdict.outcome.test), verdict.outcome.test in OF_SPLITS
+    if not allows:
+        return raised(say(told + "{test} takes them as independent.", test=test))
+    return passed(say(told + "{test} allows for it. Nothing is said of other data sets.", test=test))
 
 
 @check(
@@ -83,18 +66,18 @@ def few_data_sets(results: Results) -> Finding:
 
     verdict, why_not = verdict_of(results)
     if verdict is None:
-        return not_applicable(say("There is no verdict: {reason}", reason=why_not))
+        return not_applicable(say("{reason}", reason=why_not))
     if verdict.unit == "split":
-        return not_applicable(say("There is only one data set, and the test is on its splits."))
+        return not_applicable(say("The test is on the splits of one data set."))
     test, learners = verdict.outcome.test, len(verdict.table.learners)
     cases = verdict.outcome.n if test == "wilcoxon" else len(verdict.table.datasets)
     needed = LEAST_FOR_WILCOXON if test == "wilcoxon" else max(LEAST_FOR_FRIEDMAN, learners)
     if cases >= needed:
-        return passed(say("There are data sets enough for {test}.", test=test))
+        return passed(say("There are data sets enough for {test}.", test=test_words(test)))
     frame = pd.DataFrame({"test": [test], "data sets": [cases], "learners": [learners], "needed": [needed]})
     words = say(
-        "The test {test} has {cases} data {noun} on which learners can differ, and should have {needed} or more.",
-        test=test,
+        "There are, for {test}, {cases} data {noun} on which learners can differ; there should be {needed} or more.",
+        test=test_words(test),
         cases=shown(frame, "checks-ft008", 0, "data sets", "{:d}"),
         noun="set" if cases == 1 else "sets",
         needed=shown(frame, "checks-ft008", 0, "needed", "{:d}"),

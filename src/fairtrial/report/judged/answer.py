@@ -12,6 +12,8 @@ from fairtrial.report.judged.pairs import KEY as PAIRS, all_frame as pairs_frame
 from fairtrial.report.section import Section, Table
 from fairtrial.report.sections.naming import joined, listed, measure_words
 from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.study.predictions.judged_positive import worse_than_guessing
+from fairtrial.study.predictions.judged_words import P_FORM, disagreement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +34,7 @@ def section(judgement: Judgement) -> Section:
         found += [] if judgement.verdict is None else [_over(judgement)]
     else:
         leads = leads_frame(judgement)
-        found = [_over(judgement), _leads(judgement, leads), _apart(leads)]
+        found = [_over(judgement), _leads(judgement, leads), _apart(leads), *_worse(judgement, datasets)]
         tables = (Table(LEADS, "On how many data sets each model is ahead", leads, note=_note(judgement)),)
     return Section("answer", "The answer", tuple(each for each in found if each is not None), (), tables)
 
@@ -51,9 +53,16 @@ def of_data_set(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]:
         return (say("{measure} has no value here: there is nothing to compare by.", measure=measure_words(judgement.main)),)
     order = order_of(judgement, dataset)
     if len(order) == 1:
-        return (first, *_chance(judgement, dataset))
-    against = _against(judgement, dataset, order[0])
-    return (first, *against)
+        return (first, *_chance(judgement, dataset), *_worse(judgement, [dataset]))
+    alike = _alike(judgement, dataset, order)
+    return (first, *_against(judgement, dataset, alike), *_worse(judgement, [dataset]))
+
+
+def _alike(judgement: Judgement, dataset: str, order: list[str]) -> list[str]:
+    """The best model, and those of the same value."""
+    values = measures_frame(judgement)["estimate"]
+    best = values[_line(judgement, dataset, order[0])]
+    return [name for name in order if values[_line(judgement, dataset, name)] == best]
 
 
 def _line(judgement: Judgement, dataset: str, model: str) -> int:
@@ -68,7 +77,7 @@ def _best(judgement: Judgement, dataset: str) -> Sentence | None:
     values = frame["estimate"]
     if not np.isfinite(values[line]):
         return None
-    alike = [name for name in order if values[_line(judgement, dataset, name)] == values[line]]
+    alike = _alike(judgement, dataset, order)
     parts: dict[str, Any] = {"model": listed(alike), "measure": measure_words(judgement.main)}
     parts["estimate"] = shown(frame, MEASURES, line, "estimate", "{:.4g}")
     verb = "has" if len(alike) == 1 else "have"
@@ -87,40 +96,79 @@ def _chance(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]:
     low, high, chance = (float(frame[name][line]) for name in ("low", "high", "chance"))
     if not np.isfinite([low, high, chance]).all():
         return ()
-    beyond = low > chance if better(judgement.main) == "max" else high < chance
-    told = "better" if beyond else "not surely better"
+    up = better(judgement.main) == "max"
+    beyond, below = (low > chance, high < chance) if up else (high < chance, low > chance)
+    told = "better" if beyond else "worse" if below else "not surely better"
     return (
         say(f"That is {told} than guessing, which gives {{chance}}.", chance=shown(frame, MEASURES, line, "chance", "{:g}")),
     )
 
 
-def _against(judgement: Judgement, dataset: str, best: str) -> tuple[Sentence, ...]:
+def _worse(judgement: Judgement, datasets: list[str]) -> tuple[Sentence, ...]:
+    """Models whose AUC lies below that of guessing, and what that may mean."""
+    found = worse_than_guessing(judgement.scores, judgement.positives)
+    found = found[found["dataset"].isin(datasets)]
+    if found.empty:
+        return ()
+    names = list(dict.fromkeys(map(str, found["model"])))
+    parts = {"models": listed(names), "be": "is" if len(names) == 1 else "are", "remedy": judgement.positives.remedy}
+    where = ""
+    if len(datasets) > 1:
+        where, parts["sets"] = " on {sets}", listed(list(dict.fromkeys(map(str, found["dataset"]))))
+    told = f"By auc {{models}} {{be}} worse than guessing{where}: perhaps the scores are those of the other class; {{remedy}}."
+    return (say(told, **parts),)
+
+
+def _against(judgement: Judgement, dataset: str, alike: list[str]) -> tuple[Sentence, ...]:
     """Whom the best model is told apart from; models that predict different rows may change places on the common ones."""
     raw = turned(judgement)
-    own = raw[(raw["dataset"] == dataset) & (raw["first"] == best) & raw["decides"]]
+    best, who = alike[0], "It" if len(alike) == 1 else "{best}"
+    own = raw[(raw["dataset"] == dataset) & (raw["first"] == best) & raw["decides"] & ~raw["second"].isin(alike)]
     if own.empty:
-        return (say("No test tells whether it is ahead of the others."),)
+        all_alike = len(alike) == len(order_of(judgement, dataset))
+        return () if all_alike else (say("No test tells whether {who} ahead of the others.", who=_be(alike)),)
     sign = 1 if better(judgement.main) == "max" else -1
     apart = own["adjusted"] <= judgement.alpha
     ahead = sign * own["difference"] > 0
-    kinds = (("It is ahead of ", apart & ahead), ("It cannot be told apart from ", ~apart))
+    kinds = ((f"{who} is ahead of ", apart & ahead), (f"{who} cannot be told apart from ", ~apart))
     frame = pairs_frame(judgement)
-    told = [_compared(frame, list(own.index[chosen]), words) for words, chosen in kinds if chosen.any()]
+    told = [_compared(frame, list(own.index[chosen]), words, best) for words, chosen in kinds if chosen.any()]
     behind = apart & ~ahead
     if behind.any():
-        told.append(_compared(frame, list(own.index[behind]), "On the rows that both predict it is behind "))
+        told.append(
+            _compared(
+                frame, list(own.index[behind]), f"On the rows that both predict {'it' if who == 'It' else who} is behind ", best
+            )
+        )
     tests = list(dict.fromkeys(map(str, own["test"])))
     parts = {"tests": told_tests(tests), "alpha": fact(judgement, ALPHA)}
     many = int((raw["decides"] & (raw["dataset"] == dataset)).sum()) > 1
-    how = ", p adjusted for all pairs by Holm's procedure" if many else ""
-    return (*told, say(f"This is by {{tests}} at alpha {{alpha}}{how}.", **parts))
+    how = ", p adjusted for all pairs of the data set by Holm's procedure; intervals are of each pair alone" if many else ""
+    return (*told, say(f"This is by {{tests}} at alpha {{alpha}}{how}.", **parts), *_disagreeing(own, judgement.alpha))
 
 
-def _compared(frame: pd.DataFrame, lines: list[int], words: str) -> Sentence:
+def _be(alike: list[str]) -> str:
+    return "it is" if len(alike) == 1 else "they are"
+
+
+def _disagreeing(own: pd.DataFrame, alpha: float) -> tuple[Sentence, ...]:
+    """Why an interval without zero does not tell apart."""
+    causes: dict[str, list[str]] = {}
+    for line in own.to_dict("records"):
+        causes.setdefault(disagreement(line, alpha), []).append(str(line["second"]))
+    return tuple(
+        say("The interval of the difference from {models} excludes zero, but {why}.", models=listed(names), why=why)
+        for why, names in causes.items()
+        if why
+    )
+
+
+def _compared(frame: pd.DataFrame, lines: list[int], words: str, best: str) -> Sentence:
     """The models of these lines of the table of tests; of a few the difference and p."""
+    named = {"best": best} if "{best}" in words else {}
     if len(lines) > _MOST_NAMED:
-        return say(words + "{models}.", models=listed([str(frame.loc[line, "second"]) for line in lines]))
-    pieces = [Sentence(words)]
+        return say(words + "{models}.", models=listed([str(frame.loc[line, "second"]) for line in lines]), **named)
+    pieces = [say(words, **named)]
     for place, line in enumerate(lines):
         if place:
             pieces.append(Sentence(" and " if place == len(lines) - 1 else ", "))
@@ -136,8 +184,9 @@ def _one(frame: pd.DataFrame, line: int) -> Sentence:
         told += ", interval from {low} to {high}"
         parts |= {end: shown(frame, PAIRS, line, end, "{:.4g}") for end in ("low", "high")}
     if np.isfinite(frame["adjusted p"][line]):
-        parts["p"] = shown(frame, PAIRS, line, "adjusted p", "{:.2g}")
-        return say(told + ", p = {p})", **parts)
+        parts["p"] = shown(frame, PAIRS, line, "adjusted p", P_FORM)
+        equal = "at most" if frame["p at its floor"][line] else "="
+        return say(told + f", p {equal} {{p}})", **parts)
     return say(told + ", p is undefined)", **parts)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.measures.closed_intervals import wilson
 from fairtrial.report.judged.naming import datasets_of, largest, models_of, without_lone_set
 from fairtrial.report.section import Figure, Section, Table
 from fairtrial.report.sections.naming import joined, keys_of, listed
@@ -20,6 +21,7 @@ KEY = "calibration-models"
 MOST_LIKELY = "the most likely"
 DISTANCE, BIAS = "mean distance", "mean forecast less share"
 _MEAN, _CAME = "mean forecast", "share that came true"
+_LIMITS = ("low of this", "high of this")
 _NAMES = {"mean_forecast": _MEAN, "share": _CAME, "weight": "rows"}
 
 
@@ -30,8 +32,9 @@ def section(judgement: Judgement) -> Section | None:
     several = len(datasets_of(judgement)) > 1
     frame = models_frame(judgement)
     bins = without_lone_set(judgement.calibration.rename(columns=_NAMES), several)
-    formats = dict.fromkeys([_MEAN, _CAME, DISTANCE, BIAS, "low", "high"], "{:.4f}") | {"rows": "{:,.6g}"}
-    note = "The mean distance between forecast and share over the bins, each counted by its rows; zero is perfect."
+    formats = dict.fromkeys([_MEAN, _CAME, DISTANCE, BIAS, *_LIMITS, "low", "high"], "{:.4f}") | {"rows": "{:,.6g}"}
+    note = "The mean distance between forecast and share over the bins, each counted by its rows; zero is perfect. Limits of "
+    note += "the mean forecast less the share are Wilson's of the share."
     tables = (
         Table(KEY, "How far forecasts lie from what came true", frame, formats, note),
         Table("calibration-bins", "Every bin of forecasts", bins, formats, "Limits are those of the share.", None, True),
@@ -50,11 +53,23 @@ def models_frame(judgement: Judgement) -> pd.DataFrame:
         means = {name: float(np.average(own[name], weights=weight)) for name in ("mean_forecast", "share")}
         line = {"dataset": dataset, "model": model, "class": own["class"].iloc[0], _MEAN: means["mean_forecast"]}
         distance = float(np.average(np.abs(gap), weights=weight))
-        lines.append(line | {_CAME: means["share"], DISTANCE: distance, BIAS: float(np.average(gap, weights=weight))})
+        bias = float(np.average(gap, weights=weight))
+        limits = dict(
+            zip(_LIMITS, _limits(judgement, means["mean_forecast"], means["share"], float(weight.sum())), strict=True)
+        )
+        lines.append(line | {_CAME: means["share"], DISTANCE: distance, BIAS: bias} | limits)
     found = pd.DataFrame(lines)
     place = {name: number for number, name in enumerate(datasets_of(judgement))}
     found = found.assign(place=found["dataset"].map(place)).sort_values(["place", DISTANCE], kind="stable")
     return without_lone_set(found.drop(columns="place"), len(place) > 1)
+
+
+def _limits(judgement: Judgement, forecast: float, share: float, rows: float) -> tuple[float, float]:
+    """Limits of the mean forecast less the share that came true: Wilson's of the share; none of weighted rows."""
+    if judgement.roles.get("weight"):
+        return float("nan"), float("nan")
+    low, high = wilson(share * rows, rows, judgement.level)
+    return forecast - high, forecast - low
 
 
 def _words(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence, ...]:
@@ -74,22 +89,24 @@ def _of_one(own: pd.DataFrame, dataset: str) -> tuple[Sentence, ...]:
         name = str(own.loc[first, "model"]) if len(own) == 1 else listed([str(each) for each in own["model"]])
         verb = "lie" if len(own) == 1 else "all lie"
         told = f"the forecasts of {{first}} {verb} {{least}} from what came true, on average."
-        return (joined([say(_started(where, told), **(parts | {"first": name}), **numbers), *_side(own, first)]),)
+        return (joined([say(_started(where, told), **(parts | {"first": name}), **numbers), *_side(own)]),)
     numbers["most"] = shown(own, KEY, last, DISTANCE)
     told = "the forecasts of {first} lie nearest to what came true, {least} away on average, those of {last} farthest, {most}."
     said = say(_started(where, told), last=str(own.loc[last, "model"]), **parts, **numbers)
-    return (joined([said, *_side(own, first)]),)
+    return (joined([said, *_side(own)]),)
 
 
 def _started(where: str, told: str) -> str:
     return where + (told if where else told[0].upper() + told[1:])
 
 
-def _side(own: pd.DataFrame, line: int) -> tuple[Sentence, ...]:
-    """Whether forecasts are too high or too low on the whole; they may be neither."""
-    bias = float(own[BIAS][line])
-    if round(bias, 3) == 0:
+def _side(own: pd.DataFrame) -> tuple[Sentence, ...]:
+    """The model whose forecasts are the farthest too high or too low on the whole, if that is more than chance."""
+    sure = own[(own[_LIMITS[0]] > 0) | (own[_LIMITS[1]] < 0)]
+    if sure.empty:
         return ()
+    line = int(sure[BIAS].abs().idxmax())
+    bias = float(sure[BIAS][line])
     parts: dict[str, Any] = {name: shown(own, KEY, line, column) for name, column in (("mean", _MEAN), ("came", _CAME))}
     side = "too high" if bias > 0 else "too low"
     model = str(own.loc[line, "model"])

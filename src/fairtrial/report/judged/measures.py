@@ -12,6 +12,7 @@ from fairtrial.report.judged.naming import LEVEL, better, datasets_of, fact, lar
 from fairtrial.report.section import Figure, Section, Table
 from fairtrial.report.sections.naming import keys_of, listed, measure_words
 from fairtrial.report.sentence import Sentence, say
+from fairtrial.study.predictions.judged_order import unequal_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ def section(judgement: Judgement) -> Section:
     figures = _over_sets(judgement) if several else _of_one(judgement)
     frame = all_frame(judgement)
     formats = dict.fromkeys(["estimate", "low", "high"], _FOUR) | {"chance": "{:g}", "rows": "{:,}"}
-    note = "Chance is what guessing gives, where the measure knows it."
+    note = f"Chance is what guessing gives, where the measure knows it.{fewer_note(judgement)}"
     everything = Table(KEY, "Every measure with its interval", frame, formats, note, None, True)
     return Section("measures", "Measures", _words(judgement), figures, (*tables, everything))
 
@@ -38,6 +39,19 @@ def section(judgement: Judgement) -> Section:
 def all_frame(judgement: Judgement) -> pd.DataFrame:
     """The frame of the table of all measures; its lines are those of `judgement.scores`."""
     return without_lone_set(judgement.scores, len(datasets_of(judgement)) > 1)
+
+
+def fewer_note(judgement: Judgement) -> str:
+    """Which models are scored on fewer rows than others."""
+    found = []
+    for name, rows in unequal_rows(judgement.scores).items():
+        fewer = [model for model, count in rows.items() if count < max(rows.values())]
+        found.append(listed(fewer) + (f" on {name}" if len(datasets_of(judgement)) > 1 else ""))
+    return (
+        f" Fewer rows than others have: {'; '.join(found)}; the column rows of the table of every measure counts them."
+        if found
+        else ""
+    )
 
 
 def _words(judgement: Judgement) -> tuple[Sentence, ...]:
@@ -73,8 +87,9 @@ def _wide(judgement: Judgement) -> tuple[Table, ...]:
         own = judgement.scores[[better(name) == direction for name in judgement.scores["measure"]]]
         if len(own):
             wide = _pivot(own, "measure", models_of(judgement))
+            formats = dict.fromkeys(wide.columns, _FOUR)
             title = f"Measures of which {word} values are better"
-            tables.append(Table(f"measures-{word}", title, wide, dict.fromkeys(wide.columns, _FOUR), "", direction))
+            tables.append(Table(f"measures-{word}", title, wide, formats, fewer_note(judgement).strip(), direction))
     return tuple(tables)
 
 
@@ -83,7 +98,8 @@ def _main(judgement: Judgement) -> Table:
     own = judgement.scores[judgement.scores["measure"] == judgement.main]
     wide = _pivot(own, "dataset", models_of(judgement)).rename_axis(index="data set")
     title, long = f"On each data set: {measure_words(judgement.main)}", len(wide) > 12
-    return Table("measures-main", title, wide, dict.fromkeys(wide.columns, _FOUR), "", better(judgement.main), long)
+    formats, note = dict.fromkeys(wide.columns, _FOUR), fewer_note(judgement).strip()
+    return Table("measures-main", title, wide, formats, note, better(judgement.main), long)
 
 
 def _pivot(lines: pd.DataFrame, index: str, models: list[str]) -> pd.DataFrame:

@@ -9,10 +9,8 @@ import numpy as np
 from fairtrial.report.judged.naming import (
     ALPHA,
     TESTS,
-    better,
     datasets_of,
     fact,
-    largest,
     models_of,
     told_tests,
     without_lone_set,
@@ -20,6 +18,8 @@ from fairtrial.report.judged.naming import (
 from fairtrial.report.section import Figure, Section, Table
 from fairtrial.report.sections.naming import measure_words
 from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.study.predictions import judged_order
+from fairtrial.study.predictions.judged_words import P_FORM
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from fairtrial.study.predictions.judgement import Judgement
 
 KEY, COUNTS = "pairs-all", "pairs-counts"
-_MOST_DRAWN = 30
-_NAMES = {"p_value": "p", "adjusted": "adjusted p"}
-_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:.4f}") | dict.fromkeys(["p", "adjusted p"], "{:.3g}")
+_MOST_DRAWN = 60
+_NAMES = {"p_value": "p", "adjusted": "adjusted p", "floor": "p at its floor"}
+_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:.4f}") | dict.fromkeys(["p", "adjusted p"], P_FORM)
 
 
 def section(judgement: Judgement) -> Section | None:
@@ -43,7 +43,8 @@ def section(judgement: Judgement) -> Section | None:
     frame = all_frame(judgement)
     note = (
         "The first model of a pair is the one with the better value of the main measure; the difference is first less second. "
-        "Adjusted p: Holm's procedure over the pairs of a test. The test that decides is the one that fits the main measure."
+        "Intervals are of each pair alone; adjusted p: Holm's procedure over the pairs of a data set, for each test. At most: p is the "
+        "smallest that its resamples can give. The permutation test has no interval. The test that decides is the one that fits the main measure."
     )
     tables = (counts_table(frame), Table(KEY, "Every test of every pair", frame, _FORMATS, note, None, True))
     return Section("pairs", "Paired tests", _words(judgement, frame), _figures(judgement), tables)
@@ -51,24 +52,12 @@ def section(judgement: Judgement) -> Section | None:
 
 def order_of(judgement: Judgement, dataset: str) -> list[str]:
     """Models of a data set, the best by the main measure first; those without a value come last."""
-    scores = judgement.scores
-    own = scores[(scores["dataset"] == dataset) & (scores["measure"] == judgement.main)]
-    ordered = own.sort_values("estimate", ascending=better(judgement.main) == "min", kind="stable", na_position="last")
-    return [str(name) for name in ordered["model"]]
+    return judged_order.order_of(judgement.scores, dataset, judgement.main)
 
 
 def turned(judgement: Judgement) -> pd.DataFrame:
     """The pairs, each with the model first that has the better value of the main measure; lines as in `judgement.pairs`."""
-    places = {name: order_of(judgement, name).index for name in datasets_of(judgement)}
-    lines: list[dict[Any, Any]] = judgement.pairs.to_dict("records")
-    for line in lines:
-        place = places[str(line["dataset"])]
-        if place(str(line["first"])) > place(str(line["second"])):
-            line["first"], line["second"] = line["second"], line["first"]
-            line["difference"], line["low"], line["high"] = (0.0 - line[each] for each in ("difference", "high", "low"))
-    import pandas as pd
-
-    return pd.DataFrame(lines, columns=list(judgement.pairs.columns))
+    return judged_order.turned(judgement.pairs, judgement.scores, judgement.main)
 
 
 def all_frame(judgement: Judgement) -> pd.DataFrame:
@@ -78,6 +67,7 @@ def all_frame(judgement: Judgement) -> pd.DataFrame:
         test=[TESTS.get(name, name).removeprefix("the ") for name in pairs["test"]],
         apart=["yes" if p <= judgement.alpha else "no" for p in pairs["adjusted"]],
         decides=["yes" if each else "no" for each in pairs["decides"]],
+        floor=["at most" if each else "" for each in pairs["floor"]],
     )
     shape = [
         "dataset",
@@ -92,6 +82,7 @@ def all_frame(judgement: Judgement) -> pd.DataFrame:
         "apart",
         "decides",
         "p_value",
+        "floor",
     ]
     frame = found[[*shape, "rows", "note"]].rename(columns=_NAMES | {"apart": "told apart"})
     return without_lone_set(frame, len(datasets_of(judgement)) > 1)
@@ -130,28 +121,26 @@ def _agreement(own: pd.DataFrame, measure: str) -> Sentence:
     both = own.groupby(keys, sort=False)["told apart"].nunique()
     if (both == 1).all():
         return say("The other tests of {measure} agree with it on every pair.", measure=measure)
-    names = [" and ".join(map(str, each[-2:])) for each in both.index[both > 1]]
+    where = "data set" in keys
+    names = [" and ".join(map(str, each[-2:])) + (f" on {each[0]}" if where else "") for each in both.index[both > 1]]
     few = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
     return say("The tests of {measure} do not all agree on {pairs}: treat these with care.", measure=measure, pairs=few)
 
 
 def _figures(judgement: Judgement) -> tuple[Figure, ...]:
-    """The differences of the test that decides, with their intervals: of as many data sets as there is room for."""
+    """The differences of the test that decides, with their intervals: as many as there is room for."""
     from fairtrial.report.curves import draw_intervals
 
     pairs = turned(judgement).rename(columns={"difference": "estimate"})
     pairs = pairs[pairs["decides"] & np.isfinite(pairs[["estimate", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
     several, measure = len(datasets_of(judgement)) > 1, measure_words(judgement.main)
-    chosen, lines = [], 0
-    for name in largest(judgement):
-        lines += int((pairs["dataset"] == name).sum())
-        chosen += [name] * (lines <= _MOST_DRAWN)
-    own = pairs[pairs["dataset"].isin(chosen)]
+    own = pairs.head(_MOST_DRAWN)
     if own.empty:
         return ()
     if several:
         own = own.assign(second=[f"{second} on {name}" for second, name in zip(own["second"], own["dataset"], strict=True)])
-    title = f"Differences in {measure}, first less second"
+    few = "" if len(own) == len(pairs) else f" (the first {len(own)} of {len(pairs):,} pairs)"
+    title = f"Differences in {measure}, first less second{few}"
     frame = own[["first", "second", "estimate", "low", "high"]].reset_index(drop=True)
     alt = f"Dots and intervals: the difference in {measure} of each pair of models. The table has the same numbers."
     return (Figure("pairs-differences", title, draw_intervals(frame, title=title), alt, frame),)

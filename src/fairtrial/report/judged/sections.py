@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtrial.report.judged import answer, calibration, classes, curves, groups, measures, pairs, references, what_was_judged
+from fairtrial.report.judged import (
+    answer,
+    calibration,
+    classes,
+    curves,
+    groups,
+    measures,
+    methodology,
+    pairs,
+    references,
+    reproduce,
+    what_was_judged,
+)
 from fairtrial.report.judged.naming import counted, datasets_of, models_of, rows_by_set
 
 if TYPE_CHECKING:
@@ -20,7 +32,7 @@ def sections_of_judgement(judgement: Judgement) -> list[Section]:
     >>> truth = ["yes", "no"] * 20
     >>> found = judge(pd.DataFrame({"truth": truth, "good": truth[:36] + ["no"] * 4, "coin": ["yes", "yes", "no", "no"] * 10}))
     >>> [section.key for section in sections_of_judgement(found)]
-    ['answer', 'what-was-judged', 'measures', 'pairs', 'classes', 'references']
+    ['answer', 'what-was-judged', 'measures', 'pairs', 'classes', 'methodology', 'reproduce', 'references']
     """
     found = [
         answer.section(judgement),
@@ -32,6 +44,8 @@ def sections_of_judgement(judgement: Judgement) -> list[Section]:
         groups.section(judgement),
         calibration.section(judgement),
         curves.section(judgement),
+        methodology.section(judgement),
+        reproduce.section(judgement),
         references.section(judgement),
     ]
     return [section for section in found if section is not None]

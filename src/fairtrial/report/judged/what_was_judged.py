@@ -15,14 +15,21 @@ if TYPE_CHECKING:
     from fairtrial.study.predictions.judgement import Judgement
 
 
+POSITIVE = "judged-positive"
+
+
 def section(judgement: Judgement) -> Section:
     """The file in words and tables; notes repeat every repair and assumption."""
-    tables = (
+    tables: tuple[Table, ...] = (
         Table(FACTS, "The judgement in numbers", facts_frame(judgement), {"value": "{:,}"}),
         Table("judged-columns", "What each column was taken for", judgement.roles.frame(), long=True),
         Table("judged-models", "The models", models_frame(judgement), long=True),
     )
-    said = (_file(judgement), _columns(judgement), *left_out(judgement))
+    if judgement.positives.classes:
+        tables += (
+            Table(POSITIVE, "The positive class", positive_frame(judgement), long=len(judgement.positives.classes) > 12),
+        )
+    said = (_file(judgement), _columns(judgement), *_positive(judgement), *left_out(judgement))
     return Section("what-was-judged", "What was judged", said, (), tables, judgement.notes)
 
 
@@ -33,6 +40,27 @@ def models_frame(judgement: Judgement) -> pd.DataFrame:
         return without_lone_set(judgement.predictions.frame(), several)
     rows = judgement.scores.groupby(["dataset", "model"], sort=False)["rows"].max().reset_index()
     return without_lone_set(rows, several)
+
+
+def positive_frame(judgement: Judgement) -> pd.DataFrame:
+    """A line for each data set: its positive class, the other one, and how it was chosen."""
+    import pandas as pd
+
+    found = judgement.positives
+    lines = [(name, label, other, found.how) for name, (label, other) in found.classes.items()]
+    frame = pd.DataFrame(lines, columns=["dataset", "positive class", "other class", "how"])
+    return without_lone_set(frame, len(datasets_of(judgement)) > 1)
+
+
+def _positive(judgement: Judgement) -> tuple[Sentence, ...]:
+    """Which class is the positive one; where data sets differ the table tells of each."""
+    found = judgement.positives
+    labels = list(dict.fromkeys(label for label, _ in found.classes.values()))
+    if not labels:
+        return ()
+    if len(labels) > 1:
+        return (say("The positive class differs between data sets, {how}: the table names it for each.", how=found.how),)
+    return (say("The positive class is {label}, {how}.", label=labels[0], how=found.how),)
 
 
 def _file(judgement: Judgement) -> Sentence:

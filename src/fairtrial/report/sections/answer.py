@@ -10,10 +10,20 @@ import numpy as np
 
 from fairtrial.measures import get_measure
 from fairtrial.report.section import Section, Table
-from fairtrial.report.sections.naming import CLEAN, joined, judged_measure, listed, measure_words, told_condition, where_words
+from fairtrial.report.sections.leading import best_names, best_of, by_what
+from fairtrial.report.sections.naming import (
+    CLEAN,
+    in_a_row,
+    joined,
+    judged_measure,
+    listed,
+    measure_words,
+    told_condition,
+    where_words,
+)
 from fairtrial.report.sections.scores import means_frame, means_key
-from fairtrial.report.sections.verdict import all_judged, belief, finding, names_pair, size_of, sureness
-from fairtrial.report.sections.verdict_tables import Judged, learners_frame
+from fairtrial.report.sections.verdict import all_judged, belief, finding, resting_on, size_of, sureness
+from fairtrial.report.sections.verdict_tables import Judged
 from fairtrial.report.sentence import Sentence, say, shown
 
 if TYPE_CHECKING:
@@ -34,8 +44,7 @@ def section(results: Results) -> Section:
     if len(trials) > 2 or trials.index[0] != "ran well":
         found.append(_troubles(trials))
         tables = (Table("answer-trials", "How the trials went", trials),)
-    notes = (main.reason,) if main.verdict is None else ()
-    return Section("answer", "The answer", tuple(each for each in found if each is not None), (), tables, notes)
+    return Section("answer", "The answer", tuple(each for each in found if each is not None), (), tables)
 
 
 def trials_frame(results: Results) -> pd.DataFrame:
@@ -52,52 +61,34 @@ def trials_frame(results: Results) -> pd.DataFrame:
 def _first(results: Results, main: Judged, words: str) -> Sentence | None:
     if main.verdict is None:
         return _alone(results, main, words)
-    size = size_of(main) if names_pair(main.verdict) else None
-    return joined([finding(main, words), _by_how_much(main, words), *([Sentence(" "), size] if size else [])])
+    return in_a_row([resting_on(main), finding(main, words), best_of(main, words), _size(main)])
 
 
-def _by_how_much(main: Judged, words: str) -> Sentence:
-    """Who has the best mean rank and who the best mean, which need not be the same learner."""
+def _size(main: Judged) -> Sentence | None:
+    """The effect, where it is of the learner that the answer speaks of and one that it is told from, or of the only two."""
     verdict = main.verdict
     assert verdict is not None
-    frame, key = learners_frame(verdict), f"{main.key}-learners"
-    ranked, scored = _best(frame["mean rank"], "min"), _best(frame["mean"], verdict.better)
-    parts: dict[str, Any] = {"measure": words, "ranked": listed(ranked), "scored": listed(scored)}
-    parts["rank"] = shown(frame, key, ranked[0], "mean rank", "{:.2f}")
-    parts["mean"] = shown(frame, key, scored[0], "mean", "{:.3f}")
-    if ranked == scored:
-        have = "has" if len(ranked) == 1 else "have"
-        told = f" {{ranked}} {have} the best mean {{measure}}, {{mean}}, and the best mean rank, {{rank}}."
-        return say(told, **{name: part for name, part in parts.items() if name != "scored"})
-    told = (
-        " {scored} "
-        + ("has" if len(scored) == 1 else "have")
-        + " the best mean {measure}, {mean}, but {ranked} the best mean rank, {rank}."
-    )
-    return say(told, **parts)
-
-
-def _best(values: pd.Series[float], better: str) -> list[str]:
-    """The names of the best, float noise left aside."""
-    calm = values.round(12)
-    return [str(name) for name in values.index[calm == (calm.max() if better == "max" else calm.min())]]
+    if verdict.pair is None:
+        return None
+    head = verdict.order[0] if verdict.control is None else verdict.control
+    return size_of(main) if verdict.posthoc is None or head in verdict.pair else None
 
 
 def _alone(results: Results, main: Judged, words: str) -> Sentence | None:
     """What can be said without a verdict: the mean of the only learner, or the best of several, which proves nothing."""
     measure, where = judged_measure(results), where_words(main.condition)
+    reason = say("{reason}", reason=main.reason)
     if measure not in results.measures:
-        return say("There is no verdict on {measure} {where}.", measure=words, where=where)
+        return reason
     frame = means_frame(results, measure)
     told = frame["condition"] == told_condition(main.condition)
     own = frame[told & np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
     if own.empty:
-        return say("Nothing can be said of {measure} {where}: no learner has a mean.", measure=words, where=where)
-    best = _best(own["mean"].set_axis(own.index.astype(str)), get_measure(measure).facts.direction)
+        return reason
+    best = best_names(own["mean"].set_axis(own.index.astype(str)), get_measure(measure).facts.direction)
     found = _mean(frame, means_key(results, measure), int(best[0]), words, where)
-    if len(results.archive.learners) == 1:
-        return found
-    return joined([say("The learners cannot be judged against each other. Of those with a mean, "), found])
+    among = [] if len(results.archive.learners) == 1 else [say("Of those with a mean, ")]
+    return joined([reason, Sentence(" "), *among, found])
 
 
 def _mean(frame: pd.DataFrame, key: str, line: int, words: str, where: str) -> Sentence:
@@ -113,19 +104,23 @@ def _mean(frame: pd.DataFrame, key: str, line: int, words: str, where: str) -> S
 def _sure(main: Judged) -> Sentence | None:
     if main.verdict is None:
         return None
-    return joined([each for one in (sureness(main), *belief(main)) for each in (one, Sentence(" "))][:-1])
+    return in_a_row([sureness(main), *(belief(main) if main.verdict.posterior is not None else ())])
 
 
-def _elsewhere(main: Judged, others: Sequence[Judged], words: str) -> Sentence:
+def _elsewhere(main: Judged, others: Sequence[Judged], words: str) -> Sentence | None:
     """Who leads under each other condition at its highest level."""
+    if main.verdict is None:
+        others = [each for each in others if each.verdict is not None]
     if not others:
+        if main.verdict is None:
+            return None
         return say("No other condition was tried: how {measure} holds under noise or drift is not known.", measure=words)
     highest: dict[str, Judged] = {}
     for each in others:
         held = highest.get(each.condition.name)
         if held is None or isnan(held.condition.level) or each.condition.level > held.condition.level:
             highest[each.condition.name] = each
-    return joined([part for each in highest.values() for part in (_under(main, each, words), Sentence(" "))][:-1])
+    return in_a_row([_under(main, each, words) for each in highest.values()])
 
 
 def _under(main: Judged, other: Judged, words: str) -> Sentence:
@@ -133,14 +128,16 @@ def _under(main: Judged, other: Judged, words: str) -> Sentence:
     if verdict is None:
         return say("{where} there is no verdict on {measure}.", where=where, measure=words)
     apart = any(p <= verdict.alpha for *_, p in verdict.comparisons)
-    lead, frame = verdict.order[0], learners_frame(verdict)
-    parts: dict[str, Any] = {"where": where, "lead": lead, "measure": words}
-    parts["mean"] = shown(frame, f"{other.key}-learners", lead, "mean", "{:.3f}")
+    lead = verdict.order[0]
+    why, found = by_what(other, words)
+    parts: dict[str, Any] = {"where": where, "lead": lead, **found}
     still = ""
     if main.verdict is not None and main.condition.name == CLEAN:
         still = "still " if main.verdict.order[0] == lead else "now "
-    told = f"{{where}}, {{lead}} {still}comes first, with a mean {{measure}} of {{mean}}"
-    return say(told + (_rest(verdict, parts) if apart else ", but no two learners can be told apart") + ".", **parts)
+    told = f"{{where}}, {{lead}} {still}comes first{why}"
+    told += _rest(verdict, parts) if apart else ", but no two learners can be told apart"
+    only = "" if other.basis is None or not other.basis.left_out else ", with data sets left out (see the verdict)"
+    return say(told + only + ".", **parts)
 
 
 def _capital(text: str) -> str:

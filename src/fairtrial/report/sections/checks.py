@@ -18,7 +18,7 @@ _MANY = 30
 
 
 def section(results: Results) -> Section:
-    """How many checks were raised, all checks in one table, and for each raised one a part with its table."""
+    """How many checks were raised, all in one table with words and remedy, and for each raised one its numbers and why."""
     examined = examine(results)
     counts = counts_frame(examined)
     tables = (
@@ -82,8 +82,8 @@ def _part(one: Examined) -> Section:
         long = len(finding.details) > _MANY
         tables = (Table(check.table, f"{check.number}: what was found", finding.details, finding.formats, long=long),)
     cited = f" ({check.cite})" if check.cite else ""
-    notes = (f"Why it matters: {check.why.rstrip('.')}{cited}.", f"Remedy: {check.remedy.rstrip('.')}.")
-    return Section(f"checks-{check.number.lower()}-part", f"{check.number} {check.title}", (finding.words,), (), tables, notes)
+    why = f"Why it matters: {check.why.rstrip('.')}{cited}."
+    return Section(f"checks-{check.number.lower()}-part", f"{check.number} {check.title}", (), (), tables, (why,))
 
 
 def _sentence(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.measures import get_measure
+from fairtrial.report.places import lines_of
 from fairtrial.report.section import Section, Table
 from fairtrial.report.sections.naming import joined, keys_of, main_condition, measure_words, where_words
 from fairtrial.report.sections.score_means import by_data_set, scored
@@ -33,7 +34,7 @@ def section(results: Results) -> Section:
     facts = facts_frame(results.archive.datasets)
     names = list(dict.fromkeys(results.measures))
     means = by_data_set(results, scored(results, names)[0])
-    own = means[(means["condition"] == main.name) & _same(means["level"].to_numpy(dtype=np.float64), main.level)]
+    own = means[lines_of(means, main)]
     best = best_frame(own)
     tables = [Table("data-sets-facts", "The data sets", facts, _FORMATS, _facts_note(facts), None, True)]
     if len(best):
@@ -46,17 +47,13 @@ def section(results: Results) -> Section:
     return Section("data-sets", "Data set by data set", _sentences(facts), (), tuple(tables))
 
 
-def _same(levels: Any, level: float) -> Any:
-    return np.isnan(levels) if np.isnan(level) else np.abs(levels - level) < 1e-12
-
-
 def facts_frame(datasets: Sequence[DataFacts]) -> pd.DataFrame:
     """A line for each data set: rows, attributes, missing values, classes, how uneven they are, notes."""
     import pandas as pd
 
     frame = pd.DataFrame([_facts(each) for each in datasets], index=pd.Index([each.name for each in datasets], name="data set"))
     unknown = [name for name in ("attributes", *_COUNTS) if frame[name].isna().all()]
-    return frame.drop(columns=unknown + (["notes"] if not any(frame["notes"]) else []))
+    return frame.drop(columns=unknown + [name for name in ("source", "notes") if not any(frame[name])])
 
 
 def _facts(data: DataFacts) -> dict[str, Any]:
@@ -71,6 +68,7 @@ def _facts(data: DataFacts) -> dict[str, Any]:
         "classes": len(counts),
         "smallest class": int(counts.min()) if len(counts) else 0,
         "imbalance ratio": float(counts.max() / counts.min()) if len(counts) else float("nan"),
+        "source": str(data.facts.get("source") or ""),
         "notes": notes if isinstance(notes, str) else " ".join(str(each) for each in notes),
     }
 

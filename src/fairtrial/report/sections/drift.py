@@ -5,11 +5,15 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.report.deterioration import draw_deterioration
-from fairtrial.report.places import changed_conditions
+from fairtrial.report.places import CLEAN, changed_conditions, main_condition, with_levels
 from fairtrial.report.section import Figure, Section, Table
+from fairtrial.report.sections.naming import listed
 from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.study.results.split_spread import mean_half_width
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +32,14 @@ _NAMES = {
     "pd": "pD",
 }
 _RATES = ("error before", "error after", "loss", "loss low", "loss high", "error, trained on the change", "trivial error")
-_FORMATS = {"level": "{:g}", "pD": "{:.2f}", **dict.fromkeys(_RATES, "{:.3f}")}
+_TWO, _THREE = "{:z.2f}", "{:z.3f}"  # no "-0.00"
+_FORMATS = {"level": "{:g}", "pD": _TWO, **dict.fromkeys(_RATES, _THREE)}
+_ALPHA = 0.05
+_MEANS_NOTE = "Means over the data sets that have both errors; of the loss with Student's 95 % interval over these data sets."
+_NO_CLEAN = (
+    "What the change costs cannot be told, for the study has no clean condition to compare it with: put a level {zero} into the "
+    "list of levels of a condition."
+)
 _MOST_COLUMNS = 15
 
 
@@ -37,7 +48,7 @@ def section(results: Results) -> Section | None:
     if not changed_conditions(results, test_alone=True):
         return None
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-        frame = results.deterioration()
+        frame = with_levels(results.deterioration(), results.archive.conditions)
     if frame["error"].notna().sum() == 0:
         return None
     means = _means(frame)
@@ -47,11 +58,13 @@ def section(results: Results) -> Section | None:
             "What the change costs, over all data sets",
             means,
             _FORMATS,
-            "Means over the data sets that have both errors.",
+            _MEANS_NOTE if frame["dataset"].nunique() > 1 else _interval_note(frame),
         ),
         Table(_LINES, "What the change costs, by data set", _shown(frame), _FORMATS, _interval_note(frame), long=True),
     )
-    return Section("drift", "Drift", _sentences(means), _figures(frame), tables, _notes(frame))
+    return Section(
+        "drift", "Drift", _sentences(means, main_condition(results).name == CLEAN), _figures(frame), tables, _notes(frame)
+    )
 
 
 def _interval_note(frame: pd.DataFrame) -> str:
@@ -69,9 +82,20 @@ def _means(frame: pd.DataFrame) -> pd.DataFrame:
     plain = frame.astype(dict.fromkeys(["learner", "condition"], object))
     groups = plain.groupby(place, sort=False, dropna=False)
     means = groups[columns].mean().reset_index()
+    means[["loss_low", "loss_high"]] = [_limits(own) for _, own in groups]
     means["data sets"] = groups["loss"].count().to_numpy()
     means["with pD"] = groups["pd"].count().to_numpy()
     return _without_level(means).rename(columns=_NAMES)
+
+
+def _limits(own: pd.DataFrame) -> tuple[float, float]:
+    """Of the mean loss: Student's over data sets; of a single one its own, over splits."""
+    losses = own["loss"].dropna().to_numpy(dtype=np.float64)
+    if len(own) == 1:
+        return float(own["loss_low"].iloc[0]), float(own["loss_high"].iloc[0])
+    half = mean_half_width(losses, _ALPHA)
+    mean = float(losses.mean()) if len(losses) else float("nan")
+    return mean - half, mean + half
 
 
 def _without_level(frame: pd.DataFrame) -> pd.DataFrame:
@@ -84,41 +108,60 @@ def _shown(frame: pd.DataFrame) -> pd.DataFrame:
     return _without_level(plain).rename(columns=_NAMES)
 
 
-def _sentences(means: pd.DataFrame) -> tuple[Sentence, ...]:
-    """For each condition who loses least and most; then by pD."""
-    found = []
+def _sentences(means: pd.DataFrame, clean: bool) -> tuple[Sentence, ...]:
+    """For each condition who loses least and most, and how sure that is; then by pD."""
+    found: list[Sentence | None] = []
+    if not clean:
+        found.append(say(_NO_CLEAN, zero="0"))
     place = [name for name in ("condition", "level") if name in means]
     for _, own in means.groupby(place, sort=False, dropna=False):
         known = own[own["loss"].notna()]
-        if known.empty:
-            continue
-        least, most = _ends(known["loss"])
-        parts = {
-            "condition": str(own["condition"].iloc[0]),
-            "learner": str(means.loc[least, "learner"]),
-            "loss": shown(means, _MEANS, least, "loss"),
-        }
-        at = "Under {condition}"
-        if "level" in means and own["level"].notna().all():
-            at, parts["level"] = "Under {condition} at level {level}", shown(means, _MEANS, least, "level", "{:g}")
-        if means.loc[least, "loss"] == means.loc[most, "loss"]:
-            who = (
-                "{learner}'s error rate changes by {loss}"
-                if len(known) == 1
-                else "the error rate of all learners changes by {loss}"
-            )
-            found.append(say(f"{at} {who}.", **parts))
-        else:
-            more = {"last": str(means.loc[most, "learner"]), "worst": shown(means, _MEANS, most, "loss")}
-            found.append(
-                say(
-                    f"{at} the error rate of {{learner}} rises least, by {{loss}}, that of {{last}} most, by {{worst}}.",
-                    **parts,
-                    **more,
-                )
-            )
-        found += _by_pd(means, own)
-    return tuple(found)
+        if len(known):
+            found += [_losses(means, known), _sureness(known)]
+        found.append(_by_pd(means, own[own["pD"].notna()]))
+    return tuple(each for each in found if each is not None)
+
+
+def _losses(means: pd.DataFrame, known: pd.DataFrame) -> Sentence:
+    """Whose error rate rises least and most; or that none rises."""
+    least, most = _ends(known["loss"])
+    at, parts = _under(means, least)
+    parts |= {"learner": str(means.loc[least, "learner"]), "loss": shown(means, _MEANS, least, "loss", _THREE)}
+    last = {"last": str(means.loc[most, "learner"]), "worst": shown(means, _MEANS, most, "loss", _THREE)}
+    if means.loc[least, "loss"] == means.loc[most, "loss"]:
+        who = "{learner}'s error rate" if len(known) == 1 else "the error rate of all learners"
+        return say(f"{at} {who} changes by {{loss}}.", **_named(f"{at}{who}{{loss}}", parts))
+    if means.loc[most, "loss"] <= 0:
+        words = f"{at} no error rate rises: that of {{learner}} changes by {{loss}}, that of {{last}} by {{worst}}."
+    elif means.loc[least, "loss"] <= 0:
+        words = f"{at} the error rate of {{learner}} does not rise (a change of {{loss}}), that of {{last}} rises most, by {{worst}}."
+    else:
+        words = f"{at} the error rate of {{learner}} rises least, by {{loss}}, that of {{last}} most, by {{worst}}."
+    return say(words, **parts, **last)
+
+
+def _under(means: pd.DataFrame, line: Any) -> tuple[str, dict[str, Any]]:
+    """The condition, and its level where it has one."""
+    parts: dict[str, Any] = {"condition": str(means.loc[line, "condition"])}
+    if "level" not in means or np.isnan(means["level"].loc[line]):
+        return "Under {condition}", parts
+    return "Under {condition} at level {level}", parts | {"level": shown(means, _MEANS, line, "level", "{:g}")}
+
+
+def _named(words: str, parts: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in parts.items() if "{" + name + "}" in words}
+
+
+def _sureness(known: pd.DataFrame) -> Sentence:
+    """For whom the interval of the loss excludes zero."""
+    if known["loss low"].isna().all():
+        return say("There is no interval of the loss: it takes several data sets, or several splits of one.")
+    sure = known.loc[(known["loss low"] > 0) | (known["loss high"] < 0), "learner"].astype(str).tolist()
+    if not sure:
+        return say("No interval of the loss excludes zero: the changes may be chance.")
+    if len(sure) == len(known):
+        return say("The interval of the loss excludes zero for {names}.", names=listed(sure))
+    return say("The interval of the loss excludes zero for {names} alone.", names=listed(sure))
 
 
 def _ends(values: pd.Series[float]) -> tuple[Any, Any]:
@@ -126,21 +169,22 @@ def _ends(values: pd.Series[float]) -> tuple[Any, Any]:
     return values.idxmin(), values.idxmax()
 
 
-def _by_pd(means: pd.DataFrame, own: pd.DataFrame) -> list[Sentence]:
-    known = own[own["pD"].notna()]
+def _by_pd(means: pd.DataFrame, known: pd.DataFrame) -> Sentence | None:
+    """How much of what could be learnt the change destroys; that it is nothing where it is."""
     if len(known) < 2:
-        return []
+        return None
     least, most = _ends(known["pD"])
-    parts: dict[str, Any] = {"learner": str(means.loc[least, "learner"]), "share": shown(means, _MEANS, least, "pD", "{:.2f}")}
-    parts |= {"last": str(means.loc[most, "learner"]), "most": shown(means, _MEANS, most, "pD", "{:.2f}")}
+    parts: dict[str, Any] = {"last": str(means.loc[most, "learner"]), "most": shown(means, _MEANS, most, "pD", _TWO)}
     if means.loc[least, "pD"] == means.loc[most, "pD"]:
-        return [say("Performance deterioration (pD) is {share} for all.", share=parts["share"])]
-    return [
-        say(
-            "Of what could be learnt the change destroys least for {learner} (pD {share}) and most for {last} (pD {most}).",
-            **parts,
-        )
-    ]
+        return say("Performance deterioration (pD) is {most} for all.", most=parts["most"])
+    if round(means["pD"].loc[most], 2) <= 0:
+        return say("Nothing of what could be learnt is destroyed: pD is at most {most}, of {last}.", **parts)
+    parts |= {"learner": str(means.loc[least, "learner"]), "share": shown(means, _MEANS, least, "pD", _TWO)}
+    who = "nothing" if round(means["pD"].loc[least], 2) <= 0 else "least"
+    words = (
+        f"Of what could be learnt the change destroys {who} for {{learner}} (pD {{share}}) and most for {{last}} (pD {{most}})."
+    )
+    return say(words, **parts)
 
 
 def _notes(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -161,8 +205,8 @@ def _figures(frame: pd.DataFrame) -> tuple[Figure, ...]:
     worst, best = known.loc[high], known.loc[low]
     name = "pD" if value == "pd" else "loss in error rate"
     alt = (
-        f"A matrix of learners by data sets. The highest {name} is {worst[value]:.2f}, of {worst['learner']} on "
-        f"{worst['dataset']}; the lowest {best[value]:.2f}, of {best['learner']} on {best['dataset']}."
+        f"A matrix of learners by data sets. The highest {name} is {worst[value]:z.2f}, of {worst['learner']} on "
+        f"{worst['dataset']}; the lowest {best[value]:z.2f}, of {best['learner']} on {best['dataset']}."
     )
     chart = draw_deterioration(drawn, value=value, title="What drift costs")
     return (Figure("drift-deterioration", "What drift costs, learners by data sets", chart, alt, frame),)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtrial.report.fold_counts import counted, draw_shares, findings_of, fold_lines, repeated_ids
 from fairtrial.report.section import Figure, Section, Table
+from fairtrial.report.sections.naming import listed
 from fairtrial.report.sentence import Sentence, say, shown
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def section(results: Results) -> Section | None:
     summaries, findings, lines = [], [], []
     for facts in results.archive.datasets:
         layout, counts = counted(results, facts)
-        own = fold_lines(facts.name, layout, counts)
+        own = _from_zero(fold_lines(facts.name, layout, counts))
         twins, leaked = repeated_ids(facts, layout)
         found = findings_of(layout, counts)
         summaries.append(_summary(own, counts, twins, leaked, sum(each.level == "fault" for each in found)))
@@ -51,10 +52,15 @@ def section(results: Results) -> Section | None:
             )
         )
     if len(whole) <= _MOST_LINES:
-        tables.append(Table(_LINES, "Split by split", whole, _FORMATS, long=True))
+        tables.append(Table(_LINES, "Split by split", whole, _FORMATS, "Repeats and folds are counted from 0.", long=True))
     else:
         notes.append("There are too many splits to list one by one here.")
     return Section("folds", "The folds", _sentences(summary), _figures(whole, summary), tuple(tables), tuple(notes))
+
+
+def _from_zero(lines: pd.DataFrame) -> pd.DataFrame:
+    """Repeats and folds counted from 0, as in the other tables of results."""
+    return lines.assign(repeat=lines["repeat"] - 1, fold=lines["fold"] - 1)
 
 
 def _summary(lines: pd.DataFrame, counts: Any, twins: int, leaked: int, faults: int) -> dict[str, Any]:
@@ -87,7 +93,7 @@ def _sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
         found.append(
             say(
                 "Splits of {names} have faults: estimates from them are wrong. The table says which.",
-                names=", ".join(map(str, bad.index)),
+                names=listed(list(map(str, bad.index))),
             )
         )
     for column, words in (

@@ -1,29 +1,19 @@
-"""What sections call the conditions and measures of a study, and keys made of names."""
+"""What sections call the conditions and measures of a study, and how they put names and sentences in a row."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from math import isnan
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from fairtrial.report.places import CLEAN as CLEAN, keys_in_order, main_of, told
 from fairtrial.report.sentence import Sentence
 from fairtrial.study.archive import ConditionFacts
 
 if TYPE_CHECKING:
     from fairtrial.study import Results
 
-CLEAN = "clean"
 _MOST_NAMED = 8
-
-
-def told_condition(condition: ConditionFacts) -> str:
-    """Its name, and its level where it has one.
-
-    >>> told_condition(ConditionFacts("class-noise", 0.1, "", {})), told_condition(ConditionFacts("clean", 0.0, "", {}))
-    ('class-noise 0.1', 'clean')
-    """
-    return condition.name if condition.name == CLEAN or isnan(condition.level) else f"{condition.name} {condition.level:g}"
+keys_of, main_condition, told_condition = keys_in_order, main_of, told
 
 
 def where_words(condition: ConditionFacts) -> str:
@@ -35,33 +25,11 @@ def where_words(condition: ConditionFacts) -> str:
     return "on clean data" if condition.name == CLEAN else f"under {told_condition(condition)}"
 
 
-def main_condition(conditions: Sequence[ConditionFacts]) -> ConditionFacts:
-    """The condition that is judged first: clean, or the first of a study without it."""
-    return next((each for each in conditions if each.name == CLEAN), conditions[0])
-
-
 def judged_measure(results: Results) -> str:
     """The measure that the study is judged by: that of its verdict, or the first that it declares."""
     declared = results.archive.declaration.get("verdict")
     chosen = declared.get("measure") if isinstance(declared, Mapping) else None
     return str(chosen or results.measures[0])
-
-
-def keys_of(names: Iterable[str]) -> list[str]:
-    """A key for each name: lower case with hyphens, numbered where two names give the same.
-
-    >>> keys_of(["f_score", "class-noise 0.2", "F score", "<b>"])
-    ['f-score', 'class-noise-0-2', 'f-score-2', 'b']
-    """
-    found: list[str] = []
-    for name in names:
-        key = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "other"
-        number, first = 1, key
-        while key in found:
-            number += 1
-            key = f"{first}-{number}"
-        found.append(key)
-    return found
 
 
 def listed(names: Sequence[str]) -> str:
@@ -95,3 +63,12 @@ def joined(sentences: Sequence[Sentence]) -> Sentence:
         tuple(name for each in sentences for name in each.names),
         tuple(number for each in sentences for number in each.numbers),
     )
+
+
+def in_a_row(sentences: Sequence[Sentence | None]) -> Sentence:
+    """Whole sentences as one, with a blank between them; those that are None are left out.
+
+    >>> in_a_row([Sentence("First."), None, Sentence("Second.")]).text
+    'First. Second.'
+    """
+    return joined([each for one in sentences if one is not None for each in (one, Sentence(" "))][:-1])

@@ -23,7 +23,7 @@ TITLE = "Which classifier is better? It depends on the measure"
 _NOTE = (
     "Ranks of the means over the data sets on which every learner that gives the measure has a finite value; equal means share "
     "the best of their ranks. Some measures always agree, as accuracy and error rate do. A hole: the learner does not give "
-    "what the measure needs."
+    "what the measure needs, or has no finite value."
 )
 _MEAN_NOTE = "The mean rank is that over the measures which all learners give."
 
@@ -37,9 +37,18 @@ def section(results: Results) -> Section | None:
         return Section("ranks", TITLE, (say("No measure has a value for two learners or more: there are no ranks."),))
     ranks = ranks_of(means)
     facts, firsts = facts_of(ranks), firsts_of(ranks)
-    notes = (f"Measures without ranks here: {', '.join(measure_words(name) for name in left_out)}.",) if left_out else ()
+    notes = [f"Measures without ranks here: {', '.join(measure_words(name) for name in left_out)}."] if left_out else []
+    notes += [
+        f"{measure_words(name)} is infinite for {listed(who)}: on no data set that all share has it a finite value."
+        for name, who in infinite_for(results, list(means.index)).items()
+    ]
     return Section(
-        "ranks", TITLE, (_sentence(results, facts, firsts),), (_figure(ranks),), _tables(means, ranks, facts, firsts), notes
+        "ranks",
+        TITLE,
+        (_sentence(results, facts, firsts),),
+        (_figure(ranks),),
+        _tables(means, ranks, facts, firsts),
+        tuple(notes),
     )
 
 
@@ -58,6 +67,17 @@ def measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
     learners = [each.name for each in results.archive.learners]
     frame = pd.DataFrame(known, index=learners).T.rename_axis(index="measure")
     return frame, [name for name in names if name not in known]
+
+
+def infinite_for(results: Results, measures: list[str]) -> dict[str, list[str]]:
+    """Measures of which learners have an infinite mean everywhere, so that they have no rank."""
+    main, found = main_condition(results.archive.conditions), {}
+    for name in measures:
+        table = results.wide(name, main.name, main.level).astype(np.float64)
+        endless = [str(each) for each in table.columns if np.isinf(table[each]).any() and not np.isfinite(table[each]).any()]
+        if endless:
+            found[name] = endless
+    return found
 
 
 def _means(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
@@ -142,12 +162,12 @@ def _tables(means: pd.DataFrame, ranks: pd.DataFrame, facts: pd.DataFrame, first
 
 
 def _figure(ranks: pd.DataFrame) -> Figure:
-    alt = "A grid of measures by learners; each cell has the rank, and the darker, the better. The table below has the same."
+    alt = "A grid of measures by learners; each cell has the rank, from blue, the best, to orange, the worst. The table below has the same."
     return Figure("ranks-map", "Rank of every learner under every measure", draw_rank_map(ranks), alt, ranks.reset_index())
 
 
 def draw_rank_map(ranks: pd.DataFrame) -> Any:
-    """Measures (rows) by learners (columns): a cell with the rank, the better the darker; learners by their mean rank.
+    """Measures (rows) by learners (columns): a cell with the rank, from blue, the best, to orange, the worst; learners by their mean rank.
 
     >>> import pandas as pd
     >>> chart = draw_rank_map(pd.DataFrame({"tree": [1, 2], "bayes": [2, 1]}, index=["auc", "brier"]))
@@ -170,12 +190,14 @@ def draw_rank_map(ranks: pd.DataFrame) -> Any:
     x = alt.X("learner:N", sort=learners, title="Learner, the best mean rank first", axis=head)
     names = alt.Axis(grid=False, domain=False, ticks=False, labelLimit=240)
     y = alt.Y("measure:N", sort=None, title="Measure", axis=names)
-    shade = alt.Scale(domain=[1, max(most, 2)], range=["#7FB8DA", "#F6F6F6"])
+    shade = alt.Scale(
+        domain=[1, (1 + max(most, 2)) / 2, max(most, 2)], range=["#7FB8DA", "#EFEFEF", "#F2B27A"], interpolate="rgb"
+    )
     hint = [alt.Tooltip("measure:N"), alt.Tooltip("learner:N"), alt.Tooltip("rank:Q")]
     base = chart_of(rows).encode(x, y, tooltip=hint)
     tiles = base.mark_rect(stroke="white").encode(alt.Color("rank:Q", scale=shade, legend=None))
     numbers = base.mark_text(fontSize=12, color=INK).encode(text="rank:Q")
     told = titled(
-        "Ranks under every measure", "Rank of each learner; dark is best. A hole: the learner does not give the measure"
+        "Ranks under every measure", "Rank of each learner, from blue, the best, to orange, the worst. A hole: no finite value"
     )
     return finished(alt.layer(tiles, numbers).properties(width=alt.Step(64), height=alt.Step(20), title=told))

@@ -10,9 +10,10 @@ import numpy as np
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.report.level_means import level_means
 from fairtrial.report.loss_surface import draw_loss_surface
-from fairtrial.report.places import CLEAN, changed_conditions, keys_of, main_condition
+from fairtrial.report.places import CLEAN, changed_conditions, keys_of, main_condition, of_drift, with_levels
 from fairtrial.report.robustness import draw_levels, draw_losses
 from fairtrial.report.section import Figure, Section, Table
+from fairtrial.report.sections.naming import listed
 from fairtrial.report.sentence import Sentence, say, shown
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ _NOTE = (
 
 def section(results: Results) -> Section | None:
     """A part for each condition that changes the training data; None where there is none, or nothing to compare it with."""
-    conditions = changed_conditions(results, test_alone=False)
+    every = results.archive.conditions
+    noises = changed_conditions(results, test_alone=False)
+    conditions = {name: levels for name, levels in noises.items() if not any(of_drift(each, every) for each in levels)}
     if not conditions or main_condition(results).name != CLEAN:
         return None
     keys = keys_of(conditions)
@@ -57,6 +60,7 @@ def _part(results: Results, name: str, levels: list[ConditionFacts], key: str) -
             return None
         several = len(results.archive.datasets) > 1
         overall = results.robustness(name, by="all") if several else each.drop(columns="dataset")
+    each, overall = (with_levels(frame, levels) for frame in (each, overall))
     overall = overall[overall["ela"].notna()].reset_index(drop=True)
     means = level_means(results, [main_condition(results), *levels])
     tables = _tables(each, overall, key, several)
@@ -134,7 +138,7 @@ def _loses_least(table: Table, last: pd.DataFrame, line: int, name: str) -> Sent
         return say(f"{at} {{learner}} loses {{loss}} of its accuracy.", **parts)
     alike = last[last["RLA"] == frame.loc[line, "RLA"]]["learner"].astype(str).tolist()
     if len(alike) > 1:
-        return say(f"{at} {{alike}} lose least, {{loss}} of their accuracy.", alike=" and ".join(alike), **parts)
+        return say(f"{at} {{alike}} lose least, {{loss}} of their accuracy.", alike=listed(alike), **parts)
     return say(f"{at} {{learner}} loses least, {{loss}} of its accuracy.", **parts)
 
 
@@ -155,8 +159,8 @@ def _told_apart(last: pd.DataFrame, line: int, column: str) -> Sentence | None:
     return say(
         "Intervals of {column} tell it from {apart}, but not from {rest}.",
         column=column,
-        apart=", ".join(apart),
-        rest=", ".join(rest),
+        apart=listed(apart),
+        rest=listed(rest),
     )
 
 

@@ -1,12 +1,12 @@
-"""Tables of what was run: data sets, learners, conditions, settings, runs, versions, and how the trials went."""
+"""Tables of what was run: learners, conditions, settings, runs, versions, and how the trials went."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.report.checks.kept import estimator_of, section_of, under
+from fairtrial.report.places import level_of
 from fairtrial.report.sections.naming import judged_measure
 
 if TYPE_CHECKING:
@@ -34,24 +34,6 @@ def counts_frame(results: Results) -> pd.DataFrame:
         "trials not run": int((status == "missing").sum()),
     }
     return pd.DataFrame({"count": list(counts.values())}, index=pd.Index(counts, name="what"))
-
-
-def data_frame(results: Results) -> pd.DataFrame:
-    """A line for each data set: rows, attributes, classes, source."""
-    import pandas as pd
-
-    lines = []
-    for each in results.archive.datasets:
-        there = each.counts[each.counts > 0]
-        facts = {name: each.facts.get(name) for name in ("numeric", "nominal", "missing")}
-        lines.append(
-            {"data set": each.name, "rows": len(each.codes)}
-            | {name: value for name, value in facts.items() if value is not None}
-            | {"classes": len(there), "smallest class": int(there.min()) if len(there) else 0}
-            | {"imbalance": float(there.max() / there.min()) if len(there) else float("nan")}
-            | {"source": str(each.facts.get("source") or "")}
-        )
-    return pd.DataFrame(lines)
 
 
 def learners_frame(results: Results) -> pd.DataFrame:
@@ -100,8 +82,7 @@ def conditions_frame(results: Results) -> pd.DataFrame:
     for each in results.archive.conditions:
         reached = pd.to_numeric(under(good, each)["realised_level"], errors="coerce").dropna()
         mean = float(reached.mean()) if len(reached) else float("nan")
-        level = float("nan") if isnan(each.level) else float(each.level)
-        lines.append((each.name, level, "nothing is changed" if each.name == "clean" else each.words, mean))
+        lines.append((each.name, level_of(each), "nothing is changed" if each.name == "clean" else each.words, mean))
     return pd.DataFrame(lines, columns=["condition", "level", "what it does", "realised"])
 
 

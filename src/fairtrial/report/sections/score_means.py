@@ -11,6 +11,7 @@ import numpy as np
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import get_measure
+from fairtrial.report.level_means import share_tested
 from fairtrial.report.sections.naming import told_condition
 
 if TYPE_CHECKING:
@@ -75,15 +76,10 @@ def by_data_set(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _share_tested(results: Results, dataset: str) -> float:
-    """The mean share of rows that the splits of a data set test on, rows drawn twice counted once; NaN where none train."""
+    """The mean share of rows that the splits of a data set test on; NaN where none train."""
     trials = results.trials()
     own = trials[trials["dataset"] == dataset].drop_duplicates(["repeat", "fold"])
-    shares = []
-    for repeat, fold in zip(own["repeat"].tolist(), own["fold"].tolist(), strict=True):
-        train, test = results.archive.split(dataset, repeat, fold)
-        shares.append(len(test) / max(len(test) + len(np.unique(train)), 1))
-    share = float(np.mean(shares)) if shares else 1.0
-    return share if share < 1 else float("nan")
+    return share_tested(results, dataset, list(zip(own["repeat"].tolist(), own["fold"].tolist(), strict=True)))
 
 
 def _half_width(variance: FloatArray, count: FloatArray, share: FloatArray | float) -> FloatArray:

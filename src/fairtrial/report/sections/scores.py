@@ -109,7 +109,7 @@ def _figures(frame: pd.DataFrame, words: str, key: str) -> tuple[Figure, ...]:
     known = frame[np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
     if known["learner"].nunique() > _MOST_COLOURS:
         known = known[known["condition"] == known["condition"].iloc[0]]
-    if known.empty:
+    if known["low"].isna().all():
         return ()
     several = known["condition"].nunique() > 1
     lines = known.rename(columns={"mean": "estimate", "condition" if several else "learner": "measure"})

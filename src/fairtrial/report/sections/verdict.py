@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.report.compare import scores_of
 from fairtrial.report.section import Figure, Section
+from fairtrial.report.sections.basis import resting
+from fairtrial.report.sections.method_words import choice_words, effect_words, test_words
 from fairtrial.report.sections.naming import (
     joined,
     judged_measure,
@@ -19,7 +22,7 @@ from fairtrial.report.sections.naming import (
 )
 from fairtrial.report.sections.verdict_tables import (
     Judged,
-    facts_frame,
+    facts_of,
     facts_table,
     further_tables,
     judged as judged_under,
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
     from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
 
+_NO_ROPE = (
+    "A Bayesian test would say how likely the two are practically equal: it needs a region of practical equivalence "
+    "([verdict] rope)."
+)
 _TITLES = {
     "critical-difference": "Critical-difference diagram",
     "ranks": "Ranks",
@@ -46,8 +53,9 @@ def section(results: Results) -> Section:
     words = measure_words(judged_measure(results))
     parts = tuple(_part(each, words) for each in others)
     if main.verdict is None:
-        return Section("verdict", "The verdict", (_none(main, words),), (), (), (main.reason,), parts)
-    tables = (facts_table(main), learners_table(main), *further_tables(main))
+        return Section("verdict", "The verdict", (_none(main, words),), (), (), (), parts)
+    further = further_tables(main, scores_elsewhere=_shown_elsewhere(results, main))
+    tables = (facts_table(main), learners_table(main), *further)
     return Section(
         "verdict",
         "The verdict",
@@ -57,6 +65,17 @@ def section(results: Results) -> Section:
         main.verdict.findings[1:],
         parts,
     )
+
+
+def _shown_elsewhere(results: Results, judged: Judged) -> bool:
+    """Whether the section of data sets has a table of the same scores."""
+    verdict = judged.verdict
+    assert verdict is not None
+    measure = judged_measure(results)
+    if verdict.unit != "data set" or measure not in results.measures:
+        return False
+    wide = results.wide(measure, judged.condition.name, judged.condition.level)
+    return scores_of(verdict).rename_axis(index=None).equals(wide.rename_axis(index=None, columns=None))
 
 
 def all_judged(results: Results) -> list[Judged]:
@@ -71,20 +90,25 @@ def all_judged(results: Results) -> list[Judged]:
 def _part(judged: Judged, words: str) -> Section:
     title = f"Under {told_condition(judged.condition)}"
     if judged.verdict is None:
-        return Section(judged.key, title, (_none(judged, words),), (), (), (judged.reason,))
+        return Section(judged.key, title, (_none(judged, words),))
     tables = (facts_table(judged), learners_table(judged))
     return Section(judged.key, title, said(judged, words), figures(judged, ["critical-difference"]), tables)
 
 
 def _none(judged: Judged, words: str) -> Sentence:
-    return say("There is no verdict on {measure} {where}.", measure=words, where=where_words(judged.condition))
+    where = where_words(judged.condition)
+    return say("There is no verdict on {measure} {where}. {reason}", measure=words, where=where, reason=judged.reason)
 
 
 def said(judged: Judged, words: str) -> tuple[Sentence, ...]:
-    """What was found, how sure it is, and how large: chosen by the numbers."""
-    verdict = judged.verdict
-    assert verdict is not None
-    return (finding(judged, words), sureness(judged), *_size(judged), *belief(judged))
+    """On what it rests, what was found, how sure it is, and how large: chosen by the numbers."""
+    found = (resting_on(judged), finding(judged, words), sureness(judged), size_of(judged), *belief(judged))
+    return tuple(each for each in found if each is not None)
+
+
+def resting_on(judged: Judged) -> Sentence | None:
+    """What is left out of the verdict; None where nothing is."""
+    return None if judged.basis is None else resting(judged.basis, facts_of(judged), f"{judged.key}-facts")
 
 
 def finding(judged: Judged, words: str) -> Sentence:
@@ -103,6 +127,9 @@ def _told_apart(judged: Judged, words: str) -> Sentence:
     where = "By {measure} {where}, "
     if not apart:
         names = listed(list(verdict.order))
+        if verdict.posthoc is not None and verdict.p_value <= verdict.alpha:
+            open_ended = "{names} are not all equally good, but the data do not suffice to say which of them differ."
+            return say(where + open_ended, **parts, names=names)
         return say(where + "{names} cannot be told apart. That does not show that they are equal.", **parts, names=names)
     head = verdict.order[0] if verdict.control is None else verdict.control
     behind = [other for best, other in apart if best == head]
@@ -128,10 +155,10 @@ def sureness(judged: Judged) -> Sentence:
     """The test, its p value and what it is compared with."""
     verdict = judged.verdict
     assert verdict is not None
-    frame, key = facts_frame(verdict), f"{judged.key}-facts"
+    frame, key = facts_of(judged), f"{judged.key}-facts"
     unit = f"{verdict.unit}s"
     parts: dict[str, Any] = {
-        "test": verdict.choice,
+        "test": choice_words(verdict.choice),
         "n": shown(frame, key, unit, "value", "{:.0f}"),
         "unit": unit,
         "alpha": shown(frame, key, "alpha", "value", "{:g}"),
@@ -145,12 +172,9 @@ def sureness(judged: Judged) -> Sentence:
         words += "; {apart} of {comparisons} pairs are told apart"
         parts["apart"] = shown(frame, key, "told apart", "value", "{:.0f}")
         parts["comparisons"] = shown(frame, key, "comparisons", "value", "{:.0f}")
+        if parts["apart"].value and verdict.p_value > verdict.alpha:
+            words += ", by p values that are adjusted by themselves: take these differences with care"
     return _with(words + ".", parts)
-
-
-def _size(judged: Judged) -> tuple[Sentence, ...]:
-    found = size_of(judged)
-    return () if found is None else (found,)
 
 
 def size_of(judged: Judged) -> Sentence | None:
@@ -160,40 +184,33 @@ def size_of(judged: Judged) -> Sentence | None:
     effect = verdict.outcome.effect
     if effect is None or np.isnan(effect.estimate):
         return None
-    frame, key = facts_frame(verdict), f"{judged.key}-facts"
+    frame, key = facts_of(judged), f"{judged.key}-facts"
     names = {"estimate": "effect", "low": "effect, low", "high": "effect, high", "level": "level of the interval, %"}
     forms = {"level": "{:g}"}
     parts: dict[str, Any] = {part: shown(frame, key, fact, "value", forms.get(part, "{:.3g}")) for part, fact in names.items()}
     words = "The effect ({name}{pair}) is {estimate}"
     if not np.isnan([effect.low, effect.high]).any():
         words += ", with a {level} % interval from {low} to {high}"
-    if names_pair(verdict) and len(verdict.comparisons) > 1:
-        words += ", not adjusted for there being other pairs"
-    return _with(words + ".", parts | {"name": effect.name, "pair": _pair_words(verdict)})
-
-
-def names_pair(verdict: Verdict) -> bool:
-    """Whether the effect is the difference of two learners, and not one of all."""
-    return verdict.posthoc is None or verdict.unit == "split"
+    if verdict.pair is not None and len(verdict.comparisons) > 1:
+        words += ", the pair with the smallest p, not adjusted for there being others"
+    return _with(words + ".", parts | {"name": effect_words(effect.name), "pair": _pair_words(verdict)})
 
 
 def _pair_words(verdict: Verdict) -> str:
-    """The pair that the effect is of: the only one, or on one data set that with the smallest adjusted p value."""
-    if not names_pair(verdict):
-        return ""
-    least = int(np.argmin(np.nan_to_num([p for *_, p in verdict.comparisons], nan=np.inf)))
-    first, second, *_ = verdict.comparisons[least]
-    return f", {first} against {second}"
+    """The pair that the effect is of, the one ahead first; nothing where it is of all learners."""
+    return "" if verdict.pair is None else ", {} over {}".format(*verdict.in_order(*verdict.pair))
 
 
 def belief(judged: Judged) -> tuple[Sentence, ...]:
-    """The posterior of two learners, where there is one."""
+    """The posterior of two learners, or how to have one."""
     verdict = judged.verdict
     assert verdict is not None
     found = verdict.posterior
-    if found is None or np.isnan(found.p_first):
+    if found is None:
+        return (say(_NO_ROPE),) if len(verdict.table.learners) == 2 else ()
+    if np.isnan(found.p_first):
         return ()
-    frame, key = facts_frame(verdict), f"{judged.key}-facts"
+    frame, key = facts_of(judged), f"{judged.key}-facts"
     first, second = verdict.table.learners
     facts = {
         "p_first": f"probability that {first} is better",
@@ -204,10 +221,11 @@ def belief(judged: Judged) -> tuple[Sentence, ...]:
     parts: dict[str, Any] = {
         part: shown(frame, key, fact, "value", "{:g}" if part == "rope" else "{:.3f}") for part, fact in facts.items()
     }
-    words = "The Bayesian test ({test}) gives {first} a probability of {p_first} to be better, {second} one of {p_second}"
+    words = "{test} gives {first} a probability of {p_first} to be better, {second} one of {p_second}"
     if found.rope > 0:
         words += ", and one of {p_rope} that they are practically equal, within {rope}"
-    return (_with(words + ".", parts | {"test": found.test, "first": first, "second": second}),)
+    test = test_words(found.test)
+    return (_with(words + ".", parts | {"test": test[:1].upper() + test[1:], "first": first, "second": second}),)
 
 
 def figures(judged: Judged, names: list[str] | None = None) -> tuple[Figure, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.errors import FairtrialError, UndefinedMeasureWarning
+from fairtrial.report.checks.kept import verdict_of
 from fairtrial.report.compare import scores_of
 from fairtrial.report.section import Table
+from fairtrial.report.sections.basis import Basis, basis_of
+from fairtrial.report.sections.method_words import choice_words, effect_words
 from fairtrial.study.archive import ConditionFacts
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ _EFFECT_NOTE = (
 class Judged:
     """A verdict on a condition with the key of its tables; or why there is none.
 
-    `where` is said instead of the condition, where scores come from elsewhere than a study.
+    `where` is said instead of the condition, where scores come from elsewhere than a study. `basis` says what was left out of
+    a study's scores.
     """
 
     condition: ConditionFacts
@@ -43,21 +45,26 @@ class Judged:
     verdict: Verdict | None
     reason: str = ""
     where: str = ""
+    basis: Basis | None = None
 
 
 def judged(results: Results, measure: str, condition: ConditionFacts, key: str = "verdict") -> Judged:
     """The verdict on a measure under a condition, or what stands against one."""
     learners = tuple(each.name for each in results.archive.learners)
-    try:
-        with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-            found = results.verdict(measure, condition=condition.name, level=condition.level)
-    except FairtrialError as error:
-        return Judged(condition, key, learners, None, str(error))
-    return Judged(condition, key, learners, found)
+    found, reason = verdict_of(results, measure, condition)
+    if found is None:
+        return Judged(condition, key, learners, None, reason)
+    return Judged(condition, key, learners, found, basis=basis_of(results, found, measure, condition))
 
 
-def facts_frame(verdict: Verdict) -> pd.DataFrame:
-    """Numbers of a verdict by name, at full precision.
+def facts_of(judged: Judged) -> pd.DataFrame:
+    """The frame of the facts of a verdict, with what was left out."""
+    assert judged.verdict is not None
+    return facts_frame(judged.verdict, judged.basis)
+
+
+def facts_frame(verdict: Verdict, basis: Basis | None = None) -> pd.DataFrame:
+    """Numbers of a verdict by name, at full precision; an effect of two learners is in favour of the one ahead.
 
     >>> from fairtrial.significance.advise import advise
     >>> found = facts_frame(advise([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]))
@@ -70,6 +77,7 @@ def facts_frame(verdict: Verdict) -> pd.DataFrame:
     facts: dict[str, Any] = {
         "learners": len(verdict.table.learners),
         f"{verdict.unit}s": len(verdict.table.datasets),
+        **(basis.facts() if basis is not None else {}),
         "statistic": float(outcome.statistic),
         "p": float(verdict.p_value),
         "alpha": float(verdict.alpha),
@@ -80,7 +88,10 @@ def facts_frame(verdict: Verdict) -> pd.DataFrame:
     facts |= {name: _plain(value) for name, value in outcome.details.items() if not name.startswith("mean rank")}
     effect = outcome.effect
     if effect is not None:
-        facts |= {"effect": effect.estimate, "effect, low": effect.low, "effect, high": effect.high}
+        values = effect.estimate, effect.low, effect.high
+        if verdict.pair is not None and effect.estimate < 0:
+            values = -effect.estimate, -effect.high, -effect.low
+        facts |= dict(zip(("effect", "effect, low", "effect, high"), values, strict=True))
         facts["level of the interval, %"] = round(100 * effect.level, 10)
     if verdict.posterior is not None:
         facts |= _belief(verdict)
@@ -121,11 +132,12 @@ def pairs_frame(verdict: Verdict) -> pd.DataFrame:
 def facts_table(judged: Judged) -> Table:
     """The facts of a verdict."""
     assert judged.verdict is not None
-    note = f"Test: {judged.verdict.choice}."
+    note = f"Test: {choice_words(judged.verdict.choice)}."
     effect = judged.verdict.outcome.effect
     if effect is not None:
-        note += f" Effect: {effect.name}" + (f" ({effect.note})." if effect.note else ".")
-    return Table(f"{judged.key}-facts", "The verdict in numbers", facts_frame(judged.verdict), {"value": "{:.6g}"}, note)
+        note += f" Effect: {effect_words(effect.name)}" + (f" ({effect.note})." if effect.note else ".")
+        note += "" if judged.verdict.pair is None else " It is positive in favour of the learner that is ahead."
+    return Table(f"{judged.key}-facts", "The verdict in numbers", facts_of(judged), {"value": "{:.6g}"}, note)
 
 
 def learners_table(judged: Judged) -> Table:
@@ -135,8 +147,8 @@ def learners_table(judged: Judged) -> Table:
     return Table(f"{judged.key}-learners", "Learners, the best first", frame, dict.fromkeys(frame.columns, _FOUR), _EFFECT_NOTE)
 
 
-def further_tables(judged: Judged) -> tuple[Table, ...]:
-    """Steps, comparisons, ranks and scores."""
+def further_tables(judged: Judged, *, scores_elsewhere: bool = False) -> tuple[Table, ...]:
+    """Steps, comparisons, ranks, and the scores where they are not in another table of the report."""
     verdict = judged.verdict
     assert verdict is not None
     import pandas as pd
@@ -149,7 +161,7 @@ def further_tables(judged: Judged) -> tuple[Table, ...]:
     pair_note = (
         f"First less second; wins, ties and losses of the first over the {unit}s. Told apart: adjusted p of at most alpha."
     )
-    return (
+    tables = (
         Table(f"{judged.key}-steps", "Which test, and why", steps),
         Table(f"{judged.key}-comparisons", "Comparisons of pairs", pairs, formats, pair_note, None, True),
         Table(
@@ -165,3 +177,4 @@ def further_tables(judged: Judged) -> tuple[Table, ...]:
             True,
         ),
     )
+    return tables[:-1] if scores_elsewhere else tables

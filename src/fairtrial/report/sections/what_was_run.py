@@ -9,7 +9,6 @@ from fairtrial.report.section import Section, Table
 from fairtrial.report.sections.run_tables import (
     conditions_frame,
     counts_frame,
-    data_frame,
     failures_frame,
     learners_frame,
     runs_frame,
@@ -33,9 +32,6 @@ def section(results: Results) -> Section:
     counts = counts_frame(results)
     tables = [
         Table(_COUNTS, "How much was run", counts),
-        Table(
-            "what-was-run-data", "Data sets", data_frame(results), {"imbalance": "{:.2f}"}, long=_many(results.archive.datasets)
-        ),
         Table("what-was-run-learners", "Learners", learners_frame(results), note=_LEARNER_NOTE),
         Table("what-was-run-conditions", "Conditions", conditions_frame(results), {"realised": "{:.4f}"}),
         Table("what-was-run-settings", "Settings", settings_frame(results)),

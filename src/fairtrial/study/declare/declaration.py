@@ -11,6 +11,7 @@ from fairtrial.errors import InputError
 from fairtrial.study.declare import declared_forms as forms, declared_values as values
 
 MEASURES = ("accuracy", "kappa", "auc", "brier")
+PREPARATIONS = ("standard", "none")
 FAILURES = ("exclude", "worst-rank", "trivial")
 _STUDY_FOLDS, _TUNING_FOLDS = 10, 5
 
@@ -98,10 +99,11 @@ class Tuning(Part):
 
 
 class Learner(Part):
-    """A learner: a name of the catalogue or an import path, its parameters, a sampler, tuning."""
+    """A learner: a name of the catalogue or an import path, its parameters, its preparation, a sampler, tuning."""
 
     learner: Annotated[str, _text("learner")] | None = None
     parameters: Annotated[dict[str, Any], BeforeValidator(values.mapping("parameters"))] | None = None
+    preparation: Annotated[str, BeforeValidator(values.choice("preparation", PREPARATIONS))] | None = None
     sampler: Annotated[dict[str, Any], BeforeValidator(forms.sampler_form)] | None = None
     tune: Annotated[Tuning, BeforeValidator(values.mapping("tune"))] | None = None
     object: Annotated[str, _text("object")] | None = None
@@ -132,6 +134,7 @@ class Limits(Part):
     memory: Annotated[int | str, BeforeValidator(values.memory_bytes)] = values.NO_LIMIT
 
 
+_Measure = Annotated[str, _text("a measure")]
 _LearnerTable = Annotated[Learner, BeforeValidator(values.mapping("a learner"))]
 _ConditionTable = Annotated[Condition, BeforeValidator(values.mapping("a condition"))]
 
@@ -144,9 +147,11 @@ class Declaration(Part):
     ({'class-noise': {'condition': 'class-noise', 'level': [0.0, 0.1]}}, {'scheme': 'stratified', 'folds': 10, 'repeats': 1})
     """
 
-    name: Annotated[str, _text("name")] = "study"
+    name: Annotated[str, BeforeValidator(values.file_name("name"))] = "study"
     seed: Annotated[int, BeforeValidator(values.whole("seed", 0))] = 0
-    measures: Annotated[list[str], BeforeValidator(values.names("measures"))] = Field(default_factory=lambda: list(MEASURES))
+    measures: Annotated[list[_Measure], BeforeValidator(values.names("measures"))] = Field(
+        default_factory=lambda: list(MEASURES)
+    )
     data: Annotated[Data, BeforeValidator(forms.data_form)] = Field(default_factory=lambda: Data.model_validate({}))
     learners: Annotated[dict[str, _LearnerTable], BeforeValidator(forms.learners_form)] = Field(default_factory=dict)
     conditions: Annotated[dict[str, _ConditionTable], BeforeValidator(forms.conditions_form)] = Field(default_factory=dict)

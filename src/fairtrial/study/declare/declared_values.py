@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
+from unicodedata import category
 
 from fairtrial._registry import did_you_mean
 from fairtrial.errors import InputError
@@ -23,8 +24,18 @@ _BYTES = {"b": 1, "bytes": 1}
 _BYTES |= {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
 _BYTES |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}
 _LEAST_MEMORY = 1_000_000
+_LONGEST_NAME = 200
 
 Check = Callable[[Any], Any]
+
+
+def counted(number: int, what: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def whole(name: str, minimum: int) -> Check:
@@ -54,12 +65,35 @@ def text(name: str) -> Check:
     return check
 
 
-def names(name: str) -> Check:
-    """A list of names; a single one is a list of one."""
+def file_name(name: str) -> Check:
+    """Text that can be the name of a file.
 
-    def check(value: Any) -> list[str]:
+    >>> file_name("name")("../up")
+    Traceback (most recent call last):
+    fairtrial.errors.InputError: name must not hold '/', since a file is called after it, got '../up'
+    """
+
+    def check(value: Any) -> str:
+        found = str(text(name)(value))
+        wrong = next((each for each in found if each in "/\\" or category(each) in ("Cc", "Cs")), None)
+        if wrong is not None:
+            raise InputError(f"{name} must not hold {wrong!r}, since a file is called after it, got {value!r}")
+        if found in (".", ".."):
+            raise InputError(f"{name} must be other than '.' and '..', since a file is called after it, got {value!r}")
+        if len(found.encode()) > _LONGEST_NAME:
+            told = f"at most {_LONGEST_NAME} characters (letters such as 'é' count twice or more), got {len(found.encode())}"
+            raise InputError(f"{name} must have {told}: {found[:20]!r}...")
+        return found
+
+    return check
+
+
+def names(name: str) -> Check:
+    """A list of some length; a single name is a list of one. Its members are checked one by one."""
+
+    def check(value: Any) -> list[Any]:
         listed = [value] if isinstance(value, str) else value
-        if not isinstance(listed, (list, tuple)) or not listed or not all(isinstance(each, str) for each in listed):
+        if not isinstance(listed, (list, tuple)) or not listed:
             raise InputError(f"{name} must be a list of names, got {value!r}")
         return list(listed)
 

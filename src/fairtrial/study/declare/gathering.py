@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.study.declare.toml_places import Path
+
+T = TypeVar("T")
 
 
 class Mistake(NamedTuple):
@@ -56,3 +59,50 @@ class Gathering:
         """Raise all that was gathered, if anything was."""
         if self.mistakes:
             raise MistakesError(self.mistakes)
+
+
+def made_of(make: Callable[[dict[str, Any]], T], options: Mapping[str, Any], *, needed: tuple[str, ...] = ()) -> T:
+    """What `make` makes of options. One that it refuses is left out and the rest tried again, so that all are told.
+
+    Without one that is `needed` nothing can be tried. What is told of others for want of one that was left out does not count.
+
+    >>> def half(options):
+    ...     for name, value in options.items():
+    ...         if value % 2:
+    ...             raise InputError(f"{name} must be even, got {value}")
+    >>> made_of(half, {"a": 1, "b": 2, "c": 3})
+    Traceback (most recent call last):
+    fairtrial.study.declare.gathering.MistakesError: a must be even, got 1; c must be even, got 3
+    """
+    rest, mistakes = dict(options), list[Mistake]()
+    while True:
+        try:
+            made = make(rest)
+        except (FairtrialError, OSError, TypeError, ValueError) as error:
+            if _follows(str(error), mistakes):
+                raise MistakesError(mistakes) from None
+            key = _named(str(error), rest)
+            if key is None or isinstance(error, MistakesError):
+                raise MistakesError([*mistakes, *mistakes_of(error)]) from None
+            mistakes.append(Mistake((key,), str(error)))
+            if key in needed:
+                raise MistakesError(mistakes) from None
+            del rest[key]
+            continue
+        if mistakes:
+            raise MistakesError(mistakes)
+        return made
+
+
+def _named(message: str, options: Mapping[str, Any]) -> str | None:
+    """The option that a message is about."""
+    for key in options:
+        words = (f"parameter {key!r}", f"option {key!r}", f"no {key} is called")
+        if message.startswith(f"{key} ") or any(each in message for each in words):
+            return key
+    return None
+
+
+def _follows(message: str, mistakes: list[Mistake]) -> bool:
+    """Whether a message is about what was left out before."""
+    return any(re.search(rf"\b{re.escape(str(each.path[0]))}\b", message) for each in mistakes)

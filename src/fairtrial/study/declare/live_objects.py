@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from fairtrial.errors import FairtrialError
+from fairtrial.study.declare.declaration import PREPARATIONS
+from fairtrial.study.declare.declared_values import counted
 
 MARK = "object"
 """The key of a declaration that stands for an object that no declaration can give back."""
@@ -65,8 +67,8 @@ def _unset_level(condition: Any) -> dict[str, Any]:
 def told_data(name: str, given: Any) -> dict[str, Any]:
     """The mark of a data set: its size and the beginning of its hash."""
     dataset = getattr(given, "dataset", given)
-    folds = f", {len(given)} given folds" if dataset is not given else ""
-    return {MARK: f"{name}: {len(dataset)} rows{folds}, {dataset.content_hash[:16]}"}
+    folds = f", {counted(len(given), 'given fold')}" if dataset is not given else ""
+    return {MARK: f"{name}: {counted(len(dataset), 'row')}{folds}, {dataset.content_hash[:16]}"}
 
 
 def told_splitter(splitter: Any) -> dict[str, Any]:
@@ -92,15 +94,20 @@ def _without_defaults(condition: Any) -> dict[str, Any]:
     return dict(told)
 
 
-def _learner(estimator: Any) -> dict[str, Any]:
+def _learner(estimator: Any, within: bool = False) -> dict[str, Any]:
+    """`within` another learner preparation is told, since nothing there is prepared unless it is said."""
     from fairtrial.learners import Prepared
     from fairtrial.study.declare.tuning import Tuned
 
     if isinstance(estimator, Tuned) and estimator.random_state is None:
-        return _learner(estimator.learner) | {"tune": _tuning(estimator)}
-    if isinstance(estimator, Prepared) and _changed(estimator).keys() <= {"learner", "sampler"}:
+        return _learner(estimator.learner, within) | {"tune": _tuning(estimator)}
+    if isinstance(estimator, Prepared) and _changed(estimator).keys() <= {"learner", "sampler", "preparation"}:
+        if estimator.preparation not in PREPARATIONS:
+            raise CannotTellError
         sampler = {} if estimator.sampler is None else {"sampler": _sampler(estimator.sampler)}
-        return _learner(estimator.learner) | sampler
+        told = within or estimator.preparation == "none"
+        preparation = {"preparation": estimator.preparation} if told else {}
+        return _learner(estimator.learner, within) | preparation | sampler
     return _named("learner", _short_name(type(estimator)) or _import_path(type(estimator)), _changed(estimator))
 
 
@@ -158,10 +165,12 @@ def told_value(value: Any) -> Any:
 
 
 def _told_object(value: Any) -> dict[str, Any]:
+    if isinstance(value, type):
+        raise CannotTellError
     if hasattr(value, "fit_resample"):
         return _sampler(value)
     if hasattr(value, "fit") and hasattr(value, "predict"):
-        return _learner(value)
+        return _learner(value, within=True)
     if hasattr(value, "fit") and hasattr(value, "transform"):
         return _named("transformer", _import_path(type(value)), _changed(value))
     raise CannotTellError

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.study.declare.local_modules import check_not_another, importable_from, module_beside
 
 _REMEDY = "install it as a package, or allow it by --allow-local-code (in Python allow_local_code=True)"
 
@@ -26,8 +27,8 @@ def imported_class(
     """The class that an import path names: `package.module.Class`.
 
     The module must belong to an installed package, editable installs included; the standard library, `__main__`, files, and
-    modules that are found only in the current folder or through PYTHONPATH are refused, unless `allow_local_code`. Then also
-    `file.py:Class` works, by a path relative to `folder`.
+    modules that are found only in the current folder or through PYTHONPATH are refused, unless `allow_local_code`. Then modules
+    of `folder`, by default the current one, are found as well, and so is `file.py:Class`, by a path relative to it.
 
     >>> imported_class("sklearn.tree.DecisionTreeClassifier").__name__
     'DecisionTreeClassifier'
@@ -36,16 +37,16 @@ def imported_class(
     fairtrial.errors.InputError: 'os.system' is refused: os belongs to Python itself, and no learner does
     """
     if not allow_local_code:
-        check_installed(path)
+        check_installed(path, folder)
         found = _attribute(path, *path.rpartition(".")[::2])
     else:
-        found = _local(path, folder)
+        found = _local(path, folder or Path())
     if not (inspect.isclass(found) and all(hasattr(found, each) for each in methods)):
         raise InputError(f"{path} must be a class with {' and '.join(methods)}, got {found!r}")
     return found
 
 
-def check_installed(path: str) -> None:
+def check_installed(path: str, folder: Path | None = None) -> None:
     """Refuse an import path that names anything but a member of an installed package; nothing is imported."""
     parts = path.split(".")
     if any(each in path for each in "/\\:") or path.endswith(".py"):
@@ -56,16 +57,18 @@ def check_installed(path: str) -> None:
         raise InputError(f"{path!r} is refused: __main__ is whatever runs at the moment, not a package; {_REMEDY}")
     if parts[0] in sys.stdlib_module_names:
         raise InputError(f"{path!r} is refused: {parts[0]} belongs to Python itself, and no learner does")
-    _check_modules(path, parts[:-1])
+    _check_modules(path, parts[:-1], folder or Path())
 
 
-def _check_modules(path: str, modules: list[str]) -> None:
+def _check_modules(path: str, modules: list[str], folder: Path) -> None:
     """Whether what would be imported is what is installed. Below a package with a file of its own all is the package's."""
     name, trusted, actual = "", installed_folders(), None
     for part in modules:
         name = f"{name}.{part}" if name else part
         installed = PathFinder.find_spec(name, trusted) or _from_finders(name)
         meant = _found(name) if actual is None else PathFinder.find_spec(name, actual)
+        if meant is None and (beside := module_beside(name, folder) if actual is None else None):
+            raise InputError(f"{path!r} is refused: {name} lies beside the study ({beside}) and is not installed; {_REMEDY}")
         if meant is None:
             raise UnknownNameError(f"no learner can be imported as {path!r}: there is no module {name}")
         if installed is None or (meant.origin is not None and not _same_file(installed.origin, meant.origin)):
@@ -125,16 +128,32 @@ def _same_file(first: str | None, second: str) -> bool:
     return first is not None and os.path.realpath(first) == os.path.realpath(second)
 
 
-def _local(path: str, folder: Path | None) -> Any:
-    """Whatever the path names, here and now: the user has allowed it."""
+def _local(path: str, folder: Path) -> Any:
+    """Whatever the path names, here and now, or beside the study: the user has allowed it."""
     module, _, name = path.rpartition(":" if ":" in path else ".")
     if not module or not name.isidentifier():
         raise UnknownNameError(f"no learner can be imported as {path!r}: write package.module.Class or file.py:Class")
     if module.endswith(".py"):
-        module = _run_file((folder or Path()) / module, path)
-    elif "/" in path or "\\" in path:
+        with importable_from((folder / module).parent):
+            return _attribute(path, _run_file(folder / module, path), name)
+    if "/" in path or "\\" in path:
         raise UnknownNameError(f"no learner can be imported as {path!r}: of a file write file.py:Class")
-    return _attribute(path, module, name)
+    if not _is_installed(path):
+        check_not_another(path, module, folder)
+        top = module.partition(".")[0]
+        if _found(top) is None and module_beside(module, folder) is None and top != "__main__":
+            told = f"there is no module {top}, neither installed nor beside the study in {folder.resolve()}"
+            raise UnknownNameError(f"no learner can be imported as {path!r}: {told}")
+    with importable_from(folder):
+        return _attribute(path, module, name)
+
+
+def _is_installed(path: str) -> bool:
+    try:
+        check_installed(path)
+    except InputError:
+        return False
+    return True
 
 
 def _run_file(file: Path, path: str) -> str:

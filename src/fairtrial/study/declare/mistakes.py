@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from difflib import get_close_matches
@@ -16,6 +16,7 @@ from fairtrial.study.declare import declared_forms as forms
 from fairtrial.study.declare.declaration import Declaration, Learner, Limits, Tuning, Verdict
 from fairtrial.study.declare.gathering import Mistake as Mistake, MistakesError
 from fairtrial.study.declare.toml_places import Path, Place, place_of
+from fairtrial.study.declare.toml_text import toml_of
 
 P = TypeVar("P", bound=BaseModel)
 
@@ -56,8 +57,10 @@ def spec_error(mistakes: Iterable[Mistake], places: Mapping[Path, Place] | None 
     return SpecError.of(problems, source)
 
 
-def declared(mapping: Any) -> tuple[Declaration, list[Mistake]]:
+def declared(mapping: Any, known: Iterable[Mistake] = ()) -> tuple[Declaration, list[Mistake]]:
     """The declaration of plain values, without the parts that are wrong, and what is wrong with them.
+
+    Mistakes that are `known` before are among them.
 
     >>> found, mistakes = declared({"data": ["iris"], "learners": ["c45"], "resampling": {"folds": "five"}, "sede": 1})
     >>> for each in mistakes:
@@ -67,16 +70,36 @@ def declared(mapping: Any) -> tuple[Declaration, list[Mistake]]:
     """
     if not isinstance(mapping, Mapping):
         return Declaration(), [Mistake((), f"a study must be a table of sections, got {mapping!r}")]
-    mistakes = [*_misplaced(mapping), *_absent(mapping)]
+    mistakes = [*known, *_misplaced(mapping), *_absent(mapping)]
     rest = _in_long_form(mapping)
     _without(rest, mistakes)
     while True:
         try:
             return Declaration.model_validate(rest), mistakes
         except ValidationError as error:
-            found = [Mistake(*_mistake(each)) for each in error.errors(include_url=False)]
-        mistakes += found
+            found = [Mistake(*_mistake(each, rest)) for each in error.errors(include_url=False)]
+        mistakes += as_written(found, mistakes)
         _without(rest, found)
+
+
+def as_written(later: Iterable[Mistake], earlier: Iterable[Mistake]) -> list[Mistake]:
+    """Later mistakes by their places in what was written, from lists of which those of earlier ones had been taken out.
+
+    >>> as_written([Mistake(("measures", 1), "no measure is called 'acuracy'")], [Mistake(("measures", 0), "got 3")])
+    [Mistake(path=('measures', 2), message="no measure is called 'acuracy'")]
+    """
+    gone = {each.path for each in earlier}
+    return [Mistake(_before(each.path, gone), each.message) for each in later]
+
+
+def _before(path: Path, gone: set[Path]) -> Path:
+    for place, part in enumerate(path):
+        if isinstance(part, int):
+            number = part
+            for other in sorted(each[-1] for each in gone if each[:-1] == path[:place] and isinstance(each[-1], int)):
+                number += number >= other
+            return (*path[:place], number, *path[place + 1 :])
+    return path
 
 
 def declared_part(kind: type[P], value: Mapping[str, Any]) -> P:
@@ -85,16 +108,16 @@ def declared_part(kind: type[P], value: Mapping[str, Any]) -> P:
         return kind.model_validate(dict(value))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        path, message = _mistake({**first, "loc": ("learners", "within", *first["loc"])})
+        path, message = _mistake({**first, "loc": ("learners", "within", *first["loc"])}, {"learners": {"within": value}})
         raise MistakesError([Mistake(path[2:], message)]) from None
 
 
-def _mistake(error: Any) -> tuple[Path, str]:
+def _mistake(error: Any, rest: Mapping[str, Any]) -> tuple[Path, str]:
     path: Path = tuple(error["loc"])
     if error["type"] == "value_error":
         return path, str(error["ctx"]["error"])
     if error["type"] == "extra_forbidden":
-        return path, _unknown_key(path)
+        return path, _unknown_parameter(path, error["input"], rest) or _unknown_key(path)
     if error["type"] == "missing":
         return path[:-1], f"{path[-1]} is missing: write {path[-1]} = ..."
     told = {"list_type": "a list", "model_type": "a table", "dict_type": "a table"}.get(error["type"], "")
@@ -112,6 +135,32 @@ def _unknown_key(path: Path) -> str:
         return f"{owner} has no key {key!r}, a study has: in TOML it stands above the first [table]"
     what = f"{owner} has no key" if above else "a study has no section or key"
     return f"{what} {key!r}: {did_you_mean(key, [each for each in known if each != 'object'])}"
+
+
+def _unknown_parameter(path: Path, value: Any, rest: Mapping[str, Any]) -> str | None:
+    """A parameter of the learner that stands beside `parameters`; also any word that is near no key, of a learner elsewhere."""
+    if path[:1] != ("learners",) or len(path) != len(("learners", "name", "key")) or path[2] in Declaration.model_fields:
+        return None
+    key, known = str(path[2]), _parameters(rest["learners"][path[1]].get("learner"))
+    if key not in known and get_close_matches(key, Learner.model_fields):
+        return None
+    near = get_close_matches(key, [key, *known][known != () and key not in known :], n=1)
+    if not near:
+        return None
+    with suppress(InputError):
+        told = toml_of({"parameters": {near[0]: value}}).splitlines()[-1]
+        return f"a learner has no key {key!r}: its parameters stand in a table, write parameters = {{ {told} }}"
+    return None
+
+
+def _parameters(learner: Any) -> Collection[str]:
+    """The parameters of a learner of the catalogue; of no other, since nothing is imported for a hint."""
+    from fairtrial.learners import catalogue
+
+    with suppress(InputError):
+        if isinstance(learner, str) and not any(each in learner for each in "./\\:"):
+            return catalogue.parameters_of(catalogue.learner_class(learner))
+    return ()
 
 
 def _misplaced(mapping: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -165,7 +214,9 @@ def _remove(rest: dict[str, Any], path: Path) -> None:
     there = (
         last in table if isinstance(table, dict) else isinstance(table, list) and isinstance(last, int) and last < len(table)
     )
-    if there:
+    if there and len(table) == 1 and isinstance(table, list):
+        _remove(rest, path[:-1])
+    elif there:
         del table[last]
     elif len(path) > 1:
         _remove(rest, path[:-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from fairtrial._check import one_of, whole_number
@@ -59,20 +60,24 @@ def _amount(text: str, read: Any) -> Any:
     return None if found == "none" else found
 
 
-def results_view(results: Results, what: str, *, measure: str | None, condition: str | None, level: float | None) -> Any:
-    """What a command shows of results: a text or a frame."""
+def results_view(
+    results: Results, what: str, *, measure: str | None, condition: str | None, level: float | None, exact: bool = False
+) -> Any:
+    """What a command shows of results: a text or a frame, for people to read, or the frame as the results give it (`exact`)."""
     one_of("show", what, SHOWN)
     place: dict[str, Any] = {"condition": condition, "level": level}
     if what == "summary" and measure is None and condition is None:
         return str(results)
     if what == "verdict":
         return str(results.verdict(measure, **place))
-    return _frame(results, what, measure, place)
+    frame = _frame(results, what, measure, place)
+    readable = {"robustness": _readable_robustness, "times": _readable_times}
+    return frame if exact or what not in readable else readable[what](frame)
 
 
 def _frame(results: Results, what: str, measure: str | None, place: dict[str, Any]) -> pd.DataFrame:
     if what in ("summary", "table"):
-        return results.wide(measure, **place).round(4).rename_axis(index="dataset", columns=None).reset_index()
+        return results.wide(measure, **place).rename_axis(index="dataset", columns=None).reset_index()
     if what == "scores":
         return results.scores(measure)
     if what == "robustness":
@@ -80,3 +85,39 @@ def _frame(results: Results, what: str, measure: str | None, place: dict[str, An
     if what == "deterioration":
         return results.deterioration()
     return results.failures() if what == "failures" else results.times()
+
+
+def _readable_robustness(frame: pd.DataFrame) -> pd.DataFrame:
+    """A line for each condition, level, data set and learner, then those over all data sets; an interval in one cell."""
+    import pandas as pd
+
+    from fairtrial.study.results.robust import over_data_sets
+
+    lines = frame.astype({"dataset": str})
+    if lines["dataset"].nunique() > 1:
+        lines = pd.concat([lines, over_data_sets(frame).assign(dataset="(over all)")], ignore_index=True)
+    order = list(dict.fromkeys(zip(lines["condition"], lines["level"], strict=True)))
+    places = pd.Series([order.index(each) for each in zip(lines["condition"], lines["level"], strict=True)])
+    lines = lines.iloc[places.argsort(kind="stable")]
+    shown = lines[["condition", "level", "dataset", "learner", "clean", "noisy"]].copy()
+    for name in ("rla", "ela"):
+        limits = (lines[each] for each in (name, f"{name}_low", f"{name}_high"))
+        shown[f"{name} (low to high)"] = [_interval(*each) for each in zip(*limits, strict=True)]
+    return shown.reset_index(drop=True)
+
+
+def _interval(value: float, low: float, high: float) -> str:
+    """A value with its interval in one cell.
+
+    >>> _interval(0.0512345, 0.0101, 0.092), _interval(0.1, float("nan"), float("nan"))
+    ('0.05123 (0.0101 to 0.092)', '0.1')
+    """
+    told = "" if isnan(value) else f"{value:.4g}"
+    return told if isnan(low) or isnan(high) else f"{told} ({low:.4g} to {high:.4g})"
+
+
+def _readable_times(frame: pd.DataFrame) -> pd.DataFrame:
+    """Times in milliseconds and memory in megabytes, with the unit in the name of the column."""
+    names = {"fit_time": "fit", "predict_time": "predict", "fit_cpu": "fit CPU", "predict_cpu": "predict CPU"}
+    shown = frame.assign(**{each: 1000 * frame[each] for each in names}, memory=frame["memory"] / 1e6)
+    return shown.rename(columns={"memory": "memory (MB)"} | {each: f"{name} (ms)" for each, name in names.items()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from fairtrial.study.declare.toml_places import Path as KeyPath, Place, places
 
 if TYPE_CHECKING:
     from fairtrial.study.declare.declaration import Declaration
+    from fairtrial.study.declare.gathering import Mistake
     from fairtrial.study.declare.resolved import Resolved
 
 _WHERE = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
@@ -29,19 +30,21 @@ class Reading:
     folder: Path | None = None
     places: Mapping[KeyPath, Place] = field(default_factory=dict)
     objects: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
+    mistakes: Sequence[Mistake] = ()
+    """Objects among the values that no study can hold."""
 
     def declaration(self, allow_local_code: bool = False) -> Declaration:
         """What is declared. Where its form is wrong, the rest is looked through too, so that all mistakes are told at once."""
-        from fairtrial.study.declare.mistakes import declared, spec_error
+        from fairtrial.study.declare.mistakes import as_written, declared, spec_error
         from fairtrial.study.declare.resolving import resolve_all
 
-        found, mistakes = declared(self.values)
+        found, mistakes = declared(self.values, self.mistakes)
         if not mistakes:
             return found
         _, more = resolve_all(found, self.folder, objects=self.objects, allow_local_code=allow_local_code)
         known = self.values.get("learners", ())
         more = [each for each in more if each.path != ("verdict", "control") or found.verdict.control not in known]
-        raise spec_error([*mistakes, *more], self.places, self.source)
+        raise spec_error([*mistakes, *as_written(more, mistakes)], self.places, self.source)
 
     def resolve(self, declaration: Declaration, allow_local_code: bool) -> Resolved:
         """What the declaration means; mistakes with their lines."""

@@ -87,23 +87,15 @@ def limits_of(declaration: Declaration) -> Limits:
 
 
 def _scheme(declaration: Declaration, objects: Objects) -> tuple[Scheme | None, list[Mistake]]:
-    from fairtrial.study.declare.mistakes import Mistake
+    from fairtrial.study.declare.gathering import made_of, mistakes_of
     from fairtrial.study.declare.schemes import scheme_of, scheme_of_splitter
 
     try:
         if ("resampling",) in objects:
             return scheme_of_splitter(objects["resampling",]), []
-        return scheme_of(declaration.resampling.plain()), []
+        return made_of(scheme_of, declaration.resampling.plain(), needed=("scheme",)), []
     except FairtrialError as error:
-        return None, [Mistake(("resampling", *_key_in(str(error), declaration)), str(error))]
-
-
-def _key_in(message: str, declaration: Declaration) -> Iterator[str]:
-    """The key of resampling that the message is about, where it names one."""
-    for key in declaration.resampling.plain():
-        if message.startswith(f"{key} ") or f"parameter {key!r}" in message or (key == "scheme" and "no scheme" in message):
-            yield key
-            return
+        return None, mistakes_of(error, "resampling")
 
 
 def _unsplittable(scheme: Scheme | None, data: list[tuple[tuple[str | int, ...], NamedData]]) -> Iterator[Mistake]:

@@ -8,7 +8,7 @@ from typing import Any
 from fairtrial.conditions import Clean, Condition, from_declaration
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.study.declare import declaration
-from fairtrial.study.declare.mistakes import Mistake
+from fairtrial.study.declare.gathering import Mistake, made_of, mistakes_of
 from fairtrial.study.declare.resolved import NamedCondition
 
 CLEAN = NamedCondition("clean", 0.0, Clean())
@@ -29,9 +29,9 @@ def resolve_conditions(
             try:
                 made = _named(name, make())
                 _check_new(made, found, found[levels:])
-            except (FairtrialError, TypeError, ValueError) as error:
-                mistake = Mistake(_place(place, entry, str(error)), str(error))
-                mistakes += [mistake] if mistake not in mistakes else []
+            except FairtrialError as error:
+                wrong = [Mistake(_place(place, each), each.message) for each in mistakes_of(error)]
+                mistakes += [each for each in wrong if each not in mistakes]
                 continue
             if made is not CLEAN or CLEAN not in found:
                 found.append(made)
@@ -50,13 +50,12 @@ def _makers(name: str, entry: declaration.Condition, objects: Mapping[tuple[str,
             yield (*place, "level", number), lambda level=level: _declared(name, entry, {"level": level})
 
 
-def _place(place: Place, entry: declaration.Condition, message: str) -> Place:
-    """The parameter that the message names; what is wrong with the condition itself is wrong at every level."""
-    for key in entry.parameters:
-        if f"parameter {key!r}" in message or message.startswith(f"{key} "):
-            return (*place[:2], key)
+def _place(place: Place, mistake: Mistake) -> Place:
+    """The parameter that is wrong; what is wrong with the condition itself is wrong at every level."""
+    if mistake.path and mistake.path != ("level",):
+        return (*place[:2], *mistake.path)
     own = ("no condition is called", "needs the parameter")
-    return (*place[:2], "condition") if any(each in message for each in own) else place
+    return (*place[:2], "condition") if any(each in mistake.message for each in own) else place
 
 
 def _declared(name: str, entry: declaration.Condition, level: dict[str, float]) -> Condition:
@@ -64,7 +63,7 @@ def _declared(name: str, entry: declaration.Condition, level: dict[str, float]) 
         raise InputError(f"{name} was an object of Python, which no file can hold: declare it by its name and parameters")
     if entry.condition == "class-noise" and "transition" in entry.parameters and not level:
         level = {"level": None}  # type: ignore[dict-item]  # the matrix tells how much changes
-    return from_declaration(str(entry.condition), **entry.parameters, **level)
+    return made_of(lambda options: from_declaration(str(entry.condition), **options), entry.parameters | level)
 
 
 def _named(name: str, made: Condition) -> NamedCondition:

@@ -11,8 +11,10 @@ from typing import Any
 from fairtrial._registry import did_you_mean
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.study.declare.declaration import Data, DataSet
-from fairtrial.study.declare.mistakes import Mistake
+from fairtrial.study.declare.declared_values import counted
+from fairtrial.study.declare.gathering import Mistake, made_of, mistakes_of
 from fairtrial.study.declare.resolved import NamedData
+from fairtrial.study.declare.schemes import RIGHT_TARGET
 
 _FOLD_OPTIONS = ("scheme", "target", "encoding")
 
@@ -29,8 +31,8 @@ def resolve_data(
             for entry in entries:
                 _check_new(entry, [each for _, each in found])
                 found.append((place, entry))
-        except (FairtrialError, OSError, ValueError) as error:
-            mistakes.append(Mistake(place, str(error)))
+        except (FairtrialError, OSError, TypeError, ValueError) as error:
+            mistakes += mistakes_of(error, *place)
     return found, mistakes
 
 
@@ -64,8 +66,9 @@ def _by_entry(name: str, entry: DataSet, folder: Path, objects: Mapping[tuple[st
             raise InputError(f"{name} was an object of Python, which no file can hold: write it to a file and name that")
         return [objects["data", name]]
     if entry.file is not None:
-        return [_by_file(_expanded(entry.file, folder), entry.parameters)]
-    found = _by_text(str(entry.set), folder, entry.parameters)
+        path = _expanded(entry.file, folder)
+        return [made_of(lambda options: _by_file(path, options), entry.parameters)]
+    found = made_of(lambda options: _by_text(str(entry.set), folder, options), entry.parameters)
     if len(found) != 1:
         raise InputError(f"{name} must be one data set, got {len(found)} files of {entry.set!r}: list them under sets")
     return found
@@ -103,7 +106,10 @@ def _by_file(path: Path, options: Mapping[str, Any]) -> Any:
     if not (path.is_dir() or path.suffix.lower() == ".zip"):
         if "name" in options:
             raise InputError(f"a data set has no option 'name', got {options['name']!r}: its name is that of its table")
-        return read(path, **options)
+        try:
+            return read(path, **options)
+        except TypeError as error:
+            raise InputError(f"{path.name} cannot be read with these options: {error}") from None
     for each in options:
         if each not in _FOLD_OPTIONS:
             raise InputError(f"folds have no option {each!r}: {did_you_mean(each, _FOLD_OPTIONS)}")
@@ -111,7 +117,7 @@ def _by_file(path: Path, options: Mapping[str, Any]) -> Any:
 
 
 def _expanded(text: str, folder: Path) -> Path:
-    return folder / Path(text).expanduser()
+    return folder / os.path.expanduser(text)
 
 
 def _named(found: Any, name: str | None) -> NamedData:
@@ -124,9 +130,13 @@ def _named(found: Any, name: str | None) -> NamedData:
 
 
 def _check_new(entry: NamedData, others: list[NamedData]) -> None:
-    present = entry.dataset.y.nunique()
+    rows = entry.dataset.y.value_counts()
+    present, target = int((rows > 0).sum()), entry.dataset.target
     if present < 2:
         raise InputError(f"{entry.name} must have at least 2 classes with rows, got {present}: is the target right?")
+    if rows.max() == 1:
+        told = f"{target!r} has a value of its own in each of {counted(present, 'row')}"
+        raise InputError(f"{entry.name} must have a class with more than 1 row, got none: {told}; {RIGHT_TARGET}")
     for other in others:
         if other.name == entry.name:
             raise InputError(f"two data sets are called {entry.name!r}: give one a name, [data.another] with file = ...")

@@ -16,9 +16,10 @@ from fairtrial.study.declare.gathering import Gathering, Mistake, MistakesError,
 from fairtrial.study.declare.live_objects import NO_VALUE
 from fairtrial.study.declare.local_code import imported_class
 from fairtrial.study.declare.mistakes import declared_part
+from fairtrial.study.declare.parameter_rules import parameter_mistakes, refusal
 from fairtrial.study.declare.resolved import NamedLearner
 from fairtrial.study.declare.schemes import GIVEN, scheme_of
-from fairtrial.study.declare.tuning import Tuned, check_grid
+from fairtrial.study.declare.tuning import Tuned, check_grid, parameter_path
 
 _JUDGED = ("labels", "scores", "probabilities")
 _NESTED = ("learner", "transformer", "sampler")
@@ -44,7 +45,7 @@ def resolve_learners(
     mistakes: list[Mistake] = []
     for name, entry in declared.items():
         try:
-            made = ready(objects["learners", name]) if ("learners", name) in objects else made_learner(entry, code)
+            made = _given(objects["learners", name]) if ("learners", name) in objects else made_learner(entry, code)
             identity = _identity(name, made)
             if identity in found:
                 raise InputError(f"{name} and {found[identity].name} are the same learner: leave one out")
@@ -52,6 +53,14 @@ def resolve_learners(
         except FairtrialError as error:
             mistakes += mistakes_of(error, "learners", name)
     return list(found.values()), mistakes
+
+
+def _given(learner: Any) -> Any:
+    made = ready(learner)
+    wrong = list(parameter_mistakes(learner))
+    if wrong:
+        raise MistakesError(wrong)
+    return made
 
 
 def made_learner(entry: declaration.Learner, code: Code, *, whole: bool = True) -> Any:
@@ -64,12 +73,19 @@ def made_learner(entry: declaration.Learner, code: Code, *, whole: bool = True) 
         sampler = None if entry.sampler is None else made_sampler(entry.sampler)
     with gathering.at():
         learner = _made(entry.learner, entry.parameters or {}, code)
-        learner = Prepared(learner, sampler=sampler) if sampler is not None else ready(learner) if whole else learner
+        learner = _prepared(learner, sampler, entry.preparation, whole)
     with gathering.at("tune"):
         if entry.tune is not None and learner is not None:
             learner = _tuned(learner, entry.tune, code)
     gathering.tell()
     return learner
+
+
+def _prepared(learner: Any, sampler: Any, preparation: str | None, whole: bool) -> Any:
+    """With a sampler, or with a preparation that was declared, it is prepared in any case; else if it is whole and needs it."""
+    if sampler is not None or preparation == "none" or (preparation is not None and not whole):
+        return Prepared(learner, sampler=sampler, preparation=preparation or "standard")
+    return ready(learner) if whole else learner
 
 
 def ready(learner: Any) -> Any:
@@ -88,6 +104,7 @@ def made_sampler(declared: Mapping[str, Any]) -> Any:
     if name in sampler_classes():
         known = catalogue.parameters_of(sampler_classes()[name])
         _check_parameters(name, parameters, known)
+        _check_values(sampler_classes()[name], parameters)
     return get_sampler(name, **parameters)
 
 
@@ -118,6 +135,7 @@ def _instance(kind: type[Any], name: str, parameters: Mapping[str, Any], code: C
         _check_parameters(name, parameters, catalogue.parameters_of(kind))
     with gathering.at("parameters"):
         made = _values(parameters, code)
+        _check_values(kind, made)
     gathering.tell()
     try:
         return kind(**made)
@@ -133,6 +151,13 @@ def _check_parameters(name: str, parameters: Mapping[str, Any], known: Mapping[s
         raise MistakesError(
             Mistake((each,), f"{name} has no parameter {each!r}: {did_you_mean(each, known)}") for each in unknown
         )
+
+
+def _check_values(kind: type[Any], parameters: Mapping[str, Any]) -> None:
+    """Whether the class would take them when it is fitted, as far as it says so beforehand."""
+    wrong = {name: refusal(kind, name, value) for name, value in parameters.items()}
+    if any(wrong.values()):
+        raise MistakesError(Mistake((name,), told) for name, told in wrong.items() if told)
 
 
 def _values(table: Mapping[str, Any], code: Code) -> dict[str, Any]:
@@ -174,12 +199,27 @@ def _tuned(learner: Any, tune: declaration.Tuning, code: Code) -> Tuned:
     with gathering.at("grid"):
         made.grid = _values(tune.grid, code)
         check_grid(learner, made.grid)
+        _check_grid_values(learner, made.grid)
     with gathering.at("resampling"):
         made.resampling = _inner_splitter(tune.resampling)
     with gathering.at("measure"):
         made.measure = check_measure(tune.measure)
     gathering.tell()
     return made
+
+
+def _check_grid_values(learner: Any, grid: Mapping[str, Any]) -> None:
+    """Whether the learner, or the sampler, would take each value."""
+    known = learner.get_params(deep=True)
+    gathering = Gathering()
+    for name, values in grid.items():
+        above, _, own = parameter_path(learner, name).rpartition("__")
+        kind = type(known.get(above, learner))
+        for number, value in enumerate(values):
+            with gathering.at(name, number):
+                if told := refusal(kind, own, value):
+                    raise InputError(told)
+    gathering.tell()
 
 
 def _inner_splitter(declared: declaration.Resampling) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fairtrial._registry import did_you_mean
 from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.study.declare.declared_values import counted
 from fairtrial.study.plan.identity import canonical
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ CLASSES = {
 }
 GIVEN = "given"
 OBJECT = "object"
+RIGHT_TARGET = "is it a number rather than a class, or the wrong column? Name the class by target"
+_MANY = 0.2
+"""Classes for each row, from which on it is doubtful that they are classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +61,14 @@ class Scheme:
                 raise InputError(f"{name} must bring its own folds for the scheme 'given', got none: take another scheme")
             return
         folds = getattr(self.splitter, "n_splits", 0) if self.name in FOLDED else 0
-        rows = len(dataset) if not self.splitter._labels_classes else int(dataset.y.value_counts().max())
-        if folds > rows:
-            largest = " in its largest class" if self.splitter._labels_classes else ""
-            raise InputError(f"folds must be at most the number of rows{largest}, {rows} in {name}, got {folds}")
+        if not self.splitter._labels_classes:
+            if folds > len(dataset):
+                raise InputError(f"folds must be at most the number of rows, {len(dataset)} in {name}, got {folds}")
+            return
+        rows = dataset.y.value_counts()
+        if folds > rows.max():
+            told = f"{rows.max()} in {name}, got {folds}{_doubt(dataset, int((rows > 0).sum()))}"
+            raise InputError(f"folds must be at most the number of rows in its largest class, {told}")
 
     def splits(self, dataset: Dataset, given: Splits | None, repeat: int, rng: np.random.Generator) -> Splits:
         """The splits of one repeat, which carry its number; of schemes that repeat by themselves the number goes on."""
@@ -115,6 +123,13 @@ def scheme_of_splitter(splitter: Splitter) -> Scheme:
     if name != "weka":
         _unseeded(splitter)
     return Scheme(name, splitter)
+
+
+def _doubt(dataset: Dataset, classes: int) -> str:
+    """A question, where the class column has so many values that it is hardly one."""
+    if classes < _MANY * len(dataset):
+        return ""
+    return f": {dataset.target!r} has {classes} different values in {counted(len(dataset), 'row')}; {RIGHT_TARGET}"
 
 
 def parameters_of(splitter: Splitter) -> dict[str, Any]:

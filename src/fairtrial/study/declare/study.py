@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from glob import has_magic
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.errors import InputError
+from fairtrial.study.declare.declared_values import counted
 
 if TYPE_CHECKING:
     from fairtrial.study.declare.declaration import Declaration
@@ -22,7 +24,7 @@ class Study:
 
     Each argument takes what the section of the same name takes in TOML: names, paths, tables. It also takes objects: data sets
     (`Dataset`, `GivenFolds`), estimators by name, conditions, a splitter. Mistakes of form are told at once, all in one
-    SpecError; names are looked up by `resolve`. Studies are equal when they declare the same.
+    SpecError; names are looked up by `resolve`. Studies are equal when they declare the same, on the same files.
 
     >>> study = Study(data=["iris", "wine"], learners=["c45", "gaussian-nb"], conditions={"class-noise": [0, 0.1]}, seed=1)
     >>> print(study)
@@ -57,8 +59,8 @@ class Study:
             "verdict": verdict,
             "limits": limits,
         }
-        plain, objects = lifted({section: value for section, value in given.items() if value is not None})
-        self._begin(Reading(plain, objects=objects), allow_local_code)
+        plain, objects, mistakes = lifted({section: value for section, value in given.items() if value is not None})
+        self._begin(Reading(plain, objects=objects, mistakes=mistakes), allow_local_code)
 
     def _begin(self, reading: Reading, allow_local_code: bool) -> None:
         self._reading = reading
@@ -136,7 +138,13 @@ class Study:
         return open_results(path)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Study) and self.declaration.plain() == other.declaration.plain()
+        return isinstance(other, Study) and self._placed() == other._placed()
+
+    def _placed(self) -> dict[str, Any]:
+        """The declaration in plain values, with the files of data wherever they are."""
+        from fairtrial.study.declare.lifting import placed
+
+        return placed(self.declaration.plain(), self.folder or Path())
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -147,11 +155,10 @@ class Study:
     def __str__(self) -> str:
         told = self.declaration.plain()
         scheme: Mapping[str, Any] = told["resampling"]
-        data = len(told["data"]) - 1 + len(told["data"]["sets"])
         folds = f", {scheme['folds']} folds" if "folds" in scheme else ""
         repeats = f" x {scheme['repeats']}" if scheme["repeats"] > 1 else ""
         return (
-            f"{self.name}: {_count(data, 'data set')}, {_count(len(told['learners']), 'learner')}, "
+            f"{self.name}: {_told_data(told['data'])}, {counted(len(told['learners']), 'learner')}, "
             f"conditions {', '.join(told['conditions'])}; {scheme['scheme']}{folds}{repeats}; "
             f"{', '.join(told['measures'])}; seed {told['seed']}"
         )
@@ -160,5 +167,9 @@ class Study:
         return f"<p>{escape(str(self))}</p>"
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" + ("" if n == 1 else "s")
+def _told_data(data: Mapping[str, Any]) -> str:
+    """How many data sets there are; globs, whose files are counted when they are read, apart."""
+    globs = sum(has_magic(each) for each in data["sets"])
+    sets = len(data["sets"]) - globs + len(data) - 1
+    told = [counted(sets, "data set")] if sets or not globs else []
+    return " and ".join([*told, *([f"the files of {counted(globs, 'glob')}"] if globs else [])])

@@ -25,7 +25,8 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
     """Tries each combination of `grid` on inner splits of the training rows, then learns from all of them with the best.
 
     `grid` maps parameters of the learner to lists of values; those of the sampler of a prepared learner begin with `sampler__`.
-    `resampling` is a splitter; `measure` is a name. Of equal combinations the first in the order of the grid is taken.
+    `resampling` is a splitter; `measure` is a name. Of equal combinations the first is taken, where names count in the order
+    of the alphabet, whatever order the grid writes them in, and values in the order of their list.
     `chosen_` tells the choice, `tried_` every combination with its mean value, `learner_` is what learnt.
 
     >>> from fairtrial.data import load
@@ -50,7 +51,8 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
     def fit(self, X: Any, y: Any) -> Tuned:
         """Choose, then learn from all rows."""
-        combinations = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
+        names = sorted(self.grid)  # as identity sorts them: in another order equal means would fall to another combination
+        combinations = [dict(zip(names, values, strict=True)) for values in product(*(self.grid[name] for name in names))]
         splits = self._inner_splits(X, y)
         means = [self._mean(combination, X, y, splits) for combination in combinations]
         if all(np.isnan(means)):

@@ -15,12 +15,14 @@ import numpy as np
 
 from fairtrial._check import one_of
 from fairtrial.errors import InputError, StoreError
+from fairtrial.study.engine.engine import known_engine
 from fairtrial.study.engine.interruption import Interruption
 from fairtrial.study.engine.progress import Progress, progress_of
 from fairtrial.study.engine.run_summary import RunSummary
 from fairtrial.study.plan.places import Places
 from fairtrial.study.plan.plan import Block, Plan, plan as plan_of
 from fairtrial.study.plan.plan_facts import add_plan, link_of
+from fairtrial.study.plan.trying_conditions import try_conditions
 from fairtrial.study.records import FAILURES, Evidence, Limits, Status
 from fairtrial.study.store.store import Store
 
@@ -51,8 +53,9 @@ def run(
 
     `retry` names kinds of failures to run again; `shard=(i, n)` runs the i-th of n parts; `limits` take the place of those of
     the study. Setting `stop`, the first Ctrl-C and SIGTERM stop cleanly: what is finished is stored. Where nothing is missing,
-    no process is started.
+    no process is started. A condition that cannot be applied to any data set is refused before.
     """
+    known_engine(engine, jobs)
     for each in retry:
         one_of("retry", each, FAILURES)
     if limits is not None and not isinstance(limits, Limits):
@@ -60,9 +63,14 @@ def run(
     resolved: Resolved = study.resolve() if hasattr(study, "resolve") else study
     planned = plan_of(resolved if limits is None else replace(resolved, limits=limits))
     shown = progress_of(progress)
+    new = not os.path.exists(store)
+    if new:  # a study that is refused leaves no file
+        try_conditions(planned, planned.missing(shard=shard))
     with Store.open(store, write=True, create=True) as kept:
-        add_plan(kept, planned)
         blocks = list(planned.missing(kept.done(retry), shard))
+        if not new:
+            try_conditions(planned, blocks)
+        add_plan(kept, planned)
         total = planned.n_trials if shard is None else _count(planned.missing(shard=shard))
         if not blocks:
             return _nothing_to_do(total, shown)
@@ -112,6 +120,8 @@ class _Run:
             self._work(engine)
             summary = self._summary()
             self._store.finish_run(number, {"done": summary.done, "failed": summary.failed, "left": summary.left})
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(str(self._summary())) from None
         finally:
             engine.close()
             self._shown.stop(summary)
@@ -119,7 +129,7 @@ class _Run:
 
     def _work(self, engine: Engine) -> None:
         from fairtrial.study.engine.in_flight import InFlight
-        from fairtrial.study.guard.guard import hold
+        from fairtrial.study.guard.held_data import hold
         from fairtrial.study.plan.chunking import Chunker
 
         datasets = {each.hash: each.dataset for each in self._plan.data}
@@ -134,7 +144,7 @@ class _Run:
                 if flight.idle:
                     return
                 self._keep(flight.arrived(_LOOK), chunker)
-            self._collect(flight, chunker)
+            self._collect(engine, flight, chunker)
         finally:
             flight.cancel()
 
@@ -147,7 +157,7 @@ class _Run:
                 chunker.learn(learner, data, *found)
 
     def _send(self, engine: Engine, chunker: Chunker, flight: InFlight) -> None:
-        while len(flight) < engine.slots and (chunk := chunker.next_chunk()) is not None:
+        while not flight.broken and len(flight) < engine.slots and (chunk := chunker.next_chunk()) is not None:
             self._places.went_out(chunk)
             flight.send(chunk)
 
@@ -172,14 +182,12 @@ class _Run:
             return evidence.fit_time + (evidence.predict_time or 0.0)
         return self._plan.study.limits.time if evidence.status == "timeout" else None
 
-    def _collect(self, flight: InFlight, chunker: Chunker) -> None:
+    def _collect(self, engine: Engine, flight: InFlight, chunker: Chunker) -> None:
         """Stop: take what the chunks that are out have finished."""
-        from fairtrial.study.guard.guard import stop_all
-
         flight.cancel()
+        engine.stop()
         until = time.monotonic() + _LAST_WORDS
         while not flight.idle and time.monotonic() < until:
-            stop_all()  # each time: a chunk may just have begun
             self._keep(flight.arrived(_LOOK, again=False), chunker)
 
     def _summary(self) -> RunSummary:
@@ -202,5 +210,5 @@ def _facts(engine: Engine) -> dict[str, Any]:
 
     from fairtrial.study.engine.versions import DECISIVE, versions_here
 
-    versions = {"python": platform.python_version(), **versions_here((*DECISIVE, "pandas", "scipy"))}
+    versions = {"python": platform.python_version(), **versions_here((*DECISIVE, "pandas"))}
     return {"engine": engine.name, "jobs": engine.workers(), "cpus": os.cpu_count(), "versions": versions}

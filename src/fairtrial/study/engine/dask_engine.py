@@ -13,6 +13,7 @@ from typing import Any
 from fairtrial.errors import InputError
 from fairtrial.study.engine.engine import Engine, checked_work, usable_cores
 from fairtrial.study.engine.versions import DECISIVE, refuse_differences, versions_here
+from fairtrial.study.guard.guard_pool import new_run
 
 CONNECT_SECONDS, WORKER_SECONDS, REFRESH_SECONDS, GOODBYE_SECONDS = 10.0, 30.0, 5.0, 10.0
 _DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C reaches all: only the coordinator is to hear it
@@ -65,6 +66,7 @@ def _own_cluster(jobs: int, packages: tuple[str, ...]) -> Engine:
         silence_logs=logging.CRITICAL,
     )
     client = dask.Client(cluster, set_as_default=False)
+    run = new_run()
 
     def shutdown() -> None:
         with settings:
@@ -72,17 +74,19 @@ def _own_cluster(jobs: int, packages: tuple[str, ...]) -> Engine:
             _quietly(lambda: cluster.close(GOODBYE_SECONDS))
 
     executor = client.get_executor(pure=False, retries=0)
-    return Engine("dask", executor, checked_work(packages), lambda: jobs, shutdown, _gone(client))
+    return Engine("dask", executor, checked_work(run, packages), lambda: jobs, shutdown, _gone(client), _stop(client, run))
 
 
 def _elsewhere(address: str, packages: tuple[str, ...]) -> Engine:
     settings = contextlib.ExitStack()
     settings.enter_context(_settings())
     client = _client(address)
+    run = new_run()
+    stop = _stop(client, run)
 
     def shutdown() -> None:
         with settings:
-            _quietly(lambda: client.run(_close_guards_there, wait=False, on_error="ignore"))
+            stop()
             _quietly(lambda: client.close(GOODBYE_SECONDS))
 
     try:
@@ -92,20 +96,24 @@ def _elsewhere(address: str, packages: tuple[str, ...]) -> Engine:
         shutdown()
         raise
     executor = client.get_executor(pure=False, retries=0)
-    return Engine(address, executor, checked_work(packages), _Threads(client), shutdown, _gone(client))
+    return Engine(address, executor, checked_work(run, packages), _Threads(client), shutdown, _gone(client), stop)
 
 
 def _gone(client: Any) -> Callable[[], bool]:
     return lambda: client.status in ("closing", "closed")
 
 
-async def _close_guards_there() -> None:
-    """Let the workers, which outlive the study, end the processes that it made there."""
+def _stop(client: Any, run: str) -> Callable[[], None]:
+    """Tells the workers, which outlive the run and may have others, to end what they have of it; waits for no answer."""
+    return lambda: _quietly(lambda: client.run(_end_there, run, wait=False, on_error="ignore"))
+
+
+async def _end_there(run: str) -> None:
     import asyncio
 
-    from fairtrial.study.guard.guard import close_guards
+    from fairtrial.study.guard.guard_pool import end_run
 
-    await asyncio.to_thread(close_guards)
+    await asyncio.to_thread(end_run, run)
 
 
 def _client(address: str) -> Any:

@@ -33,6 +33,8 @@ class Engine:
     shutdown: Callable[[], None]
     gone: Callable[[], bool] = bool
     """Whether it has been lost as a whole, so that nothing will ever come back."""
+    stop: Callable[[], None] = lambda: None
+    """Let the chunks that are out come back with what they have finished; those of other engines go on."""
 
     @property
     def slots(self) -> int:
@@ -57,23 +59,29 @@ def open_engine(engine: str | Executor = "local", jobs: int | None = None, packa
     """An engine by its name: `local`, `dask` (worker processes on this machine), `dask://host:port`; or of any executor.
 
     `jobs` is how many chunks run at once; the cores that this process may use unless given. `packages` are those whose versions
-    must be the same wherever a chunk runs, beside fairtrial, numpy and scikit-learn. An executor that is given stays open.
+    must be the same wherever a chunk runs, beside those that decide always (`DECISIVE`). An executor that is given stays open.
 
     >>> engine = open_engine("local", jobs=2)
     >>> engine.name, engine.workers(), engine.slots
     ('local', 2, 4)
     >>> engine.close()
     """
-    if jobs is not None:
-        whole_number("jobs", jobs, 1)
+    known_engine(engine, jobs)
     if isinstance(engine, Executor):
         return _given(engine, jobs, packages)
     if engine == "local":
         return _local(jobs or usable_cores())
-    if engine == "dask" or (isinstance(engine, str) and engine.startswith("dask://")):
-        from fairtrial.study.engine.dask_engine import open_dask
+    from fairtrial.study.engine.dask_engine import open_dask
 
-        return open_dask(engine, jobs, packages)
+    return open_dask(engine, jobs, packages)
+
+
+def known_engine(engine: str | Executor, jobs: int | None = None) -> None:
+    """Refuse an engine that nobody knows and jobs that cannot be, without opening anything."""
+    if jobs is not None:
+        whole_number("jobs", jobs, 1)
+    if isinstance(engine, Executor) or engine in ("local", "dask") or str(engine).startswith("dask://"):
+        return
     known = ["local", "dask", "dask://host:port"]
     raise InputError(f"engine must be one of {known} or an executor, got {engine!r}: {did_you_mean(engine, known)}")
 
@@ -87,34 +95,40 @@ def usable_cores() -> int:
 
 def _local(jobs: int) -> Engine:
     """Threads of this process, each of which drives one guarded child."""
-    from fairtrial.study.guard.guard import close_guards, run_chunk
+    from functools import partial
 
+    from fairtrial.study.guard.guard_pool import end_run, new_run, run_chunk
+
+    run = new_run()
     threads = ThreadPoolExecutor(jobs, thread_name_prefix="fairtrial")
 
     def shutdown() -> None:
         threads.shutdown(wait=False, cancel_futures=True)
-        close_guards()
+        end_run(run)
         threads.shutdown(wait=True)
-        close_guards()  # one that was made in the meantime
 
-    return Engine("local", threads, run_chunk, lambda: jobs, shutdown)
+    return Engine("local", threads, partial(run_chunk, run), lambda: jobs, shutdown, stop=partial(end_run, run))
 
 
 def _given(executor: Executor, jobs: int | None, packages: Iterable[str]) -> Engine:
-    """An executor of the caller's, who also closes it; only guards that it made in this process are closed."""
-    from fairtrial.study.guard.guard import close_guards
+    """An executor of the caller's, who also closes it; chunks that run in other processes than this one cannot be stopped."""
+    from functools import partial
 
+    from fairtrial.study.guard.guard_pool import end_run, new_run
+
+    run = new_run()
+    end = partial(end_run, run)
     workers = jobs or int(getattr(executor, "_max_workers", 0) or usable_cores())
-    return Engine(type(executor).__name__, executor, checked_work(packages), lambda: workers, close_guards)
+    return Engine(type(executor).__name__, executor, checked_work(run, packages), lambda: workers, end, stop=end)
 
 
-def checked_work(packages: Iterable[str] = ()) -> Work:
-    """What is sent to processes that may be anywhere: it refuses to run where packages differ from those here."""
+def checked_work(run: str, packages: Iterable[str] = ()) -> Work:
+    """What is sent of this run to processes that may be anywhere: it refuses to run where packages differ from those here."""
     from functools import partial
 
     from fairtrial.study.engine.versions import DECISIVE, run_checked_chunk, versions_here
 
-    return partial(run_checked_chunk, versions_here(dict.fromkeys([*DECISIVE, *packages])))
+    return partial(run_checked_chunk, versions_here(dict.fromkeys([*DECISIVE, *packages])), run)
 
 
 def _lost_by_dask() -> tuple[type[BaseException], ...]:

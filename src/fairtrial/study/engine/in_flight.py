@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from fairtrial.study.engine.engine import Engine
 
 MOST_LOSSES = 3
+MOST_SILENCES = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Sent:
-    """A chunk that is out, and how often it was lost."""
+    """A chunk that is out, how often it was lost with its worker, and how often it came back without any evidence."""
 
     chunk: Chunk
     losses: int = 0
+    silences: int = 0
 
 
 class InFlight:
@@ -41,23 +43,28 @@ class InFlight:
         """Whether nothing is out, and nothing is left to be told."""
         return not self._sent and self._failure is None
 
+    @property
+    def broken(self) -> bool:
+        """Whether there is a failure that is none of a trial: nothing more is to be sent."""
+        return self._failure is not None
+
     def send(self, chunk: Chunk) -> None:
         """Send a chunk out for the first time."""
         self._submit(Sent(chunk))
 
     def _submit(self, sent: Sent, dataset: Dataset | None = None) -> None:
+        if self.broken:
+            return
         try:
             future = self._engine.submit(sent.chunk, dataset)
         except Exception as error:
-            self._engine_is_gone(error)
+            self._fail(f"takes no more work ({error}): start it again")
         else:
             self._sent[future] = sent
 
-    def _engine_is_gone(self, error: Exception) -> None:
-        self._sent.clear()  # what it had went with it
+    def _fail(self, what: str) -> None:
         self._failure = self._failure or FairtrialError(
-            f"the engine {self._engine.name} takes no more work ({error}): start it again, "
-            "and run the same command again to go on with what is left"
+            f"the engine {self._engine.name} {what}, and run the same command again to go on with what is left"
         )
 
     def arrived(self, seconds: float, *, again: bool = True) -> list[Evidence]:
@@ -65,14 +72,23 @@ class InFlight:
 
         A failure that is not one of a trial is raised once the evidence that came with it has been handed over.
         """
+        evidence: list[Evidence] = []
         if self._failure is None:
-            finished, _ = wait(self._sent, timeout=seconds, return_when=FIRST_COMPLETED)
-            if not finished and self._engine.gone():
-                self._engine_is_gone(ConnectionError("it has been lost"))
-            evidence = [each for future in finished for each in self._answer(future, self._sent.pop(future), again)]
-            if evidence or self._failure is None:
-                return evidence
-        raise self._failure
+            wait(self._sent, timeout=seconds, return_when=FIRST_COMPLETED)
+            evidence = self._finished(again)
+            if not evidence and self._engine.gone():
+                self._fail("takes no more work (it has been lost): start it again")
+        if self._failure is not None:
+            evidence += self._finished(again=False)  # what came in the meantime
+            self._sent.clear()
+            if not evidence:
+                raise self._failure
+        return evidence
+
+    def _finished(self, again: bool) -> list[Evidence]:
+        """What the chunks that are back have brought; all are taken out before any is sent again."""
+        back = [(future, self._sent.pop(future)) for future in list(self._sent) if future.done()]
+        return [each for future, sent in back for each in self._answer(future, sent, again)]
 
     def cancel(self) -> None:
         """Take back what has not begun; what is cancelled is no longer out."""
@@ -85,7 +101,7 @@ class InFlight:
         if failure is not None:
             if self._engine.lost(failure):
                 return self._lost(sent) if again else ()
-            self._failure = failure
+            self._failure = self._failure or failure
             return ()
         answer = future.result()
         if isinstance(answer, Needs):
@@ -94,8 +110,15 @@ class InFlight:
             return ()
         left = _unanswered(sent.chunk, answer)
         if left and again:
-            return [*answer, *self._lost(Sent(replace(sent.chunk, tasks=left), sent.losses))]
+            self._stopped(Sent(replace(sent.chunk, tasks=left), sent.losses, 0 if answer else sent.silences + 1))
         return answer  # type: ignore[no-any-return]
+
+    def _stopped(self, sent: Sent) -> None:
+        """A chunk that came back before its end was stopped where it ran, which is no fault of its trials."""
+        if sent.silences < MOST_SILENCES:
+            self._submit(sent)
+        else:
+            self._fail(f"answered {MOST_SILENCES} times without the evidence of a trial: look at its workers")
 
     def _lost(self, sent: Sent) -> Sequence[Evidence]:
         losses, tasks = sent.losses + 1, sent.chunk.tasks

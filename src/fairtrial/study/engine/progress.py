@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from math import exp
 from typing import TYPE_CHECKING, Any, Protocol
 
+from fairtrial.study.one_line import one_line, reason
 from fairtrial.study.records import Evidence
 
 if TYPE_CHECKING:
     from fairtrial.study.engine.run_summary import RunSummary
 
 _MOST_LEARNERS = 12
-_FAILED = "[red]{task.fields[failed]}"
+_LONGEST_NAME, _LONGEST_REASON = 24, 200
+_SETTLED = 2.0  # seconds before which a rate says nothing
+_MEMORY = 30.0  # seconds after which a trial counts for little in the rate
 Arrived = Sequence[tuple[str, Evidence]]
 
 
@@ -70,7 +75,7 @@ class Lines:
 
 
 class Live(Lines):
-    """A display with a bar, the rate, the time left, failures, and the mean times of each learner (rich)."""
+    """A display with a bar, failures, the rate, the time left, and the mean times of each learner (rich)."""
 
     def __init__(self, console: Any = None) -> None:
         super().__init__()
@@ -86,8 +91,8 @@ class Live(Lines):
         self._console = self._console or Console(stderr=True)
         super().start(study, learners, planned, stored, where)
         self._times = {name: _Times() for name in learners}
-        self._bar, self._failed = _bar(self._console), 0
-        self._task = self._bar.add_task(study, total=planned, completed=stored, rate="", failed="")
+        self._bar, self._failed, self._left, self._rate = _bar(self._console), 0, planned - stored, Rate()
+        self._task = self._bar.add_task(one_line(study, _LONGEST_NAME), total=planned, completed=stored)
         self._live = Display(get_renderable=self._picture, console=self._console, refresh_per_second=4, transient=True)
         self._live.start()
 
@@ -97,9 +102,9 @@ class Live(Lines):
         for learner, evidence in arrived:
             self._times[learner].add(evidence)
         self._failed += sum(evidence.status != "ok" for _, evidence in arrived)
-        speed = self._bar.tasks[0].speed
-        rate, failed = f"{speed:.3g} a second" if speed else "", f"{self._failed} failed" if self._failed else ""
-        self._bar.update(self._task, advance=len(arrived), rate=rate, failed=failed)
+        self._left -= len(arrived)
+        self._rate.add(len(arrived))
+        self._bar.update(self._task, advance=len(arrived))
 
     def stop(self, summary: RunSummary | None) -> None:
         """Close the display and tell what was done."""
@@ -110,42 +115,79 @@ class Live(Lines):
     def _say(self, text: str) -> None:
         if self._console is None:  # nothing was to be done
             super()._say(text)
-        else:
-            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+            return
+        from rich.text import Text
+
+        self._console.print(Text(text), soft_wrap=True)
 
     def _picture(self) -> Any:
         from rich.console import Group
-        from rich.table import Table
+        from rich.table import Column, Table
         from rich.text import Text
 
-        table = Table("learner", "trials", "mean fit", "mean predict", "failed", box=None, pad_edge=False)
-        slowest = sorted(self._times.items(), key=lambda pair: -pair[1].mean)
-        for name, times in slowest[:_MOST_LEARNERS]:
-            table.add_row(Text(name), *times.words())
-        return Group(self._bar, table)
+        # The name folds where there is little room, so that nothing else is cut.
+        others = [Column(name, no_wrap=True) for name in ("trials", "failed", "mean fit", "mean predict")]
+        table = Table(Column("learner", overflow="fold"), *others, box=None, pad_edge=False)
+        ordered = sorted(self._times.items(), key=lambda pair: (-pair[1].failed, -pair[1].mean))
+        for name, times in ordered[:_MOST_LEARNERS]:
+            table.add_row(Text(one_line(name)), *times.words())
+        hidden = len(ordered) - _MOST_LEARNERS
+        more = [Text(f"and {hidden} more, which fail less or are faster")] if hidden > 0 else []
+        return Group(self._bar, self._facts(), table, *more)
+
+    def _facts(self) -> Any:
+        """Failures, rate and time left: what is known of them."""
+        from rich.text import Text
+
+        facts = [Text(f"{self._failed} failed", style="red")] if self._failed else []
+        if (rate := self._rate.value) is not None:
+            facts += [Text(f"{rate:.3g} a second"), Text(f"{_clock(self._left / rate)} left")]
+        return Text(", ").join(facts)
+
+
+class Rate:
+    """Trials a second, smoothed over about half a minute; None while there is too little to tell."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begun = self._last = clock()
+        self._trials = self._seconds = 0.0
+
+    def add(self, trials: int) -> None:
+        """So many have just come."""
+        now = self._clock()
+        kept = exp((self._last - now) / _MEMORY)
+        self._trials, self._seconds = kept * self._trials + trials, kept * self._seconds + now - self._last
+        self._last = now
+
+    @property
+    def value(self) -> float | None:
+        """The rate, once it means something."""
+        return self._trials / self._seconds if self._last - self._begun >= _SETTLED and self._trials else None
 
 
 class _Times:
-    """The sums of one learner's times."""
+    """The sums of one learner's times, and how many trials told them."""
 
     def __init__(self) -> None:
-        self.trials, self.failed, self.fit, self.predict = 0, 0, 0.0, 0.0
+        self.trials, self.failed = 0, 0
+        self._fit, self._predict = [0.0, 0], [0.0, 0]
 
     def add(self, evidence: Evidence) -> None:
         self.trials += 1
         self.failed += evidence.status != "ok"
-        self.fit += evidence.fit_time or 0.0
-        self.predict += evidence.predict_time or 0.0
+        for sums, seconds in ((self._fit, evidence.fit_time), (self._predict, evidence.predict_time)):
+            if seconds is not None:
+                sums[0] += seconds
+                sums[1] += 1
 
     @property
     def mean(self) -> float:
-        return (self.fit + self.predict) / max(1, self.trials)
+        return sum(total / told for total, told in (self._fit, self._predict) if told)
 
     def words(self) -> tuple[str, ...]:
-        if not self.trials:
-            return ("0", "", "", "")
-        fit, predict = (_seconds(total / self.trials) for total in (self.fit, self.predict))
-        return (str(self.trials), fit, predict, str(self.failed or ""))
+        means = (_seconds(total / told) if told else "" for total, told in (self._fit, self._predict))
+        return (str(self.trials), str(self.failed or ""), *means)
 
 
 def progress_of(wanted: bool | Progress | None) -> Progress:
@@ -168,10 +210,11 @@ def _terminal() -> bool:
 
 
 def _bar(console: Any) -> Any:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn
+    from rich.table import Column
 
-    name, rate, failed = TextColumn("{task.description}", markup=False), TextColumn("{task.fields[rate]}"), _FAILED
-    return Bar(name, BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn(), TextColumn(failed), console=console)
+    counts = MofNCompleteColumn(table_column=Column(no_wrap=True))
+    return Bar(TextColumn("{task.description}", markup=False), BarColumn(), counts, console=console)
 
 
 def _seconds(seconds: float) -> str:
@@ -183,7 +226,18 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
+def _clock(seconds: float) -> str:
+    """Seconds as a clock tells them.
+
+    >>> _clock(75.2), _clock(7384)
+    ('1:15', '2:03:04')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
 def _failure(learner: str, evidence: Evidence) -> str:
-    reason = next(iter((evidence.message or "").splitlines()), "")
-    told = ": ".join(part for part in (evidence.error, reason) if part)
-    return f"{learner}: {evidence.status}{f' ({told})' if told else ''}; the study goes on"
+    first_line = next(iter((evidence.message or "").splitlines()), "")
+    told = reason(evidence.error, first_line, _LONGEST_REASON)
+    return f"{one_line(learner)}: {evidence.status}{f' ({told})' if told else ''}; the study goes on"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fairtrial.data import Dataset
     from fairtrial.study.records import Chunk, Evidence, Needs
 
-DECISIVE = ("fairtrial", "numpy", "scikit-learn")
+DECISIVE = ("fairtrial", "numpy", "scipy", "scikit-learn", "numba")
 _ABSENT = "not installed"
 
 
@@ -58,11 +58,13 @@ def refuse_differences(where: str, wanted: Mapping[str, str], found: Mapping[str
         )
 
 
-def run_checked_chunk(wanted: Mapping[str, str], chunk: Chunk, dataset: Dataset | None = None) -> list[Evidence] | Needs:
+def run_checked_chunk(
+    wanted: Mapping[str, str], run: str, chunk: Chunk, dataset: Dataset | None = None
+) -> list[Evidence] | Needs:
     """`run_chunk` in a process that may be anywhere, once its packages are known to be those of the coordinator."""
     import socket
 
-    from fairtrial.study.guard.guard import run_chunk
+    from fairtrial.study.guard.guard_pool import run_chunk
 
     refuse_differences(f"the worker on {socket.gethostname()}", wanted, versions_here(wanted))
-    return run_chunk(chunk, dataset)
+    return run_chunk(run, chunk, dataset)

@@ -13,16 +13,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairtrial.errors import InputError
 from fairtrial.study.guard.blame import Exit, crashed, exit_words, failed, timed_out
 from fairtrial.study.guard.child_link import ChildLink, ChildLostError, OutOfTimeError
-from fairtrial.study.guard.held_data import find, held as held, hold as hold
 from fairtrial.study.guard.log_tail import taken_apart
 from fairtrial.study.guard.messages import DONE, READY, REFUSED, GarbledError, read_evidence, written_work
 from fairtrial.study.guard.ward import Ward
 from fairtrial.study.guard.warden_link import StoppedError, WardenLostError
 from fairtrial.study.guard.worker import LINK_CLOSED, RESIDENT
-from fairtrial.study.records import Chunk, Evidence, Needs, Task
+from fairtrial.study.records import Chunk, Evidence, Task
 
 if TYPE_CHECKING:
     from fairtrial.data import Dataset
@@ -32,7 +30,7 @@ _MOST_FALSE_STARTS = 2
 
 
 class Guard:
-    """One warden process and its child. A guard runs one chunk at a time; threads have guards of their own.
+    """One warden process and its child. A guard runs one chunk at a time.
 
     >>> import pickle, fairtrial, numpy as np
     >>> from fairtrial.conditions import Clean
@@ -53,7 +51,6 @@ class Guard:
         self._busy = threading.Lock()
         self._owner = os.getpid()
         self._end = weakref.finalize(self, self._ward.close)
-        _guards.add(self)
 
     def __enter__(self) -> Guard:
         return self
@@ -65,6 +62,17 @@ class Guard:
     def usable(self) -> bool:
         """Whether it was made in this process and has not been closed."""
         return self._owner == os.getpid() and not self._ward.closing.is_set()
+
+    @property
+    def data(self) -> str | None:
+        """The content hash of the data set that its child holds."""
+        return self._ward.data
+
+    def rest(self) -> bool:
+        """End the child, which may hold what a study left there; whether the rest is as one that is started now would be."""
+        with self._busy:
+            self._ward.drop_child()
+            return self.usable and self._ward.warden.is_current()
 
     def run(self, chunk: Chunk, dataset: Dataset, stop: threading.Event | None = None) -> list[Evidence]:
         """Evidence of each trial of the chunk, in order; of those that are finished when `stop` is set, or the guard closed."""
@@ -182,49 +190,3 @@ def _growth(child: ChildLink, end: Exit) -> int | None:
 def _never_begun(task: Task, end: Exit | None, log: str | None) -> Evidence:
     told = "did not answer" if end is None else exit_words(end.status)
     return failed(task, "crash", "NeverBegun", f"its process {told} before the trial could begin", log, None)
-
-
-_guards: weakref.WeakSet[Guard] = weakref.WeakSet()
-_own = threading.local()
-
-
-class _Stopping:
-    """The event that the chunks which run now watch."""
-
-    def __init__(self) -> None:
-        self.event = threading.Event()
-
-
-_stopping = _Stopping()
-
-
-def run_chunk(chunk: Chunk, dataset: Dataset | None = None) -> list[Evidence] | Needs:
-    """What engines submit: run a chunk under the guard of this thread. `Needs` where its data set has not come here yet."""
-    stop = _stopping.event
-    if dataset is not None:
-        if dataset.content_hash != chunk.data:
-            raise InputError(f"dataset must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})")
-        hold(dataset)
-    found = find(chunk.data) if dataset is None else dataset
-    if found is None:
-        return Needs(chunk.data)
-    return _guard().run(chunk, found, stop)
-
-
-def _guard() -> Guard:
-    guard: Guard | None = getattr(_own, "guard", None)
-    if guard is None or not guard.usable:
-        guard = _own.guard = Guard()
-    return guard
-
-
-def stop_all() -> None:
-    """Let the chunks that run in this process return early, with what is finished. Chunks that begin later run as always."""
-    event, _stopping.event = _stopping.event, threading.Event()
-    event.set()
-
-
-def close_guards() -> None:
-    """End all guards of this process; chunks that run return what is finished."""
-    for guard in list(_guards):
-        guard.close()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from typing import NamedTuple
+
+from fairtrial.study.trial.file_names import named_from_package
 
 KEPT = 64 * 1024
 SHOWN = 4000
 _READS = 32  # at a time: a child that prints without end must not hold up whoever waits for it
 _PIECE = 64 * 1024
 _MODULES = re.compile(r"\n*^Extension modules: .*$", re.MULTILINE)
-_OWN_FRAMES = re.compile(r'^  File ".*fairtrial/study/worker\.py", line \d+ in _trial\n[\s\S]*\Z', re.MULTILINE)
+_WORKER = re.escape(f"{__name__.rpartition('.')[0].replace('.', '/')}/worker.py")
+_OWN_FRAMES = re.compile(rf'^  File ".*{_WORKER}", line \d+ in _trial\n[\s\S]*\Z', re.MULTILINE)
 STACK = "Stack (most recent call first):"
 
 
@@ -95,9 +97,7 @@ def taken_apart(text: str | None) -> Printed:
     before, found, after = (text or "").rpartition(STACK)
     if not found:
         return Printed(_end(after), None)
-    stack = _OWN_FRAMES.sub("", after)
-    for folder in sorted({each.rstrip("/") for each in sys.path if len(each) > 1}, key=len, reverse=True):
-        stack = stack.replace(f'File "{folder}/', 'File "')
+    stack = named_from_package(_OWN_FRAMES.sub("", after))
     return Printed(_end(before), (STACK + stack).rstrip()[:SHOWN])
 
 

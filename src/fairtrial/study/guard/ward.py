@@ -22,6 +22,11 @@ class Ward:
         """Whether work is to end now."""
         return self.closing.is_set() or (self.stop is not None and self.stop.is_set())
 
+    @property
+    def data(self) -> str | None:
+        """The content hash of the data set that the child holds."""
+        return None if self._child is None else self._child.data
+
     def child(self) -> ChildLink:
         """The child; a new one where there is none."""
         if self._child is None:

@@ -63,6 +63,22 @@ class News(NamedTuple):
     end: Exit
 
 
+class _Origin(NamedTuple):
+    """What a warden takes over from this process when it is started."""
+
+    path: list[str]
+    environment: dict[str, str]
+    folder: str | None
+
+    @classmethod
+    def here(cls) -> _Origin:
+        try:
+            folder = os.getcwd()
+        except OSError:  # somebody removed it
+            folder = None
+        return cls([each or folder or "." for each in sys.path], dict(os.environ), folder)
+
+
 class WardenLink:
     """One warden process at a time."""
 
@@ -71,11 +87,11 @@ class WardenLink:
         self._process: subprocess.Popen[bytes] | None = None
         self._complaints: IO[bytes] | None = None
         self._owner = os.getpid()
+        self._origin: _Origin | None = None
 
-    @property
-    def pid(self) -> int | None:
-        """The warden's process, while there is one."""
-        return None if self._process is None else self._process.pid
+    def is_current(self) -> bool:
+        """Whether a warden that is started now would have the same path, environment and folder."""
+        return self._process is None or self._origin == _Origin.here()
 
     def start_child(self, link: socket.socket, log: int, token: bytes, stopped: Callable[[], bool]) -> int:
         """Fork a child that has these ends of a socket and of a pipe; its process number."""
@@ -154,11 +170,11 @@ class WardenLink:
     def _start(self) -> None:
         self.control, other = socket.socketpair()
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
-        path = json.dumps([each or os.getcwd() for each in sys.path])
+        self._origin = _Origin.here()
         with other:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _MAIN, str(other.fileno()), path],
-                env={**os.environ, **ENVIRONMENT},
+                [sys.executable, "-c", _MAIN, str(other.fileno()), json.dumps(self._origin.path)],
+                env={**self._origin.environment, **ENVIRONMENT},
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -39,22 +39,15 @@ class Chunker:
         *,
         blocks: Iterable[Block] | None = None,
         slots: int = 1,
-        limits: Limits | None = None,
     ) -> None:
         positive("seconds", seconds)
         self._plan = plan
         self._target = float(seconds)
         self._slots = whole_number("slots", slots, 1)
-        self._limits = plan.study.limits if limits is None else limits
         self._learners = tuple(pickled(each.estimator, each.name) for each in plan.learners)
         self._queue = deque(plan.missing() if blocks is None else blocks)
         self._left = plan.count(self._queue)
         self._pace = Pace([len(each.dataset) for each in plan.data], len(plan.learners))
-
-    @property
-    def remaining(self) -> int:
-        """How many trials have not been handed out."""
-        return int(self._left.sum())
 
     @property
     def remaining_seconds(self) -> float:
@@ -81,7 +74,7 @@ class Chunker:
         taken = self._taken(data)
         for block in taken:
             self._left[data, list(block.learners)] -= 1
-        return chunk_of(self._plan, taken, self._learners, self._limits)
+        return chunk_of(self._plan, taken, self._learners, self._plan.study.limits)
 
     def _taken(self, data: int) -> list[Block]:
         times = self.predicted(data).tolist()
@@ -139,7 +132,7 @@ def chunk_of(plan: Plan, blocks: Sequence[Block], learners: Sequence[bytes], lim
 
 def _seeds(plan: Plan, block: Block, rows: Rows) -> list[int]:
     """The seed of the condition, then that of each learner; both depend on contents, never on names or places."""
-    data, condition, seed = plan.data[block.data].hash, plan.conditions[block.condition].hash, plan.study.seed
+    data, condition, seed = plan.data[block.data].hash, plan.conditions[block.condition].draws, plan.study.seed
     found = [named_seed(seed, "condition", data, condition, rows.repeat, rows.fold)]
     for each in block.learners:
         learner = plan.learners[each].hash

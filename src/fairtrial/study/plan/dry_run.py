@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,8 @@ import numpy as np
 
 from fairtrial.study.plan.estimating import Estimate, estimate
 from fairtrial.study.plan.plan import Plan, plan as plan_of
-from fairtrial.study.records import Status
+from fairtrial.study.plan.trying_conditions import try_conditions
+from fairtrial.study.records import Limits, Status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,13 +55,17 @@ def dry_run(
     jobs: int = 1,
     retry: Collection[Status] = (),
     shard: tuple[int, int] | None = None,
+    limits: Limits | None = None,
 ) -> DryRun:
     """What `run` with the same arguments would do. Learners without stored times are tried once, under guard."""
     from fairtrial.study.store.store import Store
 
-    plan, done, times = plan_of(study.resolve()), set[bytes](), {}
+    resolved = study.resolve()
+    plan = plan_of(resolved if limits is None else replace(resolved, limits=limits))
+    done, times = set[bytes](), {}
     if Path(store).exists():
         with Store.open(store) as kept:
             done, times = kept.done(retry), kept.mean_times()
+    try_conditions(plan, plan.missing(done, shard))
     planned, missing = (plan.count(plan.missing(those, shard)) for those in ((), done))
     return DryRun(plan, planned, missing, estimate(plan, missing, times, jobs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import whole_number
+from fairtrial.study.one_line import reason
 from fairtrial.study.plan.pace import Pace
 from fairtrial.study.plan.plan import Block, Plan
 
@@ -53,8 +54,9 @@ def estimate(
     """How long the missing trials will take on so many workers.
 
     `missing` counts them, data sets x learners (`Plan.count`); `times` are the mean seconds of stored trials and how many there
-    are, by the hashes of data set and learner. A learner without any is tried once, for 10 seconds at most, on the clean data
-    set of median size, unless `tries` is False. Where a data set has no time of its own, times grow in proportion to the rows.
+    are, by the hashes of data set and learner. A learner without any is tried once, for 10 seconds or the limit of a
+    trial at most, on the clean data set of median size, unless `tries` is False. Where a data set has no time of its own, times
+    grow in proportion to the rows, up to the limit.
     """
     whole_number("jobs", jobs, 1)
     if not missing.any():
@@ -68,8 +70,8 @@ def estimate(
     if tries and basis.unknown:
         basis = replace(basis, tried=_tried(plan, median, basis.unknown))
         for learner, found in basis.tried.items():
-            pace.learn(learner, median, _seconds(found))
-    seconds = np.where(missing > 0, pace.seconds, 0.0)
+            pace.learn(learner, median, _seconds(found, basis.patience))
+    seconds = np.where(missing > 0, np.minimum(pace.seconds, basis.limit), 0.0)
     if np.isnan(seconds).any():
         return Estimate(None, f"how long it takes cannot be told: no time of {basis.names(basis.unknown)} is stored")
     total = float((missing * seconds).sum()) / jobs
@@ -85,6 +87,16 @@ class _Basis:
     unknown: tuple[int, ...]
     tried: Mapping[int, Evidence]
 
+    @property
+    def limit(self) -> float:
+        """Seconds after which a trial of the study is stopped."""
+        return self.plan.study.limits.time or float("inf")
+
+    @property
+    def patience(self) -> float:
+        """Seconds that a learner was given to be tried."""
+        return min(_PATIENCE, self.limit)
+
     def names(self, learners: Sequence[int]) -> str:
         return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if (names := self._names(learners)) else "none"
 
@@ -96,14 +108,21 @@ class _Basis:
         told = [f"by the stored times of {self.names(stored)}"] if stored else []
         if self.tried:
             told.append(f"by one trial of {self.names(list(self.tried))} on {of.name} ({len(of.dataset)} rows), scaled by rows")
+        return "; ".join([" and ".join(told), *self._slow(), *self._failed()])
+
+    def _slow(self) -> Iterator[str]:
         slow = [each for each, found in self.tried.items() if found.status == "timeout"]
-        failed = [each for each, found in self.tried.items() if found.status not in ("ok", "timeout")]
-        words = " and ".join(told)
-        if slow:
-            words += f"; {self.names(slow)} did not finish in {_PATIENCE:g} s, so that it may take much longer"
-        if failed:
-            words += f"; {self.names(failed)} failed there"
-        return words
+        if slow and self.limit <= _PATIENCE:
+            yield f"{self.names(slow)} did not finish in {self.limit:g} s, the limit: each such trial is stopped by it"
+        elif slow:
+            stopped = f", though a trial is stopped after {self.limit:g} s" if self.limit < float("inf") else ""
+            yield f"{self.names(slow)} did not finish in {_PATIENCE:g} s, so that it may take much longer{stopped}"
+
+    def _failed(self) -> Iterator[str]:
+        for each, found in self.tried.items():
+            if found.status not in ("ok", "timeout"):
+                why = reason(found.error, found.message)
+                yield f"{self.names([each])} failed there" + (f" ({why})" if why else "")
 
 
 def duration(seconds: float) -> str:
@@ -167,8 +186,8 @@ def _tried(plan: Plan, data: int, learners: Sequence[int]) -> dict[int, Evidence
     return {learner: by_key[task.key] for learner, task in zip(learners, clean.tasks, strict=True)}
 
 
-def _seconds(found: Evidence) -> float:
+def _seconds(found: Evidence, given: float) -> float:
     """What a trial took. One out of time took all it was given; another failure is taken to come as soon the next time."""
     if found.status == "timeout":
-        return _PATIENCE
+        return given
     return (found.fit_time or 0.0) + (found.predict_time or 0.0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from fairtrial.errors import InputError
 from fairtrial.study.plan.origins import versions_of
 from fairtrial.study.plan.telling import Teller, canonical as canonical
 from fairtrial.study.records import PROTOCOL, Rows
+
+if TYPE_CHECKING:
+    from fairtrial.conditions import Condition
 
 KEY = np.dtype("V16")
 """A key in an array; text of 16 bytes would lose zeros at its end."""
@@ -43,12 +47,12 @@ def learner_identity(estimator: Any, name: str = "learner") -> LearnerIdentity:
     """The identity of an estimator. What it is called does not count; `name` is for errors.
 
     Its class, all its parameters however deep, and the versions of the packages that all these classes come from make the
-    hash; a class or function of no installed package enters with its text.
+    hash; a class or function of no installed package enters with its code and all that this names, and Python's version.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> found = learner_identity(LogisticRegression(C=2.0))
     >>> found.class_name, found.parameters["C"], sorted(found.versions)
-    ('sklearn.linear_model._logistic.LogisticRegression', 2.0, ['numpy', 'scikit-learn'])
+    ('sklearn.linear_model._logistic.LogisticRegression', 2.0, ['numpy', 'scikit-learn', 'scipy'])
     >>> [found.hash == learner_identity(LogisticRegression(C=value)).hash for value in (2.0, 1.0)]
     [True, False]
     """
@@ -58,9 +62,62 @@ def learner_identity(estimator: Any, name: str = "learner") -> LearnerIdentity:
     told = teller.tell(estimator, name)
     if not isinstance(told, dict) or "class" not in told:
         raise InputError(f"{name} must be an estimator with fit and predict, got {type(estimator).__name__}")
-    versions = versions_of(teller.packages)
+    versions = versions_of(teller.packages, python=teller.holds_code)
     found = digest("learner", canonical(told), canonical(versions)).hex()
     return LearnerIdentity(found, told["class"], told["parameters"], versions)
+
+
+def condition_hash(condition: Condition, name: str = "condition") -> str:
+    """The identity of a condition: its description, and what its classes and functions do, as for a learner.
+
+    >>> from fairtrial.conditions import ClassNoise
+    >>> condition_hash(ClassNoise(0.1)) == condition_hash(ClassNoise(0.1, part="all"))
+    False
+    """
+    described = condition.describe()
+    if " at 0x" in repr(described):
+        raise InputError(
+            f"{name} must be a condition whose parameters can be told as plain values, got {described}: "
+            "a place in memory is another in every run"
+        )
+    teller = Teller()
+    code = canonical([teller.tell(each, name) for each in _code_of(condition)])
+    versions = versions_of(teller.packages, python=teller.holds_code)
+    return digest("condition", condition.content_hash, code, canonical(versions)).hex()
+
+
+def draws_hash(condition: Condition) -> str:
+    """What the random draws of a condition depend on: its description as if it, and each of its steps, had its usual part.
+
+    So it draws the same in the test part whether it is declared for this part or for all.
+
+    >>> from fairtrial.conditions import ClassNoise
+    >>> draws_hash(ClassNoise(0.1)) == draws_hash(ClassNoise(0.1, part="all")) == ClassNoise(0.1).content_hash
+    True
+    """
+    return str(_with_usual_part(condition).content_hash)
+
+
+def _code_of(value: Any) -> list[Any]:
+    """The classes of a condition and of its steps, and the functions among its parameters."""
+    from fairtrial.conditions import Condition
+
+    if isinstance(value, Condition):
+        return [type(value), *(found for each in fields(value) for found in _code_of(getattr(value, each.name)))]
+    if isinstance(value, (list, tuple)):
+        return [found for each in value for found in _code_of(each)]
+    return [value] if callable(value) else []
+
+
+def _with_usual_part(value: Any) -> Any:
+    from fairtrial.conditions import Condition
+
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_with_usual_part, value))
+    if not isinstance(value, Condition):
+        return value
+    usual = {each.name: _with_usual_part(getattr(value, each.name)) for each in fields(value) if each.init}
+    return replace(value, **usual | {"part": type(value).part})
 
 
 def split_hash(rows: Rows) -> str:
@@ -78,9 +135,9 @@ def context_hash(data: str, split: str, condition: str) -> bytes:
     return digest("context", data, split, condition)
 
 
-def trial_key(seed: int, data: str, split: str, condition: str, learner: str) -> bytes:
+def trial_key(seed: int, data: str, split: str, condition: str, learner: str, protocol: int = PROTOCOL) -> bytes:
     """The key of a trial: the protocol, the seed of the study and the hashes of the four things that make it."""
-    return digest("trial", PROTOCOL, seed, data, split, condition, learner)
+    return digest("trial", protocol, seed, data, split, condition, learner)
 
 
 def trial_keys(

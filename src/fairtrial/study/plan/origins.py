@@ -1,21 +1,18 @@
-"""Where code comes from: the installed packages that a class or function belongs to, or its own text where there is none."""
+"""Where code comes from: the installed packages that a class or function belongs to, and their versions."""
 
 from __future__ import annotations
 
 import importlib.metadata
-import inspect
 import json
+import platform
 import sys
-import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlparse
 from urllib.request import url2pathname
-
-from fairtrial.errors import InputError
 
 # Looking through all that is installed takes a quarter of a second; these are in nearly every study.
 _USUAL = {
@@ -25,11 +22,13 @@ _USUAL = {
     "scipy": "scipy",
     "fairtrial": "fairtrial",
 }
+_BESIDE = {"scikit-learn": ("numpy", "scipy"), "fairtrial": ("numpy", "numba")}
+"""Packages that do the arithmetic for another one."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The distributions that a module was installed with; `local` where its text may change without a new version."""
+    """The distributions that a module was installed with; `local` where its code may change without a new version."""
 
     packages: tuple[str, ...]
     local: bool
@@ -47,7 +46,7 @@ def origin(module: str) -> Origin:
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         return Origin((), False)
-    file = getattr(sys.modules.get(module), "__file__", None)
+    file = _file(module)
     if file is None or module == "__main__":
         return Origin((), True)
     places = {name: _place(name, Path(file).resolve()) for name in _candidates(top)}
@@ -55,28 +54,27 @@ def origin(module: str) -> Origin:
     return Origin(tuple(sorted(found)), not found or ("editable" in found.values() and top != "fairtrial"))
 
 
-def versions_of(packages: Iterable[str]) -> dict[str, str]:
-    """The installed version of each; with scikit-learn that of NumPy, which does the arithmetic for it.
+def versions_of(packages: Iterable[str], *, python: bool = False) -> dict[str, str]:
+    """The installed version of each, and of those that do the arithmetic for it; with `python` that of Python, too.
 
     >>> sorted(versions_of(["scikit-learn"]))
-    ['numpy', 'scikit-learn']
+    ['numpy', 'scikit-learn', 'scipy']
     """
     names = set(packages)
-    if "scikit-learn" in names:
-        names.add("numpy")
-    return {name: importlib.metadata.version(name) for name in sorted(names)}
+    names |= {beside for name in names for beside in _BESIDE.get(name, ())}
+    found = {name: importlib.metadata.version(name) for name in sorted(names)}
+    return {"python": platform.python_version(), **found} if python else found
 
 
-def source_of(thing: Any, place: str) -> str:
-    """The text of a class or function, without its indentation."""
+def _file(module: str) -> str | None:
+    """Where the code of a module is, also of one that nobody has imported yet."""
+    if module in sys.modules:
+        return getattr(sys.modules[module], "__file__", None)
     try:
-        return textwrap.dedent(inspect.getsource(thing)).strip()
-    except (OSError, TypeError):
-        name = getattr(thing, "__qualname__", repr(type(thing)))
-        raise InputError(
-            f"{place}: {name} belongs to no installed package and its text cannot be found, so that a change of it would go "
-            "unnoticed: put it into a file or a package"
-        ) from None
+        found = find_spec(module.partition(".")[0])
+    except ValueError:  # a module that was made by hand
+        return None
+    return None if found is None or not found.has_location else found.origin
 
 
 def _candidates(top: str) -> list[str]:

@@ -10,6 +10,7 @@ import cloudpickle
 
 from fairtrial.errors import InputError
 from fairtrial.study.plan.telling import Teller
+from fairtrial.study.trial.unfitted import unfitted
 
 
 def pickled(estimator: Any, name: str = "learner") -> bytes:
@@ -20,7 +21,7 @@ def pickled(estimator: Any, name: str = "learner") -> bytes:
     >>> pickle.loads(pickled(GaussianNB().fit([[0.0], [1.0]], [0, 1])))
     GaussianNB()
     """
-    fresh = _unfitted(estimator)
+    fresh = unfitted(estimator, name)
     try:
         return _with_code(fresh)
     except Exception:  # its module holds something that cannot travel; perhaps the other process can import it
@@ -30,15 +31,6 @@ def pickled(estimator: Any, name: str = "learner") -> bytes:
             raise InputError(
                 f"{name} cannot be sent to another process ({error}): all its parameters must be picklable"
             ) from None
-
-
-def _unfitted(estimator: Any) -> Any:
-    from sklearn.base import clone
-
-    try:
-        return clone(estimator, safe=False)
-    except (RuntimeError, TypeError):  # it changes its parameters in __init__, which scikit-learn forbids and we need not
-        return estimator
 
 
 def _with_code(estimator: Any) -> bytes:

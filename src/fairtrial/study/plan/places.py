@@ -27,9 +27,6 @@ class Places:
         self._table: tuple[int, dict[bytes, int]] = (-1, {})
         self._places: dict[bytes, Place] = {}
 
-    def __len__(self) -> int:
-        return len(self._places)
-
     def went_out(self, chunk: Chunk) -> None:
         """These trials are out."""
         data = self._data[chunk.data]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fairtrial._check import whole_number
 from fairtrial.errors import InputError
 from fairtrial.study.archive import LearnerFacts
-from fairtrial.study.plan.identity import context_hash, learner_identity, split_hash, trial_keys
+from fairtrial.study.plan.identity import condition_hash, context_hash, draws_hash, learner_identity, split_hash, trial_keys
 from fairtrial.study.plan.planned_splits import PlannedSplits
 from fairtrial.study.randomness import named_generator
 
@@ -50,12 +50,13 @@ class PlannedData:
 
 @dataclass(frozen=True, eq=False)
 class PlannedCondition:
-    """A condition with its hash; `name` and `level` are what tables show."""
+    """A condition with its hash; `name` and `level` are what tables show, `draws` is what its random draws depend on."""
 
     name: str
     level: float
     condition: Condition
     hash: str
+    draws: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +173,7 @@ class Plan:
 
 def plan(study: Resolved) -> Plan:
     """The plan of a study whose names are resolved: its splits are drawn here, once for all learners and conditions."""
-    conditions = tuple(PlannedCondition(each.name, each.level, each.condition, _hash(each)) for each in study.conditions)
+    conditions = tuple(map(_planned_condition, study.conditions))
     found = Plan(
         study,
         tuple(_planned_data(study, each) for each in study.data),
@@ -194,19 +195,15 @@ def _planned_data(study: Resolved, entry: Any) -> PlannedData:
     return PlannedData(entry.name, content, entry.dataset, splits, tuple(map(split_hash, splits)))
 
 
+def _planned_condition(entry: Any) -> PlannedCondition:
+    own = entry.condition
+    return PlannedCondition(entry.name, entry.level, own, condition_hash(own, entry.name), draws_hash(own))
+
+
 def _planned_learner(entry: Any) -> PlannedLearner:
     found = learner_identity(entry.estimator, entry.name)
     facts = LearnerFacts(entry.name, found.class_name, found.parameters, found.versions)
     return PlannedLearner(entry.name, entry.estimator, found.hash, facts)
-
-
-def _hash(entry: Any) -> str:
-    if " at 0x" in repr(entry.condition.describe()):
-        raise InputError(
-            f"{entry.name} must be a condition whose parameters can be told as plain values, got {entry.condition.describe()}: "
-            "a place in memory is another in every run"
-        )
-    return str(entry.condition.content_hash)
 
 
 def _all_different(kind: str, those: Sequence[Any]) -> None:

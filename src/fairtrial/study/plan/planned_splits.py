@@ -48,7 +48,7 @@ class PlannedSplits(Sequence[Rows]):
             return tuple(self[each] for each in range(*place.indices(len(self))))
         train, test = self._parts[place]
         if train is None:
-            train = _others(test, self.n_rows)
+            train = others(test, self.n_rows)
         return Rows(train.astype(np.intp, copy=False), test.astype(np.intp), *self.numbers[place])
 
     @property
@@ -72,14 +72,19 @@ def _numbered(
 def _small(part: Any, n_rows: int) -> tuple[Positions | None, Positions]:
     kind = np.int32 if n_rows < 2**31 else np.int64
     test = np.asarray(part.test).astype(kind)
-    rest = np.array_equal(part.train, _others(test, n_rows))
+    rest = np.array_equal(part.train, others(test, n_rows))
     return None if rest else np.asarray(part.train).astype(kind), test
 
 
-def _others(test: Positions, n_rows: int) -> Positions:
-    trains = np.ones(n_rows, dtype=bool)
-    trains[test] = False
-    return np.flatnonzero(trains)
+def others(rows: Positions, n_rows: int) -> Positions:
+    """All positions but these.
+
+    >>> others(np.array([3, 0]), 5).tolist()
+    [1, 2, 4]
+    """
+    left = np.ones(n_rows, dtype=bool)
+    left[rows] = False
+    return np.flatnonzero(left)
 
 
 def _all_different(numbers: Sequence[tuple[int, int]]) -> None:

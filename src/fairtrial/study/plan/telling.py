@@ -5,23 +5,25 @@ from __future__ import annotations
 import enum
 import functools
 import hashlib
+import inspect
 import math
-import sys
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import PurePath
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial.errors import InputError
-from fairtrial.study.plan.origins import origin, source_of
+from fairtrial.study.plan.code_walk import CodeWalk
+from fairtrial.study.plan.contents import found_by_name, seen_whole, slots_of
+from fairtrial.study.plan.origins import origin
 
 _WORDS = frozenset({"class", "type", "function", "method", "partial", "array", "bytes", "number", "mapping", "set"})
-_WORDS |= {"range", "slice", "path", "random", "distribution"}
-_MADE_BY_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class whose whole state Python can see
+_WORDS |= {"range", "slice", "path", "random", "distribution", "pattern", "kind", "module"}
 
 
 def canonical(value: Any) -> str:
@@ -44,8 +46,9 @@ def canonical(value: Any) -> str:
 
 class Teller:
     """Tells values as plain ones that JSON can hold. `packages` notes the distributions that they come from, `local_modules`
-    the modules of no distribution.
+    the modules of no distribution, `holds_code` whether any function or class is told by its code.
 
+    A function or class of an installed package is told by its name, any other one by a hash of what it does: see `CodeWalk`.
     What cannot be told from what it shows (a lock, an open file, an object of a compiled class) is refused.
 
     >>> from sklearn.svm import SVC
@@ -57,7 +60,9 @@ class Teller:
     def __init__(self) -> None:
         self.packages: set[str] = set()
         self.local_modules: set[str] = set()
+        self.holds_code = False
         self._within: list[int] = []
+        self._walk: CodeWalk | None = None
 
     def tell(self, value: Any, place: str = "value") -> Any:
         """The value in plain values; `place` says where it is, for whoever has to mend it."""
@@ -86,6 +91,7 @@ class Teller:
             np.ndarray: self._array,
             np.dtype: lambda value, _: {"type": f"numpy.dtype {value.str} {value.descr}"},
             PurePath: lambda value, _: {"path": str(value)},
+            re.Pattern: lambda value, place: {"pattern": self.tell([value.pattern, value.flags], place)},
             np.random.Generator: self._generator,
             np.random.RandomState: lambda value, place: {"random": self.tell(value.get_state(legacy=False), place)},
             np.random.SeedSequence: lambda value, place: {"random": self.tell(value.state, place)},
@@ -96,14 +102,14 @@ class Teller:
         for kind, way in ways.items():
             if isinstance(value, kind):  # type: ignore[arg-type]
                 return way
-        if _found_by_name(value) or isinstance(value, (FunctionType, np.ufunc)):
+        if isinstance(value, (FunctionType, np.ufunc)) or self._stands_for_a_function(value):
             return self._function
         if all(hasattr(value, each) for each in ("dist", "args", "kwds")):
             return self._distribution
         return self._object
 
     def _member(self, value: Any, place: str) -> Any:
-        return {"type": self._class_name(type(value), place), "value": value.name}
+        return self._type(type(value), place) | {"value": value.name}
 
     def _number(self, value: Any, place: str) -> Any:
         plain = isinstance(value, float) and math.isfinite(value)
@@ -133,30 +139,50 @@ class Teller:
         return {"partial": self.tell([value.func, value.args, value.keywords], place)}
 
     def _type(self, value: type[Any], place: str) -> Any:
-        return {"type": self._class_name(value, place)} | self._local_text(value, place)
+        return {"type": self._class_name(value)} | self._class_code(value)
 
     def _distribution(self, value: Any, place: str) -> Any:
         """A frozen distribution of SciPy, as a random search takes it."""
-        name = self._class_name(type(value.dist), place)
+        name = self._class_name(type(value.dist))
         return {"distribution": name, "parameters": self.tell([value.args, value.kwds], place)}
 
     def _function(self, value: Any, place: str) -> Any:
-        """By name; one without a name or without a package also by its text and what it holds."""
+        """By name where an installed module has it under this name, else also by what it does."""
         module = getattr(value, "__module__", None) or type(value).__module__
         name = f"{module}.{getattr(value, '__qualname__', value.__name__)}"
-        if not self._local(module) and "<" not in name:
+        local = self._local(module)
+        if not local and found_by_name(value):
             return {"function": name}
-        return {"function": name, "source": _hex(source_of(value, place).encode()), "held": self._held(value, place)}
+        function = value if isinstance(value, FunctionType) else inspect.unwrap(value)
+        if isinstance(function, FunctionType):
+            return {"function": name} | self._code(function)
+        if local or not name.replace(".", "_").isidentifier():
+            raise InputError(
+                f"{place}: {name} belongs to no installed package and has no code in Python: put it into a package"
+            )
+        return {"function": name}
 
-    def _held(self, value: Any, place: str) -> Any:
-        """Default arguments and the values that a function closes over."""
-        cells = [each.cell_contents for each in getattr(value, "__closure__", None) or ()]
-        held = [each for each in cells if not (isinstance(each, type) and id(each) in self._within)]
-        return self.tell([getattr(value, "__defaults__", None), getattr(value, "__kwdefaults__", None), held], place)
+    def _stands_for_a_function(self, value: Any) -> bool:
+        """Whether it is known by its name, or wraps a function without showing what else it holds, as functools.cache does."""
+        named = found_by_name(value)
+        if seen_whole(value):
+            return named and not self._local(value.__module__)
+        return named or (callable(value) and isinstance(getattr(value, "__wrapped__", None), FunctionType))
+
+    def _code(self, thing: Any) -> dict[str, Any]:
+        """A hash of what a function or class does; within another one its number there."""
+        self.holds_code = True
+        if self._walk is not None:
+            return {"number": self._walk.number(thing)}
+        self._walk = CodeWalk(self.tell, self._local)
+        try:
+            return {"code": _hex(canonical(self._walk.told(thing)).encode())}
+        finally:
+            self._walk = None
 
     def _object(self, value: Any, place: str) -> Any:
         kind = type(value)
-        told = {"class": self._class_name(kind, place), "parameters": {}} | self._local_text(kind, place)
+        told = {"class": self._class_name(kind), "parameters": {}} | self._class_code(kind)
         for name, each in sorted(self._parameters(value, place).items()):
             told["parameters"][name] = self.tell(each, f"{place}.{name}")
         return told
@@ -174,14 +200,14 @@ class Teller:
                 ) from None
         if is_dataclass(value):
             return {each.name: getattr(value, each.name) for each in fields(value)}
-        whole = all(each.__flags__ & _MADE_BY_PYTHON for each in kind.__mro__[:-1]) and hasattr(value, "__dict__")
-        if not whole:
+        if not seen_whole(value):
             raise InputError(
                 f"{place} must be something whose contents can be told, got {kind.__module__}.{kind.__qualname__}: pass "
                 "numbers, text, lists, arrays, functions, or objects with get_params"
             )
-        remembered = [each for each in vars(value) if isinstance(getattr(kind, each, None), functools.cached_property)]
-        return {name: each for name, each in vars(value).items() if name not in remembered}
+        kept = slots_of(value) | getattr(value, "__dict__", {})
+        remembered = [each for each in kept if isinstance(getattr(kind, each, None), functools.cached_property)]
+        return {name: each for name, each in kept.items() if name not in [*remembered, "__annotations__"]}
 
     def _local(self, module: str) -> bool:
         found = origin(module)
@@ -190,42 +216,15 @@ class Teller:
             self.local_modules.add(module)
         return found.local
 
-    def _class_name(self, kind: type[Any], place: str) -> str:
+    def _class_name(self, kind: type[Any]) -> str:
         for each in kind.__mro__[:-1]:
             self._local(each.__module__)
         return f"{kind.__module__}.{kind.__qualname__}"
 
-    def _local_text(self, kind: type[Any], place: str) -> dict[str, Any]:
-        """The text of each class in the line of descent that no version vouches for, and what its functions hold."""
-        local = [each for each in kind.__mro__[:-1] if self._local(each.__module__) or "<" in each.__qualname__]
-        if not local:
-            return {}
-        held = []
-        self._within.extend(map(id, local))
-        for each in local:
-            held += [self._held(found, place) for found in _closures(each)]
-        del self._within[-len(local) :]
-        return {"source": [_hex(source_of(each, place).encode()) for each in local], "held": held}
-
-
-def _closures(kind: type[Any]) -> list[FunctionType]:
-    """The functions in the text of a class that close over something; those that a decorator generates are not in it."""
-    functions = [found for _, found in sorted(vars(kind).items()) if isinstance(found, FunctionType) and found.__closure__]
-    own = [each for each in functions if each.__globals__.get("__name__") == kind.__module__]
-    return [each for each in own if each.__code__.co_filename != "<string>"]
-
-
-def _found_by_name(value: Any) -> bool:
-    """Whether its module knows it under its name: then the name says all."""
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    if not (isinstance(module, str) and isinstance(name, str)):
-        return False
-    if isinstance(value, BuiltinFunctionType) and not isinstance(value.__self__, (type(sys), type(None))):
-        return False
-    found: Any = sys.modules.get(module)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found is value
+    def _class_code(self, kind: type[Any]) -> dict[str, Any]:
+        """What a class does where no version vouches for it, or for one that it descends from."""
+        local = any(self._local(each.__module__) or "<" in each.__qualname__ for each in kind.__mro__[:-1])
+        return self._code(kind) if local else {}
 
 
 def _hex(data: bytes) -> str:

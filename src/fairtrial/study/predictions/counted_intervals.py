@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from fairtrial.kernels.delong import auc_variance
 from fairtrial.measures import Measure, closed_intervals as closed
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.intervals import Interval
-from fairtrial.measures.resampling import percentile_limits
+from fairtrial.measures.resampling import bca_limits, percentile_limits
 from fairtrial.measures.tally import ScoreTally
-from fairtrial.study.predictions.judged_plan import Plan, quiet
+from fairtrial.study.predictions.judged_plan import MANY_ROWS, Plan, quiet
 
 BINS = 4096
-_RESAMPLES = 500
+_RESAMPLES, _AT_ONCE, _GROUPS = 500, 250, 500
 _HIGH, _FEW = 0.95, 20
 
 
@@ -30,9 +31,11 @@ def of_table(measure: Measure, table: Confusion, plan: Plan, counted: bool) -> I
         parts = _proportion(measure, table)
         if parts is not None and parts[1] > 0:
             return Interval(measure.name, estimate, *closed.wilson(*parts, plan.level), plan.level, "wilson")
-        drawn = redrawn(table.table, plan)
-        values = measure.of(Confusion(drawn, table.labels, table.positive))  # type: ignore[attr-defined]
-    return _percentiles(measure.name, estimate, values, plan)
+
+        def compute(cells: FloatArray) -> FloatArray:
+            return np.asarray(measure.of(Confusion(cells, table.labels, table.positive)))  # type: ignore[attr-defined]
+
+        return _resampled(measure.name, estimate, table.table, compute, plan)
 
 
 def of_tally(measure: Measure, tally: ScoreTally, plan: Plan, counted: bool, coarser: ScoreTally | None = None) -> Interval:
@@ -47,10 +50,13 @@ def of_tally(measure: Measure, tally: ScoreTally, plan: Plan, counted: bool, coa
         if measure.name == "auc":
             return _auc(estimate, tally, plan)
         coarse = binned(tally if coarser is None else coarser, BINS)
-        cells = redrawn(np.stack([coarse.pos, coarse.neg]), plan)
-        values = measure.of(ScoreTally(coarse.values, cells[:, 0], cells[:, 1]))  # type: ignore[attr-defined]
-        apart = values - float(measure.of(coarse))  # type: ignore[attr-defined]
-    found = _percentiles(measure.name, estimate, estimate + apart, plan)
+        apart = estimate - float(measure.of(coarse))  # type: ignore[attr-defined]
+
+        def compute(cells: FloatArray) -> FloatArray:
+            drawn = ScoreTally(coarse.values, cells[:, 0], cells[:, 1])
+            return apart + np.asarray(measure.of(drawn))  # type: ignore[attr-defined]
+
+        found = _resampled(measure.name, estimate, np.stack([coarse.pos, coarse.neg]), compute, plan)
     least, most = measure.facts.range
     return Interval(found.measure, estimate, max(least, found.low), min(most, found.high), plan.level, found.method, found.note)
 
@@ -87,6 +93,42 @@ def bin_starts(tally: ScoreTally, bins: int) -> IntArray:
         before, last = float(upto[-1]), int(place[-1])
     found = np.concatenate(starts)
     return found[found < len(tally.values)]
+
+
+def _resampled(
+    name: str, estimate: float, cells: FloatArray, compute: Callable[[FloatArray], FloatArray], plan: Plan
+) -> Interval:
+    """Limits from redrawn counts: BCa as in memory, and percentiles beyond the rows where its correction still matters."""
+    values = np.concatenate([compute(part) for part in _parts(cells, plan)])
+    if cells.sum() <= MANY_ROWS and not np.isnan(estimate) and not np.isnan(values).all():
+        known = values[~np.isnan(values)]
+        limits = bca_limits(known, estimate, compute(_left_out(cells, plan.seed)), plan.level)
+        if limits is not None:
+            note = "" if len(known) == len(values) else f"undefined in {len(values) - len(known)} of {len(values)} resamples"
+            return Interval(name, estimate, *limits, plan.level, "bca", note)
+    return _percentiles(name, estimate, values, plan)
+
+
+def _parts(cells: FloatArray, plan: Plan) -> Iterator[FloatArray]:
+    """Redrawn counts, as many as the rows deserve, a part at a time."""
+    rng = np.random.default_rng(plan.seed)
+    flat = np.asarray(cells, dtype=np.float64).ravel()
+    left = plan.resamples if flat.sum() <= MANY_ROWS else min(plan.resamples, _RESAMPLES)
+    while left:
+        drawn = rng.multinomial(round(flat.sum()), flat / flat.sum(), min(left, _AT_ONCE))
+        left -= len(drawn)
+        yield drawn.astype(np.float64).reshape(-1, *cells.shape)
+
+
+def _left_out(cells: FloatArray, seed: int) -> FloatArray:
+    """Counts with each row left out in turn, or each of 500 random groups of rows, as the bootstrap of rows does it."""
+    flat = np.asarray(cells, dtype=np.float64).ravel()
+    rows = np.repeat(np.arange(len(flat)), np.round(flat).astype(np.intp))
+    groups = min(len(rows), _GROUPS)
+    place = np.random.default_rng(seed).permutation(len(rows)) % groups
+    out = np.zeros((groups, len(flat)))
+    np.add.at(out, (place, rows), 1.0)
+    return (flat - out).reshape(-1, *cells.shape)
 
 
 def redrawn(cells: FloatArray, plan: Plan) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 PAIR_COLUMNS = (
     *("dataset", "first", "second", "test", "measure", "statistic", "p_value", "adjusted", "difference", "low", "high"),
-    *("rows", "decides", "note"),
+    *("rows", "decides", "floor", "note"),
 )
 _UNWEIGHTED = "each row counts once: this test takes no weights"
 _FEW = 2
@@ -165,9 +166,22 @@ def _touching_zero(values: FloatArray) -> float:
     return min(1.0, 2 * (tail + 1) / (len(values) + 1))
 
 
+def at_floor(outcome: Outcome) -> bool:
+    """Whether p is the smallest that the resamples can give, so that it may be smaller."""
+    drawn = re.search(r"(\d+) resamples", outcome.variant)
+    if drawn is None or np.isnan(outcome.p_value):
+        return False
+    if outcome.test == "permutation_test":
+        return outcome.p_value * (1 + int(drawn[1])) <= 1 + 1e-9
+    undefined = next((found for each in outcome.caveats if (found := re.search(r"undefined in (\d+) of", each))), None)
+    left = int(drawn[1]) - (0 if undefined is None else int(undefined[1]))
+    return outcome.p_value * (1 + left) <= 2 + 1e-9
+
+
 def _line(first: JudgedModel, second: JudgedModel, outcome: Outcome, measure: str, decides: bool) -> dict[str, Any]:
     effect = outcome.effect
     nan = float("nan")
+    limits = None if outcome.test == "permutation_test" else effect  # its interval would be another test's
     told = [each for each in outcome.caveats if not each.startswith("it covers")]
     if first.weights is not None and outcome.test != "bootstrap_difference":
         told.append(_UNWEIGHTED)
@@ -181,9 +195,10 @@ def _line(first: JudgedModel, second: JudgedModel, outcome: Outcome, measure: st
         "p_value": outcome.p_value,
         "adjusted": nan,
         "difference": effect.estimate if effect else nan,
-        "low": effect.low if effect else nan,
-        "high": effect.high if effect else nan,
+        "low": limits.low if limits else nan,
+        "high": limits.high if limits else nan,
         "rows": outcome.n,
         "decides": decides,
+        "floor": at_floor(outcome),
         "note": "; ".join([outcome.variant, *told]),
     }

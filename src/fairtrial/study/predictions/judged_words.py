@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial.measures import Measure
+from fairtrial.study.predictions.judged_positive import Positives, worse_than_guessing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,19 +25,49 @@ _TESTS = {
 
 
 def verdict_words(
-    scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, level: float, alpha: float, verdict: Verdict | None
+    scores: pd.DataFrame,
+    pairs: pd.DataFrame,
+    main: Measure,
+    level: float,
+    alpha: float,
+    verdict: Verdict | None,
+    positives: Positives | None = None,
 ) -> tuple[str, ...]:
     """Who is ahead and how sure that is: for each data set by its rows, then over data sets or splits."""
     told = []
     datasets = list(dict.fromkeys(scores["dataset"]))
     for name in datasets:
-        own = scores[(scores["dataset"] == name) & (scores["measure"] == main.name)]
+        every = scores[scores["dataset"] == name]
+        own = every[every["measure"] == main.name]
         where = f"On {name}: " if len(datasets) > 1 else ""
-        told.append(where + _of_one(own, pairs[pairs["dataset"] == name], main, level, alpha))
+        said = where + _of_one(own, pairs[pairs["dataset"] == name], main, level, alpha)
+        told.append(" ".join([said, *([] if positives is None else _worse(every, positives))]))
     if verdict is not None:
         what = "Over the data sets" if verdict.unit == "data set" else "Over the splits"
-        told.append(f"{what}: {' '.join(verdict.findings)}")
+        told.append(f"{what}: {as_models(' '.join(verdict.findings), verdict.table.learners)}")
     return tuple(told)
+
+
+def as_models(words: str, names: Sequence[str]) -> str:
+    """What was written of learners, said of models; names stay as they are.
+
+    >>> as_models("The learners are equal, learner1 too.", ["learner1"])
+    'The models are equal, learner1 too.'
+    """
+    kept = "|".join(re.escape(name) for name in sorted(map(str, names), key=len, reverse=True))
+    return re.sub(rf"({kept})|\blearner(s?)\b", lambda found: found[1] or f"model{found[2]}", words)
+
+
+def _worse(scores: pd.DataFrame, positives: Positives) -> list[str]:
+    """What to think of models whose AUC lies below that of guessing."""
+    names = [str(name) for name in worse_than_guessing(scores, positives)["model"]]
+    if not names:
+        return []
+    be = "is" if len(names) == 1 else "are"
+    return [
+        f"By auc {_listed(names)} {be} worse than guessing: perhaps the scores are those of the other class; "
+        f"{positives.remedy}."
+    ]
 
 
 def _of_one(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, level: float, alpha: float) -> str:
@@ -46,29 +78,58 @@ def _of_one(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, level: flo
     limits = f" ({100 * level:g} % interval {best['low']:.4g} to {best['high']:.4g})" if np.isfinite(best["low"]) else ""
     if len(known) == 1:
         return f"{best['model']} has {main.name} {best['estimate']:.4g}{limits}.{_chance(best, main)}"
+    equal = [str(name) for name in known.loc[known["estimate"] == best["estimate"], "model"]]
     head = f"{best['model']} has the best {main.name}, {best['estimate']:.4g}{limits}."
+    if len(equal) > 1:
+        head = f"{_listed(equal)} have the best {main.name}, {best['estimate']:.4g}."
     deciding = pairs[pairs["decides"]]
-    against = [_against(best["model"], other, deciding) for other in known["model"].iloc[1:]]
-    known_pairs = [line for line in against if line is not None]
-    told_apart = [line for line in known_pairs if line["adjusted"] <= alpha]
-    # Models that predict different rows may change places on those that both predict.
+    others = [str(name) for name in known["model"] if str(name) not in equal]
+    lines = [line for line in (_against(equal[0], other, deciding) for other in others) if line is not None]
+    who = "It" if len(equal) == 1 else equal[0]
+    return " ".join([head, *_compared(lines, who, main, alpha), *_how(lines, deciding, alpha)])
+
+
+def _compared(lines: Sequence[dict[str, Any]], who: str, main: Measure, alpha: float) -> list[str]:
+    """Whom the best is told apart from; models that predict different rows may change places on those that both predict."""
     sign = 1 if main.facts.direction == "max" else -1
-    apart = [line for line in told_apart if sign * line["difference"] > 0]
-    turned = [line for line in told_apart if not sign * line["difference"] > 0]
-    alike = [line for line in known_pairs if not line["adjusted"] <= alpha]
-    parts = [head]
-    if apart:
-        parts.append(f"It is ahead of {_listed([_told(line, len(against)) for line in apart])}.")
-    if alike:
-        parts.append(f"It cannot be told apart from {_listed([_told(line, len(against)) for line in alike])}.")
-    if turned:
-        parts.append(f"On the rows that both predict it is behind {_listed([_told(line, len(against)) for line in turned])}.")
-    tests = list(dict.fromkeys(str(line["test"]) for line in known_pairs))
-    if tests:
-        many = int(deciding["adjusted"].notna().sum())
-        how = f", p adjusted by Holm's procedure over {many} pairs" if many > 1 else ""
-        parts.append(f"By {' and '.join(_TESTS.get(test, test) for test in tests)} at level {alpha:g}{how}.")
-    return " ".join(parts)
+    apart = [line for line in lines if line["adjusted"] <= alpha]
+    kinds = (
+        (f"{who} is ahead of ", [line for line in apart if sign * line["difference"] > 0]),
+        (f"{who} cannot be told apart from ", [line for line in lines if not line["adjusted"] <= alpha]),
+        (
+            f"On the rows that both predict {'it' if who == 'It' else who} is behind ",
+            [line for line in apart if not sign * line["difference"] > 0],
+        ),
+    )
+    many = len(lines) > 1
+    return [f"{words}{_listed([_told(line, many) for line in found])}." for words, found in kinds if found]
+
+
+def _how(lines: Sequence[dict[str, Any]], deciding: pd.DataFrame, alpha: float) -> list[str]:
+    """By which test, what is adjusted, and why an interval without zero may not be enough."""
+    tests = list(dict.fromkeys(str(line["test"]) for line in lines))
+    if not tests:
+        return []
+    many = int(deciding["adjusted"].notna().sum())
+    how = f", p adjusted by Holm's procedure over {many} pairs; intervals are of each pair alone" if many > 1 else ""
+    told = [f"By {' and '.join(_TESTS.get(test, test) for test in tests)} at level {alpha:g}{how}."]
+    names = {cause: [str(line["second"]) for line in lines if disagreement(line, alpha) == cause] for cause in CAUSES}
+    return told + [
+        f"The interval of the difference from {_listed(own)} excludes zero, but {why}." for why, own in names.items() if own
+    ]
+
+
+ADJUSTED = "p, once adjusted for the number of pairs, does not reject"
+OTHERWISE = "the test is made in another way, or at another level, than the interval, and does not reject"
+CAUSES = (ADJUSTED, OTHERWISE)
+
+
+def disagreement(line: Any, alpha: float) -> str:
+    """Why a difference whose interval excludes zero is not told apart; nothing where they agree."""
+    excludes = line["low"] > 0 or line["high"] < 0
+    if not excludes or not line["adjusted"] > alpha:
+        return ""
+    return ADJUSTED if line.get("p_value", np.nan) <= alpha else OTHERWISE
 
 
 def _chance(line: pd.Series[Any], main: Measure) -> str:
@@ -76,8 +137,9 @@ def _chance(line: pd.Series[Any], main: Measure) -> str:
     chance, low, high = main.facts.chance, float(line["low"]), float(line["high"])
     if chance is None or not np.isfinite(low):
         return ""
-    beyond = low > chance if main.facts.direction == "max" else high < chance
-    return f" That is {'better than' if beyond else 'not surely better than'} guessing ({chance:g})."
+    beyond, below = (low > chance, high < chance) if main.facts.direction == "max" else (high < chance, low > chance)
+    told = "better than" if beyond else "worse than" if below else "not surely better than"
+    return f" That is {told} guessing ({chance:g})."
 
 
 def _against(best: object, other: object, deciding: pd.DataFrame) -> dict[str, Any] | None:
@@ -91,21 +153,25 @@ def _against(best: object, other: object, deciding: pd.DataFrame) -> dict[str, A
     return None
 
 
-def _told(line: dict[str, Any], others: int) -> str:
+def _told(line: dict[str, Any], many: bool) -> str:
     limits = f", interval {line['low']:.4g} to {line['high']:.4g}" if np.isfinite(line["low"]) else ""
-    adjusted = " adjusted" if others > 1 else ""
-    return f"{line['second']} (difference {line['difference']:.4g}{limits}, {p_text(line['adjusted'])}{adjusted})"
+    adjusted = " adjusted" if many else ""
+    p = p_text(line["adjusted"], bool(line.get("floor", False)))
+    return f"{line['second']} (difference {line['difference']:.4g}{limits}, {p}{adjusted})"
 
 
-def p_text(p: float) -> str:
-    """A p value as it is printed.
+P_FORM = "{:.2g}"
 
-    >>> p_text(0.0123), p_text(1e-9)
-    ('p = 0.012', 'p < 0.0001')
+
+def p_text(p: float, floor: bool = False) -> str:
+    """A p value as it is printed; one at the floor of its resamples may be smaller.
+
+    >>> p_text(0.0123), p_text(1.23e-9), p_text(0.001, floor=True)
+    ('p = 0.012', 'p = 1.2e-09', 'p at most 0.001')
     """
     if np.isnan(p):
         return "p is undefined"
-    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+    return f"p {'at most' if floor else '='} {P_FORM.format(p)}"
 
 
 def _listed(parts: Sequence[str]) -> str:

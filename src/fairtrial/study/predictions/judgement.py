@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +13,24 @@ from fairtrial import _check
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.significance import Verdict
+from fairtrial.study.predictions.judged_checks import methodology, methodology_words, nothing_found
 from fairtrial.study.predictions.judged_curves import curve_tables
+from fairtrial.study.predictions.judged_order import tell_scores, turned
+from fairtrial.study.predictions.judged_origin import Origin, origin_of
 from fairtrial.study.predictions.judged_pairs import pair_table
 from fairtrial.study.predictions.judged_plan import MANY_ROWS, Plan
+from fairtrial.study.predictions.judged_positive import Positives, positives_of
 from fairtrial.study.predictions.judged_rows import JudgedModel, chosen_measures, positive_place
 from fairtrial.study.predictions.judged_splits import over_splits
 from fairtrial.study.predictions.judged_tables import calibration_table, class_table, group_measures, group_table, score_table
+from fairtrial.study.predictions.judged_text import methods_text, pairs_text, scores_text
 from fairtrial.study.predictions.judged_words import verdict_words
 from fairtrial.study.predictions.prediction_archive import PredictionArchive
 from fairtrial.study.predictions.prediction_checks import Notes
 from fairtrial.study.predictions.prediction_files import Source, paths_of
+from fairtrial.study.predictions.prediction_names import label_text
 from fairtrial.study.predictions.prediction_roles import Roles
-from fairtrial.study.predictions.predictions import PredictionFile, read_predictions
+from fairtrial.study.predictions.predictions import PredictedSet, PredictionFile, read_predictions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +57,9 @@ class Judgement:
     words: tuple[str, ...]
     notes: tuple[str, ...] = ()
     verdict: Verdict | None = None
+    positives: Positives = field(default_factory=lambda: Positives({}))
+    methodology: pd.DataFrame = field(default_factory=nothing_found)
+    origin: Origin = field(default_factory=lambda: Origin((), "", ""))
     predictions: PredictionFile | None = field(default=None, repr=False)
 
     @property
@@ -67,41 +76,20 @@ class Judgement:
         return self.scores
 
     def __str__(self) -> str:
-        parts = [f"{self.source}: {self.roles.words}", *self.words, "", self._scores_text()]
-        if len(self.pairs):
-            shown = ["dataset", "first", "second", "test", "measure", "difference", "low", "high", "p_value", "adjusted"]
-            table = self.pairs[shown if self.pairs["dataset"].nunique() > 1 else shown[1:]]
-            parts += ["", table.to_string(index=False, float_format="{:.4g}".format)]
-        return "\n".join([*parts, *(["", *self.notes] if self.notes else [])])
+        several = self.scores["dataset"].nunique() > 1
+        head = [f"{self.source}: {self.roles.words}", *filter(None, [self.positives.words]), *self.words]
+        tables = ["", scores_text(self.scores), *filter(None, [methods_text(self.scores)])]
+        tables += ["", pairs_text(turned(self.pairs, self.scores, self.main))] if len(self.pairs) else []
+        told = [*methodology_words(self.methodology, several), *self.notes]
+        return "\n".join([*head, *tables, *(["", *told] if told else [])])
 
     __repr__ = __str__
-
-    def _scores_text(self) -> str:
-        """Models side by side, the interval behind each estimate."""
-        cells = self.scores.assign(
-            cell=[_cell(*line) for line in zip(self.scores["estimate"], self.scores["low"], self.scores["high"], strict=True)]
-        )
-        keys = ["dataset", "measure"] if cells["dataset"].nunique() > 1 else ["measure"]
-        lines: dict[tuple[Any, ...], dict[str, str]] = {}
-        for line in cells.to_dict("records"):
-            lines.setdefault(tuple(line[key] for key in keys), {})[line["model"]] = line["cell"]
-        import pandas as pd
-
-        models = list(dict.fromkeys(cells["model"]))
-        table = [[*key, *(found.get(model, "") for model in models)] for key, found in lines.items()]
-        return pd.DataFrame(table, columns=[*keys, *models]).to_string(index=False)
 
     def _repr_html_(self) -> str:
         told = "".join(f"<p>{escape(each)}</p>" for each in self.words)
         notes = "".join(f"<p>{escape(each)}</p>" for each in (f"{self.source}: {self.roles.words}", *self.notes))
         tables = [self.scores, *([self.pairs] if len(self.pairs) else [])]
         return told + "".join(each.to_html(index=False, float_format="{:.4g}".format, na_rep="") for each in tables) + notes
-
-
-def _cell(estimate: float, low: float, high: float) -> str:
-    if np.isnan(estimate):
-        return "-"
-    return f"{estimate:.4f}" + (f" [{low:.4f}, {high:.4f}]" if np.isfinite(low) and np.isfinite(high) else "")
 
 
 def judge(
@@ -130,18 +118,21 @@ def judge(
     good has the best accuracy, 0.95 (95 % interval 0.835 to 0.9862). It is ahead of coin (difference 0.45,
     """
     plan = _plan(level, resamples, seed, alpha)
+    asked = {"measures": measures, "level": level, "resamples": resamples, "seed": seed, "positive": positive, "alpha": alpha}
     if not isinstance(source, PredictionFile):
         from fairtrial.study.predictions.large_predictions import judge_large, too_long
 
         paths = paths_of(source)
         if stream and not paths:
             raise InputError("stream must be None or False for a frame, which is held anyway: write it to a file first")
+        origin = origin_of(paths, {**asked, "stream": stream, **roles})
         if stream or (stream is None and paths and too_long(paths)):
-            return judge_large(paths, plan, measures, positive, roles)
-        source = read_predictions(source, positive=positive, **roles)
-    elif roles:
+            return replace(judge_large(paths, plan, measures, positive, roles), origin=origin)
+        found = _judged(read_predictions(source, positive=positive, **roles), measures, positive, plan)
+        return replace(found, origin=origin)
+    if roles:
         raise InputError(f"roles must be given when the file is read, got {', '.join(roles)} with predictions already read")
-    return _judged(source, measures, positive, plan)
+    return replace(_judged(source, measures, positive, plan), origin=origin_of([], asked))
 
 
 def _plan(level: float, resamples: int, seed: int, alpha: float) -> Plan:
@@ -162,10 +153,14 @@ def _judged(file: PredictionFile, measures: Any, positive: object, plan: Plan) -
     main = chosen[0]
     _tell(file, everyone, main, plan, notes)
     scores = score_table(everyone, chosen, plan)
+    classes = {one.name: ([label_text(each) for each in one.classes], positive_place(one, positive)) for one in file.sets}
+    positives = positives_of(classes, file.roles, positive is not None)
+    tell_scores(scores, positives, notes)
     pairs = _stacked([pair_table(models, main, plan, notes) for models in by_set])
     compared = group_measures(everyone, main)
     groups = [group_table(one, models, compared, plan, notes) for one, models in zip(file.sets, by_set, strict=True)]
     verdict = over_splits(file, by_set, main, plan, notes)
+    counts = {one.name: _counts(one) for one in file.sets}
     return Judgement(
         source=file.source,
         roles=file.roles,
@@ -178,11 +173,19 @@ def _judged(file: PredictionFile, measures: Any, positive: object, plan: Plan) -
         groups=_stacked(groups),
         calibration=calibration_table(everyone, plan.level),
         curves=curve_tables(everyone),
-        words=verdict_words(scores, pairs, main, plan.level, plan.alpha, verdict),
+        words=verdict_words(scores, pairs, main, plan.level, plan.alpha, verdict, positives),
         notes=notes.sentences,
         verdict=verdict,
+        positives=positives,
+        methodology=methodology(counts, main, verdict),
         predictions=file,
     )
+
+
+def _counts(one: PredictedSet) -> dict[str, int]:
+    """The rows of each class."""
+    counts = np.bincount(one.truth, minlength=len(one.classes))
+    return {label_text(label): int(count) for label, count in zip(one.classes, counts, strict=True)}
 
 
 def _stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fairtrial.errors import InputError
 from fairtrial.measures.tally import ScoreTally
-from fairtrial.study.predictions.prediction_files import PARQUET, separator_of
+from fairtrial.study.predictions.prediction_files import PARQUET, decimal_comma, separator_of
 from fairtrial.study.predictions.prediction_names import label_text
 from fairtrial.study.predictions.prediction_roles import Roles, guess_roles
 
@@ -106,6 +106,7 @@ class LargeFile:
         if any(path.suffix.lower() in PARQUET for path in paths):
             raise InputError("files must be all Parquet or all text to be counted, got both: convert some")
         how = f"delim = {quoted(separator_of(paths[0]))}, header = true, sample_size = 100000"
+        how += ", decimal_separator = ','" if decimal_comma(paths[0]) else ""
         found = self.rows(f"DESCRIBE SELECT * FROM read_csv([{listed}], {how})")
         # DuckDB would read no and yes as truth values where they are classes.
         text = ", ".join(f"{quoted(column)}: 'VARCHAR'" for column, kind, *_ in found if kind == "BOOLEAN")

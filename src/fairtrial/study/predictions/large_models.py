@@ -12,8 +12,9 @@ from fairtrial._registry import did_you_mean
 from fairtrial.errors import InputError
 from fairtrial.measures.confusion import Confusion
 from fairtrial.study.predictions.large_file import LargeFile, name, quoted
-from fairtrial.study.predictions.prediction_checks import Notes, check_predicted
-from fairtrial.study.predictions.prediction_names import ModelColumns, called_probability, label_text
+from fairtrial.study.predictions.prediction_checks import Notes, check_predicted, tell_twins
+from fairtrial.study.predictions.prediction_names import ModelColumns, called_probability, label_text, twin_labels
+from fairtrial.study.predictions.prediction_scores import tell_likely
 
 _ROUNDED = 0.005 + 1e-9
 _EXACT = 1e-5
@@ -47,7 +48,7 @@ class LargeModels:
         self.file, self.notes = file, notes
         self._restrict()
         self.texts = sorted(file.truths, key=_order(file.truths))
-        self.positive = self._place(positive)
+        self.positive, self.given = self._place(positive), positive is not None
         self.truth = _coded(file.truth, [file.truths[text] for text in self.texts])
         self.weight = None if file.roles.get("weight") is None else f"CAST({name(file.roles.columns['weight'])} AS DOUBLE)"
         self._check_weights()
@@ -61,6 +62,14 @@ class LargeModels:
         for true, predicted, count in self.file.rows(f"{query} AND {extra} GROUP BY t, l"):
             table[true, predicted] = count
         return Confusion(table, model.classes, model.positive)
+
+    def class_counts(self) -> dict[str, dict[str, int]]:
+        """The rows of each class of each data set, as the model that predicts the most of them has them."""
+        found: dict[str, dict[str, int]] = {}
+        for model in sorted(self.models, key=lambda each: each.rows):
+            query = f"SELECT {self.truth} AS t, count(*) FROM {{table}} WHERE {{where}} AND {model.where} GROUP BY t"
+            found[model.dataset] = {self.texts[code]: int(count) for code, count in self.file.rows(query)}
+        return {name: found[name] for name in dict.fromkeys(model.dataset for model in self.models)}
 
     def _restrict(self) -> None:
         """Lines of one condition and one repeat."""
@@ -110,9 +119,12 @@ class LargeModels:
         scores = self._scores(one, who)
         rows, kind, scores = self._checked(scores, columns, [c for _, c in one.scores], where, f"model {who!r}")
         label = self._label(one, where, f"model {who!r}") if one.label is not None else _argmax(scores, kind)
-        if one.label is None:
-            said = "they are its most likely classes" if label else "and measures of labels are left out"
-            self.notes.tell(f"The file has no labels of model {who!r}: {said}.")
+        if one.label is None and label:
+            tell_likely(f"model {who!r}", self.notes)
+        elif one.label is None:
+            told = "scores are no probabilities: measures of labels are left out."
+            labels = "The file has no labels of {who}, and "
+            self.notes.tell(f"{labels}its {told}", f"model {who!r}", f"{labels}their {told}")
         classes = tuple(self.file.truths[text] for text in self.texts)
         return LargeModel(dataset, who, where, classes, self.positive, rows, label, scores, kind)
 
@@ -171,6 +183,10 @@ class LargeModels:
         if None in found:
             raise InputError(f"{who} must have a label in each line, got empty cells in column {one.label!r}: drop these lines")
         by_text = {label_text(value): value for value in found}
+        twins = twin_labels(list(by_text), self.texts)
+        if twins:
+            tell_twins(twins, who, self.notes)
+            by_text = {twins[text]: value for text, value in by_text.items()}
         check_predicted(self.texts, list(by_text), who, self.notes)
         unknown = [text for text in by_text if text not in self.texts]
         if unknown:

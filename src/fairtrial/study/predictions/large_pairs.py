@@ -114,7 +114,8 @@ def _redrawn_difference(
     tail = min(int((values <= 0).sum()), int((values >= 0).sum()))
     p = min(1.0, 2 * (tail + 1) / (len(values) + 1)) if len(values) else math.nan
     rows = int(cells.sum())
-    return _line(first, second, "bootstrap_difference", main.name, estimate, p, (estimate, *limits), rows, not settled)
+    found = _line(first, second, "bootstrap_difference", main.name, estimate, p, (estimate, *limits), rows, not settled)
+    return {**found, "floor": p * (len(values) + 1) <= 2 + 1e-9, "note": f"percentile, {len(values)} resamples of counts"}
 
 
 def _by_ranks(
@@ -182,4 +183,13 @@ def _line(
 ) -> dict[str, Any]:
     values = dict(zip(("difference", "low", "high"), limits, strict=True))
     named = {"dataset": first.dataset, "first": first.name, "second": second.name, "test": test, "measure": measure}
-    return {**named, "statistic": statistic, "p_value": p, **values, "rows": rows, "decides": decides, "note": ""}
+    return {
+        **named,
+        "statistic": statistic,
+        "p_value": p,
+        **values,
+        "rows": rows,
+        "decides": decides,
+        "floor": False,
+        "note": "",
+    }

@@ -19,8 +19,11 @@ from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.intervals import Interval
 from fairtrial.measures.tally import ScoreTally
 from fairtrial.study.predictions.counted_intervals import BINS, binned, of_mean, of_table, of_tally
+from fairtrial.study.predictions.judged_checks import methodology
 from fairtrial.study.predictions.judged_curves import MOST_POINTS, gathered
+from fairtrial.study.predictions.judged_order import tell_scores
 from fairtrial.study.predictions.judged_plan import Plan, quiet
+from fairtrial.study.predictions.judged_positive import positives_of
 from fairtrial.study.predictions.judged_tables import (
     CALIBRATION_COLUMNS,
     CLASS_COLUMNS,
@@ -100,6 +103,9 @@ class _Counting:
         main = self.measures[0]
         pairs = large_pair_table(self.every, self.coarse, main, self.plan, self.notes)
         scores = pd.DataFrame(self.scores, columns=list(SCORE_COLUMNS))
+        named = {model.dataset: (self.every.texts, self.every.positive) for model in self.every.models}
+        positives = positives_of(named, self.file.roles, self.every.given)
+        tell_scores(scores, positives, self.notes)
         curves = gathered(
             (dataset, model, str(self._positive()), binned(tally, MOST_POINTS), self._probable(dataset, model))
             for (dataset, model), tally in self.coarse.items()
@@ -116,8 +122,10 @@ class _Counting:
             groups=pd.DataFrame(self.groups, columns=list(GROUP_COLUMNS)),
             calibration=pd.DataFrame(self.calibration, columns=list(CALIBRATION_COLUMNS)),
             curves=curves,
-            words=verdict_words(scores, pairs, main, self.plan.level, self.plan.alpha, None),
+            words=verdict_words(scores, pairs, main, self.plan.level, self.plan.alpha, None, positives),
             notes=self.notes.sentences,
+            positives=positives,
+            methodology=methodology(self.every.class_counts(), main, None),
         )
 
     def _positive(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,19 +19,35 @@ _EXACT = 1e-5
 
 
 class Notes:
-    """Sentences about what was repaired or assumed, each once."""
+    """Sentences about what was repaired or assumed, each once; what is said of several models is said in one sentence.
+
+    >>> notes = Notes()
+    >>> for name in ("tree", "rule"):
+    ...     notes.tell("{who} has no scores.", f"model {name!r}", "{who} have no scores.")
+    >>> notes.sentences
+    ("model 'tree' and model 'rule' have no scores.",)
+    """
+
+    _MOST_NAMED = 6
 
     def __init__(self) -> None:
-        self._told: dict[str, None] = {}
+        self._told: dict[tuple[str, str], dict[str, None]] = {}
 
-    def tell(self, sentence: str) -> None:
-        """Note it, unless it was noted before."""
-        self._told[sentence] = None
+    def tell(self, sentence: str, who: str = "", many: str = "") -> None:
+        """Note it, unless it was noted before; `{who}` stands for those it is said of, `many` is how it reads of several."""
+        self._told.setdefault((sentence, many), {})[who] = None
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All of them, in the order told."""
-        return tuple(self._told)
+        """All of them, in the order first told."""
+        return tuple(self._joined(*forms, list(who)) for forms, who in self._told.items())
+
+    def _joined(self, sentence: str, many: str, who: list[str]) -> str:
+        if len(who) == 1:
+            return sentence.replace("{who}", who[0])
+        left = len(who) - self._MOST_NAMED
+        named = who[: self._MOST_NAMED] + ([f"{left} more"] if left > 0 else [])
+        return (many or sentence).replace("{who}", f"{', '.join(named[:-1])} and {named[-1]}")
 
 
 def check_labels(truths: Sequence[Any]) -> None:
@@ -51,6 +67,13 @@ def check_classes(truths: Sequence[str], where: str) -> None:
         )
 
 
+def tell_twins(twins: Mapping[str, str], who: str, notes: Notes) -> None:
+    """Labels that are those of the truth in another guise."""
+    listed = ", ".join(f"{label!r} is {twin!r}" for label, twin in sorted(twins.items()))
+    told = f"other names for the labels of the truth, which is understood: {listed}."
+    notes.tell(f"{{who}} uses {told}", who, f"{{who}} use {told}")
+
+
 def check_predicted(truths: Sequence[str], predicted: Sequence[str], who: str, notes: Notes) -> None:
     """Predicted labels are those of the truth; another one is noted, a misspelt one refused."""
     unknown = [label for label in predicted if label not in truths]
@@ -64,10 +87,15 @@ def check_predicted(truths: Sequence[str], predicted: Sequence[str], who: str, n
         twin = folded.get(label.strip().lower())
         if twin is not None:
             raise InputError(f"{who} must predict labels of the truth, got {label!r}: {did_you_mean(label, [twin])}")
-        notes.tell(f"{who} predicts {label!r}, which is never true: it counts as a class of its own.")
+        told = f"{label!r}, which is never true: it counts as a class of its own."
+        notes.tell(f"{{who}} predicts {told}", who, f"{{who}} predict {told}")
     for label in truths:
         if label not in predicted:
-            notes.tell(f"{who} never predicts {label!r}: its precision does not exist.")
+            notes.tell(
+                f"{{who}} never predicts {label!r}: its precision does not exist.",
+                who,
+                f"{{who}} never predict {label!r}: their precision does not exist.",
+            )
 
 
 def check_once(places: IntArray, repeat: IntArray, fold: IntArray, row_ids: npt.NDArray[Any], who: str) -> None:

@@ -18,6 +18,7 @@ Source = Any
 """A path, a pattern, a list of paths, or a frame."""
 
 PARQUET = (".parquet", ".pq")
+SHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 # Not null and None: they may be classes.
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "<NA>"]
@@ -75,8 +76,11 @@ def _frame(source: Source) -> pd.DataFrame:
 def _found(source: str | PathLike[str]) -> list[Path]:
     path = Path(source)
     if path.is_file():
+        check_kind(path)
         return [path]
     found = sorted(each for each in glob(str(source)) if Path(each).is_file())
+    for each in found:
+        check_kind(Path(each))
     if not found:
         folder = path.parent if path.parent.is_dir() else Path()
         near = [each.name for each in folder.iterdir() if each.suffix in (*PARQUET, *_TEXT)] if folder.is_dir() else []
@@ -85,13 +89,56 @@ def _found(source: str | PathLike[str]) -> list[Path]:
     return [Path(each) for each in found]
 
 
+def read_text(path: Path) -> pd.DataFrame:
+    """A text file; where commas do not separate columns they may stand in numbers, as `compare` reads them too."""
+    table = _plain_text(path)
+    return table if separator_of(path) == "," else table.assign(**{name: _pointed(table[name]) for name in _with_commas(table)})
+
+
+def _plain_text(path: Path, lines: int | None = None) -> pd.DataFrame:
+    import pandas as pd
+
+    how: Any = {"keep_default_na": False, "na_values": _MISSING, "encoding": "utf-8-sig", "nrows": lines}
+    return pd.read_csv(path, sep=separator_of(path), **how)
+
+
+def _with_commas(table: pd.DataFrame) -> list[str]:
+    """Columns whose cells are all numbers, some with a comma before the digits of the fraction."""
+    found = []
+    for name in table.columns:
+        column = table[name]
+        if column.dtype.kind not in "iufb":
+            cells = column.dropna().astype(str).str.strip()
+            numbers = cells.str.fullmatch(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
+            if len(cells) and numbers.all() and cells.str.contains(",").any():
+                found.append(name)
+    return found
+
+
+def _pointed(column: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    return pd.to_numeric(column.str.strip().str.replace(",", ".", regex=False))
+
+
+def decimal_comma(path: Path) -> bool:
+    """Whether numbers of a text file have commas for points, by its first lines."""
+    return separator_of(path) != "," and bool(_with_commas(_plain_text(path, 1000)))
+
+
+def check_kind(path: Path) -> None:
+    """Spreadsheets are not read."""
+    if path.suffix.lower() in SHEETS:
+        raise InputError(f"predictions must be a CSV, TSV or Parquet file, got the spreadsheet {path.name!r}: save it as CSV")
+
+
 def _read(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
         if path.suffix.lower() in PARQUET:
             return pd.read_parquet(path)
-        return pd.read_csv(path, sep=separator_of(path), keep_default_na=False, na_values=_MISSING, encoding="utf-8-sig")
+        return read_text(path)
     except pd.errors.EmptyDataError:
         raise InputError(f"{path.name} must hold at least 1 line of predictions, got an empty file") from None
     except (ValueError, OSError, pd.errors.ParserError) as error:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.errors import InputError
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -107,6 +109,25 @@ def label_text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and np.isfinite(value) and value == int(value) else str(value)
 
 
+_TWINS = {"1": "true", "0": "false", "true": "1", "false": "0"}
+
+
+def twin_labels(found: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
+    """Labels 1 and 0 as the classes True and False, or the other way round; nothing where they are not such twins.
+
+    >>> twin_labels(["0", "1"], ["False", "True"]), twin_labels(["a"], ["False", "True"])
+    ({'0': 'False', '1': 'True'}, {})
+    """
+    known = {name.lower(): name for name in classes}
+    twins = {label: known.get(_TWINS.get(label.lower(), "")) for label in found}
+    boolean = set(known) <= {"true", "false"} or set(known) <= {"0", "1"}
+    return (
+        {}
+        if not boolean or set(found) & set(classes) or None in twins.values()
+        else {label: str(twin) for label, twin in twins.items()}
+    )
+
+
 def wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tuple[ModelColumns, ...]:
     """The models of a wide file: those that names tell, then columns that hold nothing but classes."""
     labels: dict[str, str] = {}
@@ -116,8 +137,11 @@ def wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tup
         model, kind, name = _parsed(column, classes)
         if kind == "score" and _is_number(frame[column]):
             scores.setdefault(model, {})[name] = column
-        elif kind == "label" and set(label_texts(frame[column])) & set(classes):
+        elif kind == "label" and _shares_classes(label_texts(frame[column]), classes):
             labels[model] = column
+        elif kind == "score" and not _holds_classes(frame[column], classes):
+            check_score_column(frame[column], model)
+            rest.append(column)
         else:
             rest.append(column)
     rest = _class_suffixes(frame, rest, classes, scores)
@@ -193,4 +217,31 @@ def _holds_classes(column: pd.Series[Any], classes: list[str]) -> bool:
     if _is_fraction(column):
         return False
     found = label_texts(column)
-    return bool(found) and len(found) <= len(classes) and set(found) <= set(classes)
+    if not found or len(found) > len(classes):
+        return False
+    return set(found) <= set(classes) or bool(twin_labels(found, classes))
+
+
+def _shares_classes(found: Sequence[str], classes: Sequence[str]) -> bool:
+    return bool(set(found) & set(classes) or (found and twin_labels(found, classes)))
+
+
+def check_score_column(column: pd.Series[Any], model: str) -> None:
+    """A column that is called a model's scores must hold numbers: one text cell must not make the model vanish.
+
+    Only a name that begins with the word, such as decision_notes, may be something else; it is if no cell is a number.
+    """
+    import pandas as pd
+
+    known = column[column.notna()]
+    numbers = pd.to_numeric(known.astype(str), errors="coerce")
+    suffix = re.fullmatch(rf"(.+){_GAP}{_KIND}|.+[\[(].+[\])]", str(column.name), re.IGNORECASE)
+    if not len(known) or (suffix is None and numbers.isna().all()):
+        return
+    bad = numbers.isna()
+    place = int(bad.to_numpy().argmax()) if bad.any() else 0
+    line = int(column.notna().to_numpy().nonzero()[0][place]) + 1
+    raise InputError(
+        f"scores of model {model!r} must be numbers, got {known.iloc[place]!r} in column {column.name!r}, line {line} of the "
+        f"table ({int(bad.sum())} such lines): correct it, or rename the column if it holds no scores"
+    )

@@ -113,6 +113,7 @@ def guess_roles(frame: pd.DataFrame, **given: Any) -> Roles:
     used = {*taken, *(each for one in models for each in one.columns)}
     unused = tuple(name for name in names if name not in used)
     if not models:
+        _check_labels(frame, free, classes, columns["truth"])
         raise InputError(
             f"the file must have predicted labels or scores beside the truth {columns['truth']!r}, got only "
             f"{', '.join(map(repr, free)) or 'that column'}: pass prediction= or scores="
@@ -120,6 +121,19 @@ def guess_roles(frame: pd.DataFrame, **given: Any) -> Roles:
     layout: Literal["long", "wide"] = "wide" if models[0].name else "long"
     ordered = {role: columns[role] for role in _SINGLE if role in columns}
     return Roles(layout, ordered, models, tuple(groups), tuple(given), unused)
+
+
+def _check_labels(frame: pd.DataFrame, free: list[str], classes: list[str], truth: str) -> None:
+    """Text that would be predicted labels but for one that is never true: say which."""
+    for column in free:
+        found = label_texts(frame[column]) if frame[column].dtype.kind not in "iuf" else []
+        unknown = [label for label in found if label not in classes]
+        folded = {label.lower() for label in classes} & {label.lower() for label in found}
+        if unknown and folded:
+            raise InputError(
+                f"predicted labels must be those of the truth {truth!r} ({', '.join(classes[:6])}), got {unknown[0]!r} in "
+                f"column {column!r}: {did_you_mean(unknown[0], classes)}; or pass prediction={column!r} to count it as a class"
+            )
 
 
 def _known(names: list[str], given: Mapping[str, Any]) -> None:

@@ -79,14 +79,24 @@ def labels_of(
         raise InputError(f"{who} must have labels or scores, got neither: drop its lines")
     picked = scores.values.argmax(axis=1).astype(np.intp)
     if scores.kind == "probability":
-        notes.tell(f"The file has no labels of {who}: they are its most likely classes.")
+        tell_likely(who, notes)
         return picked, "probabilities"
     if scores.lone and len(np.unique(picked)) < 2:
-        notes.tell(f"The file has no labels of {who}, and its scores have no zero to cut at: measures of labels are left out.")
+        notes.tell(
+            "The file has no labels of {who}, and its scores have no zero to cut at: measures of labels are left out.",
+            who,
+            "The file has no labels of {who}, and their scores have no zero to cut at: measures of labels are left out.",
+        )
         return picked, "nowhere"
-    how = "its scores are cut at zero" if scores.lone else "they are the classes with its highest scores"
-    notes.tell(f"The file has no labels of {who}: {how}.")
+    how = "scores are cut at zero" if scores.lone else "they are the classes with the highest scores"
+    notes.tell(f"The file has no labels of {{who}}: {how}.", who)
     return picked, "scores"
+
+
+def tell_likely(who: str, notes: Notes) -> None:
+    """Labels were read off probabilities."""
+    told = "The file has no labels of {who}: they are "
+    notes.tell(f"{told}its most likely classes.", who, f"{told}their most likely classes.")
 
 
 def _numbers(column: pd.Series[Any], name: str, who: str) -> FloatArray:

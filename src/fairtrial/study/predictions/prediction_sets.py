@@ -18,8 +18,9 @@ from fairtrial.study.predictions.prediction_checks import (
     check_once,
     check_predicted,
     check_weights,
+    tell_twins,
 )
-from fairtrial.study.predictions.prediction_names import ModelColumns, label_text
+from fairtrial.study.predictions.prediction_names import ModelColumns, label_text, twin_labels
 from fairtrial.study.predictions.prediction_roles import Roles
 from fairtrial.study.predictions.prediction_scores import labels_of, scores_of
 from fairtrial.study.predictions.predictions import ModelPredictions, PredictedSet
@@ -34,7 +35,7 @@ def sets_of(table: pd.DataFrame, roles: Roles, positive: object) -> tuple[tuple[
     """The data sets of a table, and what had to be said."""
     notes = Notes()
     table = _one_condition(table, roles, notes)
-    columns = _Columns(table, roles)
+    columns = _Columns(table, roles, notes)
     sets = tuple(
         _Building(columns, str(name), np.flatnonzero(columns.dataset.codes == i), positive, notes).made()
         for i, name in enumerate(columns.dataset.values)
@@ -88,7 +89,7 @@ def _plain(value: Any) -> Any:
 class _Columns:
     """The columns that all data sets share, read once."""
 
-    def __init__(self, table: pd.DataFrame, roles: Roles) -> None:
+    def __init__(self, table: pd.DataFrame, roles: Roles, notes: Notes) -> None:
         self.table, self.roles = table, roles
         self.truth = self._complete("truth")
         check_labels(self.truth.values)
@@ -97,7 +98,7 @@ class _Columns:
         self.model = self._complete("model") if roles.get("model") else Labels(nothing, [ONLY_MODEL])
         self.row = self._complete("row") if roles.get("row") else None
         self.repeat, self.fold = self._numbers("repeat"), self._numbers("fold")
-        self.labels = {one.label: Labels.of(table[one.label]) for one in roles.models if one.label is not None}
+        self.labels = {one.label: self._labels(one.name, one.label, notes) for one in roles.models if one.label is not None}
         self.groups = {name: Labels.of(table[name]) for name in roles.groups}
         weight = roles.get("weight")
         self.weight = None if weight is None else check_weights(_floats(table[weight], "weight"), weight)
@@ -112,6 +113,16 @@ class _Columns:
                 f"table ({int(missing.sum())} such lines): drop these lines or fill the cells"
             )
         return found
+
+    def _labels(self, model: str, column: str, notes: Notes) -> Labels:
+        """Predicted labels, called as the truth calls them where one says 1 and the other True."""
+        found = Labels.of(self.table[column])
+        twins = twin_labels(found.texts, self.truth.texts) if found.values else {}
+        if not twins:
+            return found
+        tell_twins(twins, f"model {model!r}" if model else f"the column {column!r}", notes)
+        values = dict(zip(self.truth.texts, self.truth.values, strict=True))
+        return Labels(found.codes, [values[twins[text]] for text in found.texts])
 
     def _numbers(self, role: str) -> IntArray:
         """Numbers of repeats or folds; names are numbered as they come."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray, one_of
 from fairtrial.errors import InputError
 from fairtrial.measures.measure import Measure
+from fairtrial.significance.scores import counted
 from fairtrial.study.archive import Archive, DataFacts
 from fairtrial.study.evidence import Predictions
 from fairtrial.study.records import FAILURES
@@ -44,7 +45,7 @@ def apply_policy(
     bad = failed(scores)
     if not bad.any():
         return scores, []
-    told = f"{int(bad.sum())} of {len(scores)} trials failed ({_by_learner(scores[bad])})"
+    told = f"{int(bad.sum()):,} of {counted(len(scores), 'trial')} failed ({_by_learner(scores[bad])})"
     if policy == "exclude":
         left, words = _excluded(scores, bad)
     elif policy == "worst-rank":
@@ -56,33 +57,63 @@ def apply_policy(
 
 def _by_learner(lines: pd.DataFrame) -> str:
     counts = Counter(zip(lines["learner"], lines["status"], strict=True))
-    return ", ".join(f"{learner}: {count} {status}" for (learner, status), count in counts.items())
+    return ", ".join(f"{learner}: {count:,} {status}" for (learner, status), count in counts.items())
 
 
 def _excluded(scores: pd.DataFrame, bad: Any) -> tuple[pd.DataFrame, str]:
-    gone = list(dict.fromkeys(scores.loc[bad, "dataset"]))
-    left = scores[~scores["dataset"].isin(gone)]
+    """Learners that never succeeded go first: data sets are left out for the sake of those that did."""
+    able = set(scores.loc[(scores["status"] == "ok").to_numpy(), "learner"])
+    hopeless = [name for name in dict.fromkeys(scores.loc[bad, "learner"]) if name not in able]
+    if not able:
+        raise InputError(
+            "failures must not be 'exclude' where every learner failed on every data set, for nothing is left: see what "
+            "failures() says, mend it and run the trials again"
+        )
+    told = [f"{', '.join(hopeless)} succeeded nowhere and {_is(hopeless)} left out"] if hopeless else []
+    others = scores["learner"].isin(hopeless).to_numpy()
+    gone = list(dict.fromkeys(scores.loc[bad & ~others, "dataset"]))
+    left = scores[~others & ~scores["dataset"].isin(gone).to_numpy()]
     if left.empty:
         raise InputError(
             "failures must not be 'exclude' where learners failed on every data set, for nothing is left: choose 'worst-rank' "
             "or 'trivial', leave a learner out, or run the failed trials again"
         )
-    sets = "the data set" if len(gone) == 1 else f"the {len(gone)} data sets"
-    return left, f"{sets} on which a learner failed {'is' if len(gone) == 1 else 'are'} left out ({', '.join(gone)})"
+    if gone:
+        sets = "the data set" if len(gone) == 1 else f"the {len(gone):,} data sets"
+        who = "another" if hopeless else "a learner"
+        told.append(f"{sets} on which {who} failed {_is(gone)} left out ({', '.join(gone)})")
+    return left, "; ".join(told)
+
+
+def _is(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.DataFrame, str]:
     """One failure costs the whole data set: the mean of the folds that went well would hide it."""
-    words = "each counts as a score a little worse than that of every other learner on its split"
+    words = "each counts as the worst score that there is, so that no difference is larger"
     if scores["dataset"].nunique() > 1:
         cell = scores["dataset"].astype(str) + "\0" + scores["learner"].astype(str)
         bad = cell.isin(cell[bad]).to_numpy()
-        words = "a learner that failed on a data set gets the worst rank there, whatever it did on other splits"
-    sign = 1.0 if measure.facts.direction == "max" else -1.0
-    good = sign * scores["value"].where(~bad)
-    lowest = good.groupby([scores[name] for name in _SPLIT], observed=True).transform("min").to_numpy(dtype=np.float64)
-    behind: FloatArray = sign * (lowest - _BEHIND * np.maximum(np.abs(lowest), 1.0))
-    return scores.assign(value=np.where(bad, behind, scores["value"].to_numpy(dtype=np.float64))), words
+        words = f"a learner that failed on a data set gets the worst rank there, whatever it did on other splits; {words}"
+    values = scores["value"].to_numpy(dtype=np.float64)
+    worst = _beyond(values[~bad & np.isfinite(values)], measure)
+    return scores.assign(value=np.where(bad, worst, values)), words
+
+
+def _beyond(good: FloatArray, measure: Measure) -> float:
+    """The worst end of the measure's range, else a value as far behind all others as these lie apart.
+
+    A value just behind the others would be the smallest difference of a signed rank test, and speak for who failed.
+    """
+    low, high = measure.facts.range
+    end, sign = (low, 1.0) if measure.facts.direction == "max" else (high, -1.0)
+    if not len(good):
+        return float("nan")
+    lowest, highest = float((sign * good).min()), float((sign * good).max())
+    if np.isfinite(end) and sign * end < lowest:
+        return float(end)
+    return sign * (lowest - max(highest - lowest, _BEHIND * max(abs(lowest), 1.0)))
 
 
 def _trivial(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from fairtrial.significance.scores import counted
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -30,8 +32,10 @@ class HowFar:
         total = self.table.drop(columns="learner").sum()
         done = int(total["planned"] - total.get("missing", 0))
         failed = int(total.drop(["planned", "ok", "missing"], errors="ignore").sum())
-        told = [f"{self.name}: {done} of {int(total['planned'])} trials are stored, {failed} of them failed"]
-        told += ["", self.table.to_string(index=False)]
+        planned = int(total["planned"])
+        verb = "is" if planned == 1 else "are"
+        told = [f"{self.name}: {done:,} of {counted(planned, 'trial')} {verb} stored, {failed:,} of them failed"]
+        told += ["", self.table.to_string(index=False, formatters=dict.fromkeys(total.index, "{:,}".format))]
         told += ["", *(_run(each) for each in self.runs[-_SHOWN:])] if self.runs else []
         return "\n".join(told)
 

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.significance.scores import counted
+from fairtrial.significance.telling import p_text
 from fairtrial.study.results.choosing import told_condition
+from fairtrial.study.results.shared_splits import left_out_note
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.study.results.results import Results
 
-_FOOT = "* Data sets on which a trial failed or a score is undefined are left out of this mean."
+_FOOT = "* Data sets on which a trial of this learner failed, or on which it has no mean, are left out."
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +64,16 @@ def summarise(results: Results) -> ResultSummary:
     try:
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
             verdict = results.verdict()
-        about, words = f"Verdict on {verdict.measure}: {verdict.choice}, p = {verdict.p_value:.3g}", verdict.words
+        about, words = f"Verdict on {verdict.measure}: {verdict.choice}, {p_text(verdict.p_value)}", verdict.words
     except InputError as error:
         about, words = "No verdict", str(error)
-    return ResultSummary(title_of(results), means, results.notes, about, words)
+    return ResultSummary(title_of(results), means, [*results.notes, *_left_out(results)], about, words)
+
+
+def _left_out(results: Results) -> list[str]:
+    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+        told = [left_out_note(results.scores(name), results.archive.conditions) for name in results.measures]
+    return [note for note in told if note]
 
 
 def shown_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFrame:

@@ -76,7 +76,7 @@ class Results:
         return self._book.measures
 
     def times(self) -> pd.DataFrame:
-        """Medians by data set and learner: seconds of wall-clock and CPU time to fit and to predict, bytes of memory."""
+        """Medians by data set and learner of trials that succeeded: seconds of wall-clock and CPU time, bytes of memory."""
         from fairtrial.study.results.trial_times import times_of
 
         return times_of(self._book.trials())
@@ -109,7 +109,8 @@ class Results:
     ) -> pd.DataFrame:
         """Data sets by learners: means over repeats and folds under one condition, clean by default.
 
-        A cell is NaN where a trial failed; splits that have not run, or on which the measure is undefined, are left out.
+        Learners are compared on the same splits: one on which a learner has no value, having others on that data set, counts
+        for none. A cell is NaN where a trial of the learner failed, where it has no value, or where no common split is left.
         """
         wanted = chosen_condition(self.archive.conditions, condition, level)
         with _quiet():
@@ -158,7 +159,7 @@ class Results:
 
         By data set: of the mean scores over the splits that have both trials; intervals by the delta method, the variance over
         splits corrected for the overlap of their training rows (Nadeau & Bengio 2003). They speak of this data set alone. With
-        `by="all"`: means over the data sets with Student's interval; `datasets` counts those with a value.
+        `by="all"`: means with Student's interval over the data sets on which all learners have a value, `datasets` of them.
         """
         from fairtrial.study.results.robust import losses, over_data_sets
 
@@ -195,9 +196,8 @@ class Results:
         """The statistical judgement on one measure under one condition, clean by default: see `significance.advise`.
 
         What is left out is taken from the study's declaration. `failures` says what becomes of failed trials: "exclude" leaves
-        out the data sets on which a learner failed, "worst-rank" gives it the worst rank there (with one data set: on that
-        split), "trivial" the score of the trivial classifier on that split. The verdict's words say what was done, and whether
-        trials are missing.
+        out learners that never succeeded, then data sets on which another failed; "worst-rank" gives the worst rank there (with
+        one data set: on that split), "trivial" the score of the trivial classifier. The verdict's words say what was done.
         """
         from fairtrial.study.results.verdicts import Wish, judge
 

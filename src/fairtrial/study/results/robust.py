@@ -52,12 +52,16 @@ def losses(
 
 
 def over_data_sets(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
-    """Means over the data sets with Student's interval, of what `losses` gives."""
+    """Means with Student's interval, of what `losses` gives, over the data sets on which all learners have a value.
+
+    A learner without any value under a condition holds back no data set.
+    """
     import pandas as pd
 
     lines = []
+    common = _common(frame)
     for place, own in frame.groupby(["condition", "level", "learner"], sort=False, observed=True, dropna=False):
-        known = own[own["ela"].notna()]
+        known = own[own["ela"].notna() & common.loc[own.index]]
         line: dict[str, Any] = dict(zip(("condition", "level", "learner"), place, strict=True))
         line |= {name: known[name].mean() for name in ("clean", "noisy")}
         for name in ("rla", "ela"):
@@ -66,6 +70,17 @@ def over_data_sets(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
             line |= _limits(name, middle, half)
         lines.append(line | {"datasets": len(known)})
     return pd.DataFrame(lines)
+
+
+def _common(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Which lines are of data sets on which every learner has a value that has one anywhere under the condition."""
+    known = frame[frame["ela"].notna()]
+    where = ["condition", "level"]
+    learners = known.groupby(where, observed=True, dropna=False)["learner"].nunique()
+    here = known.groupby([*where, "dataset"], observed=True, dropna=False)["learner"].nunique()
+    counts = frame.merge(learners.rename("all").reset_index(), on=where, how="left")
+    counts = counts.merge(here.rename("here").reset_index(), on=[*where, "dataset"], how="left")
+    return (counts["here"] == counts["all"]).set_axis(frame.index)
 
 
 def _check_measure(measure: Measure) -> None:

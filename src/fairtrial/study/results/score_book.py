@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
 from fairtrial.study.archive import Archive
 from fairtrial.study.results.class_order import ClassOrder, class_orders
-from fairtrial.study.results.failure_policy import failed
 from fairtrial.study.results.score_lines import PLACE, Lines
 from fairtrial.study.results.scoring import Asked, undefined_words
+from fairtrial.study.results.shared_splits import shared_means
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,13 +92,12 @@ class ScoreBook:
 
 
 def wide_table(archive: Archive, scores: pd.DataFrame) -> pd.DataFrame:
-    """Data sets by learners: means over repeats and folds of the scores of one condition, NaN where a trial failed."""
+    """Data sets by learners: means of scores of one condition over the splits that learners share, NaN where a trial failed."""
     import pandas as pd
 
+    names = scores["measure"].unique()
+    if len(names) > 1:
+        raise InputError(f"measure must be a single one for a wide table, got {', '.join(names)}: name one of them")
     datasets, learners = ([each.name for each in those] for those in (archive.datasets, archive.learners))
-    plain = scores.assign(dataset=scores["dataset"].astype(object), learner=scores["learner"].astype(object))
-    means = plain.groupby(["dataset", "learner"])["value"].mean().unstack("learner").reindex(index=datasets, columns=learners)
-    bad = scores[failed(scores)]
-    for dataset, learner in set(zip(bad["dataset"], bad["learner"], strict=True)):
-        means.loc[dataset, learner] = np.nan
+    means = shared_means(scores).reindex(index=datasets, columns=learners)
     return means.set_axis(pd.Index(datasets, name="dataset"), axis=0).set_axis(pd.Index(learners), axis=1)

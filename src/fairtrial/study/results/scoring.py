@@ -22,6 +22,7 @@ from fairtrial.measures.measure import (
     over_classes,
     registry,
 )
+from fairtrial.significance.scores import counted
 from fairtrial.study.evidence import Predictions
 from fairtrial.study.results.class_order import ClassOrder
 from fairtrial.study.results.stacking import Stack, stacks
@@ -180,5 +181,5 @@ def undefined_words(one: Asked, reasons: npt.NDArray[Any], learners: npt.NDArray
     for reason in np.unique(reasons[reasons != DEFINED]):
         mine = reasons == reason
         who = ", ".join(dict.fromkeys(str(name) for name in learners[mine]))
-        told.append(f"{int(mine.sum())} ({REASONS.get(int(reason), one.measure.facts.undefined)}: {who})")
-    return f"{one.measure.name} is undefined for {missing} of {len(reasons)} trials: {', '.join(told)}"
+        told.append(f"{int(mine.sum()):,} ({REASONS.get(int(reason), one.measure.facts.undefined)}: {who})")
+    return f"{one.measure.name} is undefined for {missing:,} of {counted(len(reasons), 'trial')}: {', '.join(told)}"

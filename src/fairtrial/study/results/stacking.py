@@ -20,6 +20,8 @@ from fairtrial.study.results.class_order import ClassOrder
 BoolArray = npt.NDArray[np.bool_]
 _ROUNDING = 1e-5
 """How far the probabilities of a row may be from 1 in sum, as in the measures."""
+_OUTSIDE = 1e-9
+"""How far a probability may be outside 0 to 1, as in the measures: it is then taken as 0 or 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ class Stack:
         if self.scores is None or self.kind != "probability":
             return np.zeros(len(self.true), dtype=bool)
         with np.errstate(invalid="ignore"):
-            inside = ((self.scores >= 0) & (self.scores <= 1)).all(axis=(1, 2))
+            inside = ((self.scores >= -_OUTSIDE) & (self.scores <= 1 + _OUTSIDE)).all(axis=(1, 2))
             return np.asarray(inside & (np.abs(self.scores.sum(axis=2) - 1) <= _ROUNDING).all(axis=1))
 
     @cached_property
@@ -85,10 +87,10 @@ class Stack:
     def _probabilities(self) -> tuple[IntArray, FloatArray, Classes]:
         """Truth, probabilities and classes; a class that is singled out of several stands against the rest."""
         assert self.scores is not None
-        positive = self.order.positive
+        positive, shares = self.order.positive, np.clip(self.scores, 0.0, 1.0)
         if positive is None or len(self.order.order) == 2:
-            return self.true, self.scores, self.order.classes
-        share = self._column(positive)
+            return self.true, shares, self.order.classes
+        share = shares[:, :, positive]
         names = np.array(["the rest", str(self.order.names[positive])])
         return (self.true == positive).astype(np.intp), np.stack([1 - share, share], axis=-1), Classes(names, 1)
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtrial.significance.scores import counted
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -18,11 +20,10 @@ _NOTICED = 0.01
 def times_of(trials: pd.DataFrame) -> pd.DataFrame:
     """Medians over the trials that did not fail, by data set and learner: seconds of wall-clock and CPU time, bytes of memory.
 
-    `note` says where fitting took much longer than its CPU time.
+    NaN where none succeeded; `note` says where fitting took much longer than its CPU time.
     """
-    good = trials[trials["status"] == "ok"]
-    numbers = good[_COLUMNS].astype(np.float64)
-    frame = numbers.groupby([good["dataset"], good["learner"]], sort=False, observed=True).median().reset_index()
+    numbers = trials[_COLUMNS].astype(np.float64).where(trials["status"] == "ok")
+    frame = numbers.groupby([trials["dataset"], trials["learner"]], sort=False, observed=True).median().reset_index()
     slow = (frame["fit_time"] > _FAR * frame["fit_cpu"]) & (frame["fit_time"] - frame["fit_cpu"] > _NOTICED)
     ratio = frame["fit_time"] / frame["fit_cpu"].clip(lower=1e-9)
     frame["note"] = [
@@ -38,7 +39,8 @@ def time_note(trials: pd.DataFrame) -> str:
     if slow.empty:
         return ""
     who = ", ".join(dict.fromkeys(slow["learner"].astype(str)))
+    sets = counted(slow["dataset"].nunique(), "data set")
     return (
-        f"Fitting took more than {_FAR:g} times its CPU time on {slow['dataset'].nunique()} data sets ({who}): the machine was "
-        "oversubscribed or the learner waited, so compare CPU times."
+        f"Fitting took more than {_FAR:g} times its CPU time on {sets} ({who}): the machine was oversubscribed or the learner "
+        "waited, so compare CPU times."
     )

@@ -42,7 +42,7 @@ def export(
     place = Path(path)
     kind = _kind(place, format)
     if place.exists() and not overwrite:
-        raise InputError(f"{place} exists already: choose another file, or overwrite it")
+        raise InputError(f"{place} exists already: choose another file, or overwrite it (overwrite=True, --force)")
     if not place.parent.is_dir():
         raise InputError(f"{place} cannot be written: the folder {place.parent} does not exist; make it first")
     layout = _Layout.of(archive.datasets)

@@ -19,6 +19,7 @@ from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.records import PROTOCOL, Evidence, Rows, Status
 from fairtrial.study.store import schema, store_evidence, store_plan, store_values as values
 from fairtrial.study.store.store_file import connect, disconnect, look_at, prepare_to_write, refuse_cut, refusing
+from fairtrial.study.store.store_header import read_header
 from fairtrial.study.store.store_lock import WriteLock
 
 if TYPE_CHECKING:
@@ -117,7 +118,11 @@ class Store:
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, Rows]],
     ) -> None:
-        """What a study is about, before its evidence comes. Its study is the latest then; again, it changes nothing."""
+        """What a study is about, before its evidence comes. Its study is the latest then; again, it changes nothing.
+
+        A data set that another study of this store has brought before is the same one: it takes the ids of rows given here,
+        which that other study shows from now on, too.
+        """
         with self.writing() as connection:
             store_plan.put_datasets(connection, datasets)
             store_plan.put_conditions(connection, conditions)
@@ -151,7 +156,7 @@ class Store:
             header = connection.execute("SELECT header FROM study ORDER BY turn DESC LIMIT 1").fetchone()
             if header is None:
                 raise StoreError(f"{self.path} holds no study yet: add its plan before its evidence")
-            self._seed = values.storable_seed(values.from_json(header[0])["seed"])
+            self._seed = values.storable_seed(read_header(header[0], self.path)["seed"])
         return self._seed
 
     def start_run(self, facts: Mapping[str, Any]) -> int:
@@ -185,7 +190,8 @@ class Store:
         return StoreArchive.of(self, study)
 
     def evidence_digest(self) -> str:
-        """SHA-256 of all evidence in the order of keys: equal for two stores whose evidence is, whoever ran it, and when."""
+        """SHA-256 of all evidence, and of what it is about, in the order of keys: equal for two stores whose evidence is,
+        whoever ran it, and when."""
         with self.reading() as connection:
             return hashlib.sha256(b"".join(own for _, own in store_evidence.evidence_hashes(connection))).hexdigest()
 
@@ -195,7 +201,7 @@ class Store:
             return dict(connection.execute("SELECT status, count(*) FROM trial GROUP BY status ORDER BY count(*) DESC, status"))
 
     def check(self) -> None:
-        """Read all of it, and refuse a file with damaged pages or evidence: a StoreError says what was found."""
+        """Read all of it, and refuse a file where anything is damaged, or is about something else than its key was made of."""
         with self.reading() as connection:
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if found != "ok":
@@ -203,6 +209,11 @@ class Store:
                     f"{self.path} is damaged ({found}): take a copy from before, or run the study into a new store"
                 )
             store_evidence.refuse_damaged(connection)
+            store_evidence.refuse_wrong_links(connection)
+            studies = [name for (name,) in connection.execute("SELECT name FROM study")]
+        for name in studies:
+            archive = self.archive(name)
+            _ = archive.datasets, archive.conditions, archive.learners, archive.runs, archive.trials()
 
 
 def _opened(place: Path, *, write: bool, create: bool) -> sqlite3.Connection:

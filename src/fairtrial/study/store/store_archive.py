@@ -15,6 +15,8 @@ from fairtrial.errors import InputError, StoreError
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.evidence import CODES, NUMBERS, Predictions, unpack
 from fairtrial.study.store import store_values as values
+from fairtrial.study.store.store_header import read_header, refuse_unknown
+from fairtrial.study.store.store_plan import Ids
 from fairtrial.study.store.store_trials import Planned, trials_frame
 
 if TYPE_CHECKING:
@@ -49,13 +51,16 @@ class StoreArchive:
         """The study of this name, or the latest."""
         with store.reading() as connection:
             found = connection.execute("SELECT name, id, header, protocol FROM study ORDER BY turn DESC").fetchall()
+            ids = Ids.of(connection)
         if not found:
             raise StoreError(f"{store.path} holds no study yet: run one first")
         studies = {name: line for name, *line in found}
         if study is not None and study not in studies:
             raise InputError(f"{store.path} holds no study called {study!r}: {did_you_mean(study, studies)}")
         number, header, protocol = studies[found[0][0] if study is None else study]
-        return cls(store, number, values.from_json(header), protocol)
+        told = read_header(header, store.path)
+        refuse_unknown(told, ids, store.path)
+        return cls(store, number, told, protocol)
 
     def __repr__(self) -> str:
         return f"<StoreArchive of {self.name} in {self.store.path}>"
@@ -138,12 +143,7 @@ class StoreArchive:
         )
         with self.store.reading() as connection:
             found = connection.execute(query, (names[dataset], bytes.fromhex(hashes[repeat, fold]))).fetchone()
-        if found is None:
-            raise StoreError(
-                f"{self.store.path} lacks a split of {dataset}, repeat {repeat} and fold {fold}: run the study again"
-            )
-        test = values.unpack_rows(found[0])
-        return (values.others(test, found[2]) if found[1] is None else values.unpack_rows(found[1])), test
+        return values.unpack_split(*found)
 
     def _predictions(
         self,
@@ -206,8 +206,6 @@ class StoreArchive:
     def _named_data(self, name: str, own: str) -> DataFacts:
         with self.store.reading() as connection:
             found = connection.execute("SELECT id FROM dataset WHERE hash = ?", (own,)).fetchone()
-        if found is None:
-            raise StoreError(f"{self.store.path} lacks the data set {name} of its study: run the study again")
         facts = self._facts(found[0])
         return DataFacts(name, own, facts.classes, facts.codes, facts.row_ids, facts.facts)
 

@@ -46,10 +46,13 @@ class Ids:
 
 
 def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) -> None:
-    """A data set that is there already takes the latest name, ids of rows and facts, which are no part of its hash."""
+    """A data set that is there already takes the latest name, ids of rows and facts, which are no part of its hash.
+
+    So a store holds one id for each row of the same data, whichever study they came with: the latest counts for all of them.
+    """
     for each in datasets:
         ids = values.pack_ids(each.row_ids)
-        known = (values.storable(each.name), *ids, values.to_json(dict(each.facts)))
+        known = (values.storable_name("data set", each.name), *ids, values.to_json(dict(each.facts)))
         line = (each.content_hash, len(each.codes), values.labels_to_json(each.classes), pack(each.codes, CODES), *known)
         _put(connection, "dataset", ("n_rows", "classes", "codes", "name", "row_id_type", "row_ids", "facts"), line)
 
@@ -59,7 +62,7 @@ def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[st
     for own, each in conditions:
         line = (
             own,
-            values.storable(each.name),
+            values.storable_name("condition", each.name),
             float(each.level),
             values.storable(each.words),
             values.to_json(dict(each.description)),
@@ -72,8 +75,8 @@ def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, L
     for own, each in learners:
         line = (
             own,
-            values.storable(each.name),
-            each.class_name,
+            values.storable_name("learner", each.name),
+            values.storable(each.class_name),
             values.to_json(dict(each.parameters)),
             values.to_json(dict(each.versions)),
         )
@@ -106,6 +109,7 @@ def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes
 
 def put_study(connection: sqlite3.Connection, name: str, header: str, protocol: int) -> bool:
     """The study is the latest from now on, and has this header; whether it had another one before."""
+    name = values.storable_name("study", name)
     before = connection.execute("SELECT header FROM study WHERE name = ?", (name,)).fetchone()
     last = connection.execute("SELECT name, turn, header, protocol FROM study ORDER BY turn DESC LIMIT 1").fetchone()
     if last is None or (last[0], *last[2:]) != (name, header, protocol):

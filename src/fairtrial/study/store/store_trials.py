@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
+from fairtrial.errors import StoreError
 from fairtrial.study.archive import TRIAL_COLUMNS
 from fairtrial.study.records import FAILURES
 from fairtrial.study.store.store_plan import Ids
@@ -38,21 +39,19 @@ class Planned:
 
     @classmethod
     def of(cls, connection: sqlite3.Connection, header: Mapping[str, Any]) -> Planned:
-        """The header with the numbers that the store behind the connection gave."""
+        """The header with the numbers that the store behind the connection gave; all that it names must be there."""
         ids = Ids.of(connection)
         data = [own for _, own in header["data"]]
         splits: dict[int, int] = {}
         for own in data:
-            hashes = [(ids.data.get(own, -1), bytes.fromhex(each[2])) for each in header["splits"][own]]
-            splits |= {ids.split[each]: place for place, each in enumerate(hashes) if each in ids.split}
+            hashes = [(ids.data[own], bytes.fromhex(each[2])) for each in header["splits"][own]]
+            splits |= {ids.split[each]: place for place, each in enumerate(hashes)}
         return cls(
             header,
             np.array([len(header["splits"][own]) for own in data], dtype=np.intp),
-            _places({ids.data[own]: place for place, own in enumerate(data) if own in ids.data}),
-            _places(
-                {ids.condition[own]: place for place, (*_, own) in enumerate(header["conditions"]) if own in ids.condition}
-            ),
-            _places({ids.learner[own]: place for place, (_, own) in enumerate(header["learners"]) if own in ids.learner}),
+            _places({ids.data[own]: place for place, own in enumerate(data)}),
+            _places({ids.condition[own]: place for place, (*_, own) in enumerate(header["conditions"])}),
+            _places({ids.learner[own]: place for place, (_, own) in enumerate(header["learners"])}),
             _places(splits),
         )
 
@@ -102,7 +101,19 @@ def _stored(connection: sqlite3.Connection, seed: int, protocol: int) -> Any:
     )
     found = connection.execute(query, (storable_seed(seed), protocol))
     while part := found.fetchmany(_AT_ONCE):
-        yield np.array(part, dtype=np.float64)
+        yield _numbers(part)
+
+
+def _numbers(part: list[tuple[Any, ...]]) -> FloatArray:
+    remedy = "take a copy of the store from before, or run the study into a new one"
+    try:
+        numbers = np.array(part, dtype=np.float64)
+    except ValueError as error:
+        raise StoreError(f"a trial is damaged, it holds text in place of a number ({error}): {remedy}") from None
+    odd = ~(numbers[:, :6] >= 0).all(axis=1)
+    if odd.any():
+        raise StoreError(f"trial {numbers[odd, 0][0]:.0f} is damaged, it has no status or is about nothing: {remedy}")
+    return numbers
 
 
 def _fill_texts(connection: sqlite3.Connection, trial: npt.NDArray[np.int64], texts: dict[str, npt.NDArray[Any]]) -> None:

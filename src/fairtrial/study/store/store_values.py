@@ -14,6 +14,7 @@ import numpy.typing as npt
 from fairtrial._check import IntArray
 from fairtrial.errors import InputError, StoreError
 from fairtrial.study.evidence import PLACES, pack, unpack
+from fairtrial.study.plan.planned_splits import others
 
 _BYTES = np.dtype("u1")
 _PLAIN_KINDS = "biufmM"
@@ -104,15 +105,10 @@ def unpack_rows(packed: bytes) -> IntArray:
     return unpack(packed, PLACES).astype(np.intp)
 
 
-def others(rows: IntArray, n_rows: int) -> IntArray:
-    """All positions but these.
-
-    >>> others(np.array([3, 0]), 5).tolist()
-    [1, 2, 4]
-    """
-    left = np.ones(n_rows, dtype=bool)
-    left[rows] = False
-    return np.flatnonzero(left)
+def unpack_split(test: bytes, train: bytes | None, n_rows: int) -> tuple[IntArray, IntArray]:
+    """Training and test positions, as `pack_rows` took them."""
+    rows = unpack_rows(test)
+    return (others(rows, n_rows) if train is None else unpack_rows(train)), rows
 
 
 def storable(text: str | None) -> str | None:
@@ -120,6 +116,17 @@ def storable(text: str | None) -> str | None:
     if text is None or text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def storable_name(what: str, name: str) -> str:
+    """A name as it is; one that UTF-8 cannot hold is refused, since no file, table or page could show it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"the name of a {what} must not hold half a character (a lone surrogate), got {name!a}: write it anew"
+        ) from None
+    return name
 
 
 def storable_seed(seed: int) -> int | str:

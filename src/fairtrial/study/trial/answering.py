@@ -122,7 +122,7 @@ def _known_classes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], nam
     given = getattr(fitted, "classes_", None)
     listed = np.unique(labels[np.unique(trained)]).tolist() if given is None else np.asarray(given).reshape(-1).tolist()
     wrong = [each for each in listed if not _known(each, place)]
-    if wrong or len(set(listed)) < len(listed):
+    if wrong or not listed or len(set(listed)) < len(listed):
         raise LearnerError(f"classes_ of {name} must hold classes of the data set, each once, got {listed!r}")
     return np.array([place[each] for each in listed], dtype=np.intp)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from dataclasses import dataclass
 from typing import Any
 
 from fairtrial.study.records import Evidence, Status
+from fairtrial.study.trial.file_names import named_from_package
 from fairtrial.study.trial.measuring import plain_text
 
 _MESSAGE, _TRACEBACK = 2000, 4000
@@ -62,6 +62,4 @@ def _trace(error: BaseException) -> str:
         text = "".join(traceback.format_exception(error))
     except Exception:
         return ""
-    for folder in sorted({each.rstrip("/") for each in sys.path if len(each) > 1}, key=len, reverse=True):
-        text = text.replace(f'File "{folder}/', 'File "')
-    return plain_text(text[-_TRACEBACK:], 2 * _TRACEBACK)[-_TRACEBACK:]
+    return plain_text(named_from_package(text)[-_TRACEBACK:], 2 * _TRACEBACK)[-_TRACEBACK:]

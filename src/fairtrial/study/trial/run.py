@@ -16,6 +16,7 @@ from fairtrial.study.records import Chunk, Evidence, Task
 from fairtrial.study.trial.answering import Scores, ask, disturbed, predicted_codes, scores_of
 from fairtrial.study.trial.failing import Failure
 from fairtrial.study.trial.measuring import Meter, listening, told
+from fairtrial.study.trial.settings import Settings
 from fairtrial.study.trial.trial_data import TrialData
 from fairtrial.study.trial.trial_learner import Form, TrialLearner
 from fairtrial.study.trial.trial_parts import Part, Parts, parts_of
@@ -55,9 +56,7 @@ class Bench:
         failure: Failure | None = None
         with listening() as caught:
             try:
-                learner = self._learner(task.learner)
-                form = self._form(learner, parts)
-                self._warm_up(learner, form, parts.train)
+                learner, form = self._ready(task.learner, parts)
                 caught.clear()
                 meter = Meter()
                 found = self._trial(learner.name, form, parts, task, meter)
@@ -80,10 +79,20 @@ class Bench:
             self._context = context
         return self._parts
 
-    def _learner(self, place: int) -> TrialLearner:
-        if place not in self._learners:
-            self._learners[place] = TrialLearner(self._chunk.learners[place])
-        return self._learners[place]
+    def _ready(self, place: int, parts: Parts) -> tuple[TrialLearner, Form]:
+        """The learner and its form. What it sets while it is read and warms up, which not every trial does, is put back."""
+        known = self._learners.get(place)
+        if known is not None:
+            return known, self._form(known, parts)
+        settings = Settings()
+        try:
+            learner = TrialLearner(self._chunk.learners[place])
+            form = self._form(learner, parts)
+            self._warm_up(learner, form, parts.train)
+        finally:
+            settings.put_back()
+        self._learners[place] = learner
+        return learner, form
 
     def _form(self, learner: TrialLearner, parts: Parts) -> Form:
         finite = learner.has_shortcut and all(part.finite(self._data) for part in (parts.train, parts.test))
@@ -141,12 +150,12 @@ def _seeded(form: Form, seed: int) -> Any:
 
 
 def _few(codes: IntArray) -> IntArray:
-    """Places of a few rows, with every class in about its share and at least twice, where there are as many."""
+    """Places of a few rows: each class twice, if it has as many rows, and more of each by its share up to 40 in all."""
     if len(codes) <= _WARM_UP_ROWS:
         return np.arange(len(codes))
     groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]
-    chosen = [group[: max(2, _WARM_UP_ROWS * len(group) // len(codes))] for group in groups]
-    return np.sort(np.concatenate(chosen)[:_WARM_UP_ROWS])
+    spare = max(0, _WARM_UP_ROWS - 2 * len(groups))
+    return np.sort(np.concatenate([group[: 2 + spare * len(group) // len(codes)] for group in groups]))
 
 
 def _noisy(scores: Scores | None, noise: ScoreNoise, task: Task, name: str) -> tuple[Scores, float, int]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fairtrial._check import IntArray
 from fairtrial.study.trial.trial_data import TrialData
+from fairtrial.study.trial.unfitted import unfitted
 
 _BY_NAME = ("ColumnTransformer",)  # they call columns by their names, which a matrix does not have
 
@@ -26,7 +27,7 @@ class TrialLearner:
 
     def __init__(self, pickled: bytes) -> None:
         self.identity = hashlib.blake2b(pickled, digest_size=16).digest()
-        estimator = _unfitted(pickle.loads(pickled))  # written by the study that runs, never read from a store
+        estimator = unfitted(pickle.loads(pickled))  # written by the study that runs, never read from a store
         self.name = _name(estimator)
         self.as_declared = Form(estimator)
         bare = bare_learner(estimator)
@@ -110,16 +111,6 @@ def _name(estimator: Any) -> str:
     from fairtrial.learners import Prepared
 
     return type(estimator.learner if type(estimator) is Prepared else estimator).__name__
-
-
-def _unfitted(estimator: Any) -> Any:
-    """Without what it may have learnt before; one that cannot be cloned stays as it is."""
-    from sklearn.base import clone
-
-    try:
-        return clone(estimator, safe=False)
-    except (RuntimeError, TypeError):
-        return estimator
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:

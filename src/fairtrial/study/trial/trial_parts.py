@@ -77,12 +77,17 @@ def parts_of(data: TrialData, rows: Rows, condition: Condition, seed: int) -> Pa
 
 def _part(data: TrialData, rows: IntArray, condition: Condition, part: Literal["train", "test"], seed: int) -> Part:
     change, codes = condition.on(part), data.codes[rows]
+    if not len(rows):
+        raise InputError(f"the {part} part of a split must have at least 1 row, got none: take another resampling")
     if isinstance(change, (Clean, ScoreNoise)):
         return Part(rows, codes)
     X, y = data.rows(rows), data.classes(codes)
     if type(change) not in _OF_CLASSES:
         X, y = data.named(X), _column(y)
     found = change.apply(X, y, named_generator(seed, part))
+    if not len(found.rows):
+        kept = f"at least 1 of the {len(rows)} rows of the {part} part"
+        raise InputError(f"the condition {change!r} must leave {kept}, got none: take a lower level, or fewer folds")
     table = None if found.X is X and len(found.rows) == len(rows) else _table(found.X)
     return Part(rows[found.rows], _codes(found, data), table, found.level, int(np.count_nonzero(found.mask)))
 

@@ -1,0 +1,77 @@
+"""Means over the splits that learners share, against means written out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.study.results.shared_splits import left_out_note, shared, shared_means, split_grid
+from tests.study.archives import CLEAN, real_results
+
+NAN = np.nan
+
+
+def scores_of(values, statuses=None):
+    """values[data set][learner] is a value for each fold; statuses[data set, learner, fold] are others than ok."""
+    lines = [
+        (dataset, "clean", 0.0, learner, 0, fold, "taks", value, (statuses or {}).get((dataset, learner, fold), "ok"))
+        for dataset, learners in values.items()
+        for learner, those in learners.items()
+        for fold, value in enumerate(those)
+    ]
+    names = ["dataset", "condition", "level", "learner", "repeat", "fold", "measure", "value", "status"]
+    return pd.DataFrame(lines, columns=names).astype({"dataset": "category", "learner": "category"})
+
+
+def test_a_split_that_a_learner_lacks_counts_for_none():
+    means = shared_means(scores_of({"x": {"a": [1.0, 2.0, 3.0, NAN], "b": [4.0, 5.0, 6.0, 70.0]}}))
+    assert means.loc["x"].to_dict() == {"a": 2.0, "b": 5.0}
+
+
+def test_a_learner_without_any_value_costs_the_others_nothing():
+    means = shared_means(scores_of({"x": {"a": [1.0, 3.0], "b": [NAN, NAN]}, "y": {"a": [5.0, 7.0], "b": [NAN, 1.0]}}))
+    assert means.loc["x", "a"] == 2.0
+    assert np.isnan(means.loc["x", "b"])
+    assert means.loc["y"].to_dict() == {"a": 7.0, "b": 1.0}
+
+
+def test_without_a_common_split_there_is_no_mean():
+    means = shared_means(scores_of({"x": {"a": [1.0, NAN], "b": [NAN, 1.0]}, "y": {"a": [1.0, 2.0], "b": [1.0, 2.0]}}))
+    assert means.index.tolist() == ["y"]
+
+
+def test_a_learner_that_failed_has_no_value_and_costs_no_split():
+    scores = scores_of({"x": {"a": [1.0, NAN, 3.0], "b": [1.0, 2.0, 9.0]}}, {("x", "a", 1): "timeout"})
+    assert split_grid(scores)["a"].isna().all()
+    assert shared(split_grid(scores)).all()
+    assert shared_means(scores).loc["x", "b"] == 4.0
+
+
+def test_how_many_are_left_out_is_said():
+    values = {"x": {"a": [1.0, NAN, NAN], "b": [1.0, 2.0, 3.0]}, "y": {"a": [1.0, 2.0, NAN], "b": [1.0, 2.0, 3.0]}}
+    words = "Means of taks leave out 3 of 6 splits, on which some learners have a value and others have none (x: 2, y: 1)."
+    assert left_out_note(scores_of(values), [CLEAN]) == words
+    assert left_out_note(scores_of({"x": {"a": [1.0], "b": [2.0]}}), [CLEAN]) == ""
+
+
+def lost(dataset, _, learner, __, fold):
+    return "missing" if (dataset, learner) == ("wine", "tree") and fold in (1, 3) else None
+
+
+def test_wide_tables_and_verdicts_compare_on_the_same_splits():
+    results = real_results(lost)
+    scores = results.scores("accuracy")
+    own = scores[(scores["dataset"] == "wine") & (scores["condition"] == "clean") & scores["fold"].isin([0, 2, 4])]
+    for learner, mean in results.wide("accuracy").loc["wine"].items():
+        assert mean == pytest.approx(own[own["learner"] == learner]["value"].mean())
+    verdict = results.verdict("accuracy").table
+    np.testing.assert_allclose(verdict.values, results.wide("accuracy").loc[list(verdict.datasets), list(verdict.learners)])
+
+
+def test_the_summary_says_so():
+    page = str(real_results(lost, declaration={"measures": ["accuracy", "kappa"]}))
+    assert (
+        "Means of accuracy leave out 4 of 30 splits, on which some learners have a value and others have none (wine: 4)."
+        in page
+    )
+    assert "Means of kappa leave out 4 of 30 splits" in page
+    assert "Means of" not in str(real_results())

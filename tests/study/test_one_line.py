@@ -1,0 +1,29 @@
+"""Text of others as one line."""
+
+import pytest
+
+from fairtrial.study.one_line import one_line, reason
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "line"),
+    [
+        ("the quick brown fox", 19, "the quick brown fox"),
+        ("the quick brown fox", 18, "the quick brown…"),
+        ("the quick brown fox", 16, "the quick brown…"),
+        ("the quick brown fox", 15, "the quick…"),
+        ("/a/path/that/has/no/blank/in/it", 10, "/a/path/t…"),
+        ("two\nlines\tand \x1b[31mcolour\r\n", None, "two lines and [31mcolour"),
+        ("[bold]name[/bold] :warning:", None, "[bold]name[/bold] :warning:"),
+        ("", 5, ""),
+    ],
+)
+def test_a_line_is_plain_and_cut_after_a_word(text, most, line):
+    assert one_line(text, most) == line
+    assert most is None or len(line) <= most
+
+
+def test_a_reason_is_the_class_and_the_message():
+    assert reason("ValueError", "no") == "ValueError: no"
+    assert reason("ValueError", None) == reason("ValueError", float("nan")) == "ValueError"
+    assert reason("ValueError", "word " * 100).endswith("word…")
