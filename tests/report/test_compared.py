@@ -31,7 +31,11 @@ def test_words_follow_the_numbers():
     table = scores()
     verdict = advise(table, measure="accuracy")
     told = str(sections_of_verdict(verdict)[0].sentences[0])
-    assert told == "By accuracy over the data sets, learner0 is ahead of learner1 and learner2."
+    assert told.startswith(
+        "By accuracy over the data sets, learner0 is ahead of learner1 and learner2. learner0 has the best mean "
+    )
+    mean = table["learner0"].mean()
+    assert told.endswith(f"mean accuracy, {mean:.3f}, and the best mean rank, 1.00.")
     assert "By the scores over the data sets, learner2 " in str(
         sections_of_verdict(advise(table, better="min"))[0].sentences[0]
     )

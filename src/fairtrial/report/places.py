@@ -69,7 +69,7 @@ def with_levels(frame: pd.DataFrame, conditions: Iterable[ConditionFacts]) -> pd
 
 
 def of_drift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
-    """Whether a condition belongs to drift: it changes the test part alone, or both parts as a shift or beside one that does."""
+    """Whether a condition belongs to drift: it changes the test part alone, or both as a shift or beside one that does."""
     declared = dict(condition.description)
     if declared.get("part") != "all":
         return declared.get("part") == "test"

@@ -57,6 +57,19 @@ def test_counts_of_a_warning_do_not_make_it_another_one():
     assert warning_lines(trials)["warning"].tolist() == ["UserWarning: so", "UserWarning: so"]
 
 
+def test_warnings_of_a_condition_are_not_blamed_on_learners():
+    results = real_results()
+    said = "SuspectInputWarning: wine: values are constant"
+    lines = results.archive.lines
+    noisy = results.trials()["condition"].to_numpy() != "clean"
+    found = registry["FT018"](changed(results, lines=lines.assign(notes=np.where(noisy, said, None))))
+    assert found.outcome == "passed"
+    assert f"under class-noise the condition did: {said}" in str(found.words)
+    one = noisy & (results.trials()["learner"].to_numpy() == "tree")
+    found = registry["FT018"](changed(results, lines=lines.assign(notes=np.where(one, said, None))))
+    assert (found.outcome, found.details["learner"].tolist()) == ("raised", ["tree"])
+
+
 def timed(wall, cpu):
     results = real_results(names=["iris"])
     return changed(results, lines=results.archive.lines.assign(fit_time=wall, fit_cpu=cpu))
@@ -68,6 +81,8 @@ def test_times_far_above_cpu_times_are_told():
     assert len(found.details) == 4
     assert "2 seconds, of which 0.5 were spent computing" in str(found.words)
     assert registry["FT019"](timed(0.5, 0.5)).outcome == "passed"
+    assert registry["FT019"](timed(0.1, 0.01)).outcome == "passed"
+    assert "--jobs" not in registry["FT019"].remedy
     assert registry["FT019"](timed(np.nan, np.nan)).outcome == "not applicable"
 
 

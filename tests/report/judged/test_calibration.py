@@ -55,3 +55,17 @@ def test_models_without_probabilities():
     found = section(judge(table, resamples=20))
     assert found.notes == ("No calibration for tree: no probabilities.",)
     assert text_of(found).startswith("The forecasts of forest lie ")
+
+
+def test_noise_is_not_a_side_and_the_model_that_is_off_most_is_named():
+    """Of 100 rows 50 came true: Wilson's interval reaches from 0.404 to 0.596, so that 0.51 says nothing and 0.7 does."""
+    truth = np.array([0, 1] * 50)
+    table = pd.DataFrame({"truth": truth, "near_proba": np.where(truth == 1, 0.91, 0.11), "off_proba": 0.7 + 0.01 * truth})
+    told = text_of(section(judge(table, resamples=20)))
+    assert "On the whole off forecasts too high: 0.705 on average, where 0.500 came true." in told
+    assert "near forecasts too" not in told
+    frame = models_frame(judge(table, resamples=20)).set_index("model")
+    assert frame.loc["near", ["low of this", "high of this"]].tolist() == pytest.approx(
+        [0.51 - 0.5962, 0.51 - 0.4038], abs=1e-3
+    )
+    assert "On the whole" not in text_of(section(judge(table.drop(columns="off_proba"), resamples=20)))

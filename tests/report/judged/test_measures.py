@@ -62,3 +62,14 @@ def test_smaller_values_are_said_to_be_better():
     assert "The main measure is brier." in text_of(found)
     assert "Smaller values are better." in text_of(found)
     assert judged("two classes").main == "auc"
+
+
+def test_models_with_fewer_rows_are_named_below_the_tables():
+    table = two_classes(60)
+    long = table.melt(["row", "truth"], ["forest_proba", "tree_proba"], "model", "score")
+    short = long[(long["model"] == "forest_proba") | (long["row"] < 40)].reset_index(drop=True)
+    tables = section(judge(short, resamples=20)).tables
+    assert all("Fewer rows than others have: tree_proba;" in each.note for each in tables)
+    rows = tables[-1].frame.groupby("model")["rows"].max().to_dict()
+    assert rows == {"forest_proba": 60, "tree_proba": 40}
+    assert all("Fewer rows" not in each.note for each in section(judge(long, resamples=20)).tables)

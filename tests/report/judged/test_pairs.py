@@ -1,9 +1,10 @@
 import pytest
 
+from fairtrial.report.judged import pairs
 from fairtrial.report.judged.pairs import all_frame, order_of, section, turned
 from fairtrial.significance import adjust, delong, mcnemar
 from fairtrial.study import judge
-from tests.report.judged.cases import decisions, judged, sections, text_of, two_classes
+from tests.report.judged.cases import decisions, judged, many_sets, sections, text_of, two_classes
 
 PAIRS = [("forest", "tree"), ("forest", "rule"), ("tree", "rule")]
 
@@ -62,3 +63,21 @@ def test_models_that_cannot_be_paired(tmp_path):
     long.to_csv(path, index=False)
     found = section(judge(str(path), stream=True, resamples=20))
     assert text_of(found) == "No pair of models could be tested: no column tells the rows apart."
+
+
+def test_all_pairs_are_drawn_or_it_is_said_how_many(monkeypatch):
+    judgement = judge(many_sets(8), resamples=20)
+    assert len(section(judgement).figures[0].frame) == 8
+    monkeypatch.setattr(pairs, "_MOST_DRAWN", 5)
+    assert section(judgement).figures[0].title.endswith("(the first 5 of 8 pairs)")
+
+
+def test_tests_that_disagree_name_the_data_set():
+    told = text_of(section(judge(many_sets(2, 80), resamples=20)))
+    assert "do not all agree on forest and tree on set " in told
+
+
+def test_the_permutation_test_has_no_interval():
+    frame = all_frame(judged("two classes")).set_index("test")
+    assert frame.loc["permutation test", ["low", "high"]].isna().all().all()
+    assert frame.loc["permutation test", "difference"].notna().all()

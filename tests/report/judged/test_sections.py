@@ -5,7 +5,7 @@ from fairtrial.report.page import render
 from tests.report.judged.cases import TABLES, judged, sections, streamed
 from tests.report.prose import check_prose
 
-ALWAYS = ["answer", "what-was-judged", "measures", "classes", "references"]
+ALWAYS = ["answer", "what-was-judged", "measures", "classes", "methodology", "reproduce", "references"]
 MORE = {
     "two classes": ["pairs", "groups", "calibration", "curves"],
     "labels only": ["pairs"],

@@ -1,3 +1,5 @@
+import pandas as pd
+
 from fairtrial.report.judged.what_was_judged import left_out, models_frame, section
 from fairtrial.study import judge
 from tests.report.judged.cases import judged, lone, sections, text_of, two_classes
@@ -23,6 +25,17 @@ def test_the_file_in_words():
     assert "1 model for" in text_of(sections("one model")["what-was-judged"])
     found = section(judge(lone(40).assign(comment="x"), resamples=20))
     assert "Left alone: comment." in text_of(found)
+
+
+def test_the_positive_class_is_named_with_how_it_was_chosen():
+    assert "The positive class is yes, the second of two in their order." in text_of(sections("two classes")["what-was-judged"])
+    assert "The positive class is no, as asked for." in text_of(section(judge(two_classes(60), positive="no", resamples=20)))
+    assert "positive class" not in text_of(sections("many classes")["what-was-judged"])
+    first, second = two_classes(60).assign(dataset="a"), two_classes(60, seed=3).assign(dataset="b")
+    both = pd.concat([first, second.replace({"yes": "well", "no": "ill"})], ignore_index=True)
+    found = section(judge(both, resamples=20))
+    assert "The positive class differs between data sets" in text_of(found)
+    assert table_of(found, "judged-positive").set_index("data set")["positive class"].to_dict() == {"a": "yes", "b": "well"}
 
 
 def test_every_repair_is_repeated():

@@ -5,6 +5,7 @@ import pytest
 from fairtrial.report.sections import answer, data_sets, ranks, scores, verdict
 from tests.report.prose import check_prose
 from tests.report.result_cases import cases, few_learners, made, skilled_results
+from tests.study.archives import real_results
 
 
 def sections_of(name):
@@ -29,9 +30,13 @@ def test_who_is_ahead_how_sure_and_whether_it_holds():
     mean = results.wide("error_rate")["good"].mean()
     assert f"good has the best mean error rate, {mean:.3f}, and the best mean rank, 1.00." in first
     p = results.verdict().p_value
-    assert sure.startswith(f"The test (wilcoxon) over 8 data sets gives p = {p:.3g}, at most alpha 0.05. The Bayesian test ")
+    test = "Wilcoxon's signed-rank test"
+    assert sure.startswith(
+        f"The test ({test}) over 8 data sets gives p = {p:.3g}, at most alpha 0.05. The Bayesian signed-rank"
+    )
     now = results.wide("error_rate", "class-noise", 0.2)["poor"].mean()
-    assert elsewhere == f"Under class-noise 0.2, poor now comes first, with a mean error rate of {now:.3f}, ahead of good."
+    ahead = f"with the best mean rank, 1.00, and the best mean error rate, {now:.3f}, ahead of good."
+    assert elsewhere == f"Under class-noise 0.2, poor now comes first, {ahead}"
 
 
 def test_the_best_mean_and_the_best_mean_rank_may_be_of_different_learners():
@@ -39,6 +44,36 @@ def test_the_best_mean_and_the_best_mean_rank_may_be_of_different_learners():
     assert results.wide("accuracy").mean().idxmax() == "bayes"
     assert results.verdict().mean_ranks.index[0] == "ridge"
     assert texts(results)[0].endswith("bayes has the best mean accuracy, 0.949, but ridge and near the best mean rank, 2.17.")
+
+
+def test_who_comes_first_by_mean_rank_is_not_said_to_have_the_best_mean():
+    results = cases()["several"]
+    means = results.wide("accuracy", "class-noise", 0.2).mean()
+    lead = results.verdict(condition="class-noise").order[0]
+    told = texts(results)[2]
+    assert (
+        f"{lead} still comes first, with the best mean rank, " in told
+        or f"{lead} now comes first, with the best mean rank, " in told
+    )
+    assert ("the best mean accuracy" in told) == (means.idxmax() == lead)
+
+
+def test_data_sets_that_are_left_out_are_named_with_the_reason():
+    bad = {("iris", "tree"), ("wine", "tree")}
+    results = real_results(lambda dataset, _, learner, *__: "error" if (dataset, learner) in bad else None)
+    first = texts(results)[0]
+    assert first.startswith(
+        "On cancer alone: iris and wine are left out because tree failed there. By accuracy on clean data, "
+    )
+    assert "Over the splits that are left, " in first
+    check_prose([answer.section(results), verdict.section(results)])
+
+
+def test_splits_that_have_not_run_are_counted():
+    results = real_results(lambda dataset, _, __, ___, fold: "missing" if (dataset, fold) == ("wine", 2) else None)
+    assert texts(results)[0].startswith("Of the 15 splits 1 is left out, for not all learners have a value there.")
+    some = real_results(lambda dataset, *_: "missing" if dataset == "wine" else None)
+    assert texts(some)[0].startswith("On 2 of 3 data sets: wine is left out because trials there have not run.")
 
 
 def test_failures_and_what_has_not_run_are_counted():
@@ -51,6 +86,7 @@ def test_one_learner_has_its_mean_and_interval():
     results = few_learners(["tree"], ["iris"])
     told = texts(results)[0]
     assert told.startswith(
+        "There is one learner, so nothing is compared. "
         f"tree has a mean accuracy of {results.wide('accuracy').iloc[0, 0]:.3f} on clean data, with an interval"
     )
 

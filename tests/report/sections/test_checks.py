@@ -20,7 +20,8 @@ def test_every_check_has_a_line_and_every_raised_one_a_part(name):
     assert [part.title.split()[0] for part in section.parts] == raised["number"].tolist()
     assert not (frame["outcome"] == "could not be made").any()
     assert (raised["remedy"] != "").all()
-    assert all(len(part.notes) == 2 for part in section.parts)
+    assert all(part.notes[0].startswith("Why it matters: ") and len(part.notes) == 1 for part in section.parts)
+    assert not any(part.sentences for part in section.parts)
 
 
 @pytest.mark.parametrize("name", cases())

@@ -8,6 +8,7 @@ from fairtrial.report.sections import data_sets
 from fairtrial.study.archive import DataFacts
 from tests.report.prose import check_prose
 from tests.report.result_cases import cases, made
+from tests.study.archives import real_results, real_sources
 
 
 @pytest.mark.parametrize("name", cases())
@@ -46,6 +47,14 @@ def test_the_best_of_each_data_set_is_that_of_the_wide_table():
     assert tables["data-sets-accuracy"].frame.equals(wide.rename_axis(index="data set"))
     assert tables["data-sets-log-loss"].best == "min"
     assert own.loc["cancer", "best"] == "ridge, near"
+
+
+def test_data_sets_are_described_by_their_classes():
+    frame = data_sets.facts_frame(real_results().archive.datasets)
+    for name, (_, y, _) in real_sources().items():
+        sizes = np.bincount(y)
+        assert frame.loc[name, ["rows", "classes", "smallest class"]].tolist() == [len(y), len(sizes), sizes.min()]
+        assert frame.loc[name, "imbalance ratio"] == pytest.approx(sizes.max() / sizes.min())
 
 
 def test_a_smaller_loss_is_better():

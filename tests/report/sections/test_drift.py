@@ -1,11 +1,17 @@
 """The section of drift."""
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
+from fairtrial.report.sections import drift
 from fairtrial.report.sections.drift import section
-from tests.report.drifting import drifting
+from fairtrial.study.archive import ConditionFacts
+from tests.report.drifting import SKILLS, WORN, WORN_ALL, drifting
 from tests.report.prose import check_prose
-from tests.report.result_cases import cases
+from tests.report.result_cases import cases, skilled_results
+from tests.study.archives import CLEAN
 
 
 def test_there_is_none_without_such_a_condition():
@@ -26,7 +32,34 @@ def test_means_and_words_are_those_of_the_errors():
     text = found.sentences[0].text
     assert text.startswith("Under worn at level 0.3 the error rate of steady rises least")
     assert "shaken most" in text
-    assert "most for shaken" in found.sentences[1].text
+    losses = (1 - results.wide("accuracy", "worn")) - (1 - results.wide("accuracy", "clean"))
+    half = stats.t.ppf(0.975, 2) * losses.std(ddof=1) / np.sqrt(3)
+    sure = [name for name in losses if losses[name].mean() - half[name] > 0]
+    assert sure == ["shaken"]
+    assert found.sentences[1].text == "The interval of the loss excludes zero for shaken alone."
+    assert frame["loss high"].to_dict() == pytest.approx((losses.mean() + half).to_dict())
+    assert "most for shaken" in found.sentences[2].text
+
+
+def test_where_nothing_is_lost_that_is_said_without_a_minus_before_zero():
+    skills = dict.fromkeys(("one", "two"), 1.0)
+    moved = ConditionFacts("ps", 1.0, "", {"condition": "prior-shift", "priors": [0.5, 0.5], "part": "test"})
+    both = ConditionFacts("ps-all", 1.0, "", {"condition": "prior-shift", "priors": [0.5, 0.5], "part": "all"})
+    found = section(skilled_results(skills, sets=2, conditions=(CLEAN, moved, both)))
+    check_prose([found])
+    texts = [each.text for each in found.sentences]
+    assert texts[0] == "Under ps the error rate of all learners changes by 0.000."
+    assert "level" not in found.tables[0].frame
+    means = pd.DataFrame({"learner": ["tree", "bayes"], "pD": [-0.03, -0.001]})
+    told = drift._by_pd(means, means).text
+    assert told == "Nothing of what could be learnt is destroyed: pD is at most 0.00, of bayes."
+
+
+def test_without_a_clean_condition_the_remedy_is_said():
+    found = section(skilled_results(SKILLS, sets=3, conditions=(WORN, WORN_ALL)))
+    check_prose([found])
+    assert "has no clean condition" in found.sentences[0].text
+    assert "put a level 0 into the list" in found.sentences[0].text
 
 
 def test_the_figure_names_its_extremes():

@@ -30,6 +30,12 @@ def test_conditions_are_told_with_their_level_unless_there_is_none():
     assert (told_condition(CLEAN), where_words(CLEAN)) == ("clean", "on clean data")
 
 
+def test_a_condition_that_a_study_holds_at_level_one_for_want_of_another_has_no_level():
+    moved = ConditionFacts("ps", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]})
+    assert (told_condition(moved), where_words(moved)) == ("ps", "under ps")
+    assert told_condition(ConditionFacts("noise", 1.0, "", {"condition": "class-noise", "level": 1.0})) == "noise 1"
+
+
 def test_the_main_condition_is_clean_wherever_it_stands():
     noise = condition("class-noise", 0.1)
     assert main_condition([noise, CLEAN]) is CLEAN
@@ -46,7 +52,7 @@ def test_the_judged_measure_is_that_of_the_verdict_or_the_first(declaration, mea
 
 
 def test_keys_are_safe_and_never_alike():
-    assert keys_of(["A b", "a-b", "a_b-2", "</script>", "é", "ü"]) == ["a-b", "a-b-2", "a-b-2-2", "script", "other", "other-2"]
+    assert keys_of(["A b", "a-b", "a_b-2", "</script>", "é", "ü"]) == ["a-b", "a-b-2", "a-b-2-2", "script", "name", "name-2"]
 
 
 def test_names_are_listed_and_cut_when_many():

@@ -37,6 +37,16 @@ def test_the_sentence_counts_who_is_first_under_some_measure():
     assert firsts["first under"].to_dict() == {"tree": 2, "bayes": 2, "rule": 0}
 
 
+def test_infinite_values_are_called_so_and_colours_tell_best_and_worst_apart():
+    results = cases()["several"]
+    endless = [name for name in results.wide("log_loss") if np.isinf(results.wide("log_loss")[name]).all()]
+    told = ranks.infinite_for(results, ["log_loss", "accuracy"])
+    assert told == ({"log_loss": endless} if endless else {})
+    shade = made(ranks, "several").figures[0].chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["range"]
+    red, blue = (int(shade[0][i : i + 2], 16) - int(shade[-1][i : i + 2], 16) for i in (1, 5))
+    assert red < -60 < 60 < blue
+
+
 def test_one_who_is_first_by_all_is_said_to_be():
     results = skilled_results({"good": 0.95, "poor": 0.6})
     found = ranks.section(results)

@@ -7,7 +7,7 @@ from fairtrial.report.sections import run_tables
 from fairtrial.study.archive import LearnerFacts
 from tests.report.checks.made_results import changed, stopped_study
 from tests.report.result_cases import cases
-from tests.study.archives import real_results, real_sources
+from tests.study.archives import real_results
 
 
 def test_counts_of_the_real_study():
@@ -23,14 +23,6 @@ def test_counts_of_the_real_study():
         "trials that failed": 2,
         "trials not run": 8,
     }
-
-
-def test_data_sets_are_described_by_their_classes():
-    frame = run_tables.data_frame(real_results()).set_index("data set")
-    for name, (_, y, _) in real_sources().items():
-        sizes = np.bincount(y)
-        assert frame.loc[name, ["rows", "classes", "smallest class"]].tolist() == [len(y), len(sizes), sizes.min()]
-        assert frame.loc[name, "imbalance"] == pytest.approx(sizes.max() / sizes.min())
 
 
 def test_learners_are_told_by_the_class_that_learns():

@@ -1,9 +1,13 @@
 """The section of the verdict."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from fairtrial.report.compared import judged_scores
 from fairtrial.report.page import figures_of, tables_of
 from fairtrial.report.sections import verdict
+from fairtrial.significance import advise
 from tests.report.prose import check_prose, sentences_of
 from tests.report.result_cases import cases, made, skilled_results
 
@@ -60,12 +64,45 @@ def test_learners_without_scores_are_named():
 def test_the_pair_of_the_effect_is_that_of_the_smallest_p():
     results = cases()["many classes"]
     pairs = results.verdict().pairs()
-    least = pairs.loc[pairs["p_adjusted"].idxmin()]
+    least = pairs.loc[pairs["p_raw"].idxmin()]
+    ahead, behind = (least["first"], least["second"])[:: 1 if least["difference"] > 0 else -1]
     texts = [each.text for each in sentences_of([verdict.section(results)])]
-    assert any(f"(mean difference, {least['first']} against {least['second']})" in text for text in texts)
+    told = f"(mean difference, {ahead} over {behind}) is {abs(least['difference']):.3g}, "
+    assert any(told in text and "the pair with the smallest p" in text for text in texts)
 
 
-def test_without_a_verdict_the_reason_is_a_note():
-    found = made(verdict, "all failed")
-    assert found.sentences[0].text == "There is no verdict on accuracy on clean data."
-    assert found.notes[0].startswith("failures must not be 'exclude'")
+def test_an_effect_is_positive_in_favour_of_the_one_ahead():
+    results = cases()["two apart"]
+    assert results.verdict().order == ("good", "poor")
+    texts = [each.text for each in verdict.section(results).sentences]
+    assert any("(rank biserial correlation, good over poor) is 1" in text for text in texts)
+
+
+def test_without_a_verdict_the_reason_is_said_plainly():
+    found = made(verdict, "all failed").sentences[0].text
+    assert found == "There is no verdict on accuracy on clean data. No trial succeeded, so there is nothing to judge."
+    alone = made(verdict, "one learner").sentences[0].text
+    assert alone == "There is no verdict on accuracy on clean data. There is one learner, so nothing is compared."
+
+
+def test_p_below_alpha_without_a_pair_apart_is_resolved_in_one_breath():
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        table = pd.DataFrame(rng.normal([0, 0.1, 0.2, 0.9], size=(12, 4)), columns=list("abcd"))
+        found = advise(table, posthoc="nemenyi")
+        if found.p_value <= 0.05 and all(p > 0.05 for *_, p in found.comparisons):
+            break
+    told = verdict.finding(judged_scores(found), "score").text
+    assert told.endswith("are not all equally good, but the data do not suffice to say which of them differ.")
+
+
+def test_two_learners_without_a_rope_are_told_what_a_bayesian_test_needs():
+    texts = [each.text for each in made(verdict, "one split").sentences]
+    assert any("needs a region of practical equivalence ([verdict] rope)" in text for text in texts)
+    assert not any("rope" in each.text for each in made(verdict, "two apart").sentences)
+
+
+def test_scores_are_shown_once():
+    keys = [table.key for table in made(verdict, "several").tables]
+    assert "verdict-scores" not in keys
+    assert "verdict-scores" in [table.key for table in made(verdict, "failures").tables]

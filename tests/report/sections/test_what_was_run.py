@@ -35,7 +35,7 @@ def test_one_of_each_is_said_in_the_singular():
 
 def test_a_store_has_tables_of_runs_and_versions_and_failures_where_there_are_some():
     keys = {table.key.removeprefix("what-was-run-") for table in what_was_run.section(stopped_study()).tables}
-    assert keys == {"counts", "data", "learners", "conditions", "settings", "trials", "runs", "versions"}
+    assert keys == {"counts", "learners", "conditions", "settings", "trials", "runs", "versions"}
     assert "what-was-run-failures" in {table.key for table in made(what_was_run, "failures").tables}
 
 

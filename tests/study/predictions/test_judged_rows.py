@@ -5,7 +5,7 @@ from sklearn.metrics import brier_score_loss, cohen_kappa_score, f1_score, log_l
 
 from fairtrial.errors import InputError
 from fairtrial.measures import evaluate, get_measure
-from fairtrial.study.predictions import judged_rows
+from fairtrial.study.predictions import counted_intervals, judged_rows
 from fairtrial.study.predictions.judged_plan import Plan
 from fairtrial.study.predictions.judged_rows import JudgedModel, chosen_measures, intervals, positive_place
 from fairtrial.study.predictions.predictions import read_predictions
@@ -64,6 +64,7 @@ def test_many_rows_are_counted_with_nearly_the_same_intervals(monkeypatch):
     measures = [get_measure(name) for name in ("accuracy", "kappa", "auc", "ks", "brier", "log_loss", "calibration_error")]
     rows = intervals(judged(table), measures, Plan(seed=1))
     monkeypatch.setattr(judged_rows, "MANY_ROWS", 100)
+    monkeypatch.setattr(counted_intervals, "MANY_ROWS", 100)
     counted = intervals(judged(table), measures, Plan(seed=1))
     assert [one.estimate for one in counted] == pytest.approx([one.estimate for one in rows], abs=1e-12)
     assert [one.method for one in counted] == ["wilson", "percentile", "delong", "percentile", "normal", "normal", "percentile"]

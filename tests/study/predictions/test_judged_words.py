@@ -25,7 +25,9 @@ def test_who_is_ahead_and_who_cannot_be_told_apart():
     assert said.startswith("y has the best auc, 0.9 (95 % interval 0.85 to 0.95).")
     assert "It is ahead of x (difference 0.2, interval 0.19 to 0.21, p = 0.001 adjusted)." in said
     assert "It cannot be told apart from z (difference 0.01, interval 0 to 0.02, p = 0.6 adjusted)." in said
-    assert said.endswith("By DeLong's test at level 0.05, p adjusted by Holm's procedure over 3 pairs.")
+    assert said.endswith(
+        "By DeLong's test at level 0.05, p adjusted by Holm's procedure over 3 pairs; intervals are of each pair alone."
+    )
 
 
 def test_smaller_is_better_where_the_measure_says_so():
@@ -51,6 +53,24 @@ def test_an_undefined_p_is_not_told_apart():
     assert "p is undefined" in said
 
 
-@pytest.mark.parametrize(("p", "text"), [(0.05, "p = 0.05"), (0.000099, "p < 0.0001"), (1.0, "p = 1")])
+@pytest.mark.parametrize(("p", "text"), [(0.05, "p = 0.05"), (0.000099, "p = 9.9e-05"), (1.0, "p = 1")])
 def test_p_values_as_printed(p, text):
     assert p_text(p) == text
+
+
+def test_equal_models_share_the_lead_and_are_not_compared_with_each_other():
+    compared = pairs(("x", "y", 0.0, 1.0), ("x", "z", 0.2, 0.01), ("y", "z", 0.2, 0.01))
+    said = words(scores(x=0.9, y=0.9, z=0.7), compared)
+    assert said.startswith("x and y have the best auc, 0.9. x is ahead of z (difference 0.2")
+    assert "It " not in said
+
+
+def test_an_interval_without_zero_is_explained_where_the_adjusted_p_does_not_reject():
+    compared = pairs(("x", "y", 0.1, 0.09), ("x", "z", 0.2, 0.01), ("y", "z", 0.1, 0.09)).assign(p_value=0.03)
+    said = words(scores(x=0.9, y=0.8, z=0.7), compared)
+    assert "from y excludes zero, but p, once adjusted for the number of pairs, does not reject." in said
+    assert "from z" not in said
+
+
+def test_a_lone_model_may_be_worse_than_guessing():
+    assert "That is worse than guessing (0.5)." in words(scores(x=0.2), pairs())

@@ -92,3 +92,32 @@ def test_weights_and_repeats_are_told():
 def test_bad_wishes_are_told(options, told):
     with pytest.raises((InputError, TypeError), match=told):
         judge(example(20), **options)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_truth_of_true_and_false_with_labels_of_one_and_zero(tmp_path, stream):
+    truth = np.array([0, 1] * 30)
+    labels = np.where(np.arange(60) < 12, 1 - truth, truth)
+    path = tmp_path / "p.csv"
+    pd.DataFrame({"truth": truth == 1, "forest": labels}).to_csv(path, index=False)
+    found = judge(str(path), resamples=20, measures="accuracy", stream=stream)
+    assert found.scores["estimate"].tolist() == [0.8]
+    assert "model 'forest' uses other names for the labels of the truth" in " ".join(found.notes)
+
+
+def test_an_unknown_label_is_named():
+    table = pd.DataFrame({"truth": ["yes", "no"] * 10, "forest": ["yes", "maybe"] * 10})
+    with pytest.raises(InputError, match=r"got 'maybe' in column 'forest'.*prediction='forest'"):
+        judge(table)
+
+
+def test_the_text_names_the_positive_class_and_what_is_wrong_with_the_method():
+    told = str(judge(pd.DataFrame({"truth": ["no"] * 95 + ["yes"] * 5, "always": ["no"] * 100}), resamples=20))
+    assert "The positive class is 'yes' (the second of two in their order; --positive LABEL names another)." in told
+    assert "FT002: Models are judged by accuracy" in told
+
+
+def test_notes_of_several_models_are_joined():
+    table = pd.DataFrame({"truth": [0, 1] * 20, "a_proba": [0.2, 0.7] * 20, "b_proba": [0.2, 0.7] * 20})
+    told = judge(table, resamples=20).notes
+    assert "The file has no labels of model 'a' and model 'b': they are their most likely classes." in told

@@ -106,3 +106,24 @@ def test_measures_that_counts_do_not_give(tmp_path, measure, told):
     example(50).to_parquet(tmp_path / "p.parquet")
     with pytest.raises(InputError, match=told):
         judge(tmp_path / "p.parquet", stream=True, measures=[measure])
+
+
+def test_small_files_have_the_intervals_that_they_have_in_memory(tmp_path):
+    """The H measure's bootstrap is biased: BCa mends it in memory, and must where rows are counted."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 300)
+    table = pd.DataFrame({"truth": truth, "m_score": truth + 1.4 * rng.normal(size=300)})
+    path = tmp_path / "p.csv"
+    table.to_csv(path, index=False)
+    lines = [judge(str(path), measures="h_measure", stream=stream).scores.iloc[0] for stream in (False, True)]
+    assert [line["method"] for line in lines] == ["bca", "bca"]
+    width = lines[0]["high"] - lines[0]["low"]
+    assert abs(lines[0]["low"] - lines[1]["low"]) < 0.1 * width
+    assert abs(lines[0]["high"] - lines[1]["high"]) < 0.1 * width
+
+
+def test_decision_scores_of_a_counted_file_are_told_in_a_whole_sentence(tmp_path):
+    path = tmp_path / "p.csv"
+    pd.DataFrame({"truth": [0, 1] * 20, "forest_score": [-2.0, 3.0] * 20}).to_csv(path, index=False)
+    told = "The file has no labels of model 'forest', and its scores are no probabilities: measures of labels are left out."
+    assert told in judge(str(path), stream=True).notes

@@ -51,3 +51,23 @@ def test_what_cannot_be_read_is_told_in_a_sentence(tmp_path):
     refused([tmp_path / "good.csv", tmp_path / "other.csv"], "same columns, got 'oak'")
     refused(3, "must be a file or a frame, got int")
     refused(pd.DataFrame([[1, 2]], columns=["truth", "truth"]), "'truth' more than once")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_semicolons_with_decimal_commas(tmp_path, stream):
+    from fairtrial.study import judge
+
+    path = tmp_path / "p.csv"
+    rows = [(i, i % 2, 0.1 + 0.004 * i + 0.3 * (i % 2)) for i in range(100)]
+    path.write_text("id;truth;forest_proba\n" + "".join(f"{i};{t};{p:.3f}\n".replace(".", ",") for i, t, p in rows))
+    plain = pd.DataFrame(rows, columns=["id", "truth", "forest_proba"]).round(3)
+    found = judge(str(path), resamples=20, measures=["auc", "brier"], stream=stream)
+    assert found.scores["estimate"].tolist() == pytest.approx(
+        judge(plain, resamples=20, measures=["auc", "brier"]).scores["estimate"].tolist()
+    )
+
+
+def test_spreadsheets_are_refused_with_a_remedy(tmp_path):
+    (tmp_path / "p.xlsx").write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"got the spreadsheet 'p.xlsx': save it as CSV"):
+        table_of(str(tmp_path / "p.xlsx"))

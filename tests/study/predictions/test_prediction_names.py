@@ -1,12 +1,14 @@
 import pandas as pd
 import pytest
 
+from fairtrial.errors import InputError
 from fairtrial.study.predictions.prediction_names import (
     ModelColumns,
     called_probability,
     class_of_score,
     label_texts,
     simple,
+    twin_labels,
     wide_models,
 )
 
@@ -72,3 +74,20 @@ def test_numbers_are_models_only_where_nothing_else_is():
     assert [one.name for one in models(x=[0.1, 0.2], y=[0.3, 0.4])] == ["x", "y"]
     assert [one.name for one in models(x=[0.1, 0.2], tree=["a", "b"])] == ["tree"]
     assert models(age=[30, 40]) == ()
+
+
+def test_a_text_cell_does_not_make_a_model_vanish():
+    frame = pd.DataFrame({"forest_proba": [0.1, "n/a", 0.3], "tree_proba": [0.1, 0.2, 0.3]}).astype({"forest_proba": object})
+    told = r"scores of model 'forest' must be numbers, got 'n/a' in column 'forest_proba', line 2 of the table \(1 such lines\)"
+    with pytest.raises(InputError, match=told):
+        wide_models(frame, list(frame), ["a", "b"])
+    frame["forest_proba"], frame["decision_notes"] = [0.5, 0.6, 0.7], ["late", "early", "late"]
+    assert [one.name for one in wide_models(frame, list(frame), ["a", "b"])] == ["forest", "tree"]
+
+
+def test_one_and_zero_are_true_and_false():
+    assert twin_labels(["1"], ["False", "True"]) == {"1": "True"}
+    assert twin_labels(["TRUE", "FALSE"], ["0", "1"]) == {"TRUE": "1", "FALSE": "0"}
+    assert twin_labels(["0", "1", "2"], ["False", "True"]) == {}
+    assert twin_labels(["True"], ["False", "True"]) == {}
+    assert twin_labels(["0", "1"], ["a", "b"]) == {}

@@ -23,7 +23,7 @@ for check, finding in examine(study.run("small.fairtrial", jobs=1, progress=Fals
 ```
 
 ```text
-FT008 raised: The test wilcoxon has 2 data sets on which learners can differ, and should have 6 or more.
+FT008 raised: Wilcoxon's signed-rank test has 2 data sets on which learners can differ, and should have 6 or more.
 FT016 raised: The rows of each data set are split only once: how much another partition would change is not known.
 ```
 

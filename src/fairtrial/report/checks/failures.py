@@ -87,8 +87,8 @@ def incomplete(results: Results) -> Finding:
 @check(
     "FT018",
     title="Learners with warnings",
-    looks_for="trials in which the learner gave warnings, such as scikit-learn's ConvergenceWarning; what this package warns "
-    "of under a condition, whatever the learner, is told but not raised",
+    looks_for="trials in which the learner gave warnings, such as scikit-learn's ConvergenceWarning; what this package "
+    "warns of under a condition, whatever the learner, is told but not raised",
     why="A learner that did not converge is judged below what it can do, and warnings often name a wrong use.",
     remedy="do what the warning says (more iterations, scaled attributes), then run again",
     cite="Pedregosa et al. 2011",
@@ -98,15 +98,15 @@ def warned(results: Results) -> Finding:
     if of_predictions_alone(results):
         return not_applicable(say("A file of predictions does not tell of warnings."))
     lines = warning_lines(results.trials())
+    if lines.empty:
+        return passed(say("No learner gave a warning."))
     of_condition = _of_conditions(lines, results.trials())
     told, lines = lines[of_condition], lines[~of_condition]
-    if lines.empty and len(told):
+    if lines.empty:
         where, warning = named(told["condition"]), told["warning"].iloc[0]
         return passed(
             say("No learner gave a warning; under {where} the condition did: {warning}", where=where, warning=warning)
         )
-    if lines.empty:
-        return passed(say("No learner gave a warning."))
     frame = lines.groupby(["learner", "warning"], sort=False).agg(trials=("dataset", "size"), sets=("dataset", "nunique"))
     frame = frame.reset_index().rename(columns={"sets": "data sets"})
     most = int(frame["trials"].argmax())

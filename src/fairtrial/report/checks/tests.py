@@ -76,8 +76,8 @@ def few_data_sets(results: Results) -> Finding:
         return passed(say("There are data sets enough for {test}.", test=test_words(test)))
     frame = pd.DataFrame({"test": [test], "data sets": [cases], "learners": [learners], "needed": [needed]})
     words = say(
-        "There are, for {test}, {cases} data {noun} on which learners can differ; there should be {needed} or more.",
-        test=test_words(test),
+        "{test} has {cases} data {noun} on which learners can differ, and should have {needed} or more.",
+        test=test_words(test)[:1].upper() + test_words(test)[1:],
         cases=shown(frame, "checks-ft008", 0, "data sets", "{:d}"),
         noun="set" if cases == 1 else "sets",
         needed=shown(frame, "checks-ft008", 0, "needed", "{:d}"),

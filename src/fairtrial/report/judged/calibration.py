@@ -105,7 +105,7 @@ def _side(own: pd.DataFrame) -> tuple[Sentence, ...]:
     sure = own[(own[_LIMITS[0]] > 0) | (own[_LIMITS[1]] < 0)]
     if sure.empty:
         return ()
-    line = int(sure[BIAS].abs().idxmax())
+    line = int(sure.index[int(sure[BIAS].abs().to_numpy().argmax())])
     bias = float(sure[BIAS][line])
     parts: dict[str, Any] = {name: shown(own, KEY, line, column) for name, column in (("mean", _MEAN), ("came", _CAME))}
     side = "too high" if bias > 0 else "too low"

@@ -43,8 +43,9 @@ def section(judgement: Judgement) -> Section | None:
     frame = all_frame(judgement)
     note = (
         "The first model of a pair is the one with the better value of the main measure; the difference is first less second. "
-        "Intervals are of each pair alone; adjusted p: Holm's procedure over the pairs of a data set, for each test. At most: p is the "
-        "smallest that its resamples can give. The permutation test has no interval. The test that decides is the one that fits the main measure."
+        "Intervals are of each pair alone; adjusted p: Holm's procedure over the pairs of a data set, for each test. At its "
+        "floor p is the smallest that the resamples can give: it is at most that. The permutation test has no interval. The "
+        "test that decides is the one that fits the main measure."
     )
     tables = (counts_table(frame), Table(KEY, "Every test of every pair", frame, _FORMATS, note, None, True))
     return Section("pairs", "Paired tests", _words(judgement, frame), _figures(judgement), tables)

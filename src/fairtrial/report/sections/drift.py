@@ -37,8 +37,8 @@ _FORMATS = {"level": "{:g}", "pD": _TWO, **dict.fromkeys(_RATES, _THREE)}
 _ALPHA = 0.05
 _MEANS_NOTE = "Means over the data sets that have both errors; of the loss with Student's 95 % interval over these data sets."
 _NO_CLEAN = (
-    "What the change costs cannot be told, for the study has no clean condition to compare it with: put a level {zero} into the "
-    "list of levels of a condition."
+    "What the change costs cannot be told, for the study has no clean condition to compare it with: put a level {zero} into "
+    "the list of levels of a condition."
 )
 _MOST_COLUMNS = 15
 
@@ -134,7 +134,9 @@ def _losses(means: pd.DataFrame, known: pd.DataFrame) -> Sentence:
     if means.loc[most, "loss"] <= 0:
         words = f"{at} no error rate rises: that of {{learner}} changes by {{loss}}, that of {{last}} by {{worst}}."
     elif means.loc[least, "loss"] <= 0:
-        words = f"{at} the error rate of {{learner}} does not rise (a change of {{loss}}), that of {{last}} rises most, by {{worst}}."
+        words = (
+            f"{at} the error rate of {{learner}} does not rise (it changes by {{loss}}), that of {{last}} most, by {{worst}}."
+        )
     else:
         words = f"{at} the error rate of {{learner}} rises least, by {{loss}}, that of {{last}} most, by {{worst}}."
     return say(words, **parts, **last)

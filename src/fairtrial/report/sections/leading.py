@@ -44,7 +44,7 @@ def by_what(judged: Judged, words: str) -> tuple[str, dict[str, Any]]:
         for names, text in ((ranked, "the best mean rank, {rank}"), (scored, "the best mean {measure}, {mean}"))
         if lead in names
     ]
-    said = f", with {' and '.join(told)}" if told else ", by the signed ranks of the differences"
+    said = f", with {', and '.join(told)}" if told else ", by the signed ranks of the differences"
     return said, {name: part for name, part in parts.items() if "{" + name + "}" in said}
 
 

@@ -27,6 +27,7 @@ _PROCEDURES = {
     "dunnett": "pairs by Dunnett's procedure",
     "holm": "pairs by Holm's procedure",
     "hochberg": "pairs by Hochberg's procedure",
+    "sidak": "pairs by Šidák's procedure",
     "hommel": "pairs by Hommel's procedure",
     "holland": "pairs by Holland's procedure",
     "finner": "pairs by Finner's procedure",

@@ -39,8 +39,8 @@ def section(results: Results) -> Section | None:
     facts, firsts = facts_of(ranks), firsts_of(ranks)
     notes = [f"Measures without ranks here: {', '.join(measure_words(name) for name in left_out)}."] if left_out else []
     notes += [
-        f"{measure_words(name)} is infinite for {listed(who)}: on no data set that all share has it a finite value."
-        for name, who in infinite_for(results, list(means.index)).items()
+        f"{measure_words(name)} is infinite for {listed(who)} on every data set, which leaves no rank."
+        for name, who in infinite_for(results, [*means.index, *left_out]).items()
     ]
     return Section(
         "ranks",
@@ -73,20 +73,29 @@ def infinite_for(results: Results, measures: list[str]) -> dict[str, list[str]]:
     """Measures of which learners have an infinite mean everywhere, so that they have no rank."""
     main, found = main_condition(results.archive.conditions), {}
     for name in measures:
-        table = results.wide(name, main.name, main.level).astype(np.float64)
+        table = _table(results, name, main)
+        if table is None:
+            continue
         endless = [str(each) for each in table.columns if np.isinf(table[each]).any() and not np.isfinite(table[each]).any()]
         if endless:
             found[name] = endless
     return found
 
 
-def _means(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
-    """Means over the data sets that all learners share which have any value; None where the measure cannot be computed."""
+def _table(results: Results, measure: str, condition: ConditionFacts) -> pd.DataFrame | None:
+    """Data sets by learners; None where the measure cannot be computed."""
     try:
-        table = results.wide(measure, condition.name, condition.level)
+        return results.wide(measure, condition.name, condition.level).astype(np.float64)
     except InputError:
         return None
-    finite = table.where(np.isfinite(table.astype(np.float64)))
+
+
+def _means(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
+    """Means over the data sets that all learners share which have any value; None where the measure cannot be computed."""
+    table = _table(results, measure, condition)
+    if table is None:
+        return None
+    finite = table.where(np.isfinite(table))
     given = finite.loc[:, finite.notna().any()]
     return given.dropna().mean().reindex(table.columns)
 
@@ -162,12 +171,14 @@ def _tables(means: pd.DataFrame, ranks: pd.DataFrame, facts: pd.DataFrame, first
 
 
 def _figure(ranks: pd.DataFrame) -> Figure:
-    alt = "A grid of measures by learners; each cell has the rank, from blue, the best, to orange, the worst. The table below has the same."
+    alt = (
+        "A grid of measures by learners; each cell has the rank, blue the best, orange the worst. The table below has the same."
+    )
     return Figure("ranks-map", "Rank of every learner under every measure", draw_rank_map(ranks), alt, ranks.reset_index())
 
 
 def draw_rank_map(ranks: pd.DataFrame) -> Any:
-    """Measures (rows) by learners (columns): a cell with the rank, from blue, the best, to orange, the worst; learners by their mean rank.
+    """Measures (rows) by learners (columns): a cell with the rank, blue the best, orange the worst; learners by mean rank.
 
     >>> import pandas as pd
     >>> chart = draw_rank_map(pd.DataFrame({"tree": [1, 2], "bayes": [2, 1]}, index=["auc", "brier"]))

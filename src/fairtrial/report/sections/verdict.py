@@ -75,7 +75,9 @@ def _shown_elsewhere(results: Results, judged: Judged) -> bool:
     if verdict.unit != "data set" or measure not in results.measures:
         return False
     wide = results.wide(measure, judged.condition.name, judged.condition.level)
-    return scores_of(verdict).rename_axis(index=None).equals(wide.rename_axis(index=None, columns=None))
+    own = scores_of(verdict)
+    same = list(map(str, wide.index)) == list(own.index) and list(map(str, wide.columns)) == list(own.columns)
+    return same and bool(np.allclose(own.to_numpy(), wide.to_numpy(dtype=np.float64), rtol=0, atol=1e-12))
 
 
 def all_judged(results: Results) -> list[Judged]:

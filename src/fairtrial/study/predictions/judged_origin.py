@@ -6,6 +6,7 @@ import hashlib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,9 @@ class Origin:
 
 def origin_of(paths: Sequence[Path], options: Mapping[str, Any]) -> Origin:
     """Of files; of a frame there is no command and no hash."""
-    import fairtrial
-
     files = tuple((path.name, _digest(path)) for path in paths)
     words = ["fairtrial", "judge", *(path.name for path in paths), *_words(options)]
-    return Origin(files, shlex.join(words) if paths else "", fairtrial.__version__)
+    return Origin(files, shlex.join(words) if paths else "", version("fairtrial"))
 
 
 def _digest(path: Path) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from fairtrial._registry import did_you_mean
 from fairtrial.errors import InputError
 from fairtrial.measures.confusion import Confusion
+from fairtrial.study.predictions.judged_positive import Positives, positives_of
 from fairtrial.study.predictions.large_file import LargeFile, name, quoted
 from fairtrial.study.predictions.prediction_checks import Notes, check_predicted, tell_twins
 from fairtrial.study.predictions.prediction_names import ModelColumns, called_probability, label_text, twin_labels
@@ -62,6 +63,11 @@ class LargeModels:
         for true, predicted, count in self.file.rows(f"{query} AND {extra} GROUP BY t, l"):
             table[true, predicted] = count
         return Confusion(table, model.classes, model.positive)
+
+    def positives(self) -> Positives:
+        """The positive class of each data set."""
+        named = {model.dataset: (self.texts, self.positive) for model in self.models}
+        return positives_of(named, self.file.roles, self.given)
 
     def class_counts(self) -> dict[str, dict[str, int]]:
         """The rows of each class of each data set, as the model that predicts the most of them has them."""

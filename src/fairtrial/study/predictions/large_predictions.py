@@ -23,7 +23,6 @@ from fairtrial.study.predictions.judged_checks import methodology
 from fairtrial.study.predictions.judged_curves import MOST_POINTS, gathered
 from fairtrial.study.predictions.judged_order import tell_scores
 from fairtrial.study.predictions.judged_plan import Plan, quiet
-from fairtrial.study.predictions.judged_positive import positives_of
 from fairtrial.study.predictions.judged_tables import (
     CALIBRATION_COLUMNS,
     CLASS_COLUMNS,
@@ -103,8 +102,7 @@ class _Counting:
         main = self.measures[0]
         pairs = large_pair_table(self.every, self.coarse, main, self.plan, self.notes)
         scores = pd.DataFrame(self.scores, columns=list(SCORE_COLUMNS))
-        named = {model.dataset: (self.every.texts, self.every.positive) for model in self.every.models}
-        positives = positives_of(named, self.file.roles, self.every.given)
+        positives = self.every.positives()
         tell_scores(scores, positives, self.notes)
         curves = gathered(
             (dataset, model, str(self._positive()), binned(tally, MOST_POINTS), self._probable(dataset, model))

@@ -99,7 +99,8 @@ def _plain_text(path: Path, lines: int | None = None) -> pd.DataFrame:
     import pandas as pd
 
     how: Any = {"keep_default_na": False, "na_values": _MISSING, "encoding": "utf-8-sig", "nrows": lines}
-    return pd.read_csv(path, sep=separator_of(path), **how)
+    table: pd.DataFrame = pd.read_csv(path, sep=separator_of(path), **how)
+    return table
 
 
 def _with_commas(table: pd.DataFrame) -> list[str]:
