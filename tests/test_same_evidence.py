@@ -84,33 +84,35 @@ def test_a_study_that_ends_or_is_stopped_leaves_those_beside_it_alone(tmp_path, 
     where = {"jobs": 1} if engine == "local" else {"engine": request.getfixturevalue("crowded").address}
     folder, stop, summaries = tmp_path / "folder", threading.Event(), []
     folder.mkdir()
-    patient = whole_study(data=["iris"], conditions=None, learners={"patient": Patient(str(folder)), "bayes": GaussianNB()})
-    thread = threading.Thread(
-        target=lambda: summaries.append(run(patient, tmp_path / "a.fairtrial", progress=False, **where))
-    )
+    small = {"data": ["iris"], "conditions": None, "resampling": {"scheme": "stratified", "folds": 2}}
+    patient = whole_study(learners={"patient": Patient(str(folder)), "bayes": GaussianNB()}, **small)
+    thread = threading.Thread(target=lambda: summaries.append(run(patient, tmp_path / "a.fairtrial", progress=False, **where)))
     thread.start()
-    wait_for(folder / "begun")
-    short = whole_study(data=["iris"], conditions=None, learners={"sleepy": Sleepy()})
-    assert str(run(short, tmp_path / "b.fairtrial", progress=False, **where)).startswith("all 6 trials are stored")
+    begun = wait_for(folder)
+    short = whole_study(learners={"sleepy": Sleepy()}, **small)
+    assert str(run(short, tmp_path / "b.fairtrial", progress=False, **where)).startswith("all 2 trials are stored")
     stopped = run(short, tmp_path / "c.fairtrial", progress=Watching(1, stop.set), stop=stop, **where)
     assert stopped.failed == 0
+    assert [psutil.pid_exists(each) for each in begun] == [True] * len(begun)
     (folder / "end").touch()
     thread.join(120)
-    assert [(each.done, each.failed) for each in summaries] == [(12, 0)]
+    assert [(each.done, each.failed) for each in summaries] == [(4, 0)]
 
 
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory):
     """One worker process that runs several chunks at once."""
-    with loopback(tmp_path_factory.mktemp("crowded"), 1, "--nthreads", "3") as here:
+    with loopback(tmp_path_factory.mktemp("crowded"), 1, "--nthreads", "4") as here:
         yield here
 
 
-def wait_for(file):
+def wait_for(folder):
+    """The processes in which trials wait, once there is one."""
     until = time.monotonic() + 60
-    while not file.exists():
+    while not (begun := [int(each.name) for each in folder.iterdir()]):
         assert time.monotonic() < until
         time.sleep(0.02)
+    return begun
 
 
 def coordinator(path, mark):

@@ -145,7 +145,7 @@ class TestRoc:
     def test_is_square_with_the_diagonal(self):
         chart = drawn("roc").to_dict()
         assert chart["width"] == chart["height"]
-        assert [{"fpr": 0, "tpr": 0}, {"fpr": 1, "tpr": 1}] in [list(rows) for rows in chart["datasets"].values()]
+        assert [{"fpr": 0, "tpr": 0}, {"fpr": 1, "tpr": 1}] in map(list, chart["datasets"].values())
 
     def test_lines_follow_the_rows(self):
         assert all("order" in part["encoding"] for part in parts(drawn("roc").to_dict()) if "color" in part["encoding"])
@@ -174,7 +174,7 @@ class TestPrecisionRecall:
     def test_the_base_rate_is_drawn_and_told(self):
         chart = drawn("precision-recall").to_dict()
         assert chart["title"]["subtitle"] == ["Dashed: the base rate, 0.500"]
-        assert [{"recall": 0, "precision": 0.5}, {"recall": 1, "precision": 0.5}] in [list(rows) for rows in chart["datasets"].values()]
+        assert [{"recall": 0, "precision": 0.5}, {"recall": 1, "precision": 0.5}] in map(list, chart["datasets"].values())
 
     def test_the_curve_is_carried_to_recall_0(self):
         first = next(row for row in rows(drawn("precision-recall")) if row.get("learner") == "tree")
@@ -185,7 +185,7 @@ class TestCost:
     def test_the_trivial_lines_are_drawn_and_named(self):
         chart = drawn("cost").to_dict()
         for line in ([(0, 0), (0.5, 0.5)], [(0.5, 0.5), (1, 0)]):
-            assert [{"probability_cost": x, "expected_cost": y} for x, y in line] in [list(rows) for rows in chart["datasets"].values()]
+            assert [{"probability_cost": x, "expected_cost": y} for x, y in line] in map(list, chart["datasets"].values())
         assert all(f">always {word}</text>" in svg(drawn("cost")) for word in ("negative", "positive"))
 
     def test_lines_of_thresholds_are_drawn_where_given(self):

@@ -26,14 +26,14 @@ class Sleepy(GaussianNB):
 
 
 class Patient(GaussianNB):
-    """Naive Bayes that says that it has begun, and waits until it may end."""
+    """Naive Bayes that leaves the number of its process in a folder, and waits until it may end."""
 
     def __init__(self, folder=""):
         super().__init__()
         self.folder = folder
 
     def fit(self, X, y):
-        Path(self.folder, "begun").touch()
+        Path(self.folder, str(os.getpid())).touch()
         while not Path(self.folder, "end").exists():
             time.sleep(0.02)
         return super().fit(X, y)

@@ -100,9 +100,7 @@ def test_a_chunk_gets_the_guard_that_holds_its_data(pool, threads, notes, tmp_pa
     other = Dataset.of(rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30), name="other")
     release = str(tmp_path / "release")
     both = [
-        threads.submit(
-            pool.run, "one", chunk_of(Trouble("tell and wait", note=notes[place], folder=release), data=data), data
-        )
+        threads.submit(pool.run, "one", chunk_of(Trouble("tell and wait", note=notes[place], folder=release), data=data), data)
         for place, data in enumerate((dataset(), other))
     ]
     processes = [told(note)["pid"] for note in notes[:2]]
@@ -127,7 +125,8 @@ def _ends_not(thread):
     return thread.is_alive()
 
 
-def test_guards_in_use_do_not_end(pool, notes, monkeypatch):
+@pytest.mark.usefixtures("notes")
+def test_guards_in_use_do_not_end(pool, monkeypatch):
     monkeypatch.setattr(guard_pool, "IDLE_SECONDS", 0.1)
     assert is_right(pool.run("one", chunk_of("linger"), dataset())[0])
 

@@ -140,12 +140,12 @@ def folder(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-IMPORTS = {
+IMPORTS = (
     "import walk_helper\ndef use(x): return walk_helper.help(x)",
     "from walk_helper import help\ndef use(x): return help(x)",
     "def use(x):\n    import walk_helper\n    return walk_helper.help(x)",
     "def use(x):\n    from walk_helper import help\n    return help(x)",
-}
+)
 
 
 @pytest.mark.parametrize("text", IMPORTS)

@@ -5,7 +5,8 @@ from fairtrial.study.trial.file_names import named_from_package
 
 def test_the_longest_folder_goes_first(monkeypatch):
     monkeypatch.setattr(sys, "path", ["", "/", "/home/me", "/home/me/lib/", "/home/me/library"])
-    text = 'File "/home/me/lib/pack/a.py", line 1\n  File "/home/me/b.py", line 2\n  File "/home/me/library/c.py"\n  File "/etc/d.py"'
-    assert named_from_package(text) == (
-        'File "pack/a.py", line 1\n  File "b.py", line 2\n  File "c.py"\n  File "/etc/d.py"'
+    text = (
+        'File "/home/me/lib/pack/a.py", line 1\n  File "/home/me/b.py", line 2\n  '
+        'File "/home/me/library/c.py"\n  File "/etc/d.py"'
     )
+    assert named_from_package(text) == ('File "pack/a.py", line 1\n  File "b.py", line 2\n  File "c.py"\n  File "/etc/d.py"')

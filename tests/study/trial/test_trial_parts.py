@@ -157,7 +157,7 @@ class Emptied(Condition):
 
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_a_condition_that_leaves_no_row_of_a_part_is_told_so(part):
-    with pytest.raises(InputError, match=rf"Emptied\(.*must leave at least 1 of the 75 rows of the {part} part, got none: take"):
+    with pytest.raises(InputError, match=rf"Emptied\(.*must leave at least 1 of the 75 rows of the {part} part, got none"):
         parts_of(DATA, ROWS, Emptied(part=part), 1)
 
 

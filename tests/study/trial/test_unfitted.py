@@ -64,7 +64,7 @@ def test_one_that_scikit_learn_would_not_clone_is_made_anew_with_its_parameters_
 @pytest.mark.parametrize(
     "outer",
     [
-        lambda inner: Prepared(inner),
+        Prepared,
         lambda inner: make_pipeline(StandardScaler(), inner),
         lambda inner: VotingClassifier([("one", inner), ("two", GaussianNB())]),
     ],
@@ -88,7 +88,7 @@ def test_both_ends_of_the_way_to_a_trial_send_nothing_that_was_learnt():
 def test_one_without_parameters_is_copied_unless_it_has_learnt():
     assert isinstance(unfitted(Plain()), Plain)
     for learner in (Plain().fit(X, Y), Prepared(Plain().fit(X, Y))):
-        with pytest.raises(InputError, match="mine must not have learnt before, got Plain with classes_, .*: hand over one"):
+        with pytest.raises(InputError, match=r"mine must not have learnt before, got Plain with classes_, .*: hand over one"):
             unfitted(learner, "mine")
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.report.compare import scores_of
 from fairtrial.report.section import Figure, Section
 from fairtrial.report.sections.basis import resting
 from fairtrial.report.sections.method_words import choice_words, effect_words, test_words
@@ -27,6 +26,7 @@ from fairtrial.report.sections.verdict_tables import (
     further_tables,
     judged as judged_under,
     learners_table,
+    shown_elsewhere,
 )
 from fairtrial.report.sentence import Sentence, say, shown
 
@@ -54,7 +54,7 @@ def section(results: Results) -> Section:
     parts = tuple(_part(each, words) for each in others)
     if main.verdict is None:
         return Section("verdict", "The verdict", (_none(main, words),), (), (), (), parts)
-    further = further_tables(main, scores_elsewhere=_shown_elsewhere(results, main))
+    further = further_tables(main, scores_elsewhere=shown_elsewhere(results, main, judged_measure(results)))
     tables = (facts_table(main), learners_table(main), *further)
     return Section(
         "verdict",
@@ -65,19 +65,6 @@ def section(results: Results) -> Section:
         main.verdict.findings[1:],
         parts,
     )
-
-
-def _shown_elsewhere(results: Results, judged: Judged) -> bool:
-    """Whether the section of data sets has a table of the same scores."""
-    verdict = judged.verdict
-    assert verdict is not None
-    measure = judged_measure(results)
-    if verdict.unit != "data set" or measure not in results.measures:
-        return False
-    wide = results.wide(measure, judged.condition.name, judged.condition.level)
-    own = scores_of(verdict)
-    same = list(map(str, wide.index)) == list(own.index) and list(map(str, wide.columns)) == list(own.columns)
-    return same and bool(np.allclose(own.to_numpy(), wide.to_numpy(dtype=np.float64), rtol=0, atol=1e-12))
 
 
 def all_judged(results: Results) -> list[Judged]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairtrial.report.checks.kept import verdict_of
 from fairtrial.report.compare import scores_of
 from fairtrial.report.section import Table
@@ -178,3 +180,15 @@ def further_tables(judged: Judged, *, scores_elsewhere: bool = False) -> tuple[T
         ),
     )
     return tables[:-1] if scores_elsewhere else tables
+
+
+def shown_elsewhere(results: Results, judged: Judged, measure: str) -> bool:
+    """Whether the section of data sets has a table of the same scores."""
+    verdict = judged.verdict
+    assert verdict is not None
+    if verdict.unit != "data set" or measure not in results.measures:
+        return False
+    wide = results.wide(measure, judged.condition.name, judged.condition.level)
+    own = scores_of(verdict)
+    same = list(map(str, wide.index)) == list(own.index) and list(map(str, wide.columns)) == list(own.columns)
+    return same and bool(np.allclose(own.to_numpy(), wide.to_numpy(dtype=np.float64), rtol=0, atol=1e-12))
