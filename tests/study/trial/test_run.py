@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -450,3 +451,25 @@ def test_gaps_reach_learners_that_take_them():
     assert only(IRIS, Prepared(GaussianNB()), MissingValues(0.2, part="all")).status == "ok"
     failed = only(IRIS, GaussianNB(), MissingValues(0.2, part="all"))
     assert "NaN" in failed.message
+
+
+class Setting(GaussianNB):
+    """Notes a setting that it meets, and sets it otherwise."""
+
+    met: ClassVar[list[str]] = []
+
+    def fit(self, X, y):
+        Setting.met.append(np.geterr()["divide"])
+        np.seterr(divide="raise")
+        warnings.simplefilter("ignore")
+        return super().fit(X, y)
+
+
+def test_what_is_set_while_a_learner_warms_up_holds_in_no_trial(monkeypatch):
+    monkeypatch.setattr(run_module, "_warm", set())
+    monkeypatch.setattr(Setting, "met", [])
+    filters = list(warnings.filters)
+    with np.errstate(divide="warn"):
+        assert only(IRIS, Setting()).status == "ok"
+    assert Setting.met[:2] == ["warn", "warn"]
+    assert list(warnings.filters) == filters
