@@ -118,6 +118,9 @@ def test_guards_that_nobody_uses_end_after_a_while(pool, notes, monkeypatch):
     assert not [each for each in threading.enumerate() if each.name == "fairtrial-idle" and _ends_not(each)]
     pool.run("one", teller(notes[1]), dataset())
     assert is_gone(told(notes[1])["warden"]), "they are watched again"
+    pool.run("one", teller(notes[2]), dataset())
+    pool.end("one")
+    assert is_gone(told(notes[2])["warden"])
 
 
 def _ends_not(thread):

@@ -92,18 +92,18 @@ class GuardPool:
         return Guard()
 
     def _give_back(self, guard: Guard, run: str, stop: threading.Event) -> None:
-        with self._lock:
-            ended = stop.is_set()
-            if not ended:
-                self._idle.append(_Idle(guard, run, time.monotonic()))
-        if ended:
+        if not self._keep(guard, run, unless=stop):
             guard.rest()
             self._keep(guard, run)
-        self._watch()
 
-    def _keep(self, guard: Guard, run: str) -> None:
+    def _keep(self, guard: Guard, run: str, unless: threading.Event | None = None) -> bool:
+        """Have it wait for the next chunk, unless its run has ended in the meantime; whether it does."""
         with self._lock:
+            if unless is not None and unless.is_set():
+                return False
             self._idle.append(_Idle(guard, run, time.monotonic()))
+        self._watch()
+        return True
 
     def _watch(self) -> None:
         """Have a thread end what has been idle for too long; it ends when nothing is idle."""
