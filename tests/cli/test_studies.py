@@ -186,8 +186,8 @@ def test_tables_have_4_digits_and_units_and_csv_has_all_digits(run, finished):
     assert "fit (ms)" in shown("times")
     assert "memory (MB)" in shown("times")
     accuracy = exact.scores("accuracy")["value"]
-    told = pd.read_csv(io.StringIO(shown("scores", "--measure", "accuracy", "--csv")))["value"]
-    assert told.tolist() == accuracy.tolist()
+    told = pd.read_csv(io.StringIO(shown("scores", "--measure", "accuracy", "--csv")), dtype=str)["value"]
+    assert [float(text) for text in told] == accuracy.tolist()
     header, *lines = shown("robustness").splitlines()
     assert re.split(r"  +", header) == [
         *["condition", "level", "dataset", "learner", "clean", "noisy", "rla (low to high)", "ela (low to high)"]

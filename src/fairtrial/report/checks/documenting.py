@@ -41,6 +41,7 @@ group `fairtrial.checks` of your package:
 from fairtrial.report.checks import check, passed, raised
 from fairtrial.report.sentence import say
 
+
 @check(
     "LAB001",
     title="Study without a seed of its own",
