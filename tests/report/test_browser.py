@@ -169,10 +169,10 @@ def test_downloads_give_what_is_shown_at_full_precision(show, file):
     expected = pages.small_table().frame
     assert small["learner"].tolist() == expected["learner"].tolist()
     assert small["mean"].tolist() == ["9", "10", "-1.5", "", repr(1 / 3)]
-    long = pd.read_csv(io.BytesIO(saved(page, "[data-csv=grid-long]", "long.csv")))
-    assert long["mean"].tolist() == pages.long_table().frame["mean"].tolist()
-    frame = pd.read_csv(io.BytesIO(saved(page, "[data-figure-csv=curves-roc]", "curves-roc.csv")))
-    assert frame.to_dict("list") == {"learner": ["tree", pages.IMAGE], "auc": [1 / 3, 0.5]}
+    long = pd.read_csv(io.BytesIO(saved(page, "[data-csv=grid-long]", "long.csv")), dtype=str)
+    assert [float(text) for text in long["mean"]] == pages.long_table().frame["mean"].tolist()
+    frame = pd.read_csv(io.BytesIO(saved(page, "[data-figure-csv=curves-roc]", "curves-roc.csv")), dtype=str)
+    assert frame.to_dict("list") == {"learner": ["tree", pages.IMAGE], "auc": [repr(1 / 3), "0.5"]}
     cost = pd.read_csv(io.BytesIO(saved(page, "[data-figure-csv=curves-cost]", "curves-cost.csv")))
     assert set(cost["learner"]) == {"tree", pages.IMAGE}
 

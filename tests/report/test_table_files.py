@@ -56,7 +56,7 @@ def test_a_table_without_lines_is_a_csv_alone(tmp_path):
 
 def test_a_file_in_the_way_is_told(tmp_path):
     (tmp_path / "taken").write_text("")
-    with pytest.raises(InputError, match="folder must be one that can be made"):
+    with pytest.raises(InputError, match="folder must be a folder, got the file"):
         write_tables([], tmp_path / "taken")
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial import _check
-from fairtrial.errors import InputError
 from fairtrial.report import comparison
-from fairtrial.report.saving import SUFFIXES, save
+from fairtrial.report.saving import SUFFIXES, made_folder, save
 from fairtrial.report.tables import Mark, to_latex, to_markdown
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def write_comparison(verdict: Verdict, folder: str | Path, formats: Iterable[str
     ['scores.csv', 'pairs.csv', 'ranks.csv', 'table.tex', 'table.md', 'verdict.txt']
     """
     suffixes = _suffixes(formats)
-    target = _made(Path(folder))
+    target = made_folder(Path(folder))
     paths = []
     for name, text in texts(verdict).items():
         paths.append(target / name)
@@ -125,13 +124,3 @@ def _suffixes(formats: Iterable[str]) -> list[str]:
     for name in names:
         _check.one_of("formats", str(name).lower().removeprefix("."), FORMATS)
     return list(dict.fromkeys("." + name.lower().removeprefix(".") for name in names))
-
-
-def _made(folder: Path) -> Path:
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"folder must be a folder, got the file {str(folder)!r}: name another one")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({error.strerror}): name another") from None
-    return folder

@@ -9,7 +9,7 @@ from pathlib import Path
 from fairtrial import _check
 from fairtrial.errors import InputError
 from fairtrial.report.page import figures_of
-from fairtrial.report.saving import SUFFIXES, save
+from fairtrial.report.saving import SUFFIXES, made_folder, save
 from fairtrial.report.section import Section
 
 FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
@@ -35,7 +35,7 @@ def write_figures(sections: Sequence[Section], folder: str | Path, formats: str 
     for figure in figures:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", figure.key):
             raise InputError(f"the key of a figure must be lower case letters, digits and hyphens, got {figure.key!r}")
-    target = _made(Path(folder))
+    target = made_folder(Path(folder))
     return [save(figure.chart, target / f"{figure.key}{suffix}") for figure in figures for suffix in suffixes]
 
 
@@ -46,13 +46,3 @@ def _suffixes(formats: str | Iterable[str]) -> list[str]:
     for name in plain:
         _check.one_of("formats", name, FORMATS)
     return list(dict.fromkeys(f".{name}" for name in plain))
-
-
-def _made(folder: Path) -> Path:
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"folder must be a folder, got the file {str(folder)!r}: name another one")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({error.strerror}): name another") from None
-    return folder

@@ -40,3 +40,14 @@ def save(chart: Any, path: str | Path) -> Path:
     check_picture_path(path)
     chart.save(str(path), format=suffix[1:], **_OPTIONS.get(suffix, {}))
     return path
+
+
+def made_folder(folder: Path) -> Path:
+    """The folder, which is made where it is not there."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"folder must be a folder, got the file {str(folder)!r}: name another one")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({error.strerror}): name another") from None
+    return folder

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from fairtrial import _check
-from fairtrial.errors import InputError
 from fairtrial.report.page import tables_of
+from fairtrial.report.saving import made_folder
 from fairtrial.report.section import Section, Table
 from fairtrial.report.tables import to_latex, to_markdown
 
@@ -40,7 +40,7 @@ def write_tables(sections: Sequence[Section], folder: str | Path, formats: Itera
     <BLANKLINE>
     """
     wanted = _formats(formats)
-    target = _made(Path(folder))
+    target = made_folder(Path(folder))
     paths = []
     for table in tables_of(sections):
         for suffix in wanted:
@@ -82,12 +82,3 @@ def _formats(formats: Iterable[str]) -> list[str]:
     for name in found:
         _check.one_of("formats", name, FORMATS)
     return list(dict.fromkeys(found))
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        told = error.strerror or "no folder can be made there"
-        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({told}): name another") from None
-    return folder
