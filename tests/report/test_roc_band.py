@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import kstwo, norm
-from statsmodels.stats.proportion import proportion_confint
+from scipy.stats import binomtest, kstwo, norm
 
 from fairtrial.errors import InputError
 from fairtrial.measures import roc_curve
@@ -58,9 +57,10 @@ def test_the_whole_true_curve_lies_within_as_often_as_promised():
 def test_the_band_of_points_joins_wilsons_limits():
     curve = drawn(np.random.default_rng(2), 20, 20)
     band = roc_band(curve, 20, 20, of="points")
-    alpha = 1 - np.sqrt(0.95)
     for fpr, tpr in curve.groupby("fpr")["tpr"].max().items():
-        (left, _), (_, top) = (proportion_confint(round(20 * each), 20, alpha, "wilson") for each in (fpr, tpr))
+        (left, _), (_, top) = (
+            binomtest(round(20 * each), 20).proportion_ci(np.sqrt(0.95), method="wilson") for each in (fpr, tpr)
+        )
         left = max(left, 0.0)
         assert np.isclose(band.loc[np.isclose(band["fpr"], left), "high"], top).any()
 
