@@ -153,7 +153,7 @@ def overhead(folder: Path) -> list[tuple[str, str, str, bool]]:
     plain = min(seconds(lambda: bare_in_two(splits)) for _ in range(5)) / 2000
     short, long = wall(10), wall(30)
     each, whole = (2e3 * (took - plain) for took in ((long - short) / 4000, short / 2000))
-    told = f"{each:.2f} ms; {whole:.2f} ms with planning and start shared by 2,000 trials (plain loop {2e3 * plain:.2f} ms a trial)"
+    told = f"{each:.2f} ms; {whole:.2f} ms with planning and start, by 2,000 trials (plain loop {2e3 * plain:.2f} ms a trial)"
     return [("overhead of a trial with 2 workers over the plain loop in 2 processes", told, "below 0.5 ms", each < 0.5)]
 
 
