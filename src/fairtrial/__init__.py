@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fairtrial.report.report import write_report as write_report
     from fairtrial.study import Study as Study, open_results as open_results
 
-_PARTS = ("conditions", "data", "errors", "learners", "measures", "report", "resampling", "significance", "study")
+_PARTS = ("conditions", "data", "errors", "learners", "measures", "report", "reproduce", "resampling", "significance", "study")
 _NAMES = {"Study": "study", "draw": "report.draw", "open_results": "study", "write_report": "report.report"}
 
 __version__ = version("fairtrial")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -193,24 +194,33 @@ def titled(title: str, *subtitle: str) -> Any:
 
 
 def finished(chart: Any) -> Any:
-    """The chart in the look of all figures."""
-    return (
-        chart.configure(font=FONT, background="white", padding=12)
-        .configure_title(
+    """The chart in the look of all figures; set at once, for each setting would copy the whole chart."""
+    import altair as alt
+
+    lines = {"gridColor": "#E9E9E9", "tickColor": "#B5B5B5", "domainColor": "#B5B5B5"}
+    return chart.configure(
+        font=FONT,
+        background="white",
+        padding=12,
+        title=alt.TitleConfig(
             anchor="start", frame="group", fontSize=17, subtitleFontSize=12.5, subtitleColor=GREY, offset=14, subtitlePadding=5
-        )
-        .configure_axis(
-            labelFontSize=12,
-            titleFontSize=13,
-            titleFontWeight="normal",
-            titlePadding=9,
-            labelFlush=False,
-            tickCount=5,
-            gridColor="#E9E9E9",
-            tickColor="#B5B5B5",
-            domainColor="#B5B5B5",
-        )
-        .configure_legend(labelFontSize=12.5, titleFontSize=12.5, offset=14, columnPadding=24)
-        .configure_header(labelFontSize=13, labelFontWeight="bold", title=None)
-        .configure_view(stroke="#D0D0D0")
+        ),
+        axis=alt.AxisConfig(
+            labelFontSize=12, titleFontSize=13, titleFontWeight="normal", titlePadding=9, labelFlush=False, tickCount=5, **lines
+        ),
+        legend=alt.LegendConfig(labelFontSize=12.5, titleFontSize=12.5, offset=14, columnPadding=24),
+        header=alt.HeaderConfig(labelFontSize=13, labelFontWeight="bold", title=None),
+        view=alt.ViewConfig(stroke="#D0D0D0"),
     )
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Charts that are built inside are not held against the schema of Vega-Lite, part by part: the tests do that.
+
+    A report of some fifty charts would spend a third of its time on it.
+    """
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(False):
+        yield

@@ -14,6 +14,7 @@ from fairtrial.measures.measure import Measure, get_measure
 from fairtrial.report.places import lines_of
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results import split_spread
+from fairtrial.study.results.shared_splits import on_shared_splits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +36,8 @@ def level_means(
     """A line for each of these conditions and each learner: the mean with an interval.
 
     Over several data sets it is the mean of their means, with Student's interval, over the data sets on which every learner has
-    a score under all of these conditions. On one data set it is the mean over splits, their variance corrected for the overlap
-    of training rows (Nadeau & Bengio 2003).
+    a score under all of these conditions. On one data set it is the mean over the splits that learners share, their variance
+    corrected for the overlap of training rows (Nadeau & Bengio 2003); a learner that failed there has none.
     """
     import pandas as pd
 
@@ -72,7 +73,7 @@ def _over_splits(
     options: dict[str, Any],
 ) -> list[tuple[Any, ...]]:
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-        scores = results.scores(measure, **options)
+        scores = on_shared_splits(results.scores(measure, **options))
     scores = scores[scores["dataset"] == dataset]
     lines: list[tuple[Any, ...]] = []
     for condition in conditions:

@@ -31,7 +31,7 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
     from markupsafe import Markup
 
     _check_keys(sections)
-    charts = {figure.key: figure.chart.to_dict() for figure in figures_of(sections)}
+    charts = {figure.key: described(figure) for figure in figures_of(sections)}
     scripts = [_resource("theme.js"), _vega() if charts else "window.vegaEmbed = null;", _resource("page.js")]
     return str(
         _environment()
@@ -58,6 +58,13 @@ def figures_of(sections: Sequence[Section]) -> Iterator[Figure]:
     for section in sections:
         yield from section.figures
         yield from figures_of(section.parts)
+
+
+def described(figure: Figure) -> dict[str, Any]:
+    """A figure's chart in the words of Vega-Lite, with the figure's title: alone it must still say what it is about."""
+    chart: dict[str, Any] = figure.chart.to_dict(validate=False)
+    own = chart.get("title")
+    return chart | {"title": {**(own if isinstance(own, dict) else {}), "text": figure.title}}
 
 
 def tables_of(sections: Sequence[Section]) -> Iterator[Table]:

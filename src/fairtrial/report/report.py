@@ -121,6 +121,13 @@ def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle:
 
 def gathered(results: Reported) -> tuple[list[Section], str, str]:
     """The sections, the title and the line under it: of results, of a judgement on predictions, or of a verdict on scores."""
+    from fairtrial.report.drawing import unchecked
+
+    with unchecked():
+        return _gathered(results)
+
+
+def _gathered(results: Reported) -> tuple[list[Section], str, str]:
     from fairtrial.report import compared
     from fairtrial.report.judged import sections as judged
     from fairtrial.significance import Verdict

@@ -70,6 +70,24 @@ def test_intervals_are_those_of_the_delta_method():
     assert line.ela_low == 0  # no loss is below it
 
 
+def test_a_learner_that_failed_on_a_data_set_has_no_loss_there_and_a_split_that_one_lacks_counts_for_none():
+    def fate(dataset, condition, learner, _, fold):
+        if condition.level and dataset == "iris" and learner == "tree" and fold == 2:
+            return "crash"
+        return "missing" if dataset == "wine" and learner == "tree" and not condition.level and fold == 0 else None
+
+    results = real_results(fate)
+    found = results.robustness("class-noise").set_index(["dataset", "learner"])
+    assert ("iris", "tree") not in found.index
+    assert set(found.loc["iris", "splits"]) == {5}
+    assert set(found.loc["wine", "splits"]) == {4}
+    trials = results.trials()
+    own = trials[(trials["dataset"] == "wine") & (trials["learner"] == "bayes") & (trials["fold"] > 0)]
+    for name, level in (("clean", 0.0), ("noisy", own["level"].max())):
+        ran = results.archive.predictions(own.loc[own["level"] == level, "trial"].tolist())
+        assert found.loc[("wine", "bayes"), name] == pytest.approx(np.mean([np.mean(x.truth == x.prediction) for x in ran]))
+
+
 def test_means_over_data_sets_are_students():
     hits = {
         "a": {"tree": (80, 76), "rule": (60, 50)},
@@ -110,7 +128,7 @@ def test_data_sets_are_shared_level_by_level():
 
 
 def test_only_splits_with_both_trials_count():
-    results = real_results(lambda _, condition, __, ___, fold: "timeout" if condition.level and fold == 2 else None)
+    results = real_results(lambda _, condition, __, ___, fold: "missing" if condition.level and fold == 2 else None)
     found = results.robustness("class-noise", "balanced_accuracy")
     assert set(found["splits"]) == {4}
     scores = results.scores("balanced_accuracy")

@@ -13,6 +13,7 @@ from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import get_measure
 from fairtrial.report.level_means import share_tested
 from fairtrial.report.sections.naming import told_condition
+from fairtrial.study.results.shared_splits import on_shared_splits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,14 +58,12 @@ def by_data_set(results: Results, scores: pd.DataFrame) -> pd.DataFrame:
 
     The variance of a mean over J splits is (1 / J + share / (1 - share)) times that of the scores, with Student's t for J - 1
     degrees of freedom, where `share` is that of the rows tested on: splits overlap in their training rows (Nadeau & Bengio
-    2003). A mean is NaN where a trial failed; limits are NaN with one split.
+    2003). Splits are those that all learners share, as in `Results.wide`; a mean is NaN where a trial failed. Limits are NaN
+    with one split.
     """
-    grouped = scores.assign(failed=~scores["status"].isin(("ok", "missing"))).groupby(
-        _PLACE, sort=False, observed=True, dropna=False
-    )
-    found = grouped.agg(mean=("value", "mean"), var=("value", "var"), splits=("value", "count"), failed=("failed", "any"))
-    found = found.reset_index()
-    mean = np.where(found["failed"], np.nan, found["mean"].to_numpy(dtype=np.float64))
+    grouped = on_shared_splits(scores).groupby(_PLACE, sort=False, observed=True, dropna=False)
+    found = grouped.agg(mean=("value", "mean"), var=("value", "var"), splits=("value", "count")).reset_index()
+    mean = found["mean"].to_numpy(dtype=np.float64)
     shares = {each.name: _share_tested(results, each.name) for each in results.archive.datasets}
     share = np.array([shares[str(name)] for name in found["dataset"]], dtype=np.float64)
     count = found["splits"].to_numpy(dtype=np.float64)

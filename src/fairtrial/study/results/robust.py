@@ -15,6 +15,7 @@ from fairtrial.measures import ela, rla
 from fairtrial.measures.measure import Measure, get_measure
 from fairtrial.study.archive import Archive, ConditionFacts
 from fairtrial.study.results.choosing import CLEAN, chosen_names, under
+from fairtrial.study.results.shared_splits import on_shared_splits
 from fairtrial.study.results.split_spread import half_width, mean_half_width, share_tested
 
 if TYPE_CHECKING:
@@ -28,18 +29,20 @@ def losses(
 ) -> pd.DataFrame:
     """A line for each data set, condition, level and learner: means without and with the change, RLA and ELA with intervals.
 
-    Only splits with both scores count. Intervals by the delta method, the variance over splits being corrected for their
+    A learner that failed on a data set under either has no line there, and splits count that all others share under both: means
+    are those of `Results.wide` where every trial ran. Intervals by the delta method, the variance over splits being corrected for their
     overlap as Nadeau and Bengio do.
     """
     import pandas as pd
 
     _check_measure(measure)
     changed = _changed(archive.conditions, condition)
-    clean = _valued(scores, next(each for each in archive.conditions if each.name == CLEAN))
+    counting = on_shared_splits(scores)
+    clean = _valued(counting, next(each for each in archive.conditions if each.name == CLEAN))
     shares = cache(lambda dataset, splits: share_tested(archive, dataset, list(splits)))
     lines = []
     for each in changed:
-        both = clean.merge(_valued(scores, each), on=_SPLIT, suffixes=("_clean", "_noisy"))
+        both = clean.merge(_valued(counting, each), on=_SPLIT, suffixes=("_clean", "_noisy"))
         for (dataset, learner), own in both.groupby(["dataset", "learner"], sort=False, observed=True):
             share = shares(dataset, tuple(zip(own["repeat"].tolist(), own["fold"].tolist(), strict=True)))
             place = {"dataset": dataset, "condition": each.name, "level": each.level, "learner": learner}

@@ -51,6 +51,19 @@ def shared_means(scores: pd.DataFrame) -> pd.DataFrame:
     return grid[shared(grid)].groupby(level="dataset", sort=False).mean()
 
 
+def on_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
+    """The scores, of any measures and conditions, with NaN where they do not count: the same rule, line by line."""
+    where = ["measure", "condition", "level"]
+    plain = scores.assign(known=scores["value"].notna(), lost=failed(scores))
+
+    def over(place: list[str], column: str, how: str) -> pd.Series[bool]:
+        return plain.groupby([*where, *place], observed=True, dropna=False)[column].transform(how)
+
+    plain["known"] &= ~over(["dataset", "learner"], "lost", "any")
+    plain["fits"] = plain["known"] | ~over(["dataset", "learner"], "known", "any")
+    return scores.assign(value=scores["value"].where(plain["known"] & over(_SPLIT, "fits", "all")))
+
+
 def left_out_note(scores: pd.DataFrame, conditions: Sequence[ConditionFacts]) -> str:
     """How many splits the means of a measure leave out, by data set; empty where they leave out none."""
     gone: dict[str, int] = {}

@@ -1,0 +1,31 @@
+"""Our numbers beside the published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def beside(ours: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str], *, interval: bool = True) -> pd.DataFrame:
+    """Lines of both, joined by the keys: ours, published, their difference and, by `low` and `high` of ours, its interval.
+
+    Both have the keys and a column `value`; a line that only one of them has stays, with a hole. The published number counts
+    as fixed: its own sampling error is unknown, so that a difference whose interval misses 0 may still be chance.
+
+    >>> import pandas as pd
+    >>> ours = pd.DataFrame({"set": ["iris"], "value": [94.0], "low": [92.0], "high": [96.0]})
+    >>> theirs = pd.DataFrame({"set": ["iris", "wine"], "value": [95.0, 97.0]})
+    >>> beside(ours, theirs, ["set"]).values.tolist()
+    [['iris', 94.0, 95.0, -1.0, -3.0, 1.0], ['wine', nan, 97.0, nan, nan, nan]]
+    """
+    keys = list(keys)
+    columns = [*keys, "value", *(("low", "high") if interval else ())]
+    both = ours[columns].merge(published[[*keys, "value"]], on=keys, how="outer", suffixes=("", "_published"), sort=False)
+    found = both[keys].assign(ours=both["value"], published=both["value_published"])
+    found["difference"] = found["ours"] - found["published"]
+    if interval:
+        found["low"], found["high"] = (both[end] - found["published"] for end in ("low", "high"))
+    return found

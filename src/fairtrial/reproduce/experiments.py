@@ -1,0 +1,100 @@
+"""The experiments by name, and how one is run."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from fairtrial import _check
+from fairtrial._registry import did_you_mean
+from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.reproduce.reproduction import SCALES, Reproduction, Request, Scale
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A published experiment: the module whose `run(request)` does it again."""
+
+    name: str
+    title: str
+    paper: str
+    module: str
+
+    def run(self, request: Request) -> Reproduction:
+        """Do it again."""
+        found: Reproduction = import_module(f"fairtrial.reproduce.{self.module}").run(request)
+        return found
+
+
+EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def reproduce(
+    name: str,
+    *,
+    scale: Scale = "quick",
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    progress: bool | None = None,
+    measures: Iterable[str] = (),
+    seed: int = 1,
+) -> Reproduction:
+    """Run a published experiment again and write its page, tables and figures to the folder `out` (`reproduced/NAME`).
+
+    `quick` is a part that takes about a minute, `full` all of it. Evidence of studies is kept in `out`, too: the same
+    call goes on where it was stopped. `measures` are import paths of measures of your own, for `ranking-real`.
+    """
+    from fairtrial.report.saving import made_folder
+    from fairtrial.reproduce.writing import write
+
+    experiment = known(name)
+    _check.one_of("scale", scale, SCALES)
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
+        raise InputError(f"jobs must be a number of processes, 1 or more, got {jobs!r}")
+    folder = made_folder(Path(out) if out is not None else Path("reproduced") / experiment.name)
+    request = Request(scale, folder, jobs or os.cpu_count() or 1, progress, tuple(measures), seed)
+    if request.measures and experiment.name != "ranking-real":
+        raise InputError(
+            f"measures can join ranking-real only, got {list(request.measures)} for {experiment.name}: leave them out"
+        )
+    start = time.perf_counter()
+    found = experiment.run(request)
+    write(experiment, request, found, time.perf_counter() - start)
+    return found
+
+
+def known(name: str) -> Experiment:
+    """The experiment of a name.
+
+    >>> known("elaa")
+    Traceback (most recent call last):
+    fairtrial.errors.UnknownNameError: no experiment is called 'elaa': did you mean 'ela'?
+    """
+    if name not in EXPERIMENTS:
+        raise UnknownNameError(f"no experiment is called {name!r}: {did_you_mean(str(name), list(EXPERIMENTS))}")
+    return EXPERIMENTS[name]
+
+
+def _add(name: str, title: str, paper: str, module: str) -> None:
+    EXPERIMENTS[name] = Experiment(name, title, paper, module)
+
+
+_SAEZ = "Sáez, Luengo and Herrera: Evaluating the classifier behavior with noisy data considering performance and robustness"
+_LOPEZ = (
+    "López, Fernández and Herrera: On the importance of the validation technique for classification with imbalanced datasets"
+)
+_JAPKOWICZ = "Japkowicz: Performance evaluation for learning algorithms (tutorial)"
+_BERRAR = "Berrar: An empirical evaluation of ranking measures with respect to robustness to noise"
+_GALDI = "Galdi and Tagliaferri: Data mining: accuracy and error measures for classification and prediction"
+
+_add("ela", "Which learner stands noise better? ELA and RLA of C4.5 and a support vector machine", _SAEZ, "ela.ela")
+_add("dobscv", "Does distributing neighbours over folds change the estimate? SCV and DOB-SCV", _LOPEZ, "dobscv.dobscv")
+_add("tutorial", "The worked examples and tables of the tutorial", _JAPKOWICZ, "tutorial.tutorial")
+_add("drift", "Does the loss under drift tell learners apart? The flu domain", _JAPKOWICZ, "drift.drift")
+_add("ranking-synthetic", "Ranking measures on simulated scores with noise", _BERRAR, "ranking.synthetic")
+_add("ranking-real", "Ranking measures on real data with noise", _BERRAR, "ranking.real")
+_add("estimates", "Estimates of error against the known error", _GALDI, "estimates.estimates")

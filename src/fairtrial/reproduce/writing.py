@@ -1,0 +1,78 @@
+"""An experiment's page: Markdown, its tables as CSV, its figures as SVG and PNG."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairtrial.report.saving import save
+from fairtrial.report.tables import to_markdown
+from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table
+
+if TYPE_CHECKING:
+    from fairtrial.reproduce.experiments import Experiment
+
+_PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
+
+
+def write(experiment: Experiment, request: Request, found: Reproduction, seconds: float) -> Path:
+    """Write all of it into the request's folder; the page is `index.md`."""
+    folder = request.out
+    for table in found.tables:
+        table.frame.to_csv(folder / f"{table.name}.csv", index=False, encoding="utf-8", float_format="%.10g")
+    pictures = {title: _file_name(title) for title in found.figures}
+    for title, chart in found.figures.items():
+        for suffix in ("svg", "png"):
+            save(chart, folder / f"{pictures[title]}.{suffix}")
+    page = folder / "index.md"
+    page.write_text(_page(experiment, request, found, seconds, pictures), encoding="utf-8")
+    return page
+
+
+def _page(experiment: Experiment, request: Request, found: Reproduction, seconds: float, pictures: dict[str, str]) -> str:
+    parts = [
+        f"# {experiment.name}: {experiment.title}",
+        f"After: {experiment.paper}.",
+        f"```bash\nfairtrial reproduce {experiment.name} --scale {request.scale}\n```",
+        *found.words,
+    ]
+    if found.claims:
+        parts += ["## What the paper states", _claims(found.claims)]
+    parts += [f"![{title}]({name}.png)\n\n*{title}*" for title, name in pictures.items()]
+    for table in found.tables:
+        parts += [f"## {table.title}", *_table(table)]
+    if found.left_out:
+        parts += ["## Left out", "\n".join(f"- {name}: {why}" for name, why in found.left_out.items())]
+    parts += ["## This run", _machine(request, seconds)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _claims(claims: tuple[Claim, ...]) -> str:
+    import pandas as pd
+
+    lines = [(each.text, f"**{each.word}**", each.evidence) for each in claims]
+    return to_markdown(pd.DataFrame(lines, columns=["claim", "here", "what was seen"]), better=None).strip()
+
+
+def _table(table: Table) -> list[str]:
+    shown = [to_markdown(table.frame, better=None, digits=table.digits).strip()] if table.shown else []
+    return [*shown, *([table.note] if table.note else []), f"[As a file]({table.name}.csv)"]
+
+
+def _machine(request: Request, seconds: float) -> str:
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    return (
+        f"Scale {request.scale}, seed {request.seed}, {request.jobs} processes, {_told(seconds)} on {platform.machine()} "
+        f"({platform.system()}), Python {platform.python_version()}, {packages}, {datetime.now(UTC).date()}."
+    )
+
+
+def _told(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _file_name(title: str) -> str:
+    return "-".join("".join(each if each.isalnum() and each.isascii() else " " for each in title.lower()).split())[:60]
