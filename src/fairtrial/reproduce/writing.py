@@ -53,7 +53,7 @@ def _page(experiment: Experiment, request: Request, found: Reproduction, seconds
 def _claims(claims: tuple[Claim, ...]) -> str:
     import pandas as pd
 
-    lines = [(each.text, f"**{each.word}**", each.evidence) for each in claims]
+    lines = [(each.text, each.word, each.evidence) for each in claims]
     return to_markdown(pd.DataFrame(lines, columns=["claim", "here", "what was seen"]), better=None).strip()
 
 

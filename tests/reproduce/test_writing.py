@@ -1,0 +1,64 @@
+"""Pages of experiments."""
+
+import altair as alt
+import pandas as pd
+
+from fairtrial.reproduce.experiments import Experiment
+from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table
+from fairtrial.reproduce.writing import write
+
+EXPERIMENT = Experiment("ela", "A title", "Somebody: a paper", "none")
+
+
+def found():
+    frame = pd.DataFrame({"set": ["iris", "a|b"], "ours": [1 / 3, 2.0]})
+    chart = alt.Chart(frame).mark_point().encode(x="ours:Q")
+    return Reproduction(
+        ("All of it agrees.",),
+        (Table("by-set", "By data set", frame, "A note.", digits=3), Table("long", "Long", frame, shown=False)),
+        (Claim("One is ahead", True, "2 of 2"), Claim("Two is ahead", None, "no data")),
+        {"A picture: of it all!": chart},
+        {"ring": "damaged"},
+    )
+
+
+def test_a_page_has_words_claims_tables_and_what_was_left_out(tmp_path):
+    text = write(EXPERIMENT, Request("quick", tmp_path, 2), found(), 30.4).read_text()
+    for part in (
+        "# ela: A title",
+        "fairtrial reproduce ela --scale quick",
+        "All of it agrees.",
+        "| One is ahead | holds | 2 of 2 |",
+        "| Two is ahead | open | no data |",
+        "| iris | 0.333 |",
+        r"a\|b",
+        "A note.",
+        "- ring: damaged",
+        "30 s",
+        "seed 1, 2 processes",
+    ):
+        assert part in text
+
+
+def test_long_tables_are_files_only(tmp_path):
+    text = write(EXPERIMENT, Request("quick", tmp_path), found(), 1).read_text()
+    assert text.count("| iris |") == 1
+    assert "(long.csv)" in text
+
+
+def test_files_hold_all_digits_that_count_and_pictures_are_written(tmp_path):
+    write(EXPERIMENT, Request("quick", tmp_path), found(), 1)
+    assert (tmp_path / "long.csv").read_text().splitlines()[1] == "iris,0.3333333333"
+    assert {each.name for each in tmp_path.iterdir()} == {
+        "by-set.csv",
+        "long.csv",
+        "a-picture-of-it-all.svg",
+        "a-picture-of-it-all.png",
+        "index.md",
+    }
+    assert (tmp_path / "a-picture-of-it-all.png").read_bytes().startswith(b"\x89PNG")
+    assert "(a-picture-of-it-all.png)" in (tmp_path / "index.md").read_text()
+
+
+def test_long_runs_are_told_in_minutes(tmp_path):
+    assert "31 min on" in write(EXPERIMENT, Request("full", tmp_path), found(), 1870).read_text()
