@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint docs pictures bench calibration oracle scale clean
+.PHONY: help demo test lint docs pictures bench calibration oracle reproduce scale clean
 
 help:
 	@echo "make demo   install into .venv and run studies/quickstart.toml: four learners, four data sets, clean and noisy"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench  speed against scikit-learn, hmeasure, scipy and MLstatkit: benchmarks/RESULTS.md"
 	@echo "make calibration  simulated error rates and coverage of every test and interval: docs/calibration.md"
 	@echo "make oracle  ask WEKA again for the answers that the learners are compared with (needs Java)"
+	@echo "make reproduce  the experiments of five papers again, at a quick scale: reproduced/"
 	@echo "make scale  a tally of 100 million rows within 2 GB"
 
 $(VENV)/.ready: pyproject.toml
@@ -72,8 +73,12 @@ oracle: $(VENV)/.ready
 		echo $$each; $(BIN)/python -m tests.reference.weka.make_$$each || exit 1; done
 	$(BIN)/python -m tests.reference.tutorial_table
 
+# FAIRTRIAL_DATA names folders with the data sets of the papers; what is not found is named and left out.
+reproduce: $(VENV)/.ready
+	$(BIN)/fairtrial reproduce all --scale quick
+
 scale: $(VENV)/.ready
 	$(BIN)/python benchmarks/scale.py
 
 clean:
-	rm -rf $(VENV) site demo
+	rm -rf $(VENV) site demo reproduced

@@ -50,6 +50,7 @@ def test_judge_prints_csv(run, file):
     assert told.exit_code == 0, told.output
     found = pd.read_csv(io.StringIO(told.stdout))
     assert found["measure"].tolist() == ["accuracy", "brier"] * 2
+    assert "they are their most likely classes." in told.stderr
 
 
 def test_columns_can_be_given(run, tmp_path):

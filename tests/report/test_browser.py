@@ -10,8 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairtrial.report.cost_winners import cost_winners, with_winners
+from fairtrial.report.curves import draw_cost
 from fairtrial.report.report import write_page, write_report
+from fairtrial.report.section import Figure, Section, Table
 from tests.report import pages
+from tests.report.result_cases import NOISE, skilled_results
+from tests.study.archives import CLEAN
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -181,7 +186,7 @@ def test_a_downloaded_picture_has_its_title_and_the_colours_of_paper(show, file)
     page = show(file, color_scheme="dark")
     picture = saved(page, "[data-image=curves-roc]", "curves-roc.svg").decode()
     words = [each.text for each in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
-    assert f"ROC {pages.SCRIPT}" in words
+    assert f"ROC {pages.IMAGE}" in words  # the figure's title, not that of its chart
     assert "var(" not in picture
     assert "#0072B2" in picture
 
@@ -279,3 +284,40 @@ def test_a_whole_report_of_hostile_names_runs_none_of_them(show, hostile):
     assert page.get_by_text(pages.SCRIPT).count() > 5
     assert page.get_by_text(pages.IMAGE).count() > 5
     assert page.evaluate("document.documentElement.scrollWidth") <= 1000
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_long_names_do_not_make_the_page_scroll_sideways(show, tmp_path, width):
+    names = {"x" * 300: 0.9, "word " * 60: 0.7, "short": 0.6}
+    results = skilled_results(names, sets=3, names=["d" * 300, "e" * 300, "f" * 300], conditions=(CLEAN, NOISE))
+    page = drawn(show(write_report(results, tmp_path / "long.html"), viewport={"width": width, "height": 800}))
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    firsts = "[...document.querySelectorAll('tbody th')].map((each) => each.getBoundingClientRect().width)"
+    assert max(page.evaluate(firsts)) <= 0.5 * width
+
+
+def test_a_wide_table_shows_that_it_goes_on_and_keeps_its_first_column(show, tmp_path):
+    frame = pd.DataFrame({"data set": ["iris", "wine"], **{f"learner {i}": [0.5, 0.6] for i in range(30)}})
+    wide = Section("wide", "Wide", tables=(Table("wide", "Wide", frame),))
+    page = show(write_page([wide], tmp_path / "wide.html", "Wide"), viewport={"width": 600, "height": 800})
+    place = "document.querySelector('#grid-wide tbody th').getBoundingClientRect().left"
+    before = page.evaluate(place)
+    page.locator(".scroll").focus()
+    page.keyboard.press("End")
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.scroll').scrollLeft > 100")
+    assert page.evaluate(place) == pytest.approx(before, abs=1)
+    assert "local, scroll" in page.evaluate("getComputedStyle(document.querySelector('.scroll')).backgroundAttachment")
+
+
+def test_words_and_strips_of_cost_curves_follow_the_theme(show, tmp_path):
+    curve = pd.DataFrame({"threshold": [1.0, 0.0], "probability_cost": [0.0, 1.0], "expected_cost": [0.2, 0.2]})
+    chart = with_winners(draw_cost({"tree": curve}), cost_winners({"tree": curve}), {"tree": curve})
+    section = Section("cost", "Cost", figures=(Figure("cost", "Cost", chart, "A curve"),))
+    page = drawn(show(write_page([section], tmp_path / "cost.html", "Cost"), color_scheme="dark"))
+    words = "getComputedStyle(document.querySelector('.canvas .mark-text.role-mark text')).fill"
+    assert page.evaluate(words) == "rgb(164, 173, 184)"
+    fills = page.evaluate("[...document.querySelectorAll('.mark-rect path')].map((each) => getComputedStyle(each).fill)")
+    assert "rgb(75, 83, 93)" in fills

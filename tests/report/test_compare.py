@@ -75,7 +75,8 @@ class TestFiles:
     def test_one_format_may_be_a_word_and_none_draws_nothing(self, tmp_path, garcia):
         assert [path.name for path in write_comparison(garcia, tmp_path, formats=())] == TEXTS
         assert (tmp_path / "verdict.txt").exists()
-        assert compare._suffixes("svg") == [".svg"]
+        found = write_comparison(garcia, tmp_path, formats="json, .JSON")
+        assert [path.name for path in found if path.name not in TEXTS] == [f"{name}.json" for name in compare.figures(garcia)]
 
     def test_an_unknown_format_is_refused_before_anything_is_written(self, tmp_path, garcia):
         with pytest.raises(InputError, match=r"formats must be one of \['svg', 'png', 'pdf', 'html', 'json'\], got 'gif'"):

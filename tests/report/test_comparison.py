@@ -149,7 +149,9 @@ class TestStrengths:
     def test_undefined_strengths_leave_a_hole(self):
         frame = pd.DataFrame({"learner": ["a", "b"], "strength": [np.nan, 1500], "low": [np.nan] * 2, "high": [np.nan] * 2})
         text = svg(comparison.draw_strengths(frame))
-        assert "undefined (undefined to undefined)" in text.replace("  (", " (")
+        assert ">undefined</text>" in text
+        assert ">1500 (interval undefined)</text>" in text.replace("  (", " (").replace("&nbsp;", "")
+        assert "undefined to undefined" not in text
         assert "NaN" not in text
 
 

@@ -5,8 +5,10 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.report.draw import draw
+from fairtrial.study.archive import ConditionFacts
 from tests.report.drifting import drifting
-from tests.report.result_cases import cases
+from tests.report.result_cases import cases, skilled_results
+from tests.study.archives import CLEAN
 
 
 def rows_of(chart):
@@ -56,3 +58,10 @@ def test_which_condition_must_be_clear():
         draw(cases()["several"], "ela", dataset="irs")
     with pytest.raises(InputError, match="did you mean 'class-noise'"):
         draw(cases()["several"], "ela", condition="class-nois")
+
+
+def test_a_condition_without_levels_has_none_in_its_title():
+    moved = ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8], "part": "test"})
+    results = skilled_results({"a": {"clean": 0.9, "moved": 0.7}}, sets=2, conditions=(CLEAN, moved))
+    chart = draw(results, "deterioration", value="loss").to_dict()
+    assert [panel["title"]["text"] for panel in chart["vconcat"]] == ["moved"]

@@ -23,7 +23,9 @@ def test_a_control_is_passed_on():
 
 def test_posteriors_are_of_two_learners():
     results = cases()["several"]
-    assert draw(results, "simplex", learner=["bayes", "near"], rope=0.02).to_dict()["title"]["text"] == "Posterior"
+    assert draw(results, "simplex", learner=["bayes", "near"], rope=0.02).to_dict()["title"]["text"] == (
+        "Posterior: accuracy, 3 data sets"
+    )
     chart = draw(results, "density", learner=["bayes", "near"], dataset="wine").to_dict()
     assert "bayes" in str(chart["layer"])
     with pytest.raises(InputError, match="learner must name 2 learners"):
@@ -49,3 +51,14 @@ def test_intervals_show_the_means():
 def test_wrong_places_are_named(options):
     with pytest.raises(InputError, match="must be"):
         draw(cases()["several"], "intervals", **options)
+
+
+def test_titles_say_what_is_compared_and_where():
+    results = cases()["several"]
+    for name in ("critical-difference", "ranks", "pairs"):
+        told = draw(results, name, measure="auc", condition="class-noise").to_dict()["title"]["text"]
+        assert told.endswith(": auc, 3 data sets, class-noise 0.2")
+    told = draw(results, "density", learner=["bayes", "near"], dataset="wine").to_dict()["title"]["text"]
+    assert told.endswith(": accuracy, wine")
+    told = draw(results, "intervals", dataset="wine", condition="class-noise").to_dict()["title"]["text"]
+    assert "on wine under class-noise 0.2" in told

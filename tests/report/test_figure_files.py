@@ -1,5 +1,8 @@
 """Figures become files."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from fairtrial.errors import InputError
@@ -34,3 +37,13 @@ def test_unknown_formats_and_files_for_folders_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="must be a folder"):
         write_figures([section("one")], tmp_path / "file")
+
+
+def test_a_figure_alone_says_what_it_is_about(tmp_path):
+    figures = tuple(replace(each, title=f"ROC of {each.key}") for each in section("iris", "wine").figures)
+    whole = Section("s", "S", figures=figures)
+    for path in write_figures([whole], tmp_path, "json"):
+        title = json.loads(path.read_text())["title"]
+        assert title["text"] == f"ROC of {path.stem}"
+        assert title["subtitle"]  # the explanation stays
+    assert figures[0].chart.to_dict()["title"]["text"] == "ROC curve"

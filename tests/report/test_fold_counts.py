@@ -39,7 +39,8 @@ def test_counts_of_a_leaky_split():
     assert lines["rarest class"].unique().tolist() == ["b"]
     assert lines["share in test"].tolist() == pytest.approx([2 / 3, 0])
     assert lines["share in all"].unique().tolist() == pytest.approx([1 / 3])
-    assert "in train and test" in [each.check for each in findings_of(layout, counts)]
+    leak = next(each.text for each in findings_of(layout, counts) if each.check == "in train and test")
+    assert "fold 0 (1 of 3 test rows)" in leak  # as `Results.scores` counts: the first fold is 0
 
 
 def test_predictions_without_training_rows_are_not_blamed_for_absent_classes():

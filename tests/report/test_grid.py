@@ -76,3 +76,9 @@ def test_lines_for_later_hold_every_cell():
     assert [float(value) for value in one["values"]] == values.tolist()
     assert [one["texts"][code] for code in one["codes"]] == [f"{value:.1f}" for value in values]
     assert {tuple(each) for each in later["best"]} == {(row, 1 if row >= 150 else 2) for row in range(300)}
+
+
+def test_float_noise_does_not_part_the_best():
+    frame = pd.DataFrame({"set": ["one"], "a": [0.1 + 0.2], "b": [0.3], "c": [0.2], "d": [0.3 - 1e-9]})
+    line = grid(Table("t", "", frame, best="max"))["lines"][0]
+    assert [cell["best"] for cell in line] == [False, True, True, False, False]

@@ -11,11 +11,14 @@ from itertools import pairwise
 import pytest
 
 from fairtrial.errors import InputError
+from fairtrial.report import loss_surface
+from fairtrial.report.drawing import PALE
 from fairtrial.report.page import figures_of, render, tables_of
 from fairtrial.report.section import Section
 from tests.report import pages
 
 STYLE = files("fairtrial.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
+SCRIPT = files("fairtrial.report").joinpath("templates", "page.js").read_text(encoding="utf-8")
 
 
 class Reader(HTMLParser):
@@ -111,6 +114,9 @@ def test_tables_and_figures_can_be_read_without_seeing(read):
         for name in ("aria-labelledby", "data-filter", "data-csv", "data-later"):
             assert attributes.get(name, "main") in known
     assert read.all("html")[0]["lang"] == "en"
+    scrolled = [each for each in read.all("div") if each.get("class", "").startswith("scroll")]
+    assert len(scrolled) == 3
+    assert all((each["tabindex"], each["role"]) == ("0", "region") for each in scrolled)
 
 
 def test_numbers_are_shown_short_and_kept_whole(read):
@@ -154,7 +160,7 @@ def test_a_key_twice_is_refused():
 
 
 def variables(block):
-    return dict(re.findall(r"(--\w+): (#[0-9a-f]{6})", block))
+    return dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", block))
 
 
 def luminance(colour):
@@ -196,6 +202,36 @@ def test_lines_of_figures_stand_out():
     for theme in themes():
         for line in ("--black", "--blue", "--vermilion", "--green"):
             assert contrast(theme[line], theme["--paper"]) >= 3, line
+
+
+def test_words_on_a_surface_of_losses_stand_out():
+    """The shades lie on the page at three quarters, and a dark page has its own for each that the figure has."""
+    inks = dict(re.findall(r'"(#[0-9a-f]{6})": "(--[\w-]+)"', SCRIPT))
+    shades = [inks[shade.lower()] for shade in loss_surface._SHADES]
+    assert len(set(shades)) == len(loss_surface._SHADES)
+    for theme in themes():
+        for shade in shades:
+            assert contrast(theme["--ink"], mixed(theme[shade], theme["--paper"], 0.75)) >= 4.5, shade
+    assert [themes()[0][shade] for shade in shades] == [shade.lower() for shade in loss_surface._SHADES]
+
+
+def mixed(one, other, share):
+    parts = [share * int(one[i : i + 2], 16) + (1 - share) * int(other[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part):02x}" for part in parts)
+
+
+def test_a_ground_without_words_is_dark_on_a_dark_page():
+    light, dark, *_ = themes()
+    assert light["--pale"] == PALE.lower()
+    assert contrast(dark["--pale"], dark["--paper"]) < 3 < contrast(dark["--pale"], "#ffffff")
+
+
+def test_a_chart_carries_the_title_of_its_figure(read):
+    place = next(i for i, each in enumerate(read.all("script")) if each.get("id") == "charts")
+    charts = json.loads(read.scripts[place])
+    assert {key: chart["title"]["text"] for key, chart in charts.items()} == {
+        figure.key: figure.title for figure in figures_of(pages.sections())
+    }
 
 
 def test_motion_is_left_out_for_who_asks():

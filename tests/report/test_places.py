@@ -34,3 +34,11 @@ def test_keys_are_plain_and_no_two_alike():
     keys = keys_of(["<script>", "script", "Ünïcode", "日本"])
     assert len(set(keys.values())) == 4
     assert all(set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for key in keys.values())
+
+
+def test_long_names_give_keys_that_a_file_may_have_and_no_two_alike():
+    names = ["x" * 300, "x" * 299 + "y", "é" * 300, "a b " * 100]
+    keys = keys_of(names)
+    assert len(set(keys.values())) == 4
+    assert max(map(len, keys.values())) <= 90
+    assert not any(key.endswith("-") for key in keys.values())

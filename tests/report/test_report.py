@@ -13,6 +13,7 @@ from fairtrial.report import report
 from fairtrial.report.page import figures_of, tables_of
 from fairtrial.report.report import SECTIONS, sections_of, subtitle_of, write_files, write_page, write_report
 from tests.report import pages
+from tests.report.result_cases import skilled_results
 from tests.study.archives import real_results
 
 
@@ -154,3 +155,22 @@ def test_figures_and_tables_are_written_beside_the_page(results, tmp_path, monke
     with pytest.raises(InputError, match="formats"):
         write_files(results, tmp_path / "y.html", figures=tmp_path / "f", formats="bmp")
     assert not (tmp_path / "y.html").exists()
+
+
+def test_every_chart_of_a_report_is_valid_though_it_is_not_checked_while_it_is_made(results, monkeypatch):
+    from altair.utils import schemapi
+
+    checked, made = [], report.sections_of
+    monkeypatch.setattr(report, "sections_of", lambda given: checked.append(schemapi.DEBUG_MODE) or made(given))
+    sections = report.gathered(results)[0]
+    assert checked == [False]
+    assert schemapi.DEBUG_MODE  # charts that are made elsewhere still are
+    for figure in figures_of(sections):
+        figure.chart.to_dict(validate=True)
+
+
+def test_names_of_any_length_become_files(tmp_path):
+    long = skilled_results({"x" * 300: 0.9, "x" * 299 + "y": 0.7}, sets=3, names=["d" * 300, "d" * 299 + "e", "../" * 90])
+    written = write_files(long, None, figures=tmp_path / "figures", formats="json", tables=tmp_path / "tables")
+    assert list(written.values()) == [len(list((tmp_path / name).iterdir())) for name in ("figures", "tables")]
+    assert min(written.values()) > 3

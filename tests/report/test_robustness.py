@@ -59,3 +59,12 @@ def test_losses_stand_side_by_side():
 def test_a_missing_column_is_named():
     with pytest.raises(InputError, match="'rla_low'"):
         draw_losses(losses().drop(columns="rla_low"))
+
+
+def test_learners_stand_apart_though_a_level_carries_float_noise():
+    noisy = frame()
+    noisy.loc[noisy["learner"] == "b", "level"] += [0.0, 2e-17, 1e-16]
+    rows = max(draw_levels(noisy).to_dict()["datasets"].values(), key=len)
+    places = sorted({row["place"] for row in rows})
+    assert len(places) == 6
+    assert np.diff(places).min() > 1e-3

@@ -5,7 +5,7 @@ import pytest
 from fairtrial.errors import InputError
 from fairtrial.measures import roc_curve
 from fairtrial.report.curves import draw_roc
-from fairtrial.report.saving import SUFFIXES, save
+from fairtrial.report.saving import SUFFIXES, formats_of, save, save_text
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +61,23 @@ def test_what_is_no_chart_is_refused(thing, name, tmp_path):
     with pytest.raises(InputError, match=f"chart must be a figure, got {name}: pass what a draw_ function gives"):
         save(thing, tmp_path / "roc.svg")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("formats", "expected"),
+    [("svg", ["svg"]), (" SVG, .pdf,svg ", ["svg", "pdf"]), (["PNG", ".json"], ["png", "json"]), ((), [])],
+)
+def test_formats_are_read_alike_from_a_text_and_a_list(formats, expected):
+    assert formats_of(formats) == expected
+
+
+@pytest.mark.parametrize("formats", ["svg,", "gif", ["svg", "gif"], [3]])
+def test_formats_that_are_not_known_are_named(formats):
+    with pytest.raises(InputError, match="formats must be one of"):
+        formats_of(formats)
+
+
+def test_what_the_system_refuses_is_one_sentence(chart, tmp_path):
+    for write in (lambda path: save(chart, path), lambda path: save_text("x", path)):
+        with pytest.raises(InputError, match=r"path must be one that can be written, got .*: name another"):
+            write(tmp_path / f"{'x' * 300}.svg")

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.sentence import Cell, say, shown
+from fairtrial.report.sentence import Cell, p_form, p_shown, say, shown, written
 
 MEANS = pd.DataFrame({"mean": [0.91234, 0.5], "lines": [7, 8]}, index=["tree", "rule 2"])
 
@@ -34,3 +34,39 @@ def test_numbers_are_collected():
 def test_words_with_a_number_of_their_own_are_refused(words):
     with pytest.raises(InputError, match="no number of their own"):
         say(words, name="x")
+
+
+@pytest.mark.parametrize(
+    ("p", "alpha", "text"),
+    [
+        (0.0496, 0.05, "= 0.0496"),
+        (0.0504, 0.05, "= 0.0504"),
+        (0.05, 0.05, "= 0.05"),
+        (0.0499999, 0.05, "= 0.0499999"),
+        (0.0123, 0.05, "= 0.012"),
+        (0.0004, 0.05, "< 0.001"),
+        (0.0, 0.05, "< 0.001"),
+        (0.00052, 0.0005, "= 0.00052"),
+    ],
+)
+def test_a_p_value_cannot_seem_to_lie_on_the_other_side_of_alpha(p, alpha, text):
+    number = p_shown(pd.DataFrame({"p": [p]}), "facts", 0, "p", alpha)
+    assert (number.text, number.value) == (text, p)
+
+
+def test_a_column_of_p_values_has_the_digits_that_its_nearest_one_needs():
+    assert p_form([0.2, float("nan"), 0.04996], 0.05).format(0.04996) == "0.04996"
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (-0.0004, "{:.3f}", "0.000"),
+        (-0.0006, "{:.3f}", "-0.001"),
+        (-0.0, "{:.3g}", "0"),
+        (-3, "{:,}", "-3"),
+        (-1e-9, "{:.1e}", "-1.0e-09"),
+    ],
+)
+def test_what_rounds_to_zero_has_no_sign(value, form, text):
+    assert written(value, form) == text

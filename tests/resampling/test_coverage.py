@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
+from sklearn.model_selection import KFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
 
 from fairtrial.resampling.coverage import coverage, coverage_findings
 from fairtrial.resampling.layout import read_layout
+from fairtrial.resampling.splits import Split, Splits
 from tests.reference.folds import stratified
 
 Y = np.repeat(["a", "b"], [20, 10])
@@ -81,3 +82,18 @@ def test_counts():
     assert found.train.tolist() == [[16, 8]] * 5
     assert found.never.tolist() == found.again.tolist() == [0]
     assert found.folds == (True,)
+
+
+def test_folds_and_repeats_may_be_called_by_their_numbers():
+    splits = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=1).split(X, Y)
+    parts = [Split(train, test, s // 2, s % 2) for s, (train, test) in enumerate(splits)]
+    parts[3] = Split(np.append(parts[3].train, parts[3].test[:2]), parts[3].test[1:], 1, 1)
+    layout = read_layout(Splits(len(Y), tuple(parts), "given"), (X, Y))
+    plain, numbered = (
+        {each.check: each.text for each in coverage_findings(layout, coverage(layout), as_numbered=named)}
+        for named in (False, True)
+    )
+    assert "fold 2 of repeat 2 (1 of 14 test rows)" in plain["in train and test"]
+    assert "fold 1 of repeat 1 (1 of 14 test rows)" in numbered["in train and test"]
+    assert "1 of 30 rows are never tested in repeat 2" in plain["never tested"]
+    assert "1 of 30 rows are never tested in repeat 1" in numbered["never tested"]

@@ -45,7 +45,9 @@ def judge(
     resamples: Annotated[int, typer.Option(help="Of the bootstrap and of the permutation test.")] = 2000,
     seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
     stream: Annotated[bool, typer.Option("--stream", help="Count the file without holding it, as large ones are.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print the measures as CSV instead of words and tables.")] = False,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="Print the measures as CSV instead of words and tables; notes go to standard error.")
+    ] = False,
     figures: Annotated[Path | None, typer.Option(help="A folder for every figure as a file.")] = None,
     tables: Annotated[Path | None, typer.Option(help="A folder for every table: CSV, Markdown, LaTeX.")] = None,
     formats: Annotated[
@@ -80,6 +82,8 @@ def judge(
             fold=fold,
         )
         typer.echo(found.frame().to_csv(index=False) if csv else str(found), nl=not csv)
+        if csv and found.told:
+            typer.echo("\n".join(found.told), err=True)
         written = write_files(found, report, title=title, figures=figures, formats=formats, tables=tables)
         for what, count in written.items():
             typer.echo(f"written: {what}" + (f" ({count} files)" if count is not None else ""), err=csv)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial import _check
 from fairtrial.report import comparison
-from fairtrial.report.saving import SUFFIXES, made_folder, save
+from fairtrial.report.saving import formats_of, made_folder, save, save_text
 from fairtrial.report.tables import Mark, to_latex, to_markdown
 
 if TYPE_CHECKING:
@@ -18,10 +17,8 @@ if TYPE_CHECKING:
 
     from fairtrial.significance.advise import Verdict
 
-FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
 
-
-def write_comparison(verdict: Verdict, folder: str | Path, formats: Iterable[str] = ("svg",)) -> list[Path]:
+def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
     """Write what a verdict says into a folder, which is created, and give the paths of the files.
 
     `scores.csv`, `pairs.csv` and `ranks.csv` hold the numbers, `table.tex` (booktabs) and `table.md` the table of a paper,
@@ -37,14 +34,11 @@ def write_comparison(verdict: Verdict, folder: str | Path, formats: Iterable[str
     >>> [path.name for path in paths[:6]]
     ['scores.csv', 'pairs.csv', 'ranks.csv', 'table.tex', 'table.md', 'verdict.txt']
     """
-    suffixes = _suffixes(formats)
+    wanted = formats_of(formats)
     target = made_folder(Path(folder))
-    paths = []
-    for name, text in texts(verdict).items():
-        paths.append(target / name)
-        paths[-1].write_text(text, encoding="utf-8", newline="\n")
+    paths = [save_text(text, target / name) for name, text in texts(verdict).items()]
     for name, chart in figures(verdict).items():
-        paths += [save(chart, target / f"{name}{suffix}") for suffix in suffixes]
+        paths += [save(chart, target / f"{name}.{suffix}") for suffix in wanted]
     return paths
 
 
@@ -116,11 +110,3 @@ def _critical_difference(verdict: Verdict) -> float | None:
     """The width of the bar, where it is one of mean ranks: aligned and Quade's ranks have other units."""
     found = verdict.posthoc
     return found.critical_difference if found is not None and found.omnibus == "friedman" else None
-
-
-def _suffixes(formats: Iterable[str]) -> list[str]:
-    """Each format once, as a suffix."""
-    names = [formats] if isinstance(formats, str) else list(formats)
-    for name in names:
-        _check.one_of("formats", str(name).lower().removeprefix("."), FORMATS)
-    return list(dict.fromkeys("." + name.lower().removeprefix(".") for name in names))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fairtrial.report.section import Section
 from fairtrial.report.sections.leading import best_of
 from fairtrial.report.sections.naming import in_a_row, measure_words
-from fairtrial.report.sections.verdict import figures, said
+from fairtrial.report.sections.verdict import cautions, figures, said
 from fairtrial.report.sections.verdict_tables import Judged, facts_table, further_tables, learners_table
 from fairtrial.study.archive import ConditionFacts
 
@@ -27,7 +27,7 @@ def verdict_section(verdict: Verdict, key: str = "verdict") -> Section:
     judged = judged_scores(verdict, key)
     tables = (facts_table(judged), learners_table(judged), *further_tables(judged))
     told = said(judged, measure_words(verdict.measure) if verdict.measure else "the scores")
-    return Section("verdict", "The verdict", told, figures(judged), tables, verdict.findings[1:])
+    return Section("verdict", "The verdict", told, figures(judged), tables, cautions(verdict))
 
 
 def sections_of_verdict(verdict: Verdict) -> list[Section]:

@@ -9,7 +9,20 @@ import numpy as np
 
 from fairtrial.errors import InputError
 from fairtrial.report.critical_difference import bars_of as bars_of, draw_critical_difference as draw_critical_difference
-from fairtrial.report.drawing import GREY, INK, PALETTE, SIDE, axis, chart_of, finished, frame_of, titled, with_columns, written
+from fairtrial.report.drawing import (
+    GREY,
+    INK,
+    PALETTE,
+    SIDE,
+    axis,
+    chart_of,
+    finished,
+    frame_of,
+    titled,
+    with_columns,
+    with_interval,
+    written,
+)
 from fairtrial.report.posterior import draw_density as draw_density, draw_simplex as draw_simplex
 
 if TYPE_CHECKING:
@@ -235,8 +248,7 @@ def draw_strengths(frame: Any, *, title: str = "Strengths") -> Any:
     rows = written(lines, ["learner", "strength", "low", "high"])
     digits = 0 if float(np.nanmax([lines["strength"].max(), 0])) >= 100 else 2
     for row in rows:
-        limits = " to ".join("undefined" if row[end] is None else f"{row[end]:.{digits}f}" for end in ("low", "high"))
-        row["text"] = ("undefined" if row["strength"] is None else f"{row['strength']:.{digits}f}") + f"  ({limits})"
+        row["text"] = with_interval(row["strength"], row["low"], row["high"], digits)
     order = [row["learner"] for row in rows]
     y = alt.Y("learner:N", sort=order, title=None, axis=alt.Axis(**_NAMES))
     scale = alt.Scale(zero=False, nice=True, padding=10)

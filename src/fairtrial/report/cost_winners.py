@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import FloatArray
-from fairtrial.report.drawing import GREY, Frames, axis, chart_of, checked, colour
+from fairtrial.report.drawing import GREY, PALE, Frames, axis, chart_of, checked, colour
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +97,7 @@ def with_winners(chart: Any, winners: pd.DataFrame, learners: Frames) -> Any:
     x = axis("x", "start", "Probability cost of the positive class")
     hint = [alt.Tooltip("told:N", title="least cost"), alt.Tooltip("start:Q", format=".3f"), alt.Tooltip("end:Q", format=".3f")]
     chart = chart.copy(deep=True)
-    for who, shade in (("", "#DDDDDD"), ("learner", None)):
+    for who, shade in (("", PALE), ("learner", None)):
         own = winners[(winners["who"] == "learner") == bool(who)]
         rows = [
             {"start": start, "end": end, "learner": learner, "told": learner or kind}

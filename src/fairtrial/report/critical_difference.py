@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairtrial.errors import InputError
-from fairtrial.report.drawing import GREY, INK, PALETTE, chart_of, finished, titled
+from fairtrial.report.drawing import GREY, INK, NAME_WIDTH, PALETTE, chart_of, finished, titled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,9 +184,9 @@ def _leaders(labels: list[dict[str, Any]], control: str | None, x: Any, y: Any) 
         chosen, others = ([row for row in rows if (row["learner"] == control) == bold] for bold in (True, False))
         gap = -6 if left else 6
         if chosen:
-            name = chart_of(chosen).mark_text(align=out, dx=gap, fontSize=13.5, color=INK, fontWeight="bold")
+            name = chart_of(chosen).mark_text(align=out, dx=gap, fontSize=13.5, color=INK, limit=NAME_WIDTH, fontWeight="bold")
             layers.append(name.encode(at, y, text="learner:N"))
-        names = chart_of(others).mark_text(align=out, dx=gap, fontSize=13.5, color=INK)
+        names = chart_of(others).mark_text(align=out, dx=gap, fontSize=13.5, color=INK, limit=NAME_WIDTH)
         numbers = chart_of(rows).mark_text(align=into, dy=-6, fontSize=11, color=GREY)
         layers += [names.encode(at, y, text="learner:N"), numbers.encode(at, y, text="text:N")]
     spots = [{"learner": each["learner"], "rank": each["rank"], "y": each["top"]} for each in labels]

@@ -10,6 +10,7 @@ import numpy as np
 from fairtrial.errors import InputError
 from fairtrial.report.drawing import (
     GREY,
+    NAME_WIDTH,
     PALETTE,
     SIDE,
     Frames,
@@ -18,17 +19,19 @@ from fairtrial.report.drawing import (
     checked,
     colour,
     curves_of,
-    fields,
     finished,
     frame_of,
     highest,
+    note,
     reference,
     rows_of,
     titled,
     tooltips,
     with_columns,
+    with_interval,
     written,
 )
+from fairtrial.report.rates import draw_tpr_fpr as draw_tpr_fpr
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,24 +95,13 @@ def draw_cost(frames: Frames, lines: Frames | None = None, *, title: str = "Cost
     x = axis("x", "probability_cost", "Probability cost of the positive class")
     y = axis("y", "expected_cost", "Normalised expected cost", high=0.5)
     layers = [reference(points, x, y) for points in ([(0, 0), (0.5, 0.5)], [(0.5, 0.5), (1, 0)])]
-    layers.append(_note("always negative", x, y, at=(0.36, 0.36), side="left", gap=8))
-    layers.append(_note("always positive", x, y, at=(0.64, 0.36), gap=8))
+    layers.append(note("always negative", x, y, at=(0.36, 0.36), side="left", gap=8))
+    layers.append(note("always positive", x, y, at=(0.64, 0.36), gap=8))
     if lines is not None:
         layers.append(_cost_segments(frames, lines))
     curves = curves_of(frames, x, y, columns)
     told = "Lower is better. Dashed: calling everything negative, or everything positive"
     return finished(alt.layer(*layers, curves).properties(width=460, height=300, title=titled(title, told)))
-
-
-def _note(
-    text: str, x: Any, y: Any, *, at: tuple[float, float], side: Literal["left", "right"] = "right", gap: float = 0
-) -> Any:
-    """Words in the figure, to the right or to the left of a place."""
-    row = {**dict(zip(fields(x, y), at, strict=True)), "text": text}
-    mark = chart_of([row]).mark_text(
-        color=GREY, fontSize=12.5, align="left" if side == "right" else "right", dx=gap if side == "right" else -gap
-    )
-    return mark.encode(x, y, text="text:N")
 
 
 def _cost_segments(frames: Frames, lines: Frames) -> Any:
@@ -168,69 +160,6 @@ def _within_ties(frame: pd.DataFrame) -> pd.DataFrame:
     gain = np.interp(shares, targeted, frame["gain"].to_numpy())
     lift = np.append(frame["lift"].iloc[0], gain[1:] / shares[1:])
     return reached.assign(targeted=shares, gain=gain, lift=lift)
-
-
-def draw_tpr_fpr(frames: Frames, *, title: str = "Kolmogorov-Smirnov chart") -> Any:
-    """True and false positive rate over the thresholds (`tpr_fpr_curve`), a panel for each learner, the widest gap marked.
-
-    >>> from fairtrial.measures import tpr_fpr_curve
-    >>> chart = draw_tpr_fpr({"tree": tpr_fpr_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
-    >>> chart.to_dict()["concat"][0]["title"]["text"]
-    'tree'
-    """
-    import altair as alt
-
-    columns = {"position": "position", "threshold": "threshold", "tpr": "true positive rate", "fpr": "false positive rate"}
-    panels = [
-        _rates({name: frame}, columns).properties(
-            width=290, height=290, title=alt.TitleParams(str(name), fontSize=14, offset=8)
-        )
-        for name, frame in checked(frames, [*columns, "difference"]).items()
-    ]
-    whole = alt.concat(*panels, columns=3, spacing=36).properties(title=titled(title, "Grey: the widest gap, KS"))
-    return finished(whole)
-
-
-def _rates(frame: Frames, columns: Mapping[str, str]) -> Any:
-    """The panel of one learner."""
-    import altair as alt
-
-    x, y = axis("x", "position", "Threshold, from the highest to the lowest"), axis("y", "value", "Rate")
-    both = ("true positive rate", "false positive rate")
-    scale = alt.Scale(domain=list(both), range=list(PALETTE[:2]))
-    legend = alt.Legend(orient="bottom", symbolType="stroke", symbolStrokeWidth=3)
-    rows = [
-        {**row, "rate": columns[rate], "value": row[rate]}
-        for rate in ("tpr", "fpr")
-        for row in rows_of(frame, columns, thin=["position", rate])
-    ]
-    rates = (
-        chart_of(rows)
-        .mark_line(strokeWidth=2.2, strokeJoin="round")
-        .encode(
-            x,
-            y,
-            alt.Color("rate:N", scale=scale, title=None, legend=legend),
-            order=alt.Order("row:Q"),
-            tooltip=tooltips(columns),
-        )
-    )
-    return alt.layer(_widest_gap(next(iter(frame.values())), x, y), rates)
-
-
-def _widest_gap(frame: pd.DataFrame, x: Any, y: Any) -> Any:
-    """A bar between the curves where they are farthest apart, with KS beside it."""
-    import altair as alt
-
-    gaps = frame["difference"].abs().to_numpy()
-    if np.isnan(gaps).any():
-        return _note("undefined", x, y, at=(0.5, 0.5))
-    place = int(gaps.argmax())
-    position, tpr, fpr = (float(frame[name].iloc[place]) for name in ("position", "tpr", "fpr"))
-    bar = chart_of([{"position": position, "value": fpr, "to": tpr}]).mark_rule(color=GREY, strokeWidth=5, opacity=0.45)
-    side: Literal["left", "right"] = "right" if position < 0.6 else "left"
-    told = _note(f"KS = {gaps[place]:.3f}", x, y, at=(position, (tpr + fpr) / 2), side=side, gap=9)
-    return alt.layer(bar.encode(x, y, y2="to:Q"), told)
 
 
 def draw_calibration(frames: Frames, *, title: str = "Calibration") -> Any:
@@ -310,16 +239,12 @@ def _forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:
         for row, name in zip(written(frame, ["measure", "estimate", "low", "high"]), names, strict=True)
     ]
     for row in rows:
-        row["text"] = f"{_digits(row['estimate'])}  ({_digits(row['low'])} to {_digits(row['high'])})"
+        row["text"] = with_interval(row["estimate"], row["low"], row["high"])
     y = alt.Y("measure:N", sort=None, title=None, axis=alt.Axis(grid=False, labelLimit=260, labelPadding=8))
     place = [y, alt.YOffset("learner:N", sort=learners, scale=alt.Scale(paddingInner=0.2))] if len(learners) > 1 else [y]
     return chart_of(rows).encode(
         *place, colour(learners), tooltip=tooltips({"estimate": "estimate", "low": "low", "high": "high"})
     )
-
-
-def _digits(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3f}"
 
 
 def draw_projection(
@@ -355,7 +280,9 @@ def draw_projection(
     layers.append(data.mark_point(filled=True, size=80, opacity=1, color=PALETTE[0]))
     sides: tuple[tuple[Literal["left", "right"], int, Any], ...] = (("left", 8, right), ("right", -8, left))
     for align, dx, names in sides:
-        layers.append(chart_of(names).mark_text(align=align, dx=dx, dy=-8, fontSize=12.5).encode(x, y, text="names:N"))
+        layers.append(
+            chart_of(names).mark_text(align=align, dx=dx, dy=-8, fontSize=12.5, limit=NAME_WIDTH).encode(x, y, text="names:N")
+        )
     whole = alt.layer(*layers).properties(
         width=420, height=420, title=titled(title, "Learners that lie close together err alike")
     )

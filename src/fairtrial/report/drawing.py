@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,7 +22,11 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
 GREY = "#6B6B6B"
 INK = "#2B2B2B"
+# A ground without words on it; a dark page makes it dark.
+PALE = "#D9D9D9"
 SIDE = 340
+# Longer names and titles end in dots: a figure must stay one that can be read, whatever its learners are called.
+NAME_WIDTH, TITLE_WIDTH = 260, 900
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 
 # A figure has a few hundred pixels: points that fall on the same place of this grid cannot be told apart.
@@ -186,6 +189,29 @@ def reference(points: Sequence[tuple[float, float]], x: Any, y: Any) -> Any:
     return chart_of(rows).mark_line(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(x, y)
 
 
+def note(
+    text: str, x: Any, y: Any, *, at: tuple[float, float], side: Literal["left", "right"] = "right", gap: float = 0
+) -> Any:
+    """Words in the figure, to the right or to the left of a place."""
+    row = {**dict(zip(fields(x, y), at, strict=True)), "text": text}
+    mark = chart_of([row]).mark_text(
+        color=GREY, fontSize=12.5, align="left" if side == "right" else "right", dx=gap if side == "right" else -gap
+    )
+    return mark.encode(x, y, text="text:N")
+
+
+def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
+    """A number and its interval in words, none of which may be defined.
+
+    >>> with_interval(0.5, 0.25, 0.75, 2), with_interval(0.5, None, None), with_interval(None, None, None)
+    ('0.50  (0.25 to 0.75)', '0.500  (interval undefined)', 'undefined')
+    """
+    if value is None:
+        return "undefined"
+    ends = ["undefined" if end is None else f"{end:.{digits}f}" for end in (low, high)]
+    return f"{value:.{digits}f}  ({' to '.join(ends) if low is not None or high is not None else 'interval undefined'})"
+
+
 def titled(title: str, *subtitle: str) -> Any:
     """A title with lines of explanation under it."""
     import altair as alt
@@ -197,13 +223,20 @@ def finished(chart: Any) -> Any:
     """The chart in the look of all figures; set at once, for each setting would copy the whole chart."""
     import altair as alt
 
-    lines = {"gridColor": "#E9E9E9", "tickColor": "#B5B5B5", "domainColor": "#B5B5B5"}
+    lines: dict[str, Any] = {"gridColor": "#E9E9E9", "tickColor": "#B5B5B5", "domainColor": "#B5B5B5"}
     return chart.configure(
         font=FONT,
         background="white",
         padding=12,
         title=alt.TitleConfig(
-            anchor="start", frame="group", fontSize=17, subtitleFontSize=12.5, subtitleColor=GREY, offset=14, subtitlePadding=5
+            anchor="start",
+            frame="group",
+            fontSize=17,
+            subtitleFontSize=12.5,
+            subtitleColor=GREY,
+            offset=14,
+            subtitlePadding=5,
+            limit=TITLE_WIDTH,
         ),
         axis=alt.AxisConfig(
             labelFontSize=12, titleFontSize=13, titleFontWeight="normal", titlePadding=9, labelFlush=False, tickCount=5, **lines
@@ -212,15 +245,3 @@ def finished(chart: Any) -> Any:
         header=alt.HeaderConfig(labelFontSize=13, labelFontWeight="bold", title=None),
         view=alt.ViewConfig(stroke="#D0D0D0"),
     )
-
-
-@contextmanager
-def unchecked() -> Iterator[None]:
-    """Charts that are built inside are not held against the schema of Vega-Lite, part by part: the tests do that.
-
-    A report of some fifty charts would spend a third of its time on it.
-    """
-    from altair.utils.schemapi import debug_mode
-
-    with debug_mode(False):
-        yield

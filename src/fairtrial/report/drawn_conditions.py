@@ -12,7 +12,7 @@ from fairtrial.report.deterioration import draw_deterioration
 from fairtrial.report.draw import figure
 from fairtrial.report.level_means import level_means
 from fairtrial.report.loss_surface import draw_loss_surface
-from fairtrial.report.places import changed_conditions, main_condition
+from fairtrial.report.places import changed_conditions, main_condition, with_levels
 from fairtrial.report.robustness import draw_levels, draw_losses
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def loss_surface(results: Results, condition: str | None = None, dataset: str | 
 def deterioration(results: Results, condition: str | None = None, value: str = "pd") -> Any:
     """The matrix of pD (or of the loss in error rate), learners by data sets."""
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-        frame = results.deterioration()
+        frame = with_levels(results.deterioration(), results.archive.conditions)
     if condition is not None:
         known = list(dict.fromkeys(frame["condition"].astype(str)))
         if condition not in known:

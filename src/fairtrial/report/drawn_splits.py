@@ -102,7 +102,8 @@ def times(results: Results, dataset: str | None = None) -> Any:
         frame = frame[frame["dataset"] == _facts(results, dataset).name]
     if frame.empty or not (frame[["fit_time", "predict_time", "memory"]] > 0).any(axis=None):
         raise InputError("times need trials that ran here, got none: predictions from elsewhere carry no times")
-    return draw_times(frame)
+    names = [each.name for each in results.archive.datasets] if dataset is None else [dataset]
+    return draw_times(frame, title=f"Time and memory: {names[0] if len(names) == 1 else f'{len(names)} data sets'}")
 
 
 def _facts(results: Results, dataset: str | None) -> DataFacts:

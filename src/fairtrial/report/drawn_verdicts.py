@@ -12,7 +12,7 @@ from fairtrial.report import compare
 from fairtrial.report.curves import draw_intervals
 from fairtrial.report.draw import figure
 from fairtrial.report.level_means import level_means, share_tested
-from fairtrial.report.places import lines_of, main_condition
+from fairtrial.report.places import lines_of, main_condition, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def _of_verdict(
 ) -> Any:
     where = _condition(results, condition, level)
     verdict = results.verdict(measure, condition=where.name, level=where.level, control=control, alpha=alpha, positive=positive)
-    return compare.figures(verdict)[name]
+    return _headed(compare.figures(verdict)[name], results, measure, where)
 
 
 @figure("simplex")
@@ -126,7 +126,21 @@ def _of_posterior(
     if name not in found:
         other = "density" if name == "simplex" else "simplex"
         raise InputError(f"the figure {name!r} has no posterior here: try {other!r}, or a study with more scores")
-    return found[name]
+    return _headed(found[name], results, measure, condition, dataset)
+
+
+def _headed(chart: Any, results: Results, measure: str | None, condition: ConditionFacts, dataset: str | None = None) -> Any:
+    """The chart with its place in the study behind its title: the measure, the data, the condition."""
+    where = [get_measure(measure or _judged(results)).name, dataset or _data_sets(results)]
+    if condition != main_condition(results):
+        where.append(told(condition))
+    chart.title.text = f"{chart.title.text}: {', '.join(where)}"
+    return chart
+
+
+def _data_sets(results: Results) -> str:
+    names = [each.name for each in results.archive.datasets]
+    return names[0] if len(names) == 1 else f"{len(names)} data sets"
 
 
 def _pair(results: Results, learner: Sequence[str] | None) -> list[str]:
@@ -193,6 +207,7 @@ def intervals(
         frame = level_means(results, where, each, dataset=dataset, alpha=alpha, positive=positive)
         parts.append(frame.assign(measure=get_measure(each).name, estimate=frame["mean"]))
     over = f"over {len(names)} data sets" if dataset is None and len(names) > 1 else f"on {dataset or names[0]}"
+    over += "" if where[0] == main_condition(results) else f" under {told(where[0])}"
     return draw_intervals(pd.concat(parts, ignore_index=True), title=f"Mean scores {over}, {100 * (1 - alpha):g} % intervals")
 
 

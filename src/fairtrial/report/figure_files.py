@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from fairtrial import _check
 from fairtrial.errors import InputError
 from fairtrial.report.page import figures_of
-from fairtrial.report.saving import SUFFIXES, made_folder, save
-from fairtrial.report.section import Section
-
-FORMATS = tuple(suffix[1:] for suffix in SUFFIXES)
+from fairtrial.report.saving import formats_of, made_folder, save
+from fairtrial.report.section import Figure, Section
 
 
 def write_figures(sections: Sequence[Section], folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
@@ -30,19 +28,22 @@ def write_figures(sections: Sequence[Section], folder: str | Path, formats: str 
     ...     [path.name for path in write_figures([section], folder)]
     ['curves-roc.svg']
     """
-    suffixes = _suffixes(formats)
+    wanted = formats_of(formats)
     figures = list(figures_of(sections))
     for figure in figures:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", figure.key):
             raise InputError(f"the key of a figure must be lower case letters, digits and hyphens, got {figure.key!r}")
     target = made_folder(Path(folder))
-    return [save(figure.chart, target / f"{figure.key}{suffix}") for figure in figures for suffix in suffixes]
+    return [save(_alone(figure), target / f"{figure.key}.{suffix}") for figure in figures for suffix in wanted]
 
 
-def _suffixes(formats: str | Iterable[str]) -> list[str]:
-    """Each format once, as a suffix; "svg,pdf" is two."""
-    names = formats.split(",") if isinstance(formats, str) else [str(each) for each in formats]
-    plain = [name.strip().lower().removeprefix(".") for name in names]
-    for name in plain:
-        _check.one_of("formats", name, FORMATS)
-    return list(dict.fromkeys(f".{name}" for name in plain))
+def _alone(figure: Figure) -> Any:
+    """The chart with the figure's title, which names the data set: without a page around it, nothing else does."""
+    import altair as alt
+
+    chart = figure.chart.copy(deep=["title"])
+    if isinstance(chart.title, alt.TitleParams):
+        chart.title.text = figure.title
+    else:
+        chart.title = figure.title
+    return chart

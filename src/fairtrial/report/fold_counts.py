@@ -51,8 +51,11 @@ def counted(results: Results, facts: DataFacts) -> tuple[Layout, Coverage]:
 
 
 def findings_of(layout: Layout, counts: Coverage) -> list[Finding]:
-    """What the counts show. Splits without any training row are predictions from elsewhere: their training is not judged."""
-    found = coverage_findings(layout, counts)
+    """What the counts show, folds counted from 0 as in the tables of results.
+
+    Splits without any training row are predictions from elsewhere: their training is not judged.
+    """
+    found = coverage_findings(layout, counts, as_numbered=True)
     trained = counts.train.any()
     return [each for each in found if trained or each.check != "class absent from training"]
 

@@ -6,7 +6,11 @@ from math import isinf, isnan
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairtrial.report.section import Table
+from fairtrial.report.sentence import written
+from fairtrial.significance.table import quiet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +85,7 @@ def cell(value: Any, form: str = "") -> dict[str, Any]:
         sign = "" if number > 0 else "-"
         return {"text": f"{sign}∞", "value": f"{sign}Infinity", "best": False}
     whole = number.is_integer() and abs(number) < 1e15
-    text = form.format(value) if form else f"{int(number):,}" if whole else f"{number:.4g}"
+    text = written(value, form) if form else f"{int(number):,}" if whole else f"{number:.4g}"
     return {"text": text, "value": repr(int(number)) if whole else repr(number), "best": False}
 
 
@@ -94,10 +98,14 @@ def _words(value: Any) -> str:
 
 
 def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
-    known = [(float(each["value"]), each) for each in cells if each["value"] not in (None, "")]
+    """The best of a line; what differs by float noise alone is as good, as it is for ranks."""
+    known = [each for each in cells if each["value"] not in (None, "")]
     if len(known) > 1:
-        best = (max if direction == "max" else min)(value for value, _ in known)
-        for value, each in known:
+        values = np.array([float(each["value"]) for each in known])
+        finite = values[np.isfinite(values)]
+        values = quiet(values, np.abs(finite).max(initial=0.0))
+        best = values.max() if direction == "max" else values.min()
+        for value, each in zip(values.tolist(), known, strict=True):
             each["best"] = value == best
 
 

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LEVELS = (-0.25, 0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
-# From blue (gains) over white (nothing lost) to dark red; the first is that of what lies above the first line.
+# From blue (gains) over white (nothing lost) to red; the first is that of what lies above the first line. All are light enough
+# for dark words; a dark page has shades of its own for them.
 _GAINS = ("#9ECAE1", "#EDF8FB")
-_LOSSES = ("#FFF7EC", "#FEE8C8", "#FDD49E", "#FDBB84", "#FC8D59", "#EF6548", "#D7301F", "#B30000", "#7F0000", "#4D0000")
+_LOSSES = ("#FFF7EC", "#FEE8C8", "#FDD9A8", "#FDCB96", "#FDBB84", "#FCA972", "#FB9766", "#F5855C", "#EA6C52", "#D9534A")
 _SHADES = (*_GAINS, *_LOSSES)
 _SIDE = 330
 
@@ -61,7 +62,8 @@ def draw_loss_surface(frame: Any, *, title: str = "How RLA and ELA see the same 
     least = float(min(lines["clean"].min(), lines["noisy"].min()))
     low = max(0.0, np.floor(10 * (least - 0.03)) / 10)
     panels = [_panel(lines, name, low) for name in ("rla", "ela")]
-    told = "Each path is a learner, from no noise to the highest level. Lines join places of equal loss; darker loses more"
+    told = "Each path is a learner, from no noise to the highest level. Lines join places of equal loss; "
+    told += "the redder, the more is lost"
     return finished(alt.hconcat(*panels, spacing=44).properties(title=titled(title, told)))
 
 

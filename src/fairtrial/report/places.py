@@ -11,15 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.results.choosing import CLEAN as CLEAN, level_of as level_of, told_condition
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.study import Results
 
-CLEAN = "clean"
+told = told_condition
 SHIFTS = ("class-proportion", "concept-change", "covariate-shift", "prior-shift", "selection-bias")
 """Conditions that are no noise: the cases come from elsewhere."""
+# A file's name has 255 bytes at most: a section's words, the key or two of them, and a suffix.
+_LONGEST_KEY = 80
 
 
 def main_of(conditions: Sequence[ConditionFacts]) -> ConditionFacts:
@@ -39,27 +42,6 @@ def changed_conditions(results: Results, *, test_alone: bool) -> dict[str, list[
         if each.name != CLEAN and (each.description.get("part") == "test") == test_alone:
             found.setdefault(each.name, []).append(each)
     return {name: sorted(own, key=lambda each: each.level) for name, own in found.items()}
-
-
-def level_of(condition: ConditionFacts) -> float:
-    """Its level; NaN for a condition without one, which a study holds as 1: its description has no level.
-
-    >>> level_of(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
-    nan
-    """
-    declared = condition.description
-    without = condition.level == 1 and bool(declared) and declared.get("level") is None
-    return float("nan") if without else float(condition.level)
-
-
-def told(condition: ConditionFacts) -> str:
-    """Its name, and its level where it has one.
-
-    >>> told(ConditionFacts("class-noise", 0.1, "", {})), told(ConditionFacts("clean", 0.0, "", {}))
-    ('class-noise 0.1', 'clean')
-    """
-    level = level_of(condition)
-    return condition.name if condition.name == CLEAN or isnan(level) else f"{condition.name} {level:g}"
 
 
 def with_levels(frame: pd.DataFrame, conditions: Iterable[ConditionFacts]) -> pd.DataFrame:
@@ -85,14 +67,14 @@ def lines_of(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArray[np.b
 
 
 def keys_in_order(names: Iterable[str]) -> list[str]:
-    """A key for each name: lower case with hyphens, numbered where two names give the same.
+    """A key for each name: lower case with hyphens, short enough for the name of a file, numbered where two are the same.
 
     >>> keys_in_order(["f_score", "class-noise 0.2", "F score", "<b>"])
     ['f-score', 'class-noise-0-2', 'f-score-2', 'b']
     """
     found: list[str] = []
     for name in names:
-        plain = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-") or "name"
+        plain = re.sub(r"[^a-z0-9]+", "-", str(name).lower()).strip("-")[:_LONGEST_KEY].rstrip("-") or "name"
         key, number = plain, 1
         while key in found:
             number += 1

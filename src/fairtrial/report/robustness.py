@@ -57,7 +57,7 @@ def _lines(frame: Any, value: str) -> pd.DataFrame:
     lines = with_columns("frame", frame_of(frame), ["level", "learner", value, "low", "high"])
     lines = lines.assign(value=lines[value].astype(np.float64), learner=lines["learner"].astype(str))
     names = list(dict.fromkeys(lines["learner"]))
-    levels = np.unique(lines["level"].dropna().to_numpy(np.float64))
+    levels = np.unique(lines["level"].dropna().to_numpy(np.float64).round(12))
     step = float(np.diff(levels).min()) if len(levels) > 1 else 0.1
     places = lines["learner"].map({name: place - (len(names) - 1) / 2 for place, name in enumerate(names)})
     apart = places.astype(np.float64) * min(0.025 * (np.ptp(levels) or 0.2), 0.6 * step / max(1, len(names)))

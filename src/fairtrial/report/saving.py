@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fairtrial import _check
 from fairtrial.errors import InputError
 
-SUFFIXES = (".svg", ".png", ".pdf", ".html", ".json")
+FORMATS = ("svg", "png", "pdf", "html", "json")
+SUFFIXES = tuple(f".{name}" for name in FORMATS)
 
 _OPTIONS: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
+
+
+def formats_of(formats: str | Iterable[str], known: Sequence[str] = FORMATS) -> list[str]:
+    """Each format once, in lower case and without a dot; a text may name several, with commas between.
+
+    >>> formats_of("svg, .PDF,svg"), formats_of(["json"])
+    (['svg', 'pdf'], ['json'])
+    """
+    names = formats.split(",") if isinstance(formats, str) else [str(each) for each in formats]
+    plain = [name.strip().lower().removeprefix(".") for name in names]
+    for name in plain:
+        _check.one_of("formats", name, known)
+    return list(dict.fromkeys(plain))
 
 
 def check_picture_path(path: Path) -> None:
@@ -38,8 +55,26 @@ def save(chart: Any, path: str | Path) -> Path:
     path = Path(path)
     suffix = path.suffix.lower()
     check_picture_path(path)
-    chart.save(str(path), format=suffix[1:], **_OPTIONS.get(suffix, {}))
+    with _writable(path):
+        chart.save(str(path), format=suffix[1:], **_OPTIONS.get(suffix, {}))
     return path
+
+
+def save_text(text: str, path: Path) -> Path:
+    """Write a text in UTF-8, its lines ended as on Unix, and give the path."""
+    with _writable(path):
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+@contextmanager
+def _writable(path: Path) -> Iterator[None]:
+    """What the system says against a file becomes one sentence."""
+    try:
+        yield
+    except OSError as error:
+        told = error.strerror or error
+        raise InputError(f"path must be one that can be written, got {str(path)!r} ({told}): name another") from None
 
 
 def made_folder(folder: Path) -> Path:

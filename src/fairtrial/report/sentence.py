@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isinf, isnan
 from typing import Any
 
 from fairtrial.errors import InputError
+
+SMALL_P = 0.001
+"""Smaller p values are not told from each other in a sentence; the tables have them."""
+_MOST_DIGITS = 17
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,51 @@ def shown(frame: Any, table: str, line: Any, column: str, form: str = "{:.3f}") 
     '0.912'
     """
     value = frame.loc[line, column]
-    return Shown(float(value), form.format(value), Cell(table, line, column))
+    return Shown(float(value), written(value, form), Cell(table, line, column))
+
+
+def written(value: Any, form: str = "{:.3f}") -> str:
+    """A number as text: what rounds to zero has no sign, and what is no number has words.
+
+    >>> written(-0.0001), written(float("nan")), written(float("inf"))
+    ('0.000', 'undefined', 'infinite')
+    """
+    if isnan(value) or isinf(value):
+        return "undefined" if isnan(value) else "infinite" if value > 0 else "minus infinite"
+    text = form.format(value)
+    return text if any(sign in "123456789" for sign in text.partition("e")[0]) else text.replace("-", "", 1)
+
+
+def p_form(values: Iterable[float], alpha: float, digits: int = 2) -> str:
+    """The format of p values that stand beside a level: with so many digits that none seems to lie on its other side.
+
+    >>> p_form([0.0123], 0.05), p_form([0.0496], 0.05), p_form([0.0123, 0.05000004], 0.05)
+    ('{:.2g}', '{:.3g}', '{:.7g}')
+    """
+    near = [value for value in map(float, values) if value != alpha and not isnan(value)]
+    while digits < _MOST_DIGITS and any(_crosses(float(f"{value:.{digits}g}"), value, alpha) for value in near):
+        digits += 1
+    return f"{{:.{digits}g}}"
+
+
+def _crosses(shown_as: float, value: float, alpha: float) -> bool:
+    return shown_as == alpha or (shown_as < alpha) != (value < alpha)
+
+
+def p_shown(
+    frame: Any, table: str, line: Any, column: str, alpha: float, *, equal: str = "= ", below: str = "< ", digits: int = 2
+) -> Shown:
+    """A p value with the sign before it: "= 0.012", and "< 0.001" for all below, unless the level itself is as small.
+
+    >>> import pandas as pd
+    >>> lines = pd.DataFrame({"p": [0.0496, 1e-9, 0.0]})
+    >>> [p_shown(lines, "facts", line, "p", 0.05).text for line in range(3)]
+    ['= 0.0496', '< 0.001', '< 0.001']
+    """
+    value = float(frame.loc[line, column])
+    small = value < SMALL_P <= alpha or value == 0
+    text = f"{below}{SMALL_P:g}" if small else equal + written(value, p_form([value], alpha, digits))
+    return Shown(value, text, Cell(table, line, column))
 
 
 def say(words: str, **parts: Any) -> Sentence:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from fairtrial import _check
 from fairtrial.report.page import tables_of
-from fairtrial.report.saving import made_folder
+from fairtrial.report.saving import formats_of, made_folder, save_text
 from fairtrial.report.section import Section, Table
 from fairtrial.report.tables import to_latex, to_markdown
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "md", "tex")
 
 
-def write_tables(sections: Sequence[Section], folder: str | Path, formats: Iterable[str] = FORMATS) -> list[Path]:
+def write_tables(sections: Sequence[Section], folder: str | Path, formats: str | Iterable[str] = FORMATS) -> list[Path]:
     """Write every table of these sections into a folder, which is created, and give the paths of the files.
 
     A table with the key `scores-means` becomes `scores-means.csv` (full precision), `.md` (Markdown) and `.tex` (LaTeX,
@@ -39,15 +38,14 @@ def write_tables(sections: Sequence[Section], folder: str | Path, formats: Itera
     | tree | 0.3333 |
     <BLANKLINE>
     """
-    wanted = _formats(formats)
+    wanted = formats_of(formats, FORMATS)
     target = made_folder(Path(folder))
     paths = []
     for table in tables_of(sections):
         for suffix in wanted:
             if suffix != "csv" and 0 in table.frame.shape:
                 continue
-            paths.append(target / f"{table.key}.{suffix}")
-            paths[-1].write_text(_WRITERS[suffix](table), encoding="utf-8", newline="\n")
+            paths.append(save_text(_WRITERS[suffix](table), target / f"{table.key}.{suffix}"))
     return paths
 
 
@@ -74,11 +72,3 @@ def _shown(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _better(table: Table) -> Better | None:
     return cast("Better | None", table.best)
-
-
-def _formats(formats: Iterable[str]) -> list[str]:
-    names = [formats] if isinstance(formats, str) else list(formats)
-    found = [str(name).lower().removeprefix(".") for name in names]
-    for name in found:
-        _check.one_of("formats", name, FORMATS)
-    return list(dict.fromkeys(found))

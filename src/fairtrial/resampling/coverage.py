@@ -72,30 +72,49 @@ def _meant_as_folds(repeat: list[Split], n: int) -> bool:
     return bool(pairs) and float(np.median([_shared(a.test, b.test, n) for a, b in pairs])) < 0.5 * float(np.median(chance))
 
 
-def coverage_findings(layout: Layout, found: Coverage) -> list[Finding]:
-    """What the counts show."""
-    return [*_overlaps(layout, found), *_untested(layout, found), *_absent(layout, found), *_uneven(layout, found)]
+def coverage_findings(layout: Layout, found: Coverage, *, as_numbered: bool = False) -> list[Finding]:
+    """What the counts show. `as_numbered` calls folds and repeats by the numbers of their splits, from 0, as frames do.
+
+    >>> from fairtrial.resampling.layout import read_layout
+    >>> layout = read_layout([([0, 1, 2], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
+    >>> coverage_findings(layout, coverage(layout), as_numbered=True)[0].text
+    'Rows are in the training and in the test part of one split: fold 0 (1 of 2 test rows). The test knows the answers.'
+    """
+    names = _numbered(layout) if as_numbered else layout.named
+    repeats = [
+        layout.splits.parts[members[0]].repeat if as_numbered else each for each, members in enumerate(layout.repeats, 1)
+    ]
+    return [
+        *_overlaps(names, found),
+        *_untested(layout, found, repeats),
+        *_absent(layout, found, names),
+        *_uneven(layout, found),
+    ]
 
 
-def _overlaps(layout: Layout, found: Coverage) -> Iterator[Finding]:
+def _numbered(layout: Layout) -> list[str]:
+    parts = layout.splits.parts
+    several = len({part.repeat for part in parts}) > 1
+    return [f"fold {part.fold}" + (f" of repeat {part.repeat}" if several else "") for part in parts]
+
+
+def _overlaps(names: list[str], found: Coverage) -> Iterator[Finding]:
     sizes = found.test.sum(axis=1)
     bad = [
-        f"{name} ({both} of {size} test rows)"
-        for name, both, size in zip(layout.named, found.both, sizes, strict=True)
-        if both > 0
+        f"{name} ({both} of {size} test rows)" for name, both, size in zip(names, found.both, sizes, strict=True) if both > 0
     ]
     if bad:
         text = f"Rows are in the training and in the test part of one split: {listed(bad)}. The test knows the answers."
         yield Finding("fault", "in train and test", text)
-    twice = [f"{name} ({each})" for name, each in zip(layout.named, found.again_in_test, strict=True) if each > 0]
+    twice = [f"{name} ({each})" for name, each in zip(names, found.again_in_test, strict=True) if each > 0]
     if twice:
         yield Finding("fault", "twice in test", f"Test parts hold a row more than once: {listed(twice)}.")
 
 
-def _untested(layout: Layout, found: Coverage) -> Iterator[Finding]:
+def _untested(layout: Layout, found: Coverage, repeats: list[int]) -> Iterator[Finding]:
     n = layout.n_rows
-    for repeat, (never, again, folds) in enumerate(zip(found.never, found.again, found.folds, strict=True)):
-        where = f" in repeat {repeat + 1}" if len(layout.repeats) > 1 else ""
+    for repeat, never, again, folds in zip(repeats, found.never, found.again, found.folds, strict=True):
+        where = f" in repeat {repeat}" if len(layout.repeats) > 1 else ""
         if folds and never:
             text = f"{never} of {n} rows are never tested{where} ({n - never} are), though the test parts look like folds."
             yield Finding("fault", "never tested", text)
@@ -112,11 +131,11 @@ def _untested(layout: Layout, found: Coverage) -> Iterator[Finding]:
         )
 
 
-def _absent(layout: Layout, found: Coverage) -> Iterator[Finding]:
+def _absent(layout: Layout, found: Coverage, names: list[str]) -> Iterator[Finding]:
     for what, counts in (("training", found.train), ("test", found.test)):
         if what == "test" and (counts.sum(axis=1) <= 1).all():
             continue  # a single row cannot be of all classes
-        missing = [f"{layout.classes[code]} ({layout.named[s]})" for s, code in np.argwhere(counts == 0)]
+        missing = [f"{layout.classes[code]} ({names[s]})" for s, code in np.argwhere(counts == 0)]
         if missing:
             text = f"Classes are absent from {what} parts: {listed(missing)}."
             yield Finding("fault" if what == "training" else "caution", f"class absent from {what}", text)

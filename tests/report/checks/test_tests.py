@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import wilcoxon
 
 from fairtrial.report.checks import registry
 from tests.report.result_cases import few_learners, skilled_results
@@ -73,3 +74,12 @@ def test_clear_verdicts_and_single_ones_need_no_adjustment():
     declared = {"measures": ["accuracy", "kappa"]}
     assert registry["FT015"](skilled_results(skills, sets=12, declaration=declared)).outcome == "passed"
     assert registry["FT015"](skilled_results(skills, declaration={"measures": ["accuracy"]})).outcome == "not applicable"
+
+
+@pytest.mark.parametrize(("alpha", "sets", "outcome"), [(0.01, 7, "raised"), (0.01, 8, "passed"), (0.1, 5, "passed")])
+def test_how_many_data_sets_wilcoxon_needs_depends_on_the_level_of_the_study(alpha, sets, outcome):
+    results = skilled_results({"a": 0.95, "b": 0.55}, sets=sets, declaration={"verdict": {"alpha": alpha}})
+    found = registry["FT008"](results)
+    assert found.outcome == outcome
+    smallest = wilcoxon(np.arange(1.0, sets + 1), method="exact").pvalue
+    assert (smallest <= alpha) == (outcome == "passed")

@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from fairtrial.measures import auc, evaluate
-from fairtrial.report.judged.answer import leads_frame, section
+from fairtrial.report.judged.answer import section
+from fairtrial.report.judged.leads import leads_frame
 from fairtrial.significance import delong
 from fairtrial.study import judge
 from tests.report.judged.cases import judged, many_sets, sections, text_of, two_classes

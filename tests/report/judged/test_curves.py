@@ -47,7 +47,7 @@ def test_models_without_scores_are_named():
 def test_equal_curves_have_no_winner():
     table = two_classes(60)[["row", "truth", "forest_proba"]]
     part = section(judge(table.assign(twin_proba=table["forest_proba"]), resamples=20)).parts[0]
-    assert "forest and twin have the same area under ROC" in text_of(part)
+    assert "All models with a curve have the same area under ROC" in text_of(part)
     assert "No model alone has the least expected cost anywhere." in text_of(part)
 
 

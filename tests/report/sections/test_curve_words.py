@@ -5,16 +5,14 @@ import pandas as pd
 import pytest
 
 from fairtrial.report.section import Section, Table
-from fairtrial.report.sections.curve_words import AREA, WON, curve_sentences
+from fairtrial.report.sections.curve_words import AREA, WON, area_of, curve_sentences
 from tests.report.prose import check_prose
-from tests.study.archives import data_facts
 
 
-def told(areas, won, classes=("no", "yes")):
-    frame = pd.DataFrame({AREA: areas, WON: won}, index=pd.Index(list("abc")[: len(areas)], name="learner"))
+def told(areas, won, noun="learner", about="flu, class yes"):
+    frame = pd.DataFrame({AREA: areas, WON: won}, index=pd.Index(list("abc")[: len(areas)], name=noun))
     table = Table("t", "T", frame)
-    facts = data_facts("flu", np.arange(9) % len(classes), classes)
-    sentences = curve_sentences(table, facts, "yes")
+    sentences = curve_sentences(table, noun, about)
     check_prose([Section("s", "S", sentences, tables=(table,))])
     return [each.text for each in sentences]
 
@@ -55,5 +53,17 @@ def test_words_follow_the_numbers(areas, won, expected):
     assert told(areas, won) == expected
 
 
-def test_with_more_classes_it_is_one_against_the_rest():
-    assert told([0.9], [1.0], ("no", "yes", "perhaps"))[0].startswith("flu, class yes against the rest:")
+def test_models_have_the_same_words_without_the_place():
+    assert told([0.9, 0.9], [0.0, 0.0], "model", "") == [
+        "All models with a curve have the same area under ROC, 0.900.",
+        "No model alone has the least expected cost anywhere.",
+    ]
+    assert told([0.9, 0.8, 0.8], [1.0, 0.0, 0.0], "model", "")[0] == (
+        "a has the largest area under ROC, 0.900, b and c the smallest, 0.800."
+    )
+
+
+def test_areas_are_those_of_trapezia_and_a_curve_that_is_not_there_has_none():
+    step = pd.DataFrame({"x": [0.0, 0.0, 0.5, 1.0], "y": [0.0, 0.4, 0.4, 1.0]})
+    assert area_of(step, "x", "y") == pytest.approx(0.5 * 0.4 + 0.5 * 0.7)
+    assert np.isnan(area_of(None, "x", "y"))

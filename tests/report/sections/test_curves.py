@@ -83,7 +83,7 @@ def many(sets, learners, rows):
 
 def test_the_six_largest_data_sets_are_shown():
     results = many(8, 1, 40)
-    assert [each.name for each in curves._chosen(results)] == [f"set {i} <b>" for i in range(2, 8)]
+    assert [each.name for each in curves._largest(results, 6)] == [f"set {i} <b>" for i in range(2, 8)]
 
 
 def test_few_bytes_however_many_rows_and_the_rest_is_named(monkeypatch):
@@ -93,3 +93,10 @@ def test_few_bytes_however_many_rows_and_the_rest_is_named(monkeypatch):
     size = sum(len(json.dumps(figure.chart.to_dict(), separators=(",", ":"))) for figure in figures_of([found]))
     assert size < 2e5
     assert "set 1 <b>" not in render([found], "x").split('<script type="application/json"')[0]
+
+
+def test_the_largest_data_sets_have_all_curves_and_the_others_those_that_tell_who_wins():
+    found = section(many(3, 2, 40))
+    kinds = [[figure.key.rsplit("-set-", 1)[0].removeprefix("curves-") for figure in part.figures] for part in found.parts]
+    assert [("ks" in own, "roc" in own and "cost" in own) for own in kinds] == [(False, True), (True, True), (True, True)]
+    assert any("draw(results, 'ks'" in note for note in found.notes)

@@ -7,13 +7,13 @@ from fairtrial.report.page import tables_of
 from fairtrial.report.sections import data_sets
 from fairtrial.study.archive import DataFacts
 from tests.report.prose import check_prose
-from tests.report.result_cases import cases, made
+from tests.report.result_cases import cases, made, skilled_results
 from tests.study.archives import real_results, real_sources
 
 
 @pytest.mark.parametrize("name", cases())
 def test_every_result_has_the_section_and_its_prose_holds(name):
-    check_prose([made(data_sets, name)])
+    check_prose([made(data_sets, name)], names=["class-noise 0.2"])
 
 
 def facts(name, codes, classes, **known):
@@ -67,3 +67,8 @@ def test_a_smaller_loss_is_better():
 def test_a_single_learner_has_no_table_of_learners():
     keys = [table.key for table in made(data_sets, "one learner").tables]
     assert keys == ["data-sets-facts", "data-sets-best"]
+
+
+def test_equal_classes_have_no_most_uneven_one():
+    found = data_sets.section(skilled_results({"a": 0.9, "b": 0.8}, sets=3)).sentences[0].text
+    assert found == "All data sets have 120 rows. Every data set has equally many rows of each class."

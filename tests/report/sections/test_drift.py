@@ -59,7 +59,7 @@ def test_without_a_clean_condition_the_remedy_is_said():
     found = section(skilled_results(SKILLS, sets=3, conditions=(WORN, WORN_ALL)))
     check_prose([found])
     assert "has no clean condition" in found.sentences[0].text
-    assert "put a level 0 into the list" in found.sentences[0].text
+    assert "put the level zero into the list" in found.sentences[0].text
 
 
 def test_the_figure_names_its_extremes():

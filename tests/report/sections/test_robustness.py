@@ -7,6 +7,7 @@ import pytest
 
 from fairtrial.measures import ela, rla
 from fairtrial.report.page import figures_of, tables_of
+from fairtrial.report.sections import scores
 from fairtrial.report.sections.robustness import section
 from tests.report.drifting import drifting
 from tests.report.prose import check_prose, sentences_of
@@ -72,3 +73,21 @@ def test_one_learner_and_one_data_set_need_no_rival():
     words = [each.text for each in sentences_of([found])]
     assert words[1].startswith("Its ELA there is")
     assert len(list(tables_of([found]))) == 1
+
+
+@pytest.mark.parametrize("name", ["several", "failures", "two classes"])
+def test_accuracies_of_a_data_set_are_those_of_the_section_of_scores(name):
+    results = cases()[name]
+    told = next(table.frame for table in tables_of([scores.section(results)]) if table.key == "scores-all")
+    told = told[told["measure"] == "accuracy"].set_index(["data set", "learner", "condition"])["mean"]
+    frame = list(tables_of([section(results)]))[-1].frame
+    assert len(frame) > 0
+    for line in frame.to_dict("records"):
+        place = (line.get("data set", results.archive.datasets[0].name), line["learner"])
+        both = (line["accuracy without noise"], line["accuracy with noise"])
+        assert both == pytest.approx((told[(*place, "clean")], told[(*place, "class-noise")]))
+
+
+def test_data_sets_that_do_not_count_for_all_are_said_to_be_left_out():
+    notes = [note for part in section(cases()["failures"]).parts for note in part.notes]
+    assert any(note.startswith("A data set counts where every learner has a value") for note in notes)

@@ -21,10 +21,9 @@ def test_every_result_has_the_section_and_its_prose_holds(name):
 def test_means_are_those_of_the_wide_table():
     results = cases()["several"]
     tables = {table.key: table for table in tables_of([made(scores, "several")])}
-    clean = tables["scores-conditions-accuracy"].frame.loc["clean"]
+    means = tables["scores-means-accuracy"].frame
+    clean = means[means["condition"] == "clean"].set_index("learner")["mean"]
     assert clean.to_dict() == pytest.approx(results.wide("accuracy").mean().to_dict())
-    assert tables["scores-conditions-accuracy"].best == "max"
-    assert tables["scores-conditions-log-loss"].best == "min"
     long = tables["scores-all"]
     assert long.long
     assert list(long.frame.columns) == ["data set", "condition", "level", "learner", "measure", "mean", "low", "high", "splits"]
@@ -51,7 +50,9 @@ def test_the_note_says_which_interval_it_is():
 def test_what_does_not_exist_is_said_to_be_so():
     found = made(scores, "one learner, one data set")
     assert [each.text for each in sentences_of([found])] == ["brier does not exist for this evidence: no trial has a value."]
-    assert "decision values" in found.notes[0]
+    assert found.tables[0].frame.loc[0, ["measure", "undefined", "trials"]].tolist() == ["brier", 10, 10]
+    assert "decision values" in found.tables[0].frame["how often, and why"][0]
+    assert found.notes == ()
 
 
 def test_the_figure_shows_the_finite_means_alone():

@@ -10,7 +10,8 @@ def test_limits_are_those_of_the_checks_of_studies():
     assert judged_checks.IMBALANCED == data.IMBALANCED
     assert judged_checks.FOLLOWS_THE_LARGEST == data.FOLLOWS_THE_LARGEST
     assert judged_checks.TINY == data.TINY
-    assert judged_checks.LEAST_FOR_WILCOXON == tests.LEAST_FOR_WILCOXON
+    for alpha in (0.01, 0.05, 0.1, 0.125):
+        assert judged_checks.least_for_wilcoxon(alpha) == tests.least_for_wilcoxon(alpha)
     assert judged_checks.LEAST_FOR_FRIEDMAN == tests.LEAST_FOR_FRIEDMAN
 
 

@@ -70,7 +70,8 @@ def test_one_condition_and_one_repeat_are_judged(tmp_path):
     )
     _, tables, notes = read(tmp_path, frame)
     assert tables["data", "model"] == [[1, 0], [0, 1]]
-    assert "condition clean and repeat 0" in notes[0]
+    assert "only the 4 lines of clean are judged" in notes[0]
+    assert "first prediction of each row" in notes[1]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,10 @@ def test_one_condition_and_one_repeat_are_judged(tmp_path):
         ({"tree_p": [0.1, 1.5]}, "between 0 and 1, got 1.5"),
         ({"tree_p": [0.1, np.nan]}, "finite numbers, got 1 lines"),
         ({"p_a": [0.5, 0.9], "p_b": [0.5, 0.9]}, "sum to 1 in each row, got a sum that is off by 0.8"),
-        ({"tree_label": ["a", "z"]}, "must predict labels of the truth, got 'z'"),
+        (
+            {"tree_label": ["y", "z"], "tree_p": [0.1, 0.2], "prediction": ["y", "z"]},
+            "must predict labels of the truth, got none",
+        ),
         ({"prediction": ["a", None]}, "must have a label in each line"),
         ({"prediction": ["a", "b"], "weight": [1.0, -1.0]}, "weights must be finite and not negative, got 1 lines"),
     ],

@@ -124,6 +124,6 @@ def test_small_files_have_the_intervals_that_they_have_in_memory(tmp_path):
 
 def test_decision_scores_of_a_counted_file_are_told_in_a_whole_sentence(tmp_path):
     path = tmp_path / "p.csv"
-    pd.DataFrame({"truth": [0, 1] * 20, "forest_score": [-2.0, 3.0] * 20}).to_csv(path, index=False)
-    told = "The file has no labels of model 'forest', and its scores are no probabilities: measures of labels are left out."
+    pd.DataFrame({"truth": [0, 1] * 20, "forest_score": [2.0, 3.0] * 20}).to_csv(path, index=False)
+    told = "The file has no labels of model 'forest', and its scores have no zero to cut at: measures of labels are left out."
     assert told in judge(str(path), stream=True).notes

@@ -83,7 +83,7 @@ def test_of_several_conditions_the_clean_one_is_judged():
     columns = {"condition": ["clean", "clean", "noise", "noise"], "level": [0.0, 0.0, 0.1, 0.1], "row": [1, 2, 1, 2]}
     (one,), notes = built({**columns, "truth": ["a", "b", "b", "a"], "prediction": ["a", "b", "a", "b"]})
     assert len(one.truth) == 2
-    assert "only the 2 lines of clean at level 0.0" in notes[0]
+    assert "only the 2 lines of clean at level 0 " in notes[0]
 
 
 def test_labels_of_numbers_and_text_meet_by_their_text():

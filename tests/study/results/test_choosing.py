@@ -73,3 +73,9 @@ def test_the_only_data_set_need_not_be_named():
         chosen_data_set(["iris", "wine"], None)
     with pytest.raises(InputError, match="dataset must be of the study, got 'iriss': did you mean 'iris'"):
         chosen_data_set(["iris", "wine"], "iriss")
+
+
+def test_a_condition_without_a_level_is_called_by_its_name_alone():
+    moved = ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]})
+    assert told_condition(moved) == "moved"
+    assert told_condition(ConditionFacts("noise", 1.0, "", {"condition": "class-noise", "level": 1.0})) == "noise 1"

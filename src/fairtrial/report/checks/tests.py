@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
 from fairtrial.report.checks.kept import verdict_of
 from fairtrial.report.sections.method_words import test_words
 from fairtrial.report.sections.naming import measure_words, told_condition
-from fairtrial.report.sentence import say, shown
+from fairtrial.report.sentence import p_form, p_shown, say, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,10 +18,17 @@ if TYPE_CHECKING:
 
 OF_SPLITS = ("corrected_resampled_t", "five_by_two_f")
 """Tests that allow for the overlap of the splits of one data set."""
-LEAST_FOR_WILCOXON = 6
-"""With fewer differences the smallest two-sided p value, 2 ** (1 - n), lies above 0.05: no result could reach it."""
 LEAST_FOR_FRIEDMAN = 10
 """Demšar's rule: the distribution of the statistic is an approximation that needs more than about ten data sets."""
+
+
+def least_for_wilcoxon(alpha: float) -> int:
+    """The fewest differences with which Wilcoxon's two-sided test can reach a level: its smallest p value is 2 ** (1 - n).
+
+    >>> least_for_wilcoxon(0.05), least_for_wilcoxon(0.01), least_for_wilcoxon(0.125)
+    (6, 8, 4)
+    """
+    return next(count for count in itertools.count(1) if 2.0 ** (1 - count) <= alpha)
 
 
 @check(
@@ -53,9 +61,10 @@ def folds_as_samples(results: Results) -> Finding:
 @check(
     "FT008",
     title="Too few data sets for the test",
-    looks_for=f"Wilcoxon's test on fewer than {LEAST_FOR_WILCOXON} data sets on which the learners differ; Friedman's on "
+    looks_for="Wilcoxon's test on so few data sets on which the learners differ that its smallest p value lies above alpha "
+    f"(fewer than {least_for_wilcoxon(0.05)} at the level of 0.05, {least_for_wilcoxon(0.01)} at that of 0.01); Friedman's on "
     f"fewer than {LEAST_FOR_FRIEDMAN}, or on fewer than there are learners",
-    why="With so few cases Wilcoxon's test cannot reach the usual level at all, and the approximation behind Friedman's "
+    why="With so few cases Wilcoxon's test cannot reach the level at all, and the approximation behind Friedman's "
     "is rough; either way a large p value says nothing.",
     remedy="add data sets; until then speak of these data sets only",
     cite="Demšar 2006; Derrac et al. 2011",
@@ -71,10 +80,11 @@ def few_data_sets(results: Results) -> Finding:
         return not_applicable(say("The test is on the splits of one data set."))
     test, learners = verdict.outcome.test, len(verdict.table.learners)
     cases = verdict.outcome.n if test == "wilcoxon" else len(verdict.table.datasets)
-    needed = LEAST_FOR_WILCOXON if test == "wilcoxon" else max(LEAST_FOR_FRIEDMAN, learners)
+    needed = least_for_wilcoxon(verdict.alpha) if test == "wilcoxon" else max(LEAST_FOR_FRIEDMAN, learners)
     if cases >= needed:
         return passed(say("There are data sets enough for {test}.", test=test_words(test)))
-    frame = pd.DataFrame({"test": [test], "data sets": [cases], "learners": [learners], "needed": [needed]})
+    facts = {"test": test, "data sets": cases, "learners": learners, "alpha": verdict.alpha, "needed": needed}
+    frame = pd.DataFrame([facts])
     words = say(
         "{test} has {cases} data {noun} on which learners can differ, and should have {needed} or more.",
         test=test_words(test)[:1].upper() + test_words(test)[1:],
@@ -82,7 +92,7 @@ def few_data_sets(results: Results) -> Finding:
         noun="set" if cases == 1 else "sets",
         needed=shown(frame, "checks-ft008", 0, "needed", "{:d}"),
     )
-    return raised(words, frame)
+    return raised(words, frame, alpha="{:g}")
 
 
 @check(
@@ -104,14 +114,16 @@ def many_questions(results: Results) -> Finding:
     if lost.empty:
         return passed(say("No verdict on a declared measure and condition hangs on adjusting for their number."))
     first = int(lost["p"].sort_values().index[0])
+    alpha = float(frame["alpha"].iloc[first])
     words = say(
         "Significant alone but not among all verdicts: {which}; the smallest p among them is {p}, and {adjusted} when "
         "adjusted.",
         which=_questions(lost),
-        p=shown(frame, "checks-ft015", first, "p", "{:.3g}"),
-        adjusted=shown(frame, "checks-ft015", first, "p adjusted", "{:.3g}"),
+        p=p_shown(frame, "checks-ft015", first, "p", alpha, equal="", below="below ", digits=3),
+        adjusted=p_shown(frame, "checks-ft015", first, "p adjusted", alpha, equal="", below="below ", digits=3),
     )
-    return raised(words, frame, p="{:.3g}", **{"p adjusted": "{:.3g}", "alpha": "{:g}"})
+    form = p_form(frame[["p", "p adjusted"]].to_numpy().ravel(), alpha, 3)
+    return raised(words, frame, p=form, **{"p adjusted": form, "alpha": "{:g}"})
 
 
 def _questions(lines: pd.DataFrame) -> str:

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.report.judged.leads import leads_sentences, leads_table
 from fairtrial.report.judged.measures import KEY as MEASURES, all_frame as measures_frame
 from fairtrial.report.judged.naming import ALPHA, LEVEL, better, datasets_of, fact, told_tests
 from fairtrial.report.judged.pairs import KEY as PAIRS, all_frame as pairs_frame, order_of, turned
 from fairtrial.report.section import Section, Table
 from fairtrial.report.sections.naming import joined, listed, measure_words
-from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.report.sentence import Sentence, p_shown, say, shown
 from fairtrial.study.predictions.judged_positive import worse_than_guessing
-from fairtrial.study.predictions.judged_words import P_FORM, disagreement
+from fairtrial.study.predictions.judged_words import disagreement
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.study.predictions.judgement import Judgement
 
-LEADS = "answer-leads"
 _MOST_NAMED = 4
 
 
@@ -33,29 +33,30 @@ def section(judgement: Judgement) -> Section:
         found = list(of_data_set(judgement, datasets[0]))
         found += [] if judgement.verdict is None else [_over(judgement)]
     else:
-        leads = leads_frame(judgement)
-        found = [_over(judgement), _leads(judgement, leads), _apart(leads), *_worse(judgement, datasets)]
-        tables = (Table(LEADS, "On how many data sets each model is ahead", leads, note=_note(judgement)),)
+        found = [_over(judgement), *leads_sentences(judgement), *_worse(judgement, datasets)]
+        tables = (leads_table(judgement),)
     return Section("answer", "The answer", tuple(each for each in found if each is not None), (), tables)
-
-
-def _note(judgement: Judgement) -> str:
-    return (
-        f"First: the best {measure_words(judgement.main)} on the data set, alone. Ahead of all others: told apart from each "
-        "of them by the test that decides."
-    )
 
 
 def of_data_set(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]:
     """The best model of a data set, whom it is told apart from, and by which test."""
     first = _best(judgement, dataset)
     if first is None:
-        return (say("{measure} has no value here: there is nothing to compare by.", measure=measure_words(judgement.main)),)
+        return (_nothing(judgement, dataset),)
     order = order_of(judgement, dataset)
     if len(order) == 1:
         return (first, *_chance(judgement, dataset), *_worse(judgement, [dataset]))
     alike = _alike(judgement, dataset, order)
     return (first, *_against(judgement, dataset, alike), *_worse(judgement, [dataset]))
+
+
+def _nothing(judgement: Judgement, dataset: str) -> Sentence:
+    """Why there is no best model: no value at all, or none that is finite."""
+    scores = judgement.scores
+    own = scores[(scores["dataset"] == dataset) & (scores["measure"] == judgement.main)]["estimate"]
+    what = "is infinite for every model that has a value" if np.isinf(own).any() else "has no value"
+    words = f"{{measure}} {what} here: there is nothing to compare by."
+    return say(words, measure=measure_words(judgement.main))
 
 
 def _alike(judgement: Judgement, dataset: str, order: list[str]) -> list[str]:
@@ -132,14 +133,11 @@ def _against(judgement: Judgement, dataset: str, alike: list[str]) -> tuple[Sent
     ahead = sign * own["difference"] > 0
     kinds = ((f"{who} is ahead of ", apart & ahead), (f"{who} cannot be told apart from ", ~apart))
     frame = pairs_frame(judgement)
-    told = [_compared(frame, list(own.index[chosen]), words, best) for words, chosen in kinds if chosen.any()]
+    told = [_compared(frame, list(own.index[chosen]), words, best, judgement.alpha) for words, chosen in kinds if chosen.any()]
     behind = apart & ~ahead
     if behind.any():
-        told.append(
-            _compared(
-                frame, list(own.index[behind]), f"On the rows that both predict {'it' if who == 'It' else who} is behind ", best
-            )
-        )
+        words = f"On the rows that both predict {'it' if who == 'It' else who} is behind "
+        told.append(_compared(frame, list(own.index[behind]), words, best, judgement.alpha))
     tests = list(dict.fromkeys(map(str, own["test"])))
     parts = {"tests": told_tests(tests), "alpha": fact(judgement, ALPHA)}
     many = int((raw["decides"] & (raw["dataset"] == dataset)).sum()) > 1
@@ -163,7 +161,7 @@ def _disagreeing(own: pd.DataFrame, alpha: float) -> tuple[Sentence, ...]:
     )
 
 
-def _compared(frame: pd.DataFrame, lines: list[int], words: str, best: str) -> Sentence:
+def _compared(frame: pd.DataFrame, lines: list[int], words: str, best: str, alpha: float) -> Sentence:
     """The models of these lines of the table of tests; of a few the difference and p."""
     named = {"best": best} if "{best}" in words else {}
     if len(lines) > _MOST_NAMED:
@@ -172,11 +170,11 @@ def _compared(frame: pd.DataFrame, lines: list[int], words: str, best: str) -> S
     for place, line in enumerate(lines):
         if place:
             pieces.append(Sentence(" and " if place == len(lines) - 1 else ", "))
-        pieces.append(_one(frame, line))
+        pieces.append(_one(frame, line, alpha))
     return joined([*pieces, Sentence(".")])
 
 
-def _one(frame: pd.DataFrame, line: int) -> Sentence:
+def _one(frame: pd.DataFrame, line: int, alpha: float) -> Sentence:
     parts: dict[str, Any] = {"model": frame.loc[line, "second"]}
     parts["difference"] = shown(frame, PAIRS, line, "difference", "{:.4g}")
     told = "{model} (difference {difference}"
@@ -184,9 +182,9 @@ def _one(frame: pd.DataFrame, line: int) -> Sentence:
         told += ", interval from {low} to {high}"
         parts |= {end: shown(frame, PAIRS, line, end, "{:.4g}") for end in ("low", "high")}
     if np.isfinite(frame["adjusted p"][line]):
-        parts["p"] = shown(frame, PAIRS, line, "adjusted p", P_FORM)
-        equal = "at most" if frame["p at its floor"][line] else "="
-        return say(told + f", p {equal} {{p}})", **parts)
+        equal = "at most " if frame["p at its floor"][line] else "= "
+        parts["p"] = p_shown(frame, PAIRS, line, "adjusted p", alpha, equal=equal)
+        return say(told + ", p {p})", **parts)
     return say(told + ", p is undefined)", **parts)
 
 
@@ -199,49 +197,3 @@ def _over(judgement: Judgement) -> Sentence | None:
         return say("There is no verdict over the data sets.")
     judged = judged_scores(judgement.verdict)
     return joined([finding(judged, measure_words(judgement.main)), Sentence(" "), sureness(judged)])
-
-
-def leads_frame(judgement: Judgement) -> pd.DataFrame:
-    """On how many data sets a model has the best value alone, and on how many it is ahead of all others."""
-    import pandas as pd
-
-    raw = turned(judgement)
-    counts: dict[str, list[int]] = {}
-    for dataset in datasets_of(judgement):
-        scores = judgement.scores
-        own = scores[(scores["dataset"] == dataset) & (scores["measure"] == judgement.main)].set_index("model")["estimate"]
-        for model in own.index:
-            counts.setdefault(str(model), [0, 0, 0])[0] += 1
-        order = order_of(judgement, dataset)
-        if np.isfinite(own[order[0]]) and int((own == own[order[0]]).sum()) == 1:
-            counts[order[0]][1] += 1
-            pairs = raw[(raw["dataset"] == dataset) & (raw["first"] == order[0]) & raw["decides"]]
-            sign = 1 if better(judgement.main) == "max" else -1
-            won = (pairs["adjusted"] <= judgement.alpha) & (sign * pairs["difference"] > 0)
-            counts[order[0]][2] += bool(len(pairs)) and len(pairs) == len(order) - 1 and bool(won.all())
-    names = ["data sets", "first", "ahead of all others"]
-    frame = pd.DataFrame(counts.values(), index=pd.Index(counts, name="model"), columns=names)
-    return frame.sort_values(["first", "ahead of all others"], ascending=False, kind="stable")
-
-
-def _leads(judgement: Judgement, leads: pd.DataFrame) -> Sentence:
-    most = int(leads["first"].max())
-    if not most:
-        return say("No model alone has the best {measure} on any data set.", measure=measure_words(judgement.main))
-    names = [str(name) for name in leads.index[leads["first"] == most]]
-    parts: dict[str, Any] = {"models": listed(names), "measure": measure_words(judgement.main)}
-    parts["first"] = shown(leads, LEADS, names[0], "first", "{:,}")
-    parts["all"] = fact(judgement, "data sets", "{:,}")
-    verb = "has" if len(names) == 1 else "each have"
-    return say(f"{{models}} {verb} the best {{measure}} alone on {{first}} of {{all}} data sets.", **parts)
-
-
-def _apart(leads: pd.DataFrame) -> Sentence | None:
-    """On how many data sets the lead is more than chance, row by row."""
-    if len(leads) < 2:
-        return None
-    most = str(leads["ahead of all others"].idxmax())
-    if not leads.loc[most, "ahead of all others"]:
-        return say("By the rows of a data set alone, no model is ahead of all others on any.")
-    number = shown(leads, LEADS, most, "ahead of all others", "{:,}")
-    return say("By the rows of a data set alone, {model} is ahead of all others on {number}.", model=most, number=number)

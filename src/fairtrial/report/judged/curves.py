@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fairtrial.report import curves as drawings
 from fairtrial.report.cost_winners import cost_winners, shares_won, with_winners
 from fairtrial.report.curve_frames import thinned
 from fairtrial.report.judged.naming import MOST_PARTS, datasets_of, largest, models_of
 from fairtrial.report.roc_band import roc_band, with_band
 from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sections.naming import keys_of, listed
-from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.report.sections.curve_words import AREA, COST, HULL, WON, area_of, curve_sentences, won_note
+from fairtrial.report.sections.naming import keys_of
 from fairtrial.study.predictions.judged_curves import MOST_POINTS
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
     Frames = dict[str, pd.DataFrame]
 
-_AREA, _HULL, _COST, _WON = "area under ROC", "area under hull", "area under cost", "least cost on"
 _MOST_BANDS, _MOST_PANELS = 3, 3
 
 
@@ -88,7 +85,7 @@ def _part(judgement: Judgement, dataset: str, label: str, key: str) -> Section |
     if judgement.curves["roc"].loc[judgement.curves["roc"]["dataset"] == dataset, "class"].nunique() == 1:
         figures.append(_ks(frames, [str(name) for name in table.frame.index[:_MOST_PANELS]], where, key))
     title = where[0].upper() + where[1:]
-    return Section(f"curves-{key}", title, _words(table), tuple(figures), (table,))
+    return Section(f"curves-{key}", title, curve_sentences(table, "model"), tuple(figures), (table,))
 
 
 def _table(judgement: Judgement, frames: dict[str, Frames], dataset: str, label: str, key: str) -> Table:
@@ -101,58 +98,21 @@ def _table(judgement: Judgement, frames: dict[str, Frames], dataset: str, label:
     lines = [
         {
             "model": model,
-            _AREA: float(own[model]),
-            _HULL: _area(frames["roc_hull"].get(model), "fpr", "tpr"),
-            _COST: _area(frames["cost"].get(model), "probability_cost", "expected_cost"),
-            _WON: float(won.get(model, 0.0)),
+            AREA: float(own[model]),
+            HULL: area_of(frames["roc_hull"].get(model), "fpr", "tpr"),
+            COST: area_of(frames["cost"].get(model), "probability_cost", "expected_cost"),
+            WON: float(won.get(model, 0.0)),
         }
         for model in frames["roc"]
     ]
-    frame = pd.DataFrame(lines).set_index("model").sort_values(_AREA, ascending=False, kind="stable")
-    note = "Least cost on: the share of the range of probability costs on which the model alone has the least expected cost."
+    frame = pd.DataFrame(lines).set_index("model").sort_values(AREA, ascending=False, kind="stable")
     return Table(
-        f"curves-areas-{key}", f"What the curves enclose: class {label}", frame, dict.fromkeys(frame.columns, "{:.4f}"), note
+        f"curves-areas-{key}",
+        f"What the curves enclose: class {label}",
+        frame,
+        dict.fromkeys(frame.columns, "{:.4f}"),
+        won_note("model"),
     )
-
-
-def _area(frame: pd.DataFrame | None, x: str, y: str) -> float:
-    if frame is None:
-        return float("nan")
-    along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
-    return float(np.sum(np.diff(along) * (height[1:] + height[:-1]) / 2))
-
-
-def _words(table: Table) -> tuple[Sentence, ...]:
-    frame = table.frame
-    first, last = str(frame.index[0]), str(frame.index[-1])
-    parts: dict[str, Any] = {"first": first, "area": shown(frame, table.key, first, _AREA)}
-    if len(frame) == 1:
-        return (say("{first} has an area under ROC of {area}.", **parts),)
-    if frame[_AREA].iloc[0] == frame[_AREA].iloc[-1]:
-        said = say("{models} have the same area under ROC, {area}.", models=listed(list(frame.index)), area=parts["area"])
-        return (said, _winner(table))
-    ahead = [str(name) for name in frame.index[frame[_AREA] == frame[_AREA].iloc[0]]]
-    parts |= {"first": listed(ahead), "last": last, "least": shown(frame, table.key, last, _AREA)}
-    verb = "has" if len(ahead) == 1 else "have"
-    return (
-        say(f"{{first}} {verb} the largest area under ROC, {{area}}, {{last}} the smallest, {{least}}.", **parts),
-        _winner(table),
-    )
-
-
-def _winner(table: Table) -> Sentence:
-    """Who has the least cost where."""
-    won = table.frame[_WON]
-    if not (won > 0).any():
-        return say("No model alone has the least expected cost anywhere.")
-    leader = str(won.idxmax())
-    parts: dict[str, Any] = {"leader": leader, "share": shown(table.frame, table.key, leader, _WON)}
-    others = [str(name) for name in won.index[won > 0] if name != leader]
-    words = "{leader} has the least expected cost on a share of {share} of the range of costs"
-    if not others:
-        return say(f"{words}; no other model has it alone anywhere.", **parts)
-    words += ", the largest part; elsewhere {others}"
-    return say(f"Which model is best depends on the costs: {words}.", others=" or ".join(others), **parts)
 
 
 def _roc(

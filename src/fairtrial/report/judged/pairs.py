@@ -17,9 +17,8 @@ from fairtrial.report.judged.naming import (
 )
 from fairtrial.report.section import Figure, Section, Table
 from fairtrial.report.sections.naming import measure_words
-from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.report.sentence import Sentence, p_form, say, shown
 from fairtrial.study.predictions import judged_order
-from fairtrial.study.predictions.judged_words import P_FORM
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 KEY, COUNTS = "pairs-all", "pairs-counts"
 _MOST_DRAWN = 60
 _NAMES = {"p_value": "p", "adjusted": "adjusted p", "floor": "p at its floor"}
-_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:.4f}") | dict.fromkeys(["p", "adjusted p"], P_FORM)
+_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:z.4f}")
 
 
 def section(judgement: Judgement) -> Section | None:
@@ -47,7 +46,9 @@ def section(judgement: Judgement) -> Section | None:
         "floor p is the smallest that the resamples can give: it is at most that. The permutation test has no interval. The "
         "test that decides is the one that fits the main measure."
     )
-    tables = (counts_table(frame), Table(KEY, "Every test of every pair", frame, _FORMATS, note, None, True))
+    p_values = frame[["p", "adjusted p"]].to_numpy(dtype=np.float64).ravel()
+    formats = _FORMATS | dict.fromkeys(["p", "adjusted p"], p_form(p_values, judgement.alpha))
+    tables = (counts_table(frame), Table(KEY, "Every test of every pair", frame, formats, note, None, True))
     return Section("pairs", "Paired tests", _words(judgement, frame), _figures(judgement), tables)
 
 

@@ -14,7 +14,7 @@ from fairtrial.report.curve_frames import classes_tested, curve_frames, positive
 from fairtrial.report.places import keys_of, main_condition
 from fairtrial.report.roc_band import roc_band, with_band
 from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sections.curve_words import AREA as _AREA, WON as _WON, curve_sentences
+from fairtrial.report.sections.curve_words import AREA, COST, HULL, KS, OFF, WON, area_of, curve_sentences, won_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,33 +24,37 @@ if TYPE_CHECKING:
 
     Frames = dict[str, pd.DataFrame]
 
-_MOST_DATA_SETS, _MOST_BANDS, _MOST_PANELS = 6, 3, 3
-_HULL, _KS, _COST = "area under hull", "KS", "area under cost"
+_MOST_DATA_SETS, _MOST_WHOLE, _MOST_BANDS, _MOST_PANELS = 6, 2, 3, 3
 
 
 def section(results: Results) -> Section | None:
     """A part for each of up to six data sets, those with the most rows; None where no learner gives scores."""
-    facts = _chosen(results)
+    facts, whole = _largest(results, _MOST_DATA_SETS), _largest(results, _MOST_WHOLE)
     keys = keys_of(each.name for each in results.archive.datasets)
-    parts = [part for each in facts if (part := _part(results, each, keys[each.name])) is not None]
+    parts = [part for each in facts if (part := _part(results, each, keys[each.name], each in whole)) is not None]
     if not parts:
         return None
     left = len(results.archive.datasets) - len(facts)
     notes = ["A curve is that of the test rows of all folds of the first repeat, as if one model had scored them all."]
+    if len(parts) > _MOST_WHOLE:
+        notes.append(
+            "The data sets with the most rows have all kinds of curves, the others ROC and cost curves; draw(results, 'ks', "
+            "dataset=...) and its like give the rest, and the tables have their numbers."
+        )
     if left:
         told = ", ".join(f"'{each.name}'" for each in results.archive.datasets if each not in facts)
         notes.append(f"Shown are the data sets with the most rows. draw(results, 'roc', dataset=...) gives the others: {told}.")
     return Section("curves", "Curves", notes=tuple(notes), parts=tuple(parts))
 
 
-def _chosen(results: Results) -> list[DataFacts]:
+def _largest(results: Results, count: int) -> list[DataFacts]:
     """The data sets with the most rows, in the order of the study."""
     every = list(results.archive.datasets)
-    largest = sorted(every, key=lambda each: -len(each.codes))[:_MOST_DATA_SETS]
+    largest = sorted(every, key=lambda each: -len(each.codes))[:count]
     return [each for each in every if each in largest]
 
 
-def _part(results: Results, facts: DataFacts, key: str) -> Section | None:
+def _part(results: Results, facts: DataFacts, key: str, whole: bool) -> Section | None:
     condition, label = main_condition(results), positive_class(results, facts)
     frames = {kind: _frames(results, kind, facts, condition, label) for kind in _KINDS}
     if not frames["roc"]:
@@ -58,17 +62,20 @@ def _part(results: Results, facts: DataFacts, key: str) -> Section | None:
     table = _table(frames, f"curves-areas-{key}", facts.name)
     chosen = [str(name) for name in table.frame.index]
     counts = classes_tested(results, facts, condition, label)
-    figures = [
-        _roc(frames, table.frame, counts, facts.name, key),
-        _precision_recall(frames, facts.name, key),
-        _cost(frames, table.frame, facts.name, key),
-        _ks(frames, chosen[:_MOST_PANELS], table.frame, facts.name, key),
-    ]
-    if frames["calibration"]:
-        figures.append(_calibration(frames, facts.name, key))
+    figures = [_roc(frames, table.frame, counts, facts.name, key), _cost(frames, table.frame, facts.name, key)]
+    if whole:
+        figures.insert(1, _precision_recall(frames, facts.name, key))
+        figures.append(_ks(frames, chosen[:_MOST_PANELS], table.frame, facts.name, key))
+    if whole and frames["calibration"]:
+        figures.append(_calibration(frames, table.frame, facts.name, key))
     notes = _notes(results, frames)
-    words = curve_sentences(table, facts, label)
+    words = curve_sentences(table, "learner", _about(facts, label))
     return Section(f"curves-{key}", facts.name, words, tuple(figures), (table,), notes)
+
+
+def _about(facts: DataFacts, label: object) -> str:
+    rest = "" if int((facts.counts > 0).sum()) <= 2 else " against the rest"
+    return f"{facts.name}, class {label}{rest}"
 
 
 _KINDS = ("roc", "roc-hull", "precision-recall", "cost", "tpr-fpr", "calibration")
@@ -101,24 +108,26 @@ def _table(frames: dict[str, Frames], key: str, name: str) -> Table:
     lines = [
         {
             "learner": learner,
-            _AREA: _area(frame, "fpr", "tpr"),
-            _HULL: _area(frames["roc-hull"][learner], "fpr", "tpr"),
-            _KS: float((frame["tpr"] - frame["fpr"]).abs().max()),
-            _COST: _area(frames["cost"][learner], "probability_cost", "expected_cost"),
-            _WON: float(won.get(learner, 0.0)),
+            AREA: area_of(frame, "fpr", "tpr"),
+            HULL: area_of(frames["roc-hull"][learner], "fpr", "tpr"),
+            KS: float((frame["tpr"] - frame["fpr"]).abs().max()),
+            COST: area_of(frames["cost"][learner], "probability_cost", "expected_cost"),
+            WON: float(won.get(learner, 0.0)),
+            OFF: _off(frames["calibration"].get(learner)),
         }
         for learner, frame in frames["roc"].items()
     ]
-    frame = pd.DataFrame(lines).set_index("learner").sort_values(_AREA, ascending=False, kind="stable")
-    note = "Least cost on: the share of the range of probability costs on which the learner alone has the least expected cost."
-    formats = {**dict.fromkeys((_AREA, _HULL, _KS, _COST), "{:.3f}"), _WON: "{:.3f}"}
-    return Table(key, f"What the curves of {name} enclose", frame, formats, note)
+    frame = pd.DataFrame(lines).set_index("learner").sort_values(AREA, ascending=False, kind="stable")
+    frame = frame if frames["calibration"] else frame.drop(columns=OFF)
+    formats = dict.fromkeys(frame.columns, "{:.3f}")
+    return Table(key, f"What the curves of {name} enclose", frame, formats, won_note("learner"))
 
 
-def _area(frame: pd.DataFrame, x: str, y: str) -> float:
-    """The area under straight lines between the points."""
-    along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
-    return float(np.sum(np.diff(along) * (height[1:] + height[:-1]) / 2))
+def _off(curve: pd.DataFrame | None) -> float:
+    """How far forecasts lie from what came true, on average over cases; NaN without probabilities."""
+    if curve is None:
+        return float("nan")
+    return float(np.average((curve["mean_forecast"] - curve["share"]).abs(), weights=curve["weight"]))
 
 
 def _notes(results: Results, frames: dict[str, Frames]) -> tuple[str, ...]:
@@ -141,7 +150,7 @@ def _roc(frames: dict[str, Frames], areas: pd.DataFrame, counts: tuple[int, int]
     if min(counts) > 0:
         bands = thinned({each: roc_band(curves[each], *counts) for each in banded}, ["fpr", "low", "high"])
         chart = with_band(chart, bands, thin)
-    alt = f"ROC curves on {name}. {_told(areas, _AREA, 'area under ROC', highest=True)}"
+    alt = f"ROC curves on {name}. {_told(areas, AREA, 'area under ROC', highest=True)}"
     return Figure(f"curves-roc-{key}", f"ROC curves of {name}", chart, alt)
 
 
@@ -159,14 +168,14 @@ def _cost(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -
     chart = with_winners(
         drawings.draw_cost(thinned(curves, ["probability_cost", "expected_cost"])), cost_winners(curves), curves
     )
-    alt = f"Cost curves on {name}. {_told(areas, _COST, 'area under the cost curve', highest=False)}"
+    alt = f"Cost curves on {name}. {_told(areas, COST, 'area under the cost curve', highest=False)}"
     return Figure(f"curves-cost-{key}", f"Cost curves of {name}, and who wins where", chart, alt)
 
 
 def _ks(frames: dict[str, Frames], chosen: list[str], areas: pd.DataFrame, name: str, key: str) -> Figure:
     curves = {each: frames["tpr-fpr"][each] for each in chosen}
     chart = drawings.draw_tpr_fpr(thinned(curves, ["position", "tpr", "fpr"], most=80, peak="difference"))
-    told = _told(areas.loc[chosen], _KS, "widest gap (KS)", highest=True)
+    told = _told(areas.loc[chosen], KS, "widest gap (KS)", highest=True)
     few = "" if len(chosen) == len(areas) else f" (the {len(chosen)} largest areas)"
     return Figure(
         f"curves-ks-{key}",
@@ -176,16 +185,11 @@ def _ks(frames: dict[str, Frames], chosen: list[str], areas: pd.DataFrame, name:
     )
 
 
-def _calibration(frames: dict[str, Frames], name: str, key: str) -> Figure:
+def _calibration(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -> Figure:
     curves = frames["calibration"]
-    off = {
-        each: float(np.average((own["mean_forecast"] - own["share"]).abs(), weights=own["weight"]))
-        for each, own in curves.items()
-    }
-    best = min(off, key=lambda each: off[each])
-    alt = (
-        f"Calibration on {name}. None lies nearer to the diagonal than {best}, {off[best]:.3f} away on average over its cases."
-    )
+    best = str(areas[OFF].idxmin())
+    away = f"{areas[OFF].min():.3f} away on average over its cases"
+    alt = f"Calibration on {name}. None lies nearer to the diagonal than {best}, {away}."
     rounded = {each: own.round(4) for each, own in curves.items()}
     return Figure(f"curves-calibration-{key}", f"Calibration of {name}", drawings.draw_calibration(rounded), alt)
 

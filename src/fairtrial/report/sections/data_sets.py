@@ -10,7 +10,7 @@ import numpy as np
 from fairtrial.measures import get_measure
 from fairtrial.report.places import lines_of
 from fairtrial.report.section import Section, Table
-from fairtrial.report.sections.naming import joined, keys_of, main_condition, measure_words, where_words
+from fairtrial.report.sections.naming import in_a_row, joined, keys_of, listed, main_condition, measure_words, where_words
 from fairtrial.report.sections.score_means import by_data_set, scored
 from fairtrial.report.sentence import Sentence, say, shown
 from fairtrial.study.archive import DataFacts
@@ -122,10 +122,25 @@ def _sentences(facts: pd.DataFrame) -> tuple[Sentence, ...]:
     else:
         small = say("The smallest data set is {name} with {rows} rows, ", name=least, **_shown(facts, least, "rows"))
         found = [small, say("the largest {name} with {rows}.", name=most, **_shown(facts, most, "rows"))]
-    uneven = facts["imbalance ratio"].idxmax()
-    ratio = shown(facts, "data-sets-facts", uneven, "imbalance ratio", "{:.2f}")
-    found.append(say(" The classes are most uneven in {name}, with an imbalance ratio of {ratio}.", name=uneven, ratio=ratio))
-    return (joined(found),)
+    return (in_a_row([joined(found), _uneven(facts)]),)
+
+
+def _uneven(facts: pd.DataFrame) -> Sentence | None:
+    """Where the classes are most uneven; or that they are equal."""
+    ratios = facts["imbalance ratio"].dropna()
+    if ratios.empty:
+        return None
+    if ratios.max() == 1:
+        return say("Every data set has equally many rows of each class.")
+    worst = ratios.index[ratios == ratios.max()]
+    ratio = shown(facts, "data-sets-facts", worst[0], "imbalance ratio", _ratio_form(ratios.max()))
+    words = "The classes are most uneven in {names}, with an imbalance ratio of {ratio}."
+    return say(words, names=listed([str(name) for name in worst]), ratio=ratio)
+
+
+def _ratio_form(ratio: float) -> str:
+    """With so many digits that classes which are not equal do not seem so."""
+    return next((form for form in ("{:.2f}", "{:.3f}", "{:.4f}") if float(form.format(ratio)) != 1), "{:.6g}")
 
 
 def _shown(facts: pd.DataFrame, line: Any, *columns: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ _FORMATS = {"level": "{:g}", "pD": _TWO, **dict.fromkeys(_RATES, _THREE)}
 _ALPHA = 0.05
 _MEANS_NOTE = "Means over the data sets that have both errors; of the loss with Student's 95 % interval over these data sets."
 _NO_CLEAN = (
-    "What the change costs cannot be told, for the study has no clean condition to compare it with: put a level {zero} into "
+    "What the change costs cannot be told, for the study has no clean condition to compare it with: put the level zero into "
     "the list of levels of a condition."
 )
 _MOST_COLUMNS = 15
@@ -112,7 +112,7 @@ def _sentences(means: pd.DataFrame, clean: bool) -> tuple[Sentence, ...]:
     """For each condition who loses least and most, and how sure that is; then by pD."""
     found: list[Sentence | None] = []
     if not clean:
-        found.append(say(_NO_CLEAN, zero="0"))
+        found.append(say(_NO_CLEAN))
     place = [name for name in ("condition", "level") if name in means]
     for _, own in means.groupby(place, sort=False, dropna=False):
         known = own[own["loss"].notna()]
@@ -123,23 +123,27 @@ def _sentences(means: pd.DataFrame, clean: bool) -> tuple[Sentence, ...]:
 
 
 def _losses(means: pd.DataFrame, known: pd.DataFrame) -> Sentence:
-    """Whose error rate rises least and most; or that none rises."""
-    least, most = _ends(known["loss"])
+    """Whose error rate rises least and most, as the numbers are shown; or that none rises."""
+    values = known["loss"].round(3)
+    (least, few), (most, many) = (_at(means, values, end) for end in (values.min(), values.max()))
     at, parts = _under(means, least)
-    parts |= {"learner": str(means.loc[least, "learner"]), "loss": shown(means, _MEANS, least, "loss", _THREE)}
-    last = {"last": str(means.loc[most, "learner"]), "worst": shown(means, _MEANS, most, "loss", _THREE)}
-    if means.loc[least, "loss"] == means.loc[most, "loss"]:
-        who = "{learner}'s error rate" if len(known) == 1 else "the error rate of all learners"
+    parts |= {"least": few, "loss": shown(means, _MEANS, least, "loss", _THREE)}
+    if values.min() == values.max():
+        who = "the error rate of {least}" if len(known) == 1 else "the error rate of all learners"
         return say(f"{at} {who} changes by {{loss}}.", **_named(f"{at}{who}{{loss}}", parts))
-    if means.loc[most, "loss"] <= 0:
-        words = f"{at} no error rate rises: that of {{learner}} changes by {{loss}}, that of {{last}} by {{worst}}."
-    elif means.loc[least, "loss"] <= 0:
-        words = (
-            f"{at} the error rate of {{learner}} does not rise (it changes by {{loss}}), that of {{last}} most, by {{worst}}."
-        )
-    else:
-        words = f"{at} the error rate of {{learner}} rises least, by {{loss}}, that of {{last}} most, by {{worst}}."
-    return say(words, **parts, **last)
+    parts |= {"most": many, "worst": shown(means, _MEANS, most, "loss", _THREE)}
+    if values.max() <= 0:
+        return say(f"{at} no error rate rises: that of {{least}} changes by {{loss}}, that of {{most}} by {{worst}}.", **parts)
+    if values.min() <= 0:
+        words = "does not rise (it changes by {loss}), that of {most} rises most, by {worst}."
+        return say(f"{at} the error rate of {{least}} {words}", **parts)
+    return say(f"{at} the error rate of {{least}} rises least, by {{loss}}, that of {{most}} most, by {{worst}}.", **parts)
+
+
+def _at(means: pd.DataFrame, values: pd.Series[float], end: float) -> tuple[Any, str]:
+    """The first line with this value, and all learners that have it."""
+    lines = values.index[values == end]
+    return lines[0], listed([str(means.loc[line, "learner"]) for line in lines])
 
 
 def _under(means: pd.DataFrame, line: Any) -> tuple[str, dict[str, Any]]:
@@ -172,19 +176,21 @@ def _ends(values: pd.Series[float]) -> tuple[Any, Any]:
 
 
 def _by_pd(means: pd.DataFrame, known: pd.DataFrame) -> Sentence | None:
-    """How much of what could be learnt the change destroys; that it is nothing where it is."""
+    """How much of what could be learnt the change destroys, as the numbers are shown; that it is nothing where it is."""
     if len(known) < 2:
         return None
-    least, most = _ends(known["pD"])
-    parts: dict[str, Any] = {"last": str(means.loc[most, "learner"]), "most": shown(means, _MEANS, most, "pD", _TWO)}
-    if means.loc[least, "pD"] == means.loc[most, "pD"]:
-        return say("Performance deterioration (pD) is {most} for all.", most=parts["most"])
-    if round(means["pD"].loc[most], 2) <= 0:
-        return say("Nothing of what could be learnt is destroyed: pD is at most {most}, of {last}.", **parts)
-    parts |= {"learner": str(means.loc[least, "learner"]), "share": shown(means, _MEANS, least, "pD", _TWO)}
-    who = "nothing" if round(means["pD"].loc[least], 2) <= 0 else "least"
+    values = known["pD"].round(2)
+    (least, few), (most, many) = (_at(means, values, end) for end in (values.min(), values.max()))
+    worst = shown(means, _MEANS, most, "pD", _TWO)
+    if values.min() == values.max():
+        return say("Performance deterioration (pD) is {worst} for all.", worst=worst)
+    parts: dict[str, Any] = {"most": many, "worst": worst}
+    if values.max() <= 0:
+        return say("Nothing of what could be learnt is destroyed: pD is at most {worst}, of {most}.", **parts)
+    parts |= {"least": few, "share": shown(means, _MEANS, least, "pD", _TWO)}
+    who = "nothing" if values.min() <= 0 else "least"
     words = (
-        f"Of what could be learnt the change destroys {who} for {{learner}} (pD {{share}}) and most for {{last}} (pD {{most}})."
+        f"Of what could be learnt the change destroys {who} for {{least}} (pD {{share}}) and most for {{most}} (pD {{worst}})."
     )
     return say(words, **parts)
 

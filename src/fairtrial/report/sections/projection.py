@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _POINTS, _EFFICIENCY = "projection-points", "projection-efficiency"
 _FAR = "distance to Ideal"
+_STRESS = ((0.05, "little"), (0.2, "somewhat"), (float("inf"), "much"))
 
 
 def section(results: Results) -> Section | None:
@@ -42,8 +43,8 @@ def section(results: Results) -> Section | None:
 
 
 def _note(points: Projection) -> str:
-    told = f"Distances {points.distance}, stress {points.stress:.3f}"
-    return f"{told}. Distances to Ideal and along the lines are exact; others may be distorted."
+    much = next(word for most, word in _STRESS if points.stress <= most)
+    return f"Distances {points.distance}. Those to Ideal and along the lines are exact; the others are distorted {much}."
 
 
 def _near(frame: pd.DataFrame) -> list[Sentence]:

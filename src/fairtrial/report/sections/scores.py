@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from fairtrial.measures import get_measure
 from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sections.naming import keys_of, measure_words, told_condition
+from fairtrial.report.sections.naming import keys_of, measure_words
 from fairtrial.report.sections.score_means import by_data_set, over_data_sets, scored
 from fairtrial.report.sentence import Sentence, say
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from fairtrial.study import Results
 
+_UNDEFINED = re.compile(r"(\S+) is undefined for ([\d,]+) of ([\d,]+) trials?: (.*)", re.DOTALL)
 FORMATS = {"level": "{:g}", "mean": "{:.4f}", "low": "{:.4f}", "high": "{:.4f}"}
 _MOST_COLOURS = 7  # with more learners a line for each is drawn under one condition: colours would not tell them apart
 _STUDENT = (
@@ -46,7 +48,25 @@ def section(results: Results) -> Section:
     keys = dict(zip(dict.fromkeys(results.measures), keys_of(dict.fromkeys(results.measures)), strict=True))
     parts = [_part(results, means[means["measure"] == name], name, keys[name]) for name in present]
     tables = (long_table(sets),) if len(sets) else ()
-    return Section("scores", "Scores", _absent(absent), (), (), tuple(told), (*parts, *_all(tables)))
+    holes, notes = _undefined(told)
+    return Section("scores", "Scores", _absent(absent), (), holes, notes, (*parts, *_all(tables)))
+
+
+def _undefined(told: Iterable[str]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """What was told of measures without a value in some trials, as a table; and what else was told."""
+    import pandas as pd
+
+    lines, others = [], []
+    for each in told:
+        found = _UNDEFINED.fullmatch(each)
+        if found is None:
+            others.append(each)
+        else:
+            measure, count, trials, why = found.groups()
+            lines.append((measure_words(measure), int(count.replace(",", "")), int(trials.replace(",", "")), why))
+    frame = pd.DataFrame(lines, columns=["measure", "undefined", "trials", "how often, and why"])
+    title = "Measures that are undefined in some trials"
+    return (Table("scores-undefined", title, frame),) * bool(lines), tuple(others)
 
 
 def means_key(results: Results, measure: str) -> str:
@@ -79,10 +99,8 @@ def _part(results: Results, means: pd.DataFrame, measure: str, key: str) -> Sect
         summary=get_measure(measure).facts.summary.rstrip("."),
         size="Larger" if better == "max" else "Smaller",
     )
-    tables = [Table(f"scores-means-{key}", f"Means: {words}", frame, FORMATS, _note(results, frame), None, True)]
-    if frame["condition"].nunique() > 1 and frame["learner"].nunique() > 1:
-        tables.insert(0, _wide(results, frame, measure, key))
-    return Section(f"scores-{key}", words, (said,), _figures(frame, words, key), tuple(tables))
+    table = Table(f"scores-means-{key}", f"Means: {words}", frame, FORMATS, _note(results, frame), None, True)
+    return Section(f"scores-{key}", words, (said,), _figures(frame, words, key), (table,))
 
 
 def _note(results: Results, frame: pd.DataFrame) -> str:
@@ -91,16 +109,6 @@ def _note(results: Results, frame: pd.DataFrame) -> str:
     if (frame["data sets"] < len(results.archive.datasets)).any():
         notes.append(_HOLES)
     return " ".join(notes)
-
-
-def _wide(results: Results, frame: pd.DataFrame, measure: str, key: str) -> Table:
-    """Conditions by learners: the best under each condition can be seen at a glance."""
-    learners = [each.name for each in results.archive.learners]
-    conditions = [told_condition(each) for each in results.archive.conditions]
-    wide = frame.pivot_table("mean", "condition", "learner", dropna=False, observed=True, sort=False)
-    wide = wide.reindex(index=[name for name in conditions if name in wide.index], columns=learners).rename_axis(columns=None)
-    title, better = f"Means under each condition: {measure_words(measure)}", get_measure(measure).facts.direction
-    return Table(f"scores-conditions-{key}", title, wide, dict.fromkeys(learners, "{:.4f}"), "", better)
 
 
 def _figures(frame: pd.DataFrame, words: str, key: str) -> tuple[Figure, ...]:

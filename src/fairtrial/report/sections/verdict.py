@@ -28,7 +28,7 @@ from fairtrial.report.sections.verdict_tables import (
     learners_table,
     shown_elsewhere,
 )
-from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.report.sentence import Sentence, p_shown, say, shown
 
 if TYPE_CHECKING:
     from fairtrial.significance.verdict import Verdict
@@ -37,6 +37,17 @@ if TYPE_CHECKING:
 _NO_ROPE = (
     "A Bayesian test would say how likely the two are practically equal: it needs a region of practical equivalence "
     "([verdict] rope)."
+)
+# How findings begin that say again what was found, the order, the size, the pairs and what is believed.
+_TOLD = (
+    "Result:",
+    "Mean ranks over ",
+    "Size",
+    "Told apart, ",
+    "Nothing is told apart ",
+    "The learners are not all equal, ",
+    "The test of all learners together ",
+    "Bayesian (",
 )
 _TITLES = {
     "critical-difference": "Critical-difference diagram",
@@ -60,11 +71,16 @@ def section(results: Results) -> Section:
         "verdict",
         "The verdict",
         said(main, words),
-        figures(main),
+        figures(main, [name for name in _TITLES if name != "ranks"]),  # a table has the ranks
         tables,
-        main.verdict.findings[1:],
+        cautions(main.verdict),
         parts,
     )
+
+
+def cautions(verdict: Verdict) -> tuple[str, ...]:
+    """What a verdict says beside what the sentences and tables of its section tell already."""
+    return tuple(each for each in verdict.findings if not each.startswith(_TOLD))
 
 
 def all_judged(results: Results) -> list[Judged]:
@@ -154,9 +170,9 @@ def sureness(judged: Judged) -> Sentence:
     }
     if np.isnan(verdict.p_value):
         return _with("The test ({test}) over {n} {unit} has no p value, for the differences do not vary.", parts)
-    parts["p"] = shown(frame, key, "p", "value", "{:.3g}")
+    parts["p"] = p_shown(frame, key, "p", "value", verdict.alpha, digits=3)
     against = "above" if verdict.p_value > verdict.alpha else "at most"
-    words = f"The test ({{test}}) over {{n}} {{unit}} gives p = {{p}}, {against} alpha {{alpha}}"
+    words = f"The test ({{test}}) over {{n}} {{unit}} gives p {{p}}, {against} alpha {{alpha}}"
     if len(verdict.comparisons) > 1:
         words += "; {apart} of {comparisons} pairs are told apart"
         parts["apart"] = shown(frame, key, "told apart", "value", "{:.0f}")

@@ -12,6 +12,7 @@ from fairtrial.report.compare import scores_of
 from fairtrial.report.section import Table
 from fairtrial.report.sections.basis import Basis, basis_of
 from fairtrial.report.sections.method_words import choice_words, effect_words
+from fairtrial.report.sentence import p_form
 from fairtrial.study.archive import ConditionFacts
 
 if TYPE_CHECKING:
@@ -159,7 +160,9 @@ def further_tables(judged: Judged, *, scores_elsewhere: bool = False) -> tuple[T
     scores, unit = scores_of(verdict), verdict.unit
     ranks = verdict.ranks().rename_axis(index=unit)
     pairs = pairs_frame(verdict)
-    formats = dict.fromkeys(["difference", "difference of mean ranks"], _FOUR) | dict.fromkeys(["p", "adjusted p"], "{:.3g}")
+    p_values = [name for name in ("p", "adjusted p") if name in pairs]
+    formats = dict.fromkeys(["difference", "difference of mean ranks"], _FOUR)
+    formats |= dict.fromkeys(p_values, p_form(pairs[p_values].to_numpy(dtype=np.float64).ravel(), verdict.alpha, 3))
     pair_note = (
         f"First less second; wins, ties and losses of the first over the {unit}s. Told apart: adjusted p of at most alpha."
     )

@@ -17,7 +17,9 @@ const pause = () => new Promise((go) => setTimeout(go));
 
 const INKS = {
   "#000000": "--black", "black": "--black", "#2b2b2b": "--ink", "#6b6b6b": "--soft", "#9a9a9a": "--soft", "white": "--paper", "#ffffff": "--paper",
-  "#0072b2": "--blue", "#d55e00": "--vermilion", "#009e73": "--green", "#cc79a7": "--pink", "#e69f00": "--orange", "#56b4e9": "--sky", "#f0e442": "--yellow",
+  "#0072b2": "--blue", "#d55e00": "--vermilion", "#009e73": "--green", "#cc79a7": "--pink", "#e69f00": "--orange", "#56b4e9": "--sky", "#f0e442": "--yellow", "#d9d9d9": "--pale",
+  "#9ecae1": "--gain-2", "#edf8fb": "--gain-1", "#fff7ec": "--loss-0", "#fee8c8": "--loss-1", "#fdd9a8": "--loss-2", "#fdcb96": "--loss-3",
+  "#fdbb84": "--loss-4", "#fca972": "--loss-5", "#fb9766": "--loss-6", "#f5855c": "--loss-7", "#ea6c52": "--loss-8", "#d9534a": "--loss-9",
 };
 const COLOURED = /^(color|fill|stroke)$|Color$/;
 const OWN = new Set(["datasets", "data", "domain", "config", "field", "tooltip"]);  // names and numbers, never colours
@@ -36,11 +38,11 @@ function inked(part, coloured = false) {
 }
 const kindOf = (layer) => (layer.mark && layer.mark.type) || layer.mark;
 const isText = (layer) => kindOf(layer) === "text";
-// Words on coloured ground: the ground stays as light as it is on paper, and so the words stay dark.
+// Words on coloured ground (a strip at the edge is none): the ground stays as light as it is on paper, and so the words stay dark.
 function isTiled({ mark, encoding = {} }) {
   const shade = encoding.color || encoding.fill || {}, kind = (mark && mark.type) || mark;
   if (kind === "area" && mark.color) return !INKS[mark.color.toLowerCase()];
-  return shade.field && (kind === "rect" || (kind === "area" && shade.type === "quantitative"));
+  return shade.field && ((kind === "rect" && encoding.y && encoding.y.field) || (kind === "area" && shade.type === "quantitative"));
 }
 const onPaper = (layer) => ({ ...layer, mark: { color: "#000000", ...(typeof layer.mark === "string" ? { type: layer.mark } : layer.mark) } });
 

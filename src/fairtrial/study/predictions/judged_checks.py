@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairtrial.measures import Measure
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 # The limits of FT002, FT003 and FT008 in the checks of studies, and the rows below which an interval is wide whatever it is of.
 IMBALANCED, FOLLOWS_THE_LARGEST, TINY, FEW_ROWS = 3.0, ("accuracy", "error_rate"), 10, 30
-LEAST_FOR_WILCOXON, LEAST_FOR_FRIEDMAN = 6, 10
+LEAST_FOR_FRIEDMAN = 10
 COLUMNS = ("number", "check", "dataset", "subject", "value", "limit", "share", "remedy")
 
 
@@ -75,7 +76,7 @@ def nothing_found() -> pd.DataFrame:
 
 
 def _of_data_set(name: str, counts: Mapping[str, int], main: Measure) -> Iterator[dict[str, Any]]:
-    known = {label: count for label, count in counts.items() if count}
+    known = {label: rows for label, rows in counts.items() if rows}
     if not known:
         return
     rows, smallest = sum(known.values()), min(known, key=lambda label: known[label])
@@ -93,9 +94,14 @@ def _of_verdict(verdict: Verdict) -> Iterator[dict[str, Any]]:
         return
     test = verdict.outcome.test
     cases = verdict.outcome.n if test == "wilcoxon" else len(verdict.table.datasets)
-    needed = LEAST_FOR_WILCOXON if test == "wilcoxon" else max(LEAST_FOR_FRIEDMAN, len(verdict.table.learners))
+    needed = least_for_wilcoxon(verdict.alpha) if test == "wilcoxon" else max(LEAST_FOR_FRIEDMAN, len(verdict.table.learners))
     if cases < needed:
         yield _line("FT008", "", test, cases, needed)
+
+
+def least_for_wilcoxon(alpha: float) -> int:
+    """The fewest differences with which Wilcoxon's two-sided test can reach a level: its smallest p value is 2 ** (1 - n)."""
+    return next(n for n in count(1) if 2.0 ** (1 - n) <= alpha)
 
 
 def _line(number: str, dataset: str, subject: str, value: float, limit: float, share: float = float("nan")) -> dict[str, Any]:

@@ -28,7 +28,7 @@ PAIR_COLUMNS = (
     *("dataset", "first", "second", "test", "measure", "statistic", "p_value", "adjusted", "difference", "low", "high"),
     *("rows", "decides", "floor", "note"),
 )
-_UNWEIGHTED = "each row counts once: this test takes no weights"
+UNWEIGHTED = "each row counts once: this test takes no weights"
 _FEW = 2
 
 
@@ -37,11 +37,52 @@ def pair_table(models: Sequence[JudgedModel], main: Measure, plan: Plan, notes: 
     import pandas as pd
 
     lines: list[dict[str, Any]] = []
+    met = Meetings(notes)
     for first, second in combinations(models, 2):
-        shared = _shared(first, second, notes)
-        lines += [_line(first, second, *each) for each in _tests(*shared, main, plan, notes)]
+        both, own, other = np.intersect1d(first.places, second.places, return_indices=True)
+        if met.tell(first.dataset, (first.name, second.name), (len(first.places), len(second.places)), len(both)):
+            shared = first.part(own), second.part(other)
+            lines += [_line(first, second, *each) for each in _tests(*shared, main, plan, notes)]
+    met.check()
     table = pd.DataFrame(lines, columns=list(PAIR_COLUMNS))
     return table.assign(adjusted=adjusted(table))
+
+
+class Meetings:
+    """Which pairs of models have rows in common: told where they are not all of them, refused where no pair has any."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._common: dict[str, list[int]] = {}
+        self._none: dict[str, tuple[str, str]] = {}
+        self.apart: list[str] = []
+        """Data sets whose models predict different rows."""
+
+    def tell(self, dataset: str, names: tuple[str, str], rows: tuple[int, int], both: int) -> bool:
+        """Whether two models can be compared."""
+        self._common.setdefault(dataset, []).append(both)
+        if both == rows[0] == rows[1]:
+            return True
+        if dataset not in self.apart:
+            self.apart.append(dataset)
+        if not both:
+            self._none.setdefault(dataset, names)
+            self._notes.tell(f"{names[0]} and {names[1]} predict no row of {dataset!r} in common: they are not compared.")
+            return False
+        self._notes.tell(
+            f"{names[0]} and {names[1]} predict different rows of {dataset!r} ({rows[0]:,} and {rows[1]:,}): paired tests use "
+            f"the {both:,} that both predict."
+        )
+        return True
+
+    def check(self) -> None:
+        """At least one pair of each data set has rows in common."""
+        for dataset, (first, second) in self._none.items():
+            if not any(self._common[dataset]):
+                raise InputError(
+                    f"models must predict the same rows to be compared, got none in common for {first!r} and {second!r} on "
+                    f"{dataset!r}: check the row ids"
+                )
 
 
 def adjusted(table: pd.DataFrame) -> FloatArray:
@@ -51,23 +92,6 @@ def adjusted(table: pd.DataFrame) -> FloatArray:
     for _, part in table[known].groupby(["dataset", "test"], sort=False):
         found[table.index.get_indexer(part.index)] = adjust(part["p_value"].to_numpy(dtype=float), "holm")
     return found
-
-
-def _shared(first: JudgedModel, second: JudgedModel, notes: Notes) -> tuple[JudgedModel, JudgedModel]:
-    """Both on the rows that both predicted."""
-    if np.array_equal(first.places, second.places):
-        return first, second
-    both, own, other = np.intersect1d(first.places, second.places, return_indices=True)
-    if not len(both):
-        raise InputError(
-            f"models must predict the same rows to be compared, got none in common for {first.name!r} and {second.name!r} on "
-            f"{first.dataset!r}: check the row ids"
-        )
-    notes.tell(
-        f"{first.name} and {second.name} predict different rows of {first.dataset!r} ({len(first.places):,} and "
-        f"{len(second.places):,}): paired tests use the {len(both):,} that both predict."
-    )
-    return first.part(own), second.part(other)
 
 
 def _tests(first: JudgedModel, second: JudgedModel, main: Measure, plan: Plan, notes: Notes) -> list[tuple[Outcome, str, bool]]:
@@ -98,11 +122,18 @@ def _delong(first: JudgedModel, second: JudgedModel, plan: Plan, notes: Notes) -
     if first.scores is None or second.scores is None or first.positive is None:
         return None
     truth = (first.true == first.positive).astype(np.intp)
-    if min(int(truth.sum()), int((1 - truth).sum())) < _FEW:
-        notes.tell(f"DeLong's test is left out on {first.dataset!r}: it needs at least 2 rows of each class.")
+    if not enough_for_delong(first.dataset, int(truth.sum()), int((1 - truth).sum()), notes):
         return None
     scores = [np.ascontiguousarray(each.scores[:, first.positive]) for each in (first, second) if each.scores is not None]
     return delong(truth, scores[0], scores[1], positive=1, level=plan.level)
+
+
+def enough_for_delong(dataset: str, positives: int, negatives: int, notes: Notes) -> bool:
+    """Whether both classes have rows enough; told where they have not."""
+    if min(positives, negatives) < _FEW:
+        notes.tell(f"DeLong's test is left out on {dataset!r}: it needs at least 2 rows of each class.")
+        return False
+    return True
 
 
 def _bootstrap(first: JudgedModel, second: JudgedModel, main: Measure, plan: Plan) -> Outcome:
@@ -152,14 +183,15 @@ def weighted_difference(first: JudgedModel, second: JudgedModel, main: Measure, 
     return Outcome(
         "bootstrap_difference",
         estimate,
-        _touching_zero(values),
+        touching_zero(values),
         n=len(first.true),
         variant=f"percentile, {resamples} resamples, weighted",
         effect=Effect(f"difference in {main.name}", estimate, low, high, plan.level),
     )
 
 
-def _touching_zero(values: FloatArray) -> float:
+def touching_zero(values: FloatArray) -> float:
+    """p as the level at which percentile limits touch zero."""
     if not len(values):
         return float("nan")
     tail = min(int((values <= 0).sum()), int((values >= 0).sum()))
@@ -184,7 +216,7 @@ def _line(first: JudgedModel, second: JudgedModel, outcome: Outcome, measure: st
     limits = None if outcome.test == "permutation_test" else effect  # its interval would be another test's
     told = [each for each in outcome.caveats if not each.startswith("it covers")]
     if first.weights is not None and outcome.test != "bootstrap_difference":
-        told.append(_UNWEIGHTED)
+        told.append(UNWEIGHTED)
     return {
         "dataset": first.dataset,
         "first": first.name,

@@ -23,6 +23,8 @@ class Plan:
     resamples: int = 2000
     seed: int = 0
     alpha: float = 0.05
+    of_two: tuple[str, ...] = ()
+    """Measures that are left out of models without a positive class."""
 
     def resamples_of(self, rows: int) -> int:
         """Fewer resamples of very many rows."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
-from fairtrial._registry import did_you_mean
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure, evaluate, get_measure
 from fairtrial.measures.confusion import Confusion
@@ -18,11 +17,33 @@ from fairtrial.measures.intervals import Interval
 from fairtrial.measures.tally import tally_of
 from fairtrial.study.predictions.counted_intervals import of_mean, of_table, of_tally
 from fairtrial.study.predictions.judged_plan import MANY_ROWS, Plan, quiet
+from fairtrial.study.predictions.prediction_checks import Notes, place_of_positive
+from fairtrial.study.predictions.prediction_names import label_text
 from fairtrial.study.predictions.predictions import PredictedSet, ScoreKind
 
 _LABELS = ("accuracy", "balanced_accuracy", "kappa", "mcc", "f_score")
-_OF_TWO = ("auc", "average_precision", "h_measure", "ks")
-_PROBABILITIES = ("brier", "log_loss", "calibration_error")
+OF_TWO = ("average_precision", "h_measure", "ks")
+SUMS = ("brier", "log_loss")
+_PROBABILITIES = (*SUMS, "calibration_error")
+
+
+class HasMeasures(Protocol):
+    """A model, held or counted, of which measures are chosen."""
+
+    @property
+    def dataset(self) -> str:
+        """The data set."""
+
+    @property
+    def positive(self) -> int | None:
+        """The place of the positive class."""
+
+    @property
+    def scores(self) -> Any:
+        """Scores of every class, None where there are none."""
+
+    def has(self, measure: Measure) -> bool:
+        """Whether the measure can be computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,41 +123,56 @@ class JudgedModel:
 
 def positive_place(one: PredictedSet, positive: object) -> int | None:
     """The place of the positive class, which must exist in every data set."""
-    place = one.place_of(positive)
-    if positive is not None and place is None:
-        raise InputError(
-            f"positive must be a class of data set {one.name!r}, got {positive!r}: {did_you_mean(positive, one.classes)}"
-        )
-    return place
+    return place_of_positive([label_text(each) for each in one.classes], positive, one.name)
 
 
-def chosen_measures(models: Sequence[JudgedModel], wanted: Any) -> list[Measure]:
-    """The measures asked for, or those that suit what the models give; the first one is the main one."""
+def chosen_measures(models: Sequence[HasMeasures], wanted: Any, counted: bool = False) -> list[Measure]:
+    """The measures asked for, or those that suit what the models give; the first one is the main one.
+
+    Unasked that is AUC where every model has scores of a positive class, else accuracy. `counted` files are never held.
+    """
     if wanted is None:
-        return _suitable(models)
+        return _suitable(models, counted)
     listed = [wanted] if isinstance(wanted, (str, Measure)) else list(wanted)
     if not listed:
         raise InputError("measures must name at least one measure, got none")
     chosen = [get_measure(each) for each in listed]
     for each in chosen:
+        if counted and not (each.facts.needs in ("labels", "scores") or each.name in SUMS):
+            raise InputError(
+                f"{each.name} must be one that counts give for a large file, which it is not: judge a sample of the rows"
+            )
         if not any(model.has(each) for model in models):
             raise InputError(f"{each.name} must have {each.facts.needs}, which no model gives: choose another measure")
     return chosen
 
 
-def _suitable(models: Sequence[JudgedModel]) -> list[Measure]:
-    two = all(model.positive is not None for model in models)
-    of_scores = _OF_TWO if two else ("auc",)
-    names = [*_LABELS, *of_scores, *_PROBABILITIES]
-    if all(model.scores is not None for model in models):
+def _suitable(models: Sequence[HasMeasures], counted: bool) -> list[Measure]:
+    of_scores = ("auc", *OF_TWO) if any(model.positive is not None for model in models) else ("auc",)
+    names = [*_LABELS, *of_scores, *(SUMS if counted else _PROBABILITIES)]
+    if all(model.scores is not None and model.positive is not None for model in models):
         names = ["auc", *(name for name in names if name != "auc")]
     chosen = [get_measure(name) for name in names]
     return [each for each in chosen if any(model.has(each) for model in models)]
 
 
+def only_of_two(models: Sequence[HasMeasures], measures: Sequence[Measure], asked: bool, notes: Notes) -> tuple[str, ...]:
+    """Measures that were not asked for and are left out on data sets without a positive class, which is told."""
+    without = list(dict.fromkeys(model.dataset for model in models if model.positive is None))
+    names = tuple(each.name for each in measures if each.name in OF_TWO)
+    if asked or not names or not without:
+        return ()
+    shown = ", ".join(map(repr, without[:6])) + (f" and {len(without) - 6} more" if len(without) > 6 else "")
+    notes.tell(
+        f"{', '.join(names)} need a positive class, which data sets of more than two classes have only if it is named: they "
+        f"are left out on {shown}."
+    )
+    return names
+
+
 def intervals(model: JudgedModel, measures: Sequence[Measure], plan: Plan) -> list[Interval]:
     """The measures of a model with their intervals; those that it does not allow are NaN, with the reason."""
-    possible = [each for each in measures if model.has(each)]
+    possible = [each for each in measures if not lacking(model, each, plan)]
     found: dict[str, Interval] = {}
     if len(model.true) > MANY_ROWS and model.weights is None:
         found = {one.measure: one for one in _counted(model, possible, plan)}
@@ -144,11 +180,20 @@ def intervals(model: JudgedModel, measures: Sequence[Measure], plan: Plan) -> li
     if rest:
         how = "auto" if len(model.true) <= MANY_ROWS else "percentile"
         found.update((one.measure, one) for one in _evaluated(model, rest, how, plan))
+    return [found[each.name] if each.name in found else undefined(model, each, plan) for each in measures]
+
+
+def lacking(model: HasMeasures, measure: Measure, plan: Plan) -> str:
+    """What a model lacks for a measure; nothing where it has all."""
+    if not model.has(measure):
+        return f"needs {measure.facts.needs}"
+    return "needs a positive class" if model.positive is None and measure.name in plan.of_two else ""
+
+
+def undefined(model: HasMeasures, measure: Measure, plan: Plan) -> Interval:
+    """No value, with the reason."""
     nan = float("nan")
-    return [
-        found.get(each.name, Interval(each.name, nan, nan, nan, plan.level, "", f"needs {each.facts.needs}"))
-        for each in measures
-    ]
+    return Interval(measure.name, nan, nan, nan, plan.level, "", lacking(model, measure, plan))
 
 
 def _counted(model: JudgedModel, measures: Sequence[Measure], plan: Plan) -> list[Interval]:
@@ -163,10 +208,18 @@ def _counted(model: JudgedModel, measures: Sequence[Measure], plan: Plan) -> lis
         tally = tally_of(model.true == model.positive, np.ascontiguousarray(model.scores[:, model.positive]), None)
         found += [of_tally(each, tally, plan, True) for each in ranked]
     for each in measures:
-        if each.name in ("brier", "log_loss") and model.scores is not None:
-            parts = _losses(model.scores, model.true, each.name)
+        if each.name in SUMS and model.scores is not None:
+            parts = _losses(*_judged_classes(model, model.scores), each.name)
             found.append(of_mean(each.name, model.value(each), float(parts.std(ddof=1)), len(parts), plan, True))
     return found
+
+
+def _judged_classes(model: JudgedModel, scores: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Probabilities and codes of the truth as measures see them: a named one of several classes is judged against the rest."""
+    if model.positive is None or len(model.classes) == 2:
+        return scores, model.true
+    own = scores[:, model.positive]
+    return np.column_stack([1 - own, own]), (model.true == model.positive).astype(np.intp)
 
 
 def _losses(probabilities: FloatArray, true: IntArray, name: str) -> FloatArray:

@@ -20,13 +20,13 @@ from fairtrial.study.predictions.judged_origin import Origin, origin_of
 from fairtrial.study.predictions.judged_pairs import pair_table
 from fairtrial.study.predictions.judged_plan import MANY_ROWS, Plan
 from fairtrial.study.predictions.judged_positive import Positives, positives_of
-from fairtrial.study.predictions.judged_rows import JudgedModel, chosen_measures, positive_place
+from fairtrial.study.predictions.judged_rows import JudgedModel, chosen_measures, only_of_two, positive_place
 from fairtrial.study.predictions.judged_splits import over_splits
 from fairtrial.study.predictions.judged_tables import calibration_table, class_table, group_measures, group_table, score_table
 from fairtrial.study.predictions.judged_text import methods_text, pairs_text, scores_text
 from fairtrial.study.predictions.judged_words import verdict_words
 from fairtrial.study.predictions.prediction_archive import PredictionArchive
-from fairtrial.study.predictions.prediction_checks import Notes
+from fairtrial.study.predictions.prediction_checks import Notes, tell_first, tell_pooled
 from fairtrial.study.predictions.prediction_files import Source, paths_of
 from fairtrial.study.predictions.prediction_names import label_text
 from fairtrial.study.predictions.prediction_roles import Roles
@@ -75,13 +75,16 @@ class Judgement:
         """A line for each data set, model and measure."""
         return self.scores
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What a methodologist objects to, and the notes."""
+        return (*methodology_words(self.methodology, self.scores["dataset"].nunique() > 1), *self.notes)
+
     def __str__(self) -> str:
-        several = self.scores["dataset"].nunique() > 1
         head = [f"{self.source}: {self.roles.words}", *filter(None, [self.positives.words]), *self.words]
         tables = ["", scores_text(self.scores), *filter(None, [methods_text(self.scores)])]
         tables += ["", pairs_text(turned(self.pairs, self.scores, self.main))] if len(self.pairs) else []
-        told = [*methodology_words(self.methodology, several), *self.notes]
-        return "\n".join([*head, *tables, *(["", *told] if told else [])])
+        return "\n".join([*head, *tables, *(["", *self.told] if self.told else [])])
 
     __repr__ = __str__
 
@@ -106,9 +109,9 @@ def judge(
 ) -> Judgement:
     """Judge predictions: a file (CSV, TSV, Parquet), several, a frame, or what `read_predictions` gave.
 
-    The first of `measures` is the main one, by which models are compared; by default AUC where every model has scores, else
-    accuracy. `roles` name columns, as in `read_predictions`. Files beyond five million lines, or with `stream=True`, are
-    counted by DuckDB and never held; see `fairtrial.study.predictions.large_predictions`.
+    The first of `measures` is the main one, by which models are compared; by default AUC where every model has scores of
+    a positive class, else accuracy. `roles` name columns, as in `read_predictions`. Files beyond five million lines, or with
+    `stream=True`, are counted by DuckDB and never held; see `fairtrial.study.predictions.large_predictions`.
 
     >>> import pandas as pd
     >>> truth = ["yes", "no"] * 20
@@ -145,20 +148,20 @@ def _plan(level: float, resamples: int, seed: int, alpha: float) -> Plan:
 
 def _judged(file: PredictionFile, measures: Any, positive: object, plan: Plan) -> Judgement:
     notes = Notes()
-    for sentence in file.notes:
-        notes.tell(sentence)
+    notes.repeat(file.notes)
     by_set = [[JudgedModel.of(one, name, positive_place(one, positive)) for name in one.models] for one in file.sets]
     everyone = [model for models in by_set for model in models]
     chosen = chosen_measures(everyone, measures)
     main = chosen[0]
+    plan = replace(plan, of_two=only_of_two(everyone, chosen, measures is not None, notes))
     _tell(file, everyone, main, plan, notes)
     scores = score_table(everyone, chosen, plan)
     classes = {one.name: ([label_text(each) for each in one.classes], positive_place(one, positive)) for one in file.sets}
     positives = positives_of(classes, file.roles, positive is not None)
     tell_scores(scores, positives, notes)
     pairs = _stacked([pair_table(models, main, plan, notes) for models in by_set])
-    compared = group_measures(everyone, main)
-    groups = [group_table(one, models, compared, plan, notes) for one, models in zip(file.sets, by_set, strict=True)]
+    sets = zip(file.sets, by_set, strict=True)
+    groups = [group_table(one, models, group_measures(models, main), plan, notes) for one, models in sets]
     verdict = over_splits(file, by_set, main, plan, notes)
     counts = {one.name: _counts(one) for one in file.sets}
     return Judgement(
@@ -198,12 +201,9 @@ def _stacked(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def _tell(file: PredictionFile, models: Sequence[JudgedModel], main: Measure, plan: Plan, notes: Notes) -> None:
     """What the reader must know about how the rows were used."""
     if any(model.repeated for one in file.sets for model in one.models.values()):
-        notes.tell(
-            "Rows are predicted several times: tables and paired tests use the first prediction of each row, for the same row "
-            "counted again would look like more evidence than there is."
-        )
+        tell_first(notes)
     if main.facts.needs != "labels" and any(len(np.unique(m.fold)) > 1 for one in file.sets for m in one.models.values()):
-        notes.tell(f"{main.name} pools the scores of models trained on different folds, as if they shared a scale.")
+        tell_pooled(main.name, notes)
     if any(model.weights is not None for model in models):
         notes.tell("Rows have weights: measures, bootstrap and curves use them; McNemar, DeLong and permutation tests cannot.")
     if any(len(model.true) > MANY_ROWS for model in models):

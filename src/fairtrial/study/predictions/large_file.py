@@ -6,19 +6,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial.errors import InputError
 from fairtrial.measures.tally import ScoreTally
-from fairtrial.study.predictions.prediction_files import PARQUET, decimal_comma, separator_of
-from fairtrial.study.predictions.prediction_names import label_text
+from fairtrial.study.predictions.prediction_files import MISSING, PARQUET, decimal_comma, separator_of
 from fairtrial.study.predictions.prediction_roles import Roles, guess_roles
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MEMORY = "512MB"
 _SAMPLE = 10_000
@@ -30,6 +26,9 @@ _REPEATED = 0.1
 
 class LargeFile:
     """The lines of one or several files, through SQL. Use as a context manager.
+
+    `lines` is the view of all lines, `judged` that of those to be judged: queries name these two, and every name or value from
+    the file goes through `name` or `quoted`, so that no text of a user is taken for SQL.
 
     >>> import pandas as pd
     >>> folder = tempfile.TemporaryDirectory()
@@ -50,10 +49,15 @@ class LargeFile:
         for setting in (f"memory_limit = '{MEMORY}'", f"temp_directory = {quoted(spill)}", "preserve_insertion_order = false"):
             self._connection.execute(f"SET {setting}")
         self.source = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-        self.where = "TRUE"
         try:
-            self.table = self._reader(paths)
+            self._connection.execute(f"CREATE VIEW lines AS SELECT * FROM {self._reader(paths)}")
+            self.kinds = {column: kind for column, kind, *_ in self.rows("DESCRIBE lines")}
             self.roles = self._roles(given)
+            self.kept = "TRUE"
+            self.keep("TRUE")
+        except duckdb.Error as error:
+            self._open.close()
+            raise self._refused(error) from None
         except BaseException:
             self._open.close()
             raise
@@ -64,31 +68,50 @@ class LargeFile:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def _whole(self, query: str) -> str:
-        return query.replace("{table}", self.table).replace("{where}", self.where) if "{table}" in query else query
+    def _refused(self, error: Exception) -> InputError:
+        return InputError(f"{self.source} cannot be counted: {str(error).splitlines()[0]}")
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """What a query gives; {table} and {where} stand for the lines to be judged."""
+        """What a query over `lines` or `judged` gives."""
         import duckdb
 
         try:
-            return self._connection.execute(self._whole(query)).fetchall()
+            return self._connection.execute(query).fetchall()
         except duckdb.Error as error:
-            raise InputError(f"{self.source} cannot be counted: {str(error).splitlines()[0]}") from None
-
-    def frame(self, query: str) -> pd.DataFrame:
-        """The same as a frame."""
-        return self._connection.execute(self._whole(query)).df()
+            raise self._refused(error) from None
 
     def batches(self, query: str) -> Iterator[tuple[npt.NDArray[Any], ...]]:
         """The columns of a query, batch by batch."""
-        reader = self._connection.sql(self._whole(query)).to_arrow_reader(_BATCH)
-        for batch in reader:
-            yield tuple(batch.column(i).to_numpy(zero_copy_only=False) for i in range(batch.num_columns))
+        import duckdb
+
+        try:
+            for batch in self._connection.sql(query).to_arrow_reader(_BATCH):
+                yield tuple(batch.column(i).to_numpy(zero_copy_only=False) for i in range(batch.num_columns))
+        except duckdb.Error as error:
+            raise self._refused(error) from None
+
+    def keep(self, condition: str) -> None:
+        """Judge, of the lines judged so far, those of a condition, which may not name `judged` itself."""
+        self.kept = f"{self.kept} AND {condition}"
+        self.rows(f"CREATE OR REPLACE VIEW judged AS SELECT * FROM lines WHERE {self.kept}")
+
+    def keep_first(self, keys: str, order: str) -> None:
+        """Judge the first line of each key in an order; they are written to a table, which spills to disk."""
+        roles = self.roles
+        used = [*roles.columns.values(), *roles.groups, *(each for one in roles.models for each in one.columns)]
+        columns = ", ".join(map(name, dict.fromkeys(used)))
+        first = f"QUALIFY row_number() OVER (PARTITION BY {keys} ORDER BY {order}) = 1"
+        self.rows(f"CREATE TEMP TABLE firsts AS SELECT {columns} FROM judged {first}")
+        self.rows("CREATE OR REPLACE VIEW judged AS SELECT * FROM firsts")
+
+    def missing(self, column: str) -> str:
+        """SQL for whether a cell is empty."""
+        nan = f" OR isnan({name(column)})" if self.kinds[column] in ("DOUBLE", "FLOAT") else ""
+        return f"({name(column)} IS NULL{nan})"
 
     def tally(self, score: str, is_positive: str, where: str, weight: str | None) -> ScoreTally:
         """The tally of an expression's values among some lines."""
-        lines = f"FROM {{table}} WHERE {{where}} AND {where}"
+        lines = f"FROM judged WHERE {where}"
         rows, distinct = self.rows(f"SELECT count(*), approx_count_distinct({score}) {lines}")[0]
         if weight is not None or distinct < _REPEATED * rows:
             amount = "count(*)" if weight is None else f"sum({weight})"
@@ -105,7 +128,8 @@ class LargeFile:
             return f"read_parquet([{listed}])"
         if any(path.suffix.lower() in PARQUET for path in paths):
             raise InputError("files must be all Parquet or all text to be counted, got both: convert some")
-        how = f"delim = {quoted(separator_of(paths[0]))}, header = true, sample_size = 100000"
+        empty = ", ".join(map(quoted, MISSING))
+        how = f"delim = {quoted(separator_of(paths[0]))}, header = true, sample_size = 100000, nullstr = [{empty}]"
         how += ", decimal_separator = ','" if decimal_comma(paths[0]) else ""
         found = self.rows(f"DESCRIBE SELECT * FROM read_csv([{listed}], {how})")
         # DuckDB would read no and yes as truth values where they are classes.
@@ -116,23 +140,16 @@ class LargeFile:
         """Guessed from the first lines, with a line more for each class."""
         import pandas as pd
 
-        sample = self.frame(f"SELECT * FROM {{table}} LIMIT {_SAMPLE}")
+        sample = self._connection.execute(f"SELECT * FROM lines LIMIT {_SAMPLE}").df()
         if not len(sample):
             raise InputError(f"{self.source} must hold at least 1 line of predictions, got none")
-        first = guess_roles(sample, **given)
-        self.truth = name(first.columns["truth"])
-        found = self.rows(f"SELECT DISTINCT {self.truth} FROM {{table}} LIMIT {_MANY_CLASSES}")
-        self.truths = {label_text(value): value for (value,) in found if value is not None}
-        if len(found) > len(self.truths):
-            raise InputError(
-                f"the truth must not be missing, got empty cells in column {first.columns['truth']}: drop these lines"
-            )
+        column = guess_roles(sample, **given).columns["truth"]
+        found = self.rows(f"SELECT DISTINCT {name(column)} FROM lines LIMIT {_MANY_CLASSES}")
         if len(found) >= _MANY_CLASSES:
             raise InputError(f"the truth must hold classes, got {_MANY_CLASSES} different values or more: is it a number?")
-        if len(self.truths) < 2:
-            raise InputError(f"the truth must hold at least 2 classes, got only {next(iter(self.truths))!r}")
-        extra = pd.DataFrame({first.columns["truth"]: [value for (value,) in found]})
-        return guess_roles(pd.concat([sample, extra], ignore_index=True), **given)
+        return guess_roles(
+            pd.concat([sample, pd.DataFrame({column: [value for (value,) in found]})], ignore_index=True), **given
+        )
 
 
 def name(column: str) -> str:
@@ -144,6 +161,10 @@ def quoted(value: Any) -> str:
     """A value in SQL."""
     if isinstance(value, (bool, np.bool_)):
         return "TRUE" if value else "FALSE"
+    if value is None:
+        return "NULL"
+    if isinstance(value, (float, np.floating)) and not np.isfinite(value):
+        return f"CAST('{float(value)}' AS DOUBLE)"
     if isinstance(value, (int, float, np.number)):
         return repr(value.item() if isinstance(value, np.number) else value)
     return "'" + str(value).replace("'", "''") + "'"

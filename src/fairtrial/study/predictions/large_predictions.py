@@ -6,13 +6,13 @@ Intervals are those that counts allow: Wilson's, DeLong's, normal ones of means,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.errors import InputError
 from fairtrial.measures import Measure, auc, get_measure
 from fairtrial.measures.closed_intervals import wilson
 from fairtrial.measures.confusion import Confusion
@@ -23,6 +23,7 @@ from fairtrial.study.predictions.judged_checks import methodology
 from fairtrial.study.predictions.judged_curves import MOST_POINTS, gathered
 from fairtrial.study.predictions.judged_order import tell_scores
 from fairtrial.study.predictions.judged_plan import Plan, quiet
+from fairtrial.study.predictions.judged_rows import chosen_measures, lacking, only_of_two, undefined
 from fairtrial.study.predictions.judged_tables import (
     CALIBRATION_COLUMNS,
     CLASS_COLUMNS,
@@ -34,47 +35,31 @@ from fairtrial.study.predictions.judged_tables import (
 )
 from fairtrial.study.predictions.judged_words import verdict_words
 from fairtrial.study.predictions.large_file import LargeFile, name, quoted, too_long as too_long
+from fairtrial.study.predictions.large_lines import several_folds
 from fairtrial.study.predictions.large_models import LargeModel, LargeModels
-from fairtrial.study.predictions.large_pairs import large_pair_table
-from fairtrial.study.predictions.prediction_checks import Notes
+from fairtrial.study.predictions.large_pairs import LargePairs
+from fairtrial.study.predictions.large_scores import highest
+from fairtrial.study.predictions.prediction_checks import Notes, tell_pooled
 
 if TYPE_CHECKING:
     from fairtrial.study.predictions.judgement import Judgement
 
-_LABELS = ("accuracy", "balanced_accuracy", "kappa", "mcc", "f_score")
-_SCORES = ("auc", "ks", "h_measure")
-_SUMS = ("brier", "log_loss")
 _MOST_SUBGROUPS = 50
 
 
 def judge_large(paths: list[Path], plan: Plan, measures: Any, positive: object, roles: dict[str, Any]) -> Judgement:
     """The judgement on files whose rows are never held; called by `fairtrial.study.predictions.judgement.judge`."""
     notes = Notes()
-    notes.tell("The file is counted and not held: duplicated rows are not looked for, and the permutation test is left out.")
+    notes.tell(
+        "The file is counted and not held: the permutation test and verdicts over data sets or folds are left out, and "
+        "subgroups are judged by their labels."
+    )
     with LargeFile(paths, **{role: value for role, value in roles.items() if value is not None}) as file:
+        notes.repeat(file.roles.doubts)
         every = LargeModels(file, positive, notes)
-        return _Counting(file, every, plan, _chosen(every.models, measures), notes).judgement()
-
-
-def _chosen(models: Sequence[LargeModel], wanted: Any) -> list[Measure]:
-    if wanted is None:
-        of_scores = _SCORES if models[0].positive is not None else ()
-        names = [*_LABELS, *of_scores, *_SUMS]
-        if of_scores and all(model.scores for model in models):
-            names = ["auc", *(each for each in names if each != "auc")]
-        chosen = [get_measure(each) for each in names]
-        return [each for each in chosen if any(model.has(each.facts.needs) for model in models)]
-    listed = [wanted] if isinstance(wanted, (str, Measure)) else list(wanted)
-    chosen = [get_measure(each) for each in listed]
-    for each in chosen:
-        ranked = each.facts.needs == "scores" and models[0].positive is not None
-        if not (each.facts.needs == "labels" or ranked or each.name in _SUMS):
-            raise InputError(
-                f"{each.name} must be one that counts give for a large file, which it is not: judge a sample of the rows"
-            )
-        if not any(model.has(each.facts.needs) for model in models):
-            raise InputError(f"{each.name} must have {each.facts.needs}, which no model gives: choose another measure")
-    return chosen
+        chosen = chosen_measures(every.models, measures, counted=True)
+        plan = replace(plan, of_two=only_of_two(every.models, chosen, measures is not None, notes))
+        return _Counting(file, every, plan, chosen, notes).judgement()
 
 
 class _Counting:
@@ -84,8 +69,11 @@ class _Counting:
         self.file, self.every, self.plan, self.measures, self.notes = file, every, plan, measures, notes
         self.counted = every.weight is None
         if not self.counted:
-            notes.tell("Rows have weights: counts give no intervals for them.")
-        self.coarse: dict[tuple[str, str], ScoreTally] = {}
+            notes.tell(
+                "Rows have weights: measures, the bootstrap of labels and curves use them; McNemar and DeLong tests cannot, "
+                "and counts give no intervals for them."
+            )
+        self.coarse: dict[tuple[str, str], dict[int, ScoreTally]] = {}
         self.scores: list[dict[str, Any]] = []
         self.classes: list[dict[str, Any]] = []
         self.groups: list[dict[str, Any]] = []
@@ -100,14 +88,13 @@ class _Counting:
         for model in self.every.models:
             self._model(model)
         main = self.measures[0]
-        pairs = large_pair_table(self.every, self.coarse, main, self.plan, self.notes)
+        if main.facts.needs != "labels" and several_folds(self.file):
+            tell_pooled(main.name, self.notes)
+        pairing = LargePairs(self.every, self.coarse, main, self.plan, self.notes)
+        pairs = pairing.table()
         scores = pd.DataFrame(self.scores, columns=list(SCORE_COLUMNS))
         positives = self.every.positives()
         tell_scores(scores, positives, self.notes)
-        curves = gathered(
-            (dataset, model, str(self._positive()), binned(tally, MOST_POINTS), self._probable(dataset, model))
-            for (dataset, model), tally in self.coarse.items()
-        )
         return Judgement(
             source=self.file.source,
             roles=self.file.roles,
@@ -119,36 +106,32 @@ class _Counting:
             classes=pd.DataFrame(self.classes, columns=list(CLASS_COLUMNS)),
             groups=pd.DataFrame(self.groups, columns=list(GROUP_COLUMNS)),
             calibration=pd.DataFrame(self.calibration, columns=list(CALIBRATION_COLUMNS)),
-            curves=curves,
+            curves=gathered(self._curves()),
             words=verdict_words(scores, pairs, main, self.plan.level, self.plan.alpha, None, positives),
             notes=self.notes.sentences,
             positives=positives,
-            methodology=methodology(self.every.class_counts(), main, None),
+            methodology=methodology(self.every.class_counts(pairing.met.apart), main, None),
         )
 
-    def _positive(self) -> str:
-        return self.every.texts[self.every.positive or 0]
-
-    def _probable(self, dataset: str, model: str) -> bool:
-        return any(one.kind == "probability" for one in self.every.models if (one.dataset, one.name) == (dataset, model))
+    def _curves(self) -> Iterator[tuple[str, str, str, ScoreTally, bool]]:
+        """Of the positive class, or of each of several that are sometimes true."""
+        for model in self.every.models:
+            for code, tally in self.coarse.get((model.dataset, model.name), {}).items():
+                if model.positive in (None, code) and tally.positives and tally.negatives:
+                    yield model.dataset, model.name, model.texts[code], binned(tally, MOST_POINTS), model.kind == "probability"
 
     def _model(self, model: LargeModel) -> None:
         table = self.every.confusion(model) if model.label else None
-        ranked = self._ranked(model)
-        area = ranked["auc"].estimate if ranked is not None and len(model.classes) == 2 else float("nan")
-        areas = [area] * len(model.classes)
+        ranked, areas = self._ranked(model)
         sums = self._sums(model) if model.kind == "probability" else {}
-        nan = float("nan")
+        found = {**ranked, **sums}
+        if table is not None:
+            labels = [each for each in self.measures if each.facts.needs == "labels"]
+            found |= {each.name: of_table(each, table, self.plan, self.counted) for each in labels}
         for each in self.measures:
-            found = Interval(each.name, nan, nan, nan, self.plan.level, "", f"needs {each.facts.needs}")
-            if each.facts.needs == "labels" and table is not None:
-                found = of_table(each, table, self.plan, self.counted)
-            elif each.facts.needs == "scores" and ranked is not None:
-                found = ranked[each.name]
-            elif each.name in sums:
-                found = sums[each.name]
-            self.scores.append(self._line(model, each, found, model.rows))
-        support = self._support(model) if table is None else table.true
+            one = undefined(model, each, self.plan)
+            self.scores.append(self._line(model, each, one if one.note else found[each.name], model.rows))
+        support = self.every.support(model) if table is None else table.true
         named = (model.dataset, model.name, model.classes)
         self.classes += class_lines(*named, table, areas, self.plan.level, self.counted, support)
         if table is not None:
@@ -158,32 +141,46 @@ class _Counting:
         limits = {"estimate": found.estimate, "low": found.low, "high": found.high, "method": found.method, "note": found.note}
         return {"dataset": model.dataset, "model": model.name, **facts_of(measure), **limits, "rows": rows}
 
-    def _support(self, model: LargeModel) -> Any:
-        amount = "count(*)" if self.counted else f"sum({self.every.weight})"
-        found = np.zeros(len(model.classes))
-        query = f"SELECT {self.every.truth} AS t, {amount} FROM {{table}} WHERE {{where}} AND {model.where} GROUP BY t"
-        for code, count in self.file.rows(query):
-            found[code] = count
-        return found
+    def _ranked(self, model: LargeModel) -> tuple[dict[str, Interval], list[float]]:
+        """Measures of scores and the AUC of each class against the rest, one tally at a time; only coarse copies are kept."""
+        areas = [float("nan")] * len(model.classes)
+        if model.scores is None:
+            return {}, areas
+        wanted = [each for each in self.measures if each.facts.needs == "scores" and not lacking(model, each, self.plan)]
+        kept = self.coarse.setdefault((model.dataset, model.name), {})
+        found: dict[str, list[Interval]] = {}
+        for code in self._tallied(model):
+            is_positive = f"({model.truth} = {code})"
+            tally = self.file.tally(model.scores[code], is_positive, model.where, self.every.weight)
+            kept[code] = binned(tally, 4 * BINS)
+            own = model.positive in (None, code)
+            alone = self.counted and model.positive is not None
+            for each in {*(wanted if own else []), auc}:
+                one = of_tally(each, tally, self.plan, alone and own, kept[code])
+                found.setdefault(each.name, []).extend([one] if own else [])
+                areas[code] = one.estimate if each is auc else areas[code]
+        areas = [areas[model.positive]] * 2 if model.positive is not None and len(areas) == 2 else areas
+        return {name: self._over_classes(name, each) for name, each in found.items()}, areas
 
-    def _ranked(self, model: LargeModel) -> dict[str, Interval] | None:
-        """Measures of one tally, of which only a coarse copy is kept."""
-        if not model.scores or model.positive is None:
-            return None
-        is_positive = f"({self.every.truth} = {model.positive})"
-        tally = self.file.tally(model.scores[model.positive], is_positive, model.where, self.every.weight)
-        wanted = [each for each in self.measures if each.facts.needs == "scores"]
-        coarse = self.coarse[model.dataset, model.name] = binned(tally, 4 * BINS)
-        return {each.name: of_tally(each, tally, self.plan, self.counted, coarse) for each in {*wanted, auc}}
+    def _tallied(self, model: LargeModel) -> Sequence[int]:
+        """Of two classes one tells all."""
+        return [model.positive] if model.positive is not None and len(model.classes) == 2 else range(len(model.classes))
+
+    def _over_classes(self, name: str, found: Sequence[Interval]) -> Interval:
+        """The mean over the classes, each against the rest; counts of one class give it no interval."""
+        if len(found) == 1:
+            return found[0]
+        nan = float("nan")
+        return Interval(name, float(np.mean([one.estimate for one in found])), nan, nan, self.plan.level, "", "")
 
     def _sums(self, model: LargeModel) -> dict[str, Interval]:
         """Brier score and log loss by their sums, and calibration in ten bins as in `calibration_curve`: one scan for all."""
         forecast, came, called = self._forecast(model)
-        square, loss = _losses(model, self.every.truth)
+        square, loss = _losses(model)
         place = " + ".join(f"(f > {i / 10!r})::INT" for i in range(1, 10))
         sums = ", ".join(f"sum(w * {each})" for each in ("f", "c::INT", "1", "s", "s * s", "l", "l * l"))
         columns = f"{forecast} AS f, {came} AS c, {square} AS s, {loss} AS l, {self.every.weight or '1'} AS w"
-        lines = f"(SELECT {columns} FROM {{table}} WHERE {{where}} AND {model.where})"
+        lines = f"(SELECT {columns} FROM judged WHERE {model.where})"
         found = self.file.rows(
             f"SELECT {place} AS b, {sums}, count(*) FILTER (WHERE l IS NULL) FROM {lines} GROUP BY b ORDER BY b"
         )
@@ -208,21 +205,17 @@ class _Counting:
 
     def _forecast(self, model: LargeModel) -> tuple[str, str, str]:
         """SQL for the forecast that is judged and for whether it came true, and the class it is of."""
-        truth = self.every.truth
+        scores = model.scores or ()
         if model.positive is not None:
-            return model.scores[model.positive], f"({truth} = {model.positive})", self._positive()
-        most = f"greatest({', '.join(model.scores)})"
-        picked = "(CASE " + " ".join(f"WHEN {each} = {most} THEN {i}" for i, each in enumerate(model.scores)) + " END)"
-        return most, f"({truth} = {picked})", "the most likely"
+            return scores[model.positive], f"({model.truth} = {model.positive})", model.texts[model.positive]
+        return f"greatest({', '.join(scores)})", f"({model.truth} = {highest(scores)})", "the most likely"
 
     def _subgroups(self, model: LargeModel) -> None:
         """Measures of labels for each subgroup."""
         two = ("recall", "specificity") if model.positive is not None else ()
         wanted = [get_measure(each) for each in ("accuracy", *two)]
         for column in self.file.roles.groups:
-            found = self.file.rows(
-                f"SELECT {name(column)} AS g, count(*) FROM {{table}} WHERE {{where}} AND {model.where} GROUP BY g"
-            )
+            found = self.file.rows(f"SELECT {name(column)} AS g, count(*) FROM judged WHERE {model.where} GROUP BY g")
             if len(found) > _MOST_SUBGROUPS:
                 self.notes.tell(f"The column {column!r} has {len(found):,} values: too many for subgroups, so it is left out.")
                 continue
@@ -239,11 +232,17 @@ class _Counting:
         self.groups += [{**line, **common, "note": "; ".join(part for part in (small, line["note"]) if part)} for line in lines]
 
 
-def _losses(model: LargeModel, truth: str) -> tuple[str, str]:
-    """SQL for what each row adds to the Brier score and to the log loss (NULL where that is infinite)."""
-    if len(model.scores) == 2:
-        square = f"({model.scores[1]} - {truth}) ** 2"
-    else:
-        square = "(" + " + ".join(f"({each} - ({truth} = {i})::INT) ** 2" for i, each in enumerate(model.scores)) + ")"
-    cases = " ".join(f"WHEN {truth} = {i} THEN {each}" for i, each in enumerate(model.scores))
-    return square, f"-ln(nullif(greatest((CASE {cases} END), 0), 0))"
+def _losses(model: LargeModel) -> tuple[str, str]:
+    """SQL for what each row adds to the Brier score and to the log loss (NULL where that is infinite).
+
+    Of two classes, and where one of several is named as the positive one, they are of that class against the rest.
+    """
+    scores, truth = model.scores or (), model.truth
+    if model.positive is None:
+        apart = [f"({each} - ({truth} = {i})::INT)" for i, each in enumerate(scores)]
+        square = " + ".join(f"{each} * {each}" for each in apart)
+        cases = " ".join(f"WHEN {truth} = {i} THEN {each}" for i, each in enumerate(scores))
+        return f"({square})", f"-ln(nullif(greatest((CASE {cases} END), 0), 0))"
+    own, came = scores[model.positive], f"({truth} = {model.positive})"
+    likely = f"(CASE WHEN {came} THEN {own} ELSE 1 - {own} END)"
+    return f"(({own} - {came}::INT) * ({own} - {came}::INT))", f"-ln(nullif(greatest({likely}, 0), 0))"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,11 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._registry import did_you_mean
 from fairtrial.errors import InputError
-from fairtrial.study.predictions.prediction_names import called_probability
+from fairtrial.study.predictions.prediction_names import called_probability, label_text
 
 # What rounding each probability to two digits may do to the sum, for each class.
-_ROUNDED = 0.005 + 1e-9
-_EXACT = 1e-5
+ROUNDED = 0.005 + 1e-9
+EXACT = 1e-5
 
 
 class Notes:
@@ -37,17 +37,47 @@ class Notes:
         """Note it, unless it was noted before; `{who}` stands for those it is said of, `many` is how it reads of several."""
         self._told.setdefault((sentence, many), {})[who] = None
 
+    def repeat(self, sentences: Iterable[str]) -> None:
+        """Note what others said."""
+        for sentence in sentences:
+            self.tell(sentence)
+
     @property
     def sentences(self) -> tuple[str, ...]:
         """All of them, in the order first told."""
         return tuple(self._joined(*forms, list(who)) for forms, who in self._told.items())
 
     def _joined(self, sentence: str, many: str, who: list[str]) -> str:
+        # Only the first place is filled, and none where nobody is named: the rest may be names of the user's.
         if len(who) == 1:
-            return sentence.replace("{who}", who[0])
+            return sentence.replace("{who}", who[0], 1) if who[0] else sentence
         left = len(who) - self._MOST_NAMED
         named = who[: self._MOST_NAMED] + ([f"{left} more"] if left > 0 else [])
-        return (many or sentence).replace("{who}", f"{', '.join(named[:-1])} and {named[-1]}")
+        return (many or sentence).replace("{who}", f"{', '.join(named[:-1])} and {named[-1]}", 1)
+
+
+def condition_of(found: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Of several conditions (each begins with its name) the one without a change, else the first in order."""
+    return min(found, key=lambda each: (str(each[0]) != "clean", *map(str, each)))
+
+
+def tell_condition(conditions: int, lines: int, wanted: Sequence[Any], notes: Notes) -> None:
+    """One condition of several is judged."""
+    named = " at level ".join(label_text(each) for each in wanted)
+    notes.tell(f"The file holds {conditions} conditions: only the {lines:,} lines of {named} are judged.")
+
+
+def tell_first(notes: Notes) -> None:
+    """Of several predictions of a row the first is judged."""
+    notes.tell(
+        "Rows are predicted several times: tables and paired tests use the first prediction of each row, for the same row "
+        "counted again would look like more evidence than there is."
+    )
+
+
+def tell_pooled(measure: str, notes: Notes) -> None:
+    """Scores of several folds are put in one order."""
+    notes.tell(f"{measure} pools the scores of models trained on different folds, as if they shared a scale.")
 
 
 def check_labels(truths: Sequence[Any]) -> None:
@@ -65,6 +95,17 @@ def check_classes(truths: Sequence[str], where: str) -> None:
         raise InputError(
             f"the truth{where} must hold at least 2 classes, got only {truths[0]!r}: there is nothing to tell apart"
         )
+
+
+def place_of_positive(texts: Sequence[str], positive: object, dataset: str) -> int | None:
+    """The place of the positive class: the one named, which every data set must have, else the second of two."""
+    if positive is None:
+        return 1 if len(texts) == 2 else None
+    if str(positive) not in texts:
+        raise InputError(
+            f"positive must be a class of data set {dataset!r}, got {positive!r}: {did_you_mean(positive, list(texts))}"
+        )
+    return list(texts).index(str(positive))
 
 
 def tell_twins(twins: Mapping[str, str], who: str, notes: Notes) -> None:
@@ -168,16 +209,16 @@ def probabilities_or_scores(
         return scores, False
     sums = scores.sum(axis=1)
     off = np.abs(sums - 1)
-    if (off <= _EXACT).all():
+    if (off <= EXACT).all():
         return scores, True
-    if (off <= _ROUNDED * scores.shape[1]).all():
+    if (off <= ROUNDED * scores.shape[1]).all():
         notes.tell(f"Probabilities of {who} sum to one only within rounding (off by up to {off.max():.2g}): they are rescaled.")
         return scores / sums[:, None], True
     line = int(np.argmax(off))
-    if named or (off <= _ROUNDED * scores.shape[1]).mean() > 0.5:
+    if named or (off <= ROUNDED * scores.shape[1]).mean() > 0.5:
         raise InputError(
             f"probabilities of {who} must sum to 1 in each row, got {sums[line]:.6g} at row {row_ids[line]!r} "
-            f"({int((off > _ROUNDED * scores.shape[1]).sum())} such lines): normalise them, or call the columns scores if they "
+            f"({int((off > ROUNDED * scores.shape[1]).sum())} such lines): normalise them, or call the columns scores if they "
             "are not probabilities"
         )
     notes.tell(

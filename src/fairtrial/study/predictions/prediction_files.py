@@ -21,7 +21,7 @@ PARQUET = (".parquet", ".pq")
 SHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 # Not null and None: they may be classes.
-_MISSING = ["", "NA", "N/A", "NaN", "nan", "<NA>"]
+MISSING = ["", "NA", "N/A", "NaN", "nan", "<NA>"]
 
 
 def paths_of(source: Source) -> list[Path]:
@@ -98,7 +98,7 @@ def read_text(path: Path) -> pd.DataFrame:
 def _plain_text(path: Path, lines: int | None = None) -> pd.DataFrame:
     import pandas as pd
 
-    how: Any = {"keep_default_na": False, "na_values": _MISSING, "encoding": "utf-8-sig", "nrows": lines}
+    how: Any = {"keep_default_na": False, "na_values": MISSING, "encoding": "utf-8-sig", "nrows": lines}
     table: pd.DataFrame = pd.read_csv(path, sep=separator_of(path), **how)
     return table
 

@@ -106,7 +106,12 @@ def label_texts(column: pd.Series[Any]) -> list[str]:
 
 def label_text(value: Any) -> str:
     """A label as text; 1.0 is the label 1."""
-    return str(int(value)) if isinstance(value, float) and np.isfinite(value) and value == int(value) else str(value)
+    return str(plain_label(value))
+
+
+def plain_label(value: Any) -> Any:
+    """A label as it is, 1.0 as the whole number that it is."""
+    return int(value) if isinstance(value, float) and np.isfinite(value) and value == int(value) else value
 
 
 _TWINS = {"1": "true", "0": "false", "true": "1", "false": "0"}
@@ -121,11 +126,8 @@ def twin_labels(found: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
     known = {name.lower(): name for name in classes}
     twins = {label: known.get(_TWINS.get(label.lower(), "")) for label in found}
     boolean = set(known) <= {"true", "false"} or set(known) <= {"0", "1"}
-    return (
-        {}
-        if not boolean or set(found) & set(classes) or None in twins.values()
-        else {label: str(twin) for label, twin in twins.items()}
-    )
+    unlike = not boolean or set(found) & set(classes) or None in twins.values()
+    return {} if unlike else {label: str(twin) for label, twin in twins.items()}
 
 
 def wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tuple[ModelColumns, ...]:

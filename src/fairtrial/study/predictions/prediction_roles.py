@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairtrial._registry import did_you_mean
 from fairtrial.errors import InputError
+from fairtrial.study.predictions.prediction_leftovers import check_misspelt, why_left_alone
 from fairtrial.study.predictions.prediction_names import (
     ALIASES,
     GROUPS,
@@ -40,6 +41,8 @@ class Roles:
     groups: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a column is left alone that seems to hold labels."""
 
     def get(self, role: str) -> str | None:
         """The column of a role, None where there is none."""
@@ -71,9 +74,16 @@ class Roles:
             told = ", ".join(f"'{column}'" for column in part["column"][: 5 if many else 6])
             parts.append(f"{role} {told}{f' and {len(part) - 5} more' if many else ''}")
         guessed = sorted(set(used.loc[used["how"] == "guessed", "role"]))
-        rest = f" Left alone: {', '.join(map(repr, self.unused))}." if self.unused else ""
+        alone = [repr(name) + (f" ({self.reasons[name]})" if name in self.reasons else "") for name in self.unused]
+        rest = f" Left alone: {', '.join(alone)}." if alone else ""
         how = "" if not guessed else f" Guessed from names and contents: {', '.join(guessed)}."
         return f"The file is {self.layout}, {what}: {'; '.join(parts)}.{how}{rest}"
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """A sentence for each column that is left alone though it seems to hold labels."""
+        told = "seems to hold labels and is left alone"
+        return tuple(f"The column {name!r} {told}: {why}. --prediction COL judges it." for name, why in self.reasons.items())
 
     def __str__(self) -> str:
         return self.words
@@ -113,27 +123,15 @@ def guess_roles(frame: pd.DataFrame, **given: Any) -> Roles:
     used = {*taken, *(each for one in models for each in one.columns)}
     unused = tuple(name for name in names if name not in used)
     if not models:
-        _check_labels(frame, free, classes, columns["truth"])
+        check_misspelt(frame, free, classes, columns["truth"])
         raise InputError(
             f"the file must have predicted labels or scores beside the truth {columns['truth']!r}, got only "
             f"{', '.join(map(repr, free)) or 'that column'}: pass prediction= or scores="
         )
     layout: Literal["long", "wide"] = "wide" if models[0].name else "long"
     ordered = {role: columns[role] for role in _SINGLE if role in columns}
-    return Roles(layout, ordered, models, tuple(groups), tuple(given), unused)
-
-
-def _check_labels(frame: pd.DataFrame, free: list[str], classes: list[str], truth: str) -> None:
-    """Text that would be predicted labels but for one that is never true: say which."""
-    for column in free:
-        found = label_texts(frame[column]) if frame[column].dtype.kind not in "iuf" else []
-        unknown = [label for label in found if label not in classes]
-        folded = {label.lower() for label in classes} & {label.lower() for label in found}
-        if unknown and folded:
-            raise InputError(
-                f"predicted labels must be those of the truth {truth!r} ({', '.join(classes[:6])}), got {unknown[0]!r} in "
-                f"column {column!r}: {did_you_mean(unknown[0], classes)}; or pass prediction={column!r} to count it as a class"
-            )
+    reasons = {} if "prediction" in given else why_left_alone(frame, unused, classes)
+    return Roles(layout, ordered, models, tuple(groups), tuple(given), unused, reasons)
 
 
 def _known(names: list[str], given: Mapping[str, Any]) -> None:

@@ -78,19 +78,25 @@ def labels_of(
     if scores is None:
         raise InputError(f"{who} must have labels or scores, got neither: drop its lines")
     picked = scores.values.argmax(axis=1).astype(np.intp)
-    if scores.kind == "probability":
+    whence = tell_labels(scores.kind, scores.lone, scores.lone and len(np.unique(picked)) < 2, who, notes)
+    return picked, whence
+
+
+def tell_labels(kind: str, lone: bool, uncut: bool, who: str, notes: Notes) -> Source:
+    """Where labels come from that a file lacks."""
+    if kind == "probability":
         tell_likely(who, notes)
-        return picked, "probabilities"
-    if scores.lone and len(np.unique(picked)) < 2:
+        return "probabilities"
+    if uncut:
         notes.tell(
             "The file has no labels of {who}, and its scores have no zero to cut at: measures of labels are left out.",
             who,
             "The file has no labels of {who}, and their scores have no zero to cut at: measures of labels are left out.",
         )
-        return picked, "nowhere"
-    how = "scores are cut at zero" if scores.lone else "they are the classes with the highest scores"
+        return "nowhere"
+    how = "scores are cut at zero" if lone else "they are the classes with the highest scores"
     notes.tell(f"The file has no labels of {{who}}: {how}.", who)
-    return picked, "scores"
+    return "scores"
 
 
 def tell_likely(who: str, notes: Notes) -> None:

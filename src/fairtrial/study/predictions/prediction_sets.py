@@ -18,9 +18,11 @@ from fairtrial.study.predictions.prediction_checks import (
     check_once,
     check_predicted,
     check_weights,
+    condition_of,
+    tell_condition,
     tell_twins,
 )
-from fairtrial.study.predictions.prediction_names import ModelColumns, label_text, twin_labels
+from fairtrial.study.predictions.prediction_names import ModelColumns, label_text, plain_label, twin_labels
 from fairtrial.study.predictions.prediction_roles import Roles
 from fairtrial.study.predictions.prediction_scores import labels_of, scores_of
 from fairtrial.study.predictions.predictions import ModelPredictions, PredictedSet
@@ -34,6 +36,7 @@ ONLY_DATA_SET, ONLY_MODEL = "data", "model"
 def sets_of(table: pd.DataFrame, roles: Roles, positive: object) -> tuple[tuple[PredictedSet, ...], tuple[str, ...]]:
     """The data sets of a table, and what had to be said."""
     notes = Notes()
+    notes.repeat(roles.doubts)
     table = _one_condition(table, roles, notes)
     columns = _Columns(table, roles, notes)
     sets = tuple(
@@ -48,16 +51,16 @@ def _one_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFr
     column, level = roles.get("condition"), roles.get("level")
     if column is None:
         return table
+    import pandas as pd
+
     keys = [column] if level is None else [column, level]
     found = list(table[keys].drop_duplicates().itertuples(index=False, name=None))
     if len(found) < 2:
         return table
-    wanted = next((each for each in found if str(each[0]) == "clean"), found[0])
-    kept = table.loc[(table[keys] == list(wanted)).all(axis=1)].reset_index(drop=True)
-    notes.tell(
-        f"The file holds {len(found)} conditions: only the {len(kept):,} lines of "
-        f"{' at level '.join(str(each) for each in wanted)} are judged."
-    )
+    wanted = condition_of(found)
+    own = [table[key].isna() if pd.isna(value) else table[key] == value for key, value in zip(keys, wanted, strict=True)]
+    kept = table.loc[np.logical_and.reduce(own)].reset_index(drop=True)
+    tell_condition(len(found), len(kept), wanted, notes)
     return kept
 
 
@@ -74,16 +77,12 @@ class Labels:
         import pandas as pd
 
         codes, values = pd.factorize(column, use_na_sentinel=True)
-        return cls(codes.astype(np.intp), [_plain(each) for each in values.tolist()])
+        return cls(codes.astype(np.intp), [plain_label(each) for each in values.tolist()])
 
     @property
     def texts(self) -> list[str]:
         """The values as text."""
         return [label_text(each) for each in self.values]
-
-
-def _plain(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and np.isfinite(value) and value == int(value) else value
 
 
 class _Columns:
@@ -125,12 +124,14 @@ class _Columns:
         return Labels(found.codes, [values[twins[text]] for text in found.texts])
 
     def _numbers(self, role: str) -> IntArray:
-        """Numbers of repeats or folds; names are numbered as they come."""
+        """Numbers of repeats or folds; names are numbered in their order."""
         if self.roles.get(role) is None:
             return np.zeros(len(self.table), dtype=np.intp)
         found = self._complete(role)
         whole = all(isinstance(each, int) for each in found.values)
-        return np.array(found.values, dtype=np.intp)[found.codes] if whole else found.codes
+        order = np.argsort(np.array(found.texts, dtype=object), kind="stable")
+        numbers = found.values if whole else np.argsort(order)
+        return np.array(numbers, dtype=np.intp)[found.codes]
 
 
 def _floats(column: pd.Series[Any], what: str) -> npt.NDArray[np.float64]:
@@ -188,7 +189,7 @@ class _Building:
             return [(one.name, one, everything) for one in roles.models]
         codes = self.columns.model.codes[self.lines]
         return [
-            (str(name), roles.models[0], np.flatnonzero(codes == i))
+            (label_text(name), roles.models[0], np.flatnonzero(codes == i))
             for i, name in enumerate(self.columns.model.values)
             if (codes == i).any()
         ]

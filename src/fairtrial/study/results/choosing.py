@@ -66,13 +66,25 @@ def under(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArray[np.bool
     return np.asarray((frame["condition"] == condition.name).to_numpy() & same)
 
 
+def level_of(condition: ConditionFacts) -> float:
+    """Its level; NaN for a condition without one, which a study holds as 1: its description has no level.
+
+    >>> level_of(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
+    nan
+    """
+    declared = condition.description
+    without = condition.level == 1 and bool(declared) and declared.get("level") is None
+    return float("nan") if without else float(condition.level)
+
+
 def told_condition(condition: ConditionFacts) -> str:
     """Its name, and its level where it has one.
 
     >>> told_condition(ConditionFacts("class-noise", 0.1, "", {})), told_condition(ConditionFacts("clean", 0.0, "", {}))
     ('class-noise 0.1', 'clean')
     """
-    return condition.name if condition.name == CLEAN or isnan(condition.level) else f"{condition.name} {condition.level:g}"
+    level = level_of(condition)
+    return condition.name if condition.name == CLEAN or isnan(level) else f"{condition.name} {level:g}"
 
 
 def chosen_names(what: str, names: Iterable[str], wanted: Any) -> list[str]:

@@ -30,8 +30,8 @@ def losses(
     """A line for each data set, condition, level and learner: means without and with the change, RLA and ELA with intervals.
 
     A learner that failed on a data set under either has no line there, and splits count that all others share under both: means
-    are those of `Results.wide` where every trial ran. Intervals by the delta method, the variance over splits being corrected for their
-    overlap as Nadeau and Bengio do.
+    are those of `Results.wide` where every trial ran. Intervals by the delta method, the variance over splits being corrected
+    for their overlap as Nadeau and Bengio do.
     """
     import pandas as pd
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -56,8 +56,9 @@ def on_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
     where = ["measure", "condition", "level"]
     plain = scores.assign(known=scores["value"].notna(), lost=failed(scores))
 
-    def over(place: list[str], column: str, how: str) -> pd.Series[bool]:
-        return plain.groupby([*where, *place], observed=True, dropna=False)[column].transform(how)
+    def over(place: list[str], column: str, how: Literal["any", "all"]) -> pd.Series[bool]:
+        found: pd.Series[bool] = plain.groupby([*where, *place], observed=True, dropna=False)[column].transform(how)
+        return found
 
     plain["known"] &= ~over(["dataset", "learner"], "lost", "any")
     plain["fits"] = plain["known"] | ~over(["dataset", "learner"], "known", "any")
