@@ -44,7 +44,7 @@ def test_efficiency_comes_with_measures_of_both_directions():
     found = section(results)
     means = pd.DataFrame({name: results.wide(name).mean() for name in ("accuracy", "auc", "brier")})
     expected = efficiency(means).frame()
-    frame = found.tables[1].frame
+    frame = found.tables[-1].frame
     assert frame["efficiency"].to_dict() == pytest.approx(expected["efficiency"].to_dict())
     full = [name for name in frame.index if frame.loc[name, "efficiency"] > 1 - 1e-9]
     assert all(name in found.sentences[-1].text for name in full)

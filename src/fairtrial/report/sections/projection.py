@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from fairtrial.measures.projection import Projection
     from fairtrial.study import Results
 
-_POINTS, _EFFICIENCY = "projection-points", "projection-efficiency"
+_POINTS, _FIT, _EFFICIENCY = "projection-points", "projection-fit", "projection-efficiency"
 _FAR = "distance to Ideal"
-_STRESS = ((0.05, "little"), (0.2, "somewhat"), (float("inf"), "much"))
 
 
 def section(results: Results) -> Section | None:
@@ -37,14 +36,26 @@ def section(results: Results) -> Section | None:
     frame = points.frame().rename(columns={"distance_to_ideal": _FAR, "parent": "joined to"}).sort_values(_FAR, kind="stable")
     table = Table(_POINTS, "Where the learners lie", frame, dict.fromkeys(("x", "y", _FAR), "{:.3f}"), _note(points))
     weighed = _efficiency(results)
-    tables = (table,) if weighed is None else (table, weighed)
-    sentences = [*_near(frame), *(_efficient(weighed) if weighed is not None else [])]
+    fit = _fit(points)
+    tables = (table, fit) if weighed is None else (table, fit, weighed)
+    sentences = [*_near(frame), _distorted(fit), *(_efficient(weighed) if weighed is not None else [])]
     return Section("projection", "All measures at once", tuple(sentences), (_figure(points, frame),), tables, _notes(found))
 
 
 def _note(points: Projection) -> str:
-    much = next(word for most, word in _STRESS if points.stress <= most)
-    return f"Distances {points.distance}. Those to Ideal and along the lines are exact; the others are distorted {much}."
+    return f"Distances {points.distance}. Those to Ideal and along the lines are exact."
+
+
+def _fit(points: Projection) -> Table:
+    import pandas as pd
+
+    frame = pd.DataFrame({"stress": [points.stress]}, index=pd.Index(["all distances"], name="of"))
+    return Table(_FIT, "How far the picture distorts distances", frame, {"stress": "{:.3f}"})
+
+
+def _distorted(fit: Table) -> Sentence:
+    words = "The picture keeps the other distances with a stress of {stress}, where zero would be no distortion."
+    return say(words, stress=shown(fit.frame, _FIT, "all distances", "stress", "{:.3f}"))
 
 
 def _near(frame: pd.DataFrame) -> list[Sentence]:
