@@ -48,4 +48,4 @@ def test_efficiency_comes_with_measures_of_both_directions():
     assert frame["efficiency"].to_dict() == pytest.approx(expected["efficiency"].to_dict())
     full = [name for name in frame.index if frame.loc[name, "efficiency"] > 1 - 1e-9]
     assert all(name in found.sentences[-1].text for name in full)
-    assert len(section(few_learners(["bayes", "tree"])).tables) == 1
+    assert len(section(few_learners(["bayes", "tree"])).tables) == 2
