@@ -31,3 +31,8 @@ def test_without_an_interval():
         "published",
         "difference",
     ]
+
+
+def test_lines_keep_our_order_and_those_of_theirs_alone_come_last():
+    found = beside(OURS.iloc[::-1], THEIRS, ["set", "learner"])
+    assert found[["set", "learner"]].agg("".join, axis=1).tolist() == ["bx", "ay", "ax", "cx"]

@@ -23,9 +23,23 @@ def beside(ours: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str], *, 
     """
     keys = list(keys)
     columns = [*keys, "value", *(("low", "high") if interval else ())]
-    both = ours[columns].merge(published[[*keys, "value"]], on=keys, how="outer", suffixes=("", "_published"), sort=False)
-    found = both[keys].assign(ours=both["value"], published=both["value_published"])
+    theirs = published[[*keys, "value"]].rename(columns={"value": "published"})
+    both = in_order(ours[columns].merge(theirs, on=keys, how="outer"), [ours, theirs], keys)
+    found = both[keys].assign(ours=both["value"], published=both["published"])
     found["difference"] = found["ours"] - found["published"]
     if interval:
         found["low"], found["high"] = (both[end] - found["published"] for end in ("low", "high"))
     return found
+
+
+def in_order(frame: pd.DataFrame, frames: Sequence[pd.DataFrame], keys: Sequence[str]) -> pd.DataFrame:
+    """Lines in the order in which the frames first have their keys; a join sorts them otherwise.
+
+    >>> import pandas as pd
+    >>> in_order(pd.DataFrame({"set": ["a", "b"]}), [pd.DataFrame({"set": ["b", "a"]})], ["set"])["set"].tolist()
+    ['b', 'a']
+    """
+    import pandas as pd
+
+    first = pd.concat([each[list(keys)] for each in frames]).drop_duplicates()
+    return first.merge(frame, on=list(keys), how="left")

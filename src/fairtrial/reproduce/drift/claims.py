@@ -1,0 +1,108 @@
+"""The tutorial's statements on drift, judged by our numbers and by its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from fairtrial.reproduce.drift.declared import TABLES, TableName
+from fairtrial.reproduce.drift.hypotheses import Interval
+from fairtrial.reproduce.drift.printed import contradictions, printed, printed_averages
+from fairtrial.reproduce.reproduction import Claim
+
+if TYPE_CHECKING:
+    from fairtrial.reproduce.drift.findings import Findings
+
+_PLACES: dict[TableName, str] = {"populations": "Table I", "missing": "Table II", "definitions": "Table III"}
+_SECOND: dict[TableName, str] = {
+    "populations": "simpler classifiers suffer much more",
+    "missing": "simpler classifiers suffer slightly more",
+    "definitions": "1R suffers more than the tree, the simple network not more than the complex one",
+}
+
+
+def claims(found: Findings) -> tuple[Claim, ...]:
+    """All of them, in the tutorial's order."""
+    judged = [each for table in TABLES for each in (drop(found, table), simpler(found, table))]
+    return (*judged, best_choice(found), averages_follow(), lines_follow())
+
+
+def drop(found: Findings, table: TableName) -> Claim:
+    """The first hypothesis: every learner loses."""
+    lost = {name: found.lost(table, name) for name in found.plan.learners}
+    told = "; ".join(f"{name} {each.told(1)}" for name, each in lost.items())
+    return Claim(
+        f"{_PLACES[table]} (a): a drop in performance is observed by all classifiers",
+        all_of(each.sign for each in lost.values()),
+        f"points of error lost on average over the changes: {told}",
+    )
+
+
+def simpler(found: Findings, table: TableName) -> Claim:
+    """The second hypothesis: the simpler of two loses more."""
+    more = {pair: found.more(table, pair) for pair in found.plan.pairs}
+    signs = [each.sign for each in more.values()]
+    if table == "definitions":
+        # Not more is what an interval that holds 0 can show at best, and one above 0 refutes.
+        holds = False if signs[0] < 0 or signs[1] > 0 else True if signs[0] > 0 else None
+    else:
+        holds = all_of(signs)
+    told = "; ".join(f"{simple} minus {other} {each.told()}" for (simple, other), each in more.items())
+    points = "; ".join(found.more_points(table, pair).told(1) for pair in more)
+    return Claim(f"{_PLACES[table]} (b): {_SECOND[table]}", holds, f"averaged pD: {told}; in points of error: {points}")
+
+
+def best_choice(found: Findings) -> Claim:
+    """The complex learner of each pair remains the better one."""
+    better = [each for pair in found.plan.pairs for each in found.better(pair)]
+    above, below = (sum(each.sign == sign for each in better) for sign in (1, -1))
+    return Claim(
+        "In all cases complex classifiers remain the best choice: their error stays lower than that of the simple ones",
+        all_of(each.sign for each in better),
+        f"of {len(better)} pairs and changes the complex one errs less in {above}, more in {below}, "
+        f"and is not told apart in {len(better) - above - below}",
+    )
+
+
+def averages_follow() -> Claim:
+    """The tutorial's averages, from its own lines."""
+    own = printed_averages()
+    off = own[(own["value"] - own["from_lines"]).abs() > 0.0101]
+    told = "; ".join(
+        f"{_PLACES[row['table']]}, {row['learner']}: printed {row['value']:.2f}, mean of the lines {row['from_lines']:.2f}"
+        for row in off.to_dict("records")
+    )
+    return Claim("The printed averages are the means of the printed lines", off.empty, told or f"all {len(own)} follow")
+
+
+def lines_follow() -> Claim:
+    """The tutorial's pD, from its own errors."""
+    lines = printed()
+    off, readable = contradictions(lines), int(lines["pd"].notna().sum())
+    return Claim(
+        "The printed pD follow from the printed errors",
+        not off,
+        f"{readable - len(off)} of {readable} to 0.015; not: {'; '.join(off) or 'none'}",
+    )
+
+
+def all_of(signs: Iterable[int]) -> bool | None:
+    """True where all intervals lie above 0, False where one lies below, else open.
+
+    >>> all_of([1, 1]), all_of([1, -1]), all_of([1, 0])
+    (True, False, None)
+    """
+    listed = list(signs)
+    return True if all(each > 0 for each in listed) else False if any(each < 0 for each in listed) else None
+
+
+def told_apart(pair: tuple[str, str], more: Interval) -> str:
+    """Whether the simple learner of a pair loses more, in words.
+
+    >>> told_apart(("1R", "tree"), Interval(0.1, -0.1, 0.3))
+    '1R and tree are not told apart'
+    """
+    simple, other = pair
+    if not more.sign:
+        return f"{simple} and {other} are not told apart"
+    return f"{simple} loses {'more' if more.sign > 0 else 'less'} than {other}"

@@ -1,0 +1,132 @@
+"""Both hypotheses of the tutorial in numbers: what each learner loses, and whether the simpler of two loses more."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtrial._check import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number and its 95 % interval over the replicates."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def sign(self) -> int:
+        """1 above 0, -1 below 0, 0 where the interval holds 0."""
+        return int(self.low > 0) - int(self.high < 0)
+
+    def told(self, digits: int = 2) -> str:
+        """The number with its interval, in text."""
+        return f"{self.value:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """Errors of one learner in one table: a line for each replicate, a column for each change."""
+
+    changes: tuple[tuple[str, str], ...]  # trained on, tested on
+    error: FloatArray
+    ideal: FloatArray
+    trivial: FloatArray
+
+    @classmethod
+    def of(cls, runs: pd.DataFrame) -> Losses:
+        """From the frame of `EnvironmentMatrix.runs()` with one learner."""
+        wide = runs.pivot_table(index="replicate", columns=["trained_on", "tested_on"], values=["error", "trivial"], sort=False)
+        changes = tuple(pair for pair in wide["error"].columns if pair[0] != pair[1])
+        columns = [
+            [(kind, *(pair if kind != "ideal" else (pair[1], pair[1]))) for pair in changes]
+            for kind in ("error", "ideal", "trivial")
+        ]
+        error, ideal, trivial = (
+            wide[[("error" if kind == "ideal" else kind, *rest) for kind, *rest in each]].to_numpy() for each in columns
+        )
+        return cls(changes, error, ideal, trivial)
+
+    @property
+    def replicates(self) -> int:
+        """How many there are."""
+        return len(self.error)
+
+    def mean_loss(self, rows: IntArray) -> float:
+        """Error minus error trained there, in points, averaged over changes and these replicates."""
+        return float(100 * (self.error - self.ideal)[rows].mean())
+
+    def pd(self, rows: IntArray) -> FloatArray:
+        """pD of the mean errors over these replicates, of each change."""
+        from fairtrial.errors import UndefinedMeasureWarning
+        from fairtrial.measures import performance_deterioration
+
+        means = [each[rows].mean(axis=0) for each in (self.error, self.ideal, self.trivial)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMeasureWarning)
+            return np.asarray(performance_deterioration(*means))
+
+
+def jackknifed(statistic: Callable[[IntArray], float], n: int) -> Interval:
+    """A statistic of n replicates with its interval: Student's t on the jackknife's standard error.
+
+    >>> values = np.array([1.0, 2.0, 4.0])  # of a mean it is the usual interval
+    >>> jackknifed(lambda rows: float(values[rows].mean()), 3).told()
+    '2.33 (-1.46 to 6.13)'
+    """
+    from scipy.stats import t
+
+    everyone = np.arange(n)
+    value = statistic(everyone)
+    without = np.array([statistic(np.delete(everyone, each)) for each in everyone])
+    se = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+    half = float(t.ppf(1 - _ALPHA / 2, n - 1) * se)
+    return Interval(value, value - half, value + half)
+
+
+def loss_of(losses: Losses) -> Interval:
+    """What is lost on average, in points of error."""
+    return jackknifed(losses.mean_loss, losses.replicates)
+
+
+def average_pd(losses: Losses) -> Interval:
+    """The averaged pD of one learner, over the changes where it is defined."""
+    kept = np.isfinite(losses.pd(np.arange(losses.replicates)))
+    return jackknifed(lambda rows: _mean(losses.pd(rows)[kept]), losses.replicates)
+
+
+def more_lost(simple: Losses, complicated: Losses) -> Interval:
+    """The averaged pD of the simple learner minus that of the complex one, over the changes where both are defined."""
+    everyone = np.arange(simple.replicates)
+    kept = np.isfinite(simple.pd(everyone)) & np.isfinite(complicated.pd(everyone))
+    return jackknifed(lambda rows: _mean((simple.pd(rows) - complicated.pd(rows))[kept]), simple.replicates)
+
+
+def more_points_lost(simple: Losses, complicated: Losses) -> Interval:
+    """The same in points of error, which are always defined and have no denominator."""
+    return jackknifed(lambda rows: simple.mean_loss(rows) - complicated.mean_loss(rows), simple.replicates)
+
+
+def better_by(simple: Losses, complicated: Losses) -> list[Interval]:
+    """For each change, the error of the simple learner minus that of the complex one, in points."""
+    return [_mean_of(each) for each in (100 * (simple.error - complicated.error)).T]
+
+
+def _mean_of(values: FloatArray) -> Interval:
+    return jackknifed(lambda rows: float(values[rows].mean()), len(values))
+
+
+def _mean(values: FloatArray) -> float:
+    """The mean over changes; one that is undefined without some replicate does not count there."""
+    return float(np.nanmean(values)) if np.isfinite(values).any() else np.nan

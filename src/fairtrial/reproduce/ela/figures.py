@@ -1,0 +1,65 @@
+"""Figures: our accuracies against the paper's, the distance of the machine's variants, and what noise does to all learners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.report.drawing import GREY, PALETTE, chart_of, finished, titled, written
+from fairtrial.reproduce.ela.cells import CLEAN, LOGISTIC, NOISY, TREE, VOTES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TOLD = {TREE: "C4.5", LOGISTIC: "SVM, logistic models", VOTES: "SVM, votes"}
+_SIDE = 250
+
+
+def draw_agreement(both: pd.DataFrame) -> Any:
+    """A panel for each learner: a point for each set and level, our accuracy against the paper's, with our interval."""
+    import altair as alt
+
+    own = both[both["quantity"].isin([CLEAN, NOISY]) & both["ours"].notna() & both["published"].notna()]
+    lines = own.assign(
+        panel=own["learner"].map(_TOLD),
+        learner=own["quantity"],
+        bottom=own["published"] + own["low"],
+        top=own["published"] + own["high"],
+    )
+    low = float(min(lines["ours"].min(), lines["published"].min())) - 3
+    scale = alt.Scale(domain=[max(0.0, low), 100], nice=False, zero=False, clamp=True)
+    x = alt.X("published:Q", title="Accuracy in the paper (%)", scale=scale)
+    kinds = alt.Scale(domain=[CLEAN, NOISY], range=list(PALETTE[:2]))
+    shade = alt.Color("learner:N", title=None, scale=kinds, legend=alt.Legend(orient="bottom"))
+    title = "Our accuracy (%)"
+    panels = []
+    for name in _TOLD.values():
+        rows = written(lines[lines["panel"] == name], ["dataset", "learner", "ours", "published", "bottom", "top"])
+        base = chart_of(rows).encode(x, shade, tooltip=["dataset:N", "learner:N", "ours:Q", "published:Q"])
+        bars = base.mark_rule(opacity=0.5).encode(alt.Y("bottom:Q", title=title, scale=scale), alt.Y2("top:Q"))
+        points = base.mark_circle(size=42, opacity=0.9).encode(alt.Y("ours:Q", title=title, scale=scale))
+        ends = [{"published": end, "ours": end} for end in (max(0.0, low), 100.0)]
+        equal = chart_of(ends).mark_line(color=GREY, strokeDash=[4, 3], strokeWidth=1.2)
+        heading = alt.TitleParams(name, fontSize=14, offset=8)
+        whole = alt.layer(equal.encode(x, alt.Y("ours:Q", title=title, scale=scale)), bars, points)
+        panels.append(whole.properties(width=_SIDE, height=_SIDE, title=heading))
+    told = "A point for each data set and level of noise; bars: our intervals at 95 %; dashed: equal"
+    return finished(alt.hconcat(*panels, spacing=30).properties(title=titled("Our accuracies beside the paper's", told)))
+
+
+def draw_distances(frame: pd.DataFrame) -> Any:
+    """Mean distance of each variant to the paper, with its interval, the nearest on top."""
+    import altair as alt
+
+    rows = written(frame, ["variant", "mean distance", "low", "high"])
+    y = alt.Y("variant:N", title=None, sort=frame["variant"].tolist(), axis=alt.Axis(labelLimit=260))
+    base = chart_of(rows)
+    title = "Mean distance to the paper's accuracy without noise (points)"
+    scale = alt.Scale(zero=True, nice=True)
+    bars = base.mark_rule(color=PALETTE[0], strokeWidth=1.6, opacity=0.6)
+    ranges = bars.encode(alt.X("low:Q", title=title, scale=scale), alt.X2("high:Q"), y)
+    points = base.mark_circle(color=PALETTE[0], size=60, opacity=1).encode(
+        alt.X("mean distance:Q", title=title, scale=scale), y
+    )
+    whole = alt.layer(ranges, points).properties(width=420, height=alt.Step(24))
+    told = "Bars: intervals at 95 % over data sets"
+    return finished(whole.properties(title=titled("Which machine did the paper run?", told)))

@@ -1,0 +1,77 @@
+"""The paper's data sets: which are run at which scale, where they are found, and which of KEEL's files are damaged."""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.errors import InputError, SuspectInputWarning
+from fairtrial.reproduce.data_sets import found_sets
+from fairtrial.reproduce.published import published
+from fairtrial.reproduce.reproduction import Request
+
+if TYPE_CHECKING:
+    from fairtrial.data import Dataset
+
+LARGEST = ("magic",)  # its support vector machines take a minute each: one round of folds
+LARGE = ("magic", "ring", "twonorm", "phoneme", "banana", "spambase")
+QUICK = ("cleveland", "german", "glass", "hayes-roth", "iris", "newthyroid", "sonar", "wine", "zoo")
+SMOKE = ("iris", "wine")
+CURVES = (
+    *("balance", "cleveland", "glass", "hayes-roth", "ionosphere", "iris", "lymphography", "monk-2"),
+    *("newthyroid", "pima", "sonar", "vehicle", "wdbc", "wine", "zoo"),
+)
+_ROWS_UNDER = {"autos": "automobile", "monk-2": "monk", "newthyroid": "new-thyroid"}  # names of table 2
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """Data sets by the paper's names, what is wrong with their files, and which are not there."""
+
+    data: Mapping[str, Dataset]
+    faults: Mapping[str, str]
+    left_out: Mapping[str, str]
+
+    def only(self, names: Iterable[str]) -> dict[str, Dataset]:
+        """Those of these names that are there."""
+        wanted = list(names)
+        return {name: each for name, each in self.data.items() if name in wanted}
+
+    def but(self, names: Iterable[str]) -> dict[str, Dataset]:
+        """All others."""
+        unwanted = list(names)
+        return {name: each for name, each in self.data.items() if name not in unwanted}
+
+
+def declared(name: str) -> dict[str, Any]:
+    """A study file of this experiment, as it stands.
+
+    >>> declared("study")["conditions"], len(declared("study")["data"]), len(declared("puzzle")["learners"])
+    ({'class-noise': [0, 0.1]}, 32, 12)
+    """
+    return tomllib.loads((resources.files("fairtrial.reproduce.ela") / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def gathered(request: Request) -> Sets:
+    """The sets of this scale. A file whose rows are not as many as the paper's is another set, and left out."""
+    wanted = request.pick(smoke=SMOKE, quick=QUICK, full=tuple(declared("study")["data"]))
+    places = {name: [at["set"], at["set"].split("/")[1]] for name, at in declared("study")["data"].items() if name in wanted}
+    with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):
+        found, left_out = found_sets(places)
+    rows = dict(published("ela_table2_datasets")[["dataset", "examples"]].itertuples(index=False, name=None))
+    for name in list(found):
+        there, printed = found[name].summary().rows, rows[_ROWS_UNDER.get(name, name)]
+        if there != printed:
+            left_out[name] = f"{found[name].source or found[name].name} has {there} rows, the paper's has {printed}"
+            del found[name]
+    if not found:
+        raise InputError(
+            f"none of the data sets {', '.join(wanted)} is found: name the folder of KEEL's files by FAIRTRIAL_DATA, "
+            "as in FAIRTRIAL_DATA=data fairtrial reproduce ela"
+        )
+    faults = {name: each.notes[0] for name, each in found.items() if each.notes}
+    return Sets(found, faults, left_out)

@@ -1,0 +1,1 @@
+"""Berrar's experiments with ranking measures under noise: on simulated scores, and on real data."""

@@ -1,0 +1,119 @@
+"""Error rates of the measures against the level of noise, on simulated pairs of rankings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtrial._check import FloatArray
+from fairtrial.kernels.noisy_pairs import LABELS, PROPORTION, SCORES, noisy_pairs
+from fairtrial.reproduce.ranking.measure_words import HANDS_SEVERITY_RATIO, MEASURES, place
+from fairtrial.reproduce.ranking.spreading import spread
+from fairtrial.study.randomness import named_seed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CASES, _REPLACED = 100, 10
+_NORMAL_95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A kind of noise: its levels in percent, and what one percent is for the kernel."""
+
+    name: str
+    title: str
+    kind: int
+    levels: tuple[int, int]
+    unit: float = 0.01
+    same: bool = False
+
+    def percents(self, step: int) -> list[int]:
+        """Levels from the first to the last, both included."""
+        first, last = self.levels
+        return sorted({*range(first, last, step), last})
+
+
+NOISES = (
+    Noise("labels", "Misclassification noise", LABELS, (0, 100)),
+    Noise("scores", "Probability noise", SCORES, (0, 100), unit=0.005),
+    Noise("proportion", "Class proportion noise", PROPORTION, (5, 95)),
+)
+SAME_NOISE = Noise("scores-same", "Probability noise, the same for both rankings", SCORES, (0, 100), unit=0.005, same=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """A mean difference of error rates with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:+.2f} points ({100 * self.low:+.2f} to {100 * self.high:+.2f})"
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Error rates of six measures at each level (in percent), and the covariances of errors over the pairs of rankings."""
+
+    noise: Noise
+    levels: FloatArray
+    pairs: int
+    rates: FloatArray
+    covariances: FloatArray
+
+    def mean(self, measure: str, *, most: float = math.inf) -> float:
+        """Mean error rate over the levels up to `most`."""
+        return float(self.rates[self.levels <= most, place(measure)].mean())
+
+    def gap(self, first: str, second: str, *, most: float = math.inf) -> Gap:
+        """Mean error of the first less that of the second; the interval is a paired one, for both saw the same rankings."""
+        kept, i, j = self.levels <= most, place(first), place(second)
+        value = float((self.rates[kept, i] - self.rates[kept, j]).mean())
+        own = self.covariances[kept]
+        variances = (own[:, i, i] + own[:, j, j] - 2 * own[:, i, j]) / self.pairs
+        half = _NORMAL_95 * math.sqrt(max(float(variances.sum()), 0.0)) / int(kept.sum())
+        return Gap(value, value - half, value + half)
+
+    def spread(self, measures: Sequence[str]) -> float:
+        """The largest distance of the best and the worst of these measures at any level."""
+        own = self.rates[:, [place(each) for each in measures]]
+        return float((own.max(axis=1) - own.min(axis=1)).max())
+
+    def frame(self) -> pd.DataFrame:
+        """A line for each level: the error rates in percent."""
+        import pandas as pd
+
+        found = pd.DataFrame(100 * self.rates, columns=list(MEASURES))
+        found.insert(0, "level", self.levels)
+        found.insert(0, "noise", self.noise.name)
+        return found
+
+
+def curves(noises: Sequence[Noise], *, step: int, pairs: int, seed: int, jobs: int, progress: bool | None) -> list[Curve]:
+    """A curve for each noise; `step` is in percent."""
+    tasks = [(noise, level) for noise in noises for level in noise.percents(step)]
+    found = spread(lambda task: _errors(*task, pairs, seed), tasks, jobs, name="levels of noise", progress=progress)
+    made = []
+    for noise in noises:
+        own = [sums for (each, _), sums in zip(tasks, found, strict=True) if each is noise]
+        rates = np.array([errors for errors, _ in own]) / pairs
+        products = np.array([together for _, together in own]) / pairs
+        covariances = products - rates[:, :, None] * rates[:, None, :]
+        made.append(Curve(noise, np.array(noise.percents(step), float), pairs, rates, covariances))
+    return made
+
+
+def _errors(noise: Noise, level: int, pairs: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    errors, together = np.zeros(len(MEASURES)), np.zeros((len(MEASURES), len(MEASURES)))
+    stream = np.uint64(named_seed(seed, "ranking-synthetic", noise.name, level) & 0xFFFFFFFFFFFFFFFF)
+    settings = (noise.kind, noise.unit * level, noise.same, _CASES, _REPLACED, HANDS_SEVERITY_RATIO)
+    noisy_pairs(*settings, stream, (0, pairs), errors, together)
+    return errors, together + np.tril(together, -1).T

@@ -1,0 +1,97 @@
+"""Figures: error rates against noise, and ours against the published ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.report.drawing import DASHES, axis, chart_of, colour, finished, reference, rows_of, titled, tooltips, written
+from fairtrial.reproduce.ranking.curves import Curve
+from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def draw_curve(curve: Curve, number: int) -> Any:
+    """Error rates of the measures against the level of noise; taKS is dashed, for it lies on the AUC."""
+    import altair as alt
+
+    frame = curve.frame()
+    frames = {WORDS[each]: frame[["level"]].assign(error=frame[each]) for each in MEASURES}
+    columns = {"level": "level of noise in %", "error": "error in %"}
+    x = axis("x", "level", "Level of noise in %", low=float(frame["level"].min()), high=float(frame["level"].max()))
+    y = axis(
+        "y", "error", "Error: the worse ranking is preferred, in %", high=_ceiling(float(frame[list(MEASURES)].max().max()))
+    )
+    dashes = [list(DASHES[2] if name == WORDS["taks"] else DASHES[0]) for name in frames]
+    dash = alt.StrokeDash("learner:N", scale=alt.Scale(domain=list(frames), range=dashes), title=None, legend=_legend())
+    lines = chart_of(rows_of(frames, columns)).mark_line(strokeWidth=2.2, strokeJoin="round")
+    lines = lines.encode(x, y, colour(frames), dash, order=alt.Order("row:Q"), tooltip=tooltips(columns))
+    title = titled(curve.noise.title, f"As Figure {number} of the paper; {curve.pairs:,} pairs of rankings at each level.")
+    return finished(lines.properties(width=480, height=320, title=title))
+
+
+def draw_agreement(cells: pd.DataFrame, repeats: int) -> Any:
+    """Our error rates against the published ones, in %, with 95 % intervals of ours; the axes are square roots."""
+    import altair as alt
+
+    high = _ceiling(float(cells[["ours", "published", "highest"]].max().max()))
+    rows = written(cells.assign(learner=cells["measure"].map(WORDS)), [*cells.columns, "learner"])
+    scale = alt.Scale(type="sqrt", domain=[0, high], nice=False)
+    ticks = alt.Axis(values=[each for each in (0, 1, 5, 10, 20, 40, 60, 80, 100) if each <= high])
+    x = alt.X("published:Q", title="Published error in %", scale=scale, axis=ticks)
+    y = alt.Y("ours:Q", title="Error here in %", scale=scale, axis=ticks)
+    base, names = chart_of(rows), [WORDS[each] for each in MEASURES]
+    bars = base.mark_rule(opacity=0.45).encode(
+        x, alt.Y("lowest:Q", title="Error here in %", scale=scale, axis=ticks), alt.Y2("highest:Q"), _circles(names)
+    )
+    told = tooltips({"ours": "here", "published": "published"})
+    told = [*told, alt.Tooltip("dataset:N", title="data set"), alt.Tooltip("experiment:Q", title="experiment")]
+    points = base.mark_point(filled=True, size=42, opacity=0.85).encode(x, y, _circles(names), tooltip=told)
+    line = reference([(0, 0), (high, high)], x, y)
+    subtitle = f"A point for each measure, data set and experiment; 95 % intervals of {repeats:,} repeats."
+    title = titled("Errors here and in the paper's Table 1", subtitle)
+    return finished(alt.layer(line, bars, points).properties(width=420, height=420, title=title))
+
+
+def draw_means(means: pd.DataFrame) -> Any:
+    """Mean error of each measure in each experiment, with intervals; open circles are the published means."""
+    import altair as alt
+
+    names = [WORDS[each] for each in MEASURES]
+    rows = written(means.assign(learner=means["measure"].map(WORDS)), [*means.columns, "learner"])
+    high = _ceiling(float(means[["high", "published"]].max().max()))
+    x = alt.X("learner:N", title=None, sort=names, axis=alt.Axis(labelAngle=-40))
+    y = axis("y", "value", "Mean error in %", high=high)
+    base = chart_of(rows)
+    bars = base.mark_rule(strokeWidth=2).encode(
+        x, axis("y", "low", "Mean error in %", high=high), alt.Y2("high:Q"), _plain(names)
+    )
+    points = base.mark_point(filled=True, size=50).encode(x, y, _plain(names), tooltip=tooltips({"value": "here"}))
+    rings = base.mark_point(size=70, opacity=0.9).encode(
+        x, axis("y", "published", "Mean error in %", high=high), _plain(names), tooltip=tooltips({"published": "published"})
+    )
+    panels = alt.layer(bars, points, rings).properties(width=175, height=230)
+    subtitle = "Filled: here, with 95 % intervals over repeats. Open: the paper, over the same data sets."
+    shown = panels.facet(column=alt.Column("experiment:N", title=None)).properties(title=titled("Mean errors", subtitle))
+    return finished(shown)
+
+
+def _ceiling(value: float) -> float:
+    return max(5.0, 5.0 * -(-value // 5.0))
+
+
+def _circles(names: list[str]) -> Any:
+    import altair as alt
+
+    return colour(names).legend(alt.Legend(orient="bottom", columns=3, symbolType="circle", symbolOpacity=1, title=None))
+
+
+def _plain(names: list[str]) -> Any:
+    return colour(names).legend(None)
+
+
+def _legend() -> Any:
+    import altair as alt
+
+    return alt.Legend(orient="bottom", columns=6, symbolType="stroke", symbolStrokeWidth=3, symbolSize=300)

@@ -1,0 +1,1 @@
+"""The worked examples and tables of the tutorial, computed anew."""

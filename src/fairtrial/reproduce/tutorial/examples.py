@@ -1,0 +1,87 @@
+"""What worked examples share: a printed result beside ours, and parts of the page put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairtrial.reproduce.reproduction import Claim, Reproduction, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result that the tutorial prints with so many decimals, and ours. None: it prints none."""
+
+    what: str
+    ours: float
+    printed: float | None = None
+    digits: int = 2
+    note: str = ""
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether ours is the printed number, rounded as that is; None where nothing is printed.
+
+        >>> Result("kappa", 0.432892, 0.4329, 4).agrees, Result("t", 7.8645, 8.0845, 4).agrees, Result("d", 3.4).agrees
+        (True, False, None)
+        """
+        if self.printed is None:
+            return None
+        return abs(self.ours - self.printed) <= 0.5 * 10.0**-self.digits + 1e-9
+
+
+def frame_of(results: Iterable[Result]) -> pd.DataFrame:
+    """A line for each result: ours, the tutorial's, their difference and what is to be said.
+
+    >>> frame_of([Result("kappa", 0.432892, 0.4329, 4)])[["what", "ours", "tutorial"]].to_numpy().tolist()
+    [['kappa', 0.432892, 0.4329]]
+    """
+    import pandas as pd
+
+    words = {True: "agrees", False: "differs", None: "not printed"}
+    return pd.DataFrame(
+        [
+            {
+                "what": each.what,
+                "ours": float(each.ours),
+                "tutorial": float("nan") if each.printed is None else float(each.printed),
+                "difference": float("nan") if each.printed is None else float(each.ours - each.printed),
+                "to the printed digits": words[each.agrees],
+                "note": each.note,
+            }
+            for each in results
+        ]
+    )
+
+
+def example(
+    name: str, title: str, results: Iterable[Result], note: str, *, asked: str, digits: int | None = None
+) -> Reproduction:
+    """A worked example: its table, told by what is asked and what is answered."""
+    return Reproduction((), (Table(name, title, frame_of(results), f"*Asked:* {asked} *Answer:* {note}", digits),))
+
+
+def printed_claim(text: str, results: Iterable[Result], evidence: str) -> Claim:
+    """The claim that printed numbers are right: all of them must agree."""
+    judged = [each.agrees for each in results if each.agrees is not None]
+    return Claim(text, all(judged) if judged else None, evidence)
+
+
+def joined(parts: Iterable[Reproduction]) -> Reproduction:
+    """Parts one after the other, as one page.
+
+    >>> joined([Reproduction(("one",), ()), Reproduction(("two",), ())]).words
+    ('one', 'two')
+    """
+    parts = list(parts)
+    return Reproduction(
+        tuple(word for part in parts for word in part.words),
+        tuple(table for part in parts for table in part.tables),
+        tuple(claim for part in parts for claim in part.claims),
+        {title: chart for part in parts for title, chart in part.figures.items()},
+        {name: why for part in parts for name, why in part.left_out.items()},
+    )

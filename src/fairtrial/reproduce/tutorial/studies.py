@@ -1,0 +1,75 @@
+"""The two studies of the tutorial: eight learners on four domains, four learners on ten."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.reproduce.data_sets import found_sets
+from fairtrial.reproduce.reproduction import Request
+
+if TYPE_CHECKING:
+    from fairtrial.data import Dataset
+    from fairtrial.study import Results
+
+EIGHT = {
+    "Breast Cancer": "uci/breast-cancer",
+    "Labour": "uci/labor",
+    "Liver": "keel-standard/bupa",
+    "Anneal": "uci/anneal",
+}
+TEN = {
+    "Anneal": "uci/anneal",
+    "Audiology": "uci/audiology",
+    "Balance Scale": "uci/balance-scale",
+    "Breast Cancer": "uci/breast-cancer",
+    "Contact Lenses": "uci/contact-lenses",
+    "Pima Diabetes": "uci/diabetes",
+    "Glass": "uci/glass",
+    "Hepatitis": "uci/hepatitis",
+    "Hypothyroid": "uci/hypothyroid",
+    "Tic-Tac-Toe": "uci/tic-tac-toe",
+}
+_SMOKE = ("Contact Lenses", "Glass", "Hepatitis")
+
+
+def eight_learners(request: Request) -> tuple[Results | None, dict[str, str]]:
+    """Eight learners on the domains that are found, and why others are not; None where none is."""
+    return _run("eight_learners", EIGHT, request)
+
+
+def ten_domains(request: Request) -> tuple[Results | None, dict[str, str]]:
+    """Four learners on the domains that are found; at smoke scale on three small ones."""
+    names = {name: TEN[name] for name in _SMOKE} if request.scale == "smoke" else TEN
+    return _run("ten_domains", names, request)
+
+
+def _run(name: str, names: dict[str, str], request: Request) -> tuple[Results | None, dict[str, str]]:
+    from fairtrial.study import Study
+
+    sets, missing = found_sets(names)
+    if not sets:
+        return None, missing
+    study = Study(data=dict(sets), **declared(name, folds=request.pick(smoke=2, quick=10, full=10)))
+    jobs = request.pick(smoke=1, quick=request.jobs, full=request.jobs)
+    results: Results = study.run(request.out / f"{study.name}.fairtrial", jobs=jobs, progress=request.progress)
+    return results, missing
+
+
+def declared(name: str, folds: int) -> dict[str, Any]:
+    """What the study file declares, with so many folds.
+
+    >>> sorted(declared("ten_domains", 10)), declared("ten_domains", 10)["resampling"]["scheme"]
+    (['learners', 'measures', 'name', 'resampling', 'seed'], 'weka')
+    """
+    text = (resources.files("fairtrial.reproduce.tutorial") / f"{name}.toml").read_text(encoding="utf-8")
+    found = tomllib.loads(text)
+    found["resampling"]["folds"] = folds
+    return found
+
+
+def labour() -> tuple[Dataset | None, dict[str, str]]:
+    """The Labour data, which most of the tutorial's examples are about."""
+    sets, missing = found_sets({"Labour": EIGHT["Labour"]})
+    return sets.get("Labour"), missing

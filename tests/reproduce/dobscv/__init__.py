@@ -1,0 +1,1 @@
+"""Tests of the experiment on SCV and DOB-SCV."""

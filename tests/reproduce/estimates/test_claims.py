@@ -1,0 +1,103 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairtrial.reproduce.estimates.claims import Draws, claims
+from fairtrial.reproduce.estimates.ensembles import BASES
+from fairtrial.reproduce.estimates.estimating import METHODS
+from fairtrial.reproduce.estimates.selection import Selected
+
+# As the chapter has it: bias and standard deviation of each method.
+USUAL = dict.fromkeys(METHODS, (0.0, 0.05)) | {
+    "hold-out 2/3": (0.03, 0.1),
+    "hold-out 9/10": (0.01, 0.2),
+    "subsampling": (0.03, 0.05),
+    "subsampling, not stratified": (0.03, 0.07),
+    "leave-one-out": (0.0, 0.07),
+    "10-fold, 5 times": (0.0, 0.045),
+    ".632": (-0.02, 0.03),
+    ".632+": (0.0, 0.03),
+}
+CHOSEN = Selected((0.4, 0.39, 0.41), (0.5, 0.49, 0.51))
+
+
+def draws(methods=USUAL):
+    rng = np.random.default_rng(1)
+    lines = []
+    for n in (25, 50):
+        for learner in ("nearest neighbour", "C4.5"):
+            for method, (bias, spread) in methods.items():
+                for replicate, value in enumerate(0.3 + bias + spread * rng.standard_normal(600)):
+                    lines.append(("p", n, learner, replicate, method, value, value - 2 * spread, value + 2 * spread, 0.3))
+    return Draws(
+        pd.DataFrame(lines, columns=["problem", "n", "learner", "replicate", "method", "estimate", "low", "high", "truth"])
+    )
+
+
+def ensembles(gain=5.0, stable=0.0):
+    lines = []
+    for name in {*BASES, *BASES.values()}:
+        mean = stable if name in ("bagged naive Bayes", "bagged nearest neighbour") else gain
+        ends = {"gain": mean, "low": mean - 1, "high": mean + 1} if name in BASES else {}
+        lines.append({"problem": "p", "learner": name, "error": 0.2, "noise": 0.1, "bias": 0.05, "variance": 0.05} | ends)
+    return pd.DataFrame(lines)
+
+
+def by_words(found, words):
+    return next(each for each in found if words in each.text).holds
+
+
+@pytest.fixture(scope="module")
+def found():
+    return claims(draws(), ensembles(), CHOSEN)
+
+
+def test_a_world_as_the_chapter_has_it(found):
+    holding = [
+        "pessimistic: a part",
+        "More rows for training",
+        "random subsampling",
+        "stratification",
+        "less pessimistic",
+        "high variance",
+        "preferred",
+        "Repeating",
+        "small",
+        ".632 is too good",
+        "validation set",
+        "outperform",
+        "unstable",
+    ]
+    assert {words: by_words(found, words) for words in holding} == dict.fromkeys(holding, True)
+    assert by_words(found, "relative absolute error") is False
+
+
+def test_another_world_refutes():
+    other = USUAL | {"hold-out 2/3": (-0.03, 0.04), "leave-one-out": (0.0, 0.02), ".632": (0.1, 0.1)}
+    found = claims(draws(other), ensembles(gain=-5.0), Selected((0.5, 0.49, 0.51), (0.5, 0.49, 0.51)))
+    refuted = [
+        "pessimistic: a part",
+        "random subsampling",
+        "high variance",
+        "preferred",
+        "small",
+        "validation set",
+        "outperform",
+    ]
+    assert {words: by_words(found, words) for words in refuted} == dict.fromkeys(refuted, False)
+    assert by_words(found, "unstable") is False
+
+
+def test_short_intervals_refute_the_coverage():
+    frame = draws().frame
+    short = frame.assign(low=frame["estimate"] - 0.001, high=frame["estimate"] + 0.001)
+    wide = frame.assign(low=0.0, high=1.0)
+    told = [by_words(claims(Draws(each), ensembles(), CHOSEN), "confidence level") for each in (short, wide)]
+    assert told == [False, True]
+
+
+def test_what_cannot_be_told_stays_open():
+    same = dict.fromkeys(METHODS, (0.0, 0.05))
+    found = claims(draws(same), ensembles(gain=0.5, stable=0.0), CHOSEN)
+    assert by_words(found, "outperform") is None
+    assert by_words(found, "unstable") is None

@@ -1,0 +1,79 @@
+"""Cells: errors counted with a tolerance, kept and found again, and what joins computed beside them."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from fairtrial.data import Dataset
+from fairtrial.reproduce.ranking import cells
+from fairtrial.reproduce.ranking.cells import CHOSEN, OTHERS, errors_of, outcome
+from fairtrial.reproduce.ranking.coded import coded
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_breast_cancer(return_X_y=True)
+    return coded("tumours", Dataset.of(X[:150, :4], y[:150]))
+
+
+def test_rounding_does_not_decide():
+    first, second = (0.1 + 0.2) / 10, 0.3 / 10
+    assert first != second
+    assert errors_of(np.array([[[first], [second]]])).tolist() == [[0.5]]
+    assert errors_of(np.array([[[second], [first + 1e-9]]])).tolist() == [[1.0]]
+
+
+def test_losses_are_better_when_lower_and_undefined_ones_count_half():
+    means = np.array([[[0.2, 0.2, np.nan], [0.1, 0.1, 0.5]]])
+    assert errors_of(means, [1, -1, 1]).tolist() == [[0.0, 1.0, 0.5]]
+
+
+def test_a_finished_cell_is_found_again(data, tmp_path, monkeypatch):
+    first = outcome(data, 1, CHOSEN, 7, 3, tmp_path / "cells")
+    monkeypatch.setattr(cells, "_means", None)  # whoever computes now fails
+    again = outcome(data, 1, CHOSEN, 7, 3, tmp_path / "cells")
+    np.testing.assert_array_equal(first.errors, again.errors)
+    np.testing.assert_array_equal(first.values, again.values)
+    for other in ((2, CHOSEN, 7, 3), (1, OTHERS[0], 7, 3), (1, CHOSEN, 8, 3), (1, CHOSEN, 7, 4)):
+        with pytest.raises(TypeError):
+            outcome(data, *other, tmp_path / "cells")
+
+
+def test_a_damaged_file_is_computed_anew(data, tmp_path):
+    first = outcome(data, 3, CHOSEN, 5, 1, tmp_path)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(b"half a file")
+    np.testing.assert_array_equal(outcome(data, 3, CHOSEN, 5, 1, tmp_path).errors, first.errors)
+    path.write_bytes(path.read_bytes()[:100])
+    np.testing.assert_array_equal(outcome(data, 3, CHOSEN, 5, 1, tmp_path).errors, first.errors)
+
+
+def test_what_joins_comes_behind_and_changes_nothing(data, tmp_path):
+    class Loss:
+        direction = -1
+
+        def __call__(self, truths, scores, ends):
+            assert truths.shape == (5, 150)
+            assert scores.shape == (5, 2, 150)
+            assert ends == list(range(15, 151, 15))
+            return np.tile([0.5, 0.4], (5, 1))
+
+    plain, more = outcome(data, 2, CHOSEN, 5, 1, tmp_path), outcome(data, 2, CHOSEN, 5, 1, tmp_path, [Loss()])
+    np.testing.assert_array_equal(more.errors[:, :6], plain.errors)
+    assert more.errors[:, 6].tolist() == [1.0] * 5
+    assert more.values[6] == 0.5
+
+
+def test_repeats_beyond_a_chunk_go_on(data, tmp_path):
+    many, few = (outcome(data, 4, CHOSEN, size, 1, tmp_path) for size in (70, 50))
+    np.testing.assert_array_equal(many.errors[:50], few.errors)
+    assert len(many.errors) == 70
+    np.testing.assert_allclose(many.rates, many.errors.mean(axis=0))
+
+
+def test_readings_differ(data, tmp_path):
+    found = [outcome(data, 1, reading, 20, 1, tmp_path).values for reading in (CHOSEN, *OTHERS)]
+    assert all((first != second).any() for i, first in enumerate(found[:3]) for second in found[i + 1 : 3])
+    severity = found[4]
+    np.testing.assert_array_equal(severity[1:], found[0][1:])  # only H changes
+    assert severity[0] != found[0][0]

@@ -1,0 +1,49 @@
+"""The ten sets: as UCI has them, and named where they are missing."""
+
+import pytest
+
+from fairtrial.errors import InputError
+from fairtrial.reproduce.published import published
+from fairtrial.reproduce.ranking import real_sets as module
+from fairtrial.reproduce.ranking.real_sets import NAMES, real_sets
+
+# Rows and attributes as the UCI repository states them.
+SIZES = {
+    "Sonar": (208, 60),
+    "Spect": (267, 22),
+    "Heart": (270, 13),
+    "Liver": (345, 6),
+    "Ionosphere": (351, 34),
+    "House": (435, 16),
+    "Cylinder": (540, 39),
+    "Credit": (690, 15),
+    "Transfusion": (748, 4),
+    "Pima": (768, 8),
+}
+
+
+def test_the_names_are_those_of_table_1():
+    assert list(NAMES) == list(dict.fromkeys(published("berrar_table1")["dataset"]))
+
+
+def test_all_ten_sets_are_as_uci_has_them(shared_data, monkeypatch):
+    monkeypatch.setenv("FAIRTRIAL_DATA", str(shared_data))
+    found, missing = real_sets()
+    assert missing == {}
+    assert {name: each.codes.shape[::-1] for name, each in found.items()} == SIZES
+    assert list(found) == list(NAMES)
+    spect = found["Spect"]
+    assert int(spect.classes.sum()) == 55  # UCI: 55 normal, 212 abnormal
+    assert spect.columns.nominal.all()
+    assert int((found["House"].codes < 0).sum()) == 392
+
+
+def test_without_any_set_there_is_a_stand_in_or_a_refusal(monkeypatch):
+    monkeypatch.delenv("FAIRTRIAL_DATA", raising=False)
+    monkeypatch.setattr(module, "PLACES", {"Sonar": ["no-such-set"]})
+    monkeypatch.setattr(module, "_SPECT", {"train": ["no-such-set"], "test": ["no-such-set"]})
+    found, missing = real_sets(stand_in=True)
+    assert list(found) == ["wdbc"]
+    assert set(missing) == {"Sonar", "Spect"}
+    with pytest.raises(InputError, match=r"must find at least one of its ten data sets, got none: .* FAIRTRIAL_DATA"):
+        real_sets()

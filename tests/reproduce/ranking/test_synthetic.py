@@ -1,0 +1,27 @@
+"""The whole experiment at its smallest scale."""
+
+import pytest
+
+from fairtrial.reproduce.experiments import reproduce
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("synthetic")
+    return folder, reproduce("ranking-synthetic", scale="smoke", out=folder, jobs=2, progress=False)
+
+
+def test_tables_figures_and_page_are_there(found):
+    folder, made = found
+    assert len(made.figures) == 3
+    assert made.table("error-rates")["noise"].nunique() == 4
+    assert made.table("mean-errors")["pairs"].tolist() == [200] * 4
+    page = (folder / "index.md").read_text(encoding="utf-8")
+    assert page.count(".png)") == 3
+    assert "here they are equal at every level" in page
+
+
+def test_words_count_the_claims(found):
+    _, made = found
+    held = sum(claim.holds is True for claim in made.claims)
+    assert any(f"Of {len(made.claims)} statements of the paper {held} hold" in paragraph for paragraph in made.words)

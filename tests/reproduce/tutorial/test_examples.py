@@ -1,0 +1,44 @@
+import math
+
+import pytest
+
+from fairtrial.reproduce.reproduction import Claim, Reproduction, Table
+from fairtrial.reproduce.tutorial.examples import Result, example, frame_of, joined, printed_claim
+
+
+@pytest.mark.parametrize(
+    ("ours", "printed", "digits", "agrees"),
+    [(0.4349, 0.43, 2, True), (0.4351, 0.43, 2, False), (15.05, 15.05, 2, True), (15.0, 15.05, 2, False), (2.0, None, 2, None)],
+)
+def test_agreement_is_to_the_printed_digits(ours, printed, digits, agrees):
+    assert Result("x", ours, printed, digits).agrees is agrees
+
+
+def test_frame_has_ours_beside_the_printed():
+    frame = frame_of([Result("one", 3.0, 2.5, 1, "why"), Result("two", 1.0)])
+    assert frame["difference"].iloc[0] == 0.5
+    assert math.isnan(frame["tutorial"].iloc[1])
+    assert frame["to the printed digits"].tolist() == ["differs", "not printed"]
+
+
+def test_claim_holds_only_if_all_that_is_printed_agrees():
+    right, wrong, unprinted = Result("a", 1, 1), Result("b", 1, 2), Result("c", 1)
+    assert printed_claim("x", [right, unprinted], "").holds is True
+    assert printed_claim("x", [right, wrong], "").holds is False
+    assert printed_claim("x", [unprinted], "").holds is None
+
+
+def test_example_tells_what_is_asked_and_answered():
+    found = example("name", "Title", [Result("a", 1, 1)], "yes.", asked="really?")
+    assert found.tables[0].note == "*Asked:* really? *Answer:* yes."
+    assert found.tables[0].title == "Title"
+
+
+def test_parts_are_joined_in_order():
+    one = Reproduction(("a",), (Table("t", "T", frame_of([Result("x", 1)])),), (Claim("c", True, ""),), {"f": 1}, {"s": "gone"})
+    both = joined([one, Reproduction(("b",), ())])
+    assert both.words == ("a", "b")
+    assert [each.name for each in both.tables] == ["t"]
+    assert both.claims[0].text == "c"
+    assert both.figures == {"f": 1}
+    assert both.left_out == {"s": "gone"}

@@ -1,0 +1,19 @@
+import numpy as np
+
+from fairtrial.reproduce.reproduction import Request
+from fairtrial.reproduce.tutorial.labour import errors, labour_again
+
+
+def test_error_rates_are_wekas(labour):
+    """weka.classifiers.trees.J48 and bayes.NaiveBayes -t labor.arff -s 1 and -s 2 (WEKA 3.6.14)."""
+    wrong = errors(labour, 2, 10)
+    rates = {name: [round(100 * np.concatenate(run).mean(), 4) for run in own] for name, own in wrong.items()}
+    assert rates == {"C4.5": [26.3158, 17.5439], "NB": [10.5263, 5.2632]}
+
+
+def test_page(labour, tmp_path):
+    found = labour_again(labour, Request("smoke", tmp_path))
+    assert [table.name for table in found.tables] == ["labour_runs", "mcnemar"]
+    table = found.table("mcnemar").set_index("what")["ours"]
+    b, c = table["only C4.5 wrong"], table["only naive Bayes wrong"]
+    assert table["chi-squared with correction"] == max(abs(b - c) - 1, 0) ** 2 / (b + c)

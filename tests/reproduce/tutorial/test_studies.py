@@ -1,0 +1,34 @@
+import tomllib
+from importlib import resources
+
+import pytest
+
+from fairtrial.learners import make_learner
+from fairtrial.reproduce.reproduction import Request
+from fairtrial.reproduce.tutorial.studies import EIGHT, TEN, declared, eight_learners, labour, ten_domains
+
+
+@pytest.mark.parametrize(("name", "learners"), [("eight_learners", 8), ("ten_domains", 6)])
+def test_files_declare_learners_that_exist(name, learners):
+    found = declared(name, 10)
+    assert len(found["learners"]) == learners
+    for each in found["learners"].values():
+        plain = {key: value for key, value in each.get("parameters", {}).items() if not isinstance(value, dict)}
+        make_learner(each["learner"], **plain)
+    assert found["resampling"] == {"scheme": "weka", "folds": 10, "random_state": 1}
+
+
+def test_folds_are_those_asked_for():
+    assert declared("ten_domains", 2)["resampling"]["folds"] == 2
+    text = (resources.files("fairtrial.reproduce.tutorial") / "ten_domains.toml").read_text()
+    assert tomllib.loads(text)["resampling"]["folds"] == 10
+
+
+def test_sets_that_are_not_there_are_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRTRIAL_DATA", str(tmp_path))
+    request = Request("quick", tmp_path, 1, False)
+    for run, names in ((eight_learners, EIGHT), (ten_domains, TEN)):
+        results, missing = run(request)
+        assert results is None
+        assert list(missing) == list(names)
+    assert labour()[0] is None
