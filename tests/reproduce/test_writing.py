@@ -62,3 +62,8 @@ def test_files_hold_all_digits_that_count_and_pictures_are_written(tmp_path):
 
 def test_long_runs_are_told_in_minutes(tmp_path):
     assert "31 min on" in write(EXPERIMENT, Request("full", tmp_path), found(), 1870).read_text()
+
+
+def test_a_table_without_lines_says_so(tmp_path):
+    nothing = Reproduction(("Words.",), (Table("off", "Cells that differ", pd.DataFrame({"a": []})),))
+    assert "There are none." in write(EXPERIMENT, Request("quick", tmp_path), nothing, 1).read_text()

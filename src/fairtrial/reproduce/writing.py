@@ -58,8 +58,8 @@ def _claims(claims: tuple[Claim, ...]) -> str:
 
 
 def _table(table: Table) -> list[str]:
-    shown = [to_markdown(table.frame, better=None, digits=table.digits).strip()] if table.shown else []
-    return [*shown, *([table.note] if table.note else []), f"[As a file]({table.name}.csv)"]
+    lines = to_markdown(table.frame, better=None, digits=table.digits).strip() if len(table.frame) else "There are none."
+    return [*([lines] if table.shown else []), *([table.note] if table.note else []), f"[As a file]({table.name}.csv)"]
 
 
 def _machine(request: Request, seconds: float) -> str:

@@ -41,8 +41,8 @@ def test_three_learners_of_the_study(small_study):
 def test_learners_that_crowd_about_ideal_are_one_point():
     own = projection({name: [[n, 100 - n], [0, 100]] for name, n in (("a", 99), ("b", 98), ("c", 97), ("far", 10))})
     points, edges = _gathered(own)
-    assert points["learner"].tolist() == ["Ideal", "3 others", "far"]
-    assert edges == [("3 others", "Ideal"), ("far", "3 others")]
+    assert points["learner"].tolist() == ["Ideal and 3 others", "far"]
+    assert edges == [("far", "Ideal and 3 others")]
 
 
 def test_tables_are_compared_cell_by_cell():

@@ -94,7 +94,6 @@ def _words(agreeing: pd.Series[int], sets: int) -> str:
         + ", ".join(f"{agreeing[name]} ({name})" for name in LEARNERS)
         + " cases. The settings of the first two are not on the slides: they were inferred from the printed accuracies "
         "(numbers discretised; a quadratic kernel), so that their agreement is no independent check."
-        "not say."
     )
 
 

@@ -160,7 +160,7 @@ def _pictured(results: Results, names: list[str], norms: tuple[Norm, ...], key: 
     note = (
         f"*Asked:* which learners err alike on {title}? *Answer:* {words}. Distances to Ideal and along the tree are exact in "
         "the picture, others "
-        "may be distorted; learners that crowd about Ideal are drawn as one point (stress "
+        "may be distorted; learners that crowd about Ideal are drawn at its place (stress "
         f"{', '.join(f'{own.stress:.3f} by {norm}' for norm, own in found.items())})."
     )
     charts = {
@@ -184,20 +184,15 @@ def _same_tables(tables: Mapping[str, Any], names: list[str]) -> list[Claim]:
 
 
 def _gathered(own: Any) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
-    """Points and edges for the picture: three or more learners that crowd about Ideal become one point, for their names "
-    "collide."""
-    import pandas as pd
-
-    points = own.points
-    far = np.hypot(points["x"], points["y"])
-    near = [str(name) for name in points.index[far < far.max() / 5] if name != "Ideal"]
-    if len(near) < 3:
-        near = []
-    names = {name: f"{len(near)} others" if name in near else str(name) for name in points.index}
-    shown = points.groupby(names, sort=False)[["x", "y"]].mean()
-    edges = {(names[child], names[parent]) for child, parent in own.parents.items()}
-    kept = [each for each in sorted(edges) if each[0] != each[1]]
-    return pd.DataFrame({"learner": shown.index, "x": shown["x"].to_numpy(), "y": shown["y"].to_numpy()}), kept
+    """Points and edges for the picture; three or more learners that crowd about Ideal share its point: names would collide."""
+    far = np.hypot(own.points["x"], own.points["y"])
+    near = [str(name) for name in far.index[far < far.max() / 5] if name != "Ideal"]
+    together = f"Ideal and {len(near)} others"
+    joint = {"Ideal", *near} if len(near) > 2 else set()
+    names = {str(name): together if name in joint else str(name) for name in far.index}
+    shown = own.points[["x", "y"]].drop(index=near if joint else []).rename(index=names)
+    edges = {(names[child], names[parent]) for child, parent in own.parents.items() if parent in names and child in names}
+    return shown.rename_axis("learner").reset_index(), [each for each in sorted(edges) if each[0] != each[1]]
 
 
 def _distances(found: Mapping[Norm, Any]) -> pd.DataFrame:
