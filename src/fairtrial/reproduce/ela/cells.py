@@ -14,27 +14,28 @@ if TYPE_CHECKING:
 
 TREE, VOTES, LOGISTIC = "c45", "puk-svc", "puk-svc-logistic"
 LEARNERS = (TREE, VOTES, LOGISTIC)
+STATED, ANY = "class-noise", "class-noise-any"  # another class; any class, its own included
 CLEAN, NOISY, ELA, RLA = "accuracy at 0 %", "accuracy at 10 %", "ELA", "RLA"
 QUANTITIES = {CLEAN: "acc0", NOISY: "acc10", ELA: "ela", RLA: "rla"}
 KEYS = ["dataset", "learner", "quantity"]
 _COLUMNS = [*KEYS, "value", "low", "high"]
 
 
-def our_cells(results: Sequence[Results]) -> pd.DataFrame:
-    """A line for each data set, learner and quantity of these studies, accuracies in per cent; none where a learner failed."""
+def our_cells(results: Sequence[Results], noise: str = STATED) -> pd.DataFrame:
+    """A line for each data set, learner and quantity under this noise, accuracies in per cent; none where a learner failed."""
     import pandas as pd
 
-    parts = [part for each in results for part in (_accuracies(each), *_losses(each))]
+    parts = [part for each in results for part in (_accuracies(each, noise), *_losses(each, noise))]
     found = pd.concat([part[_COLUMNS].astype({"dataset": "object", "learner": "object"}) for part in parts], ignore_index=True)
     return found[found["value"].notna()].reset_index(drop=True)
 
 
-def _accuracies(results: Results) -> pd.DataFrame:
+def _accuracies(results: Results, noise: str) -> pd.DataFrame:
     import pandas as pd
 
     from fairtrial.report.level_means import level_means
 
-    conditions = results.archive.conditions
+    conditions = [each for each in results.archive.conditions if each.name in ("clean", noise)]
     names = [each.name for each in results.archive.datasets]
     parts = [level_means(results, conditions, dataset=name).assign(dataset=name) for name in names]
     found = pd.concat(parts, ignore_index=True)
@@ -46,8 +47,8 @@ def _accuracies(results: Results) -> pd.DataFrame:
     )
 
 
-def _losses(results: Results) -> list[pd.DataFrame]:
-    found = results.robustness("class-noise")
+def _losses(results: Results, noise: str) -> list[pd.DataFrame]:
+    found = results.robustness(noise)
     return [
         found.rename(columns={name: "value", f"{name}_low": "low", f"{name}_high": "high"}).assign(quantity=quantity)
         for quantity, name in ((ELA, "ela"), (RLA, "rla"))

@@ -52,8 +52,8 @@ def second_share(outputs: FloatArray, line: tuple[float, float]) -> FloatArray:
 def coupled(shares: FloatArray, counts: FloatArray) -> FloatArray:
     """Class probabilities that agree best with those of the pairs (Hastie & Tibshirani 1998).
 
-    `shares[row, i, j]` is the probability of i, given i or j; `counts[i, j]` weighs a pair: its number of training rows. Both are
-    read above the diagonal.
+    `shares[row, i, j]` is the probability of i, given i or j; `counts[i, j]`, the number of a pair's training rows, weighs it.
+    Both are read above the diagonal.
 
     >>> third = 1 / 3
     >>> coupled(np.array([[[0, third, third], [0, 0, 0.5], [0, 0, 0]]]), np.ones((3, 3))).round(2).tolist()
@@ -126,7 +126,7 @@ def _cubic(rate: float, now: tuple[float, float], last: tuple[float, float]) -> 
     root = square**2 - 3 * cube * rate
     if root < 0:
         return 0.5 * a
-    width = float(root) ** 0.5
+    width = float(np.sqrt(root))
     return (width - square) / (3 * cube) if square <= 0 else -rate / (square + width)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.reproduce.ela import curves, puzzle, words
-from fairtrial.reproduce.ela.cells import our_cells, their_cells
+from fairtrial.reproduce.ela import curves, noises, puzzle, words
+from fairtrial.reproduce.ela.cells import ANY, our_cells, their_cells
 from fairtrial.reproduce.ela.claims import all_claims
 from fairtrial.reproduce.ela.copies import compared_copies
 from fairtrial.reproduce.ela.figures import draw_agreement, draw_distances
 from fairtrial.reproduce.ela.running import failures, run_study
-from fairtrial.reproduce.ela.sets import LARGEST, Sets, declared, gathered
-from fairtrial.reproduce.ela.tables import all_tables, compared
+from fairtrial.reproduce.ela.sets import LARGE, LARGEST, Sets, declared, gathered
+from fairtrial.reproduce.ela.shown import all_tables
+from fairtrial.reproduce.ela.tables import compared
 from fairtrial.reproduce.reproduction import Reproduction, Request
 
 if TYPE_CHECKING:
@@ -26,43 +27,45 @@ def run(request: Request) -> Reproduction:
     folds = request.pick(smoke=2, quick=scheme["folds"], full=scheme["folds"])
     main = _main_studies(request, sets, repeats)
     tried, noisy = puzzle.variants(request, sets), curves.noise_curves(request, sets)
-    ours, theirs = our_cells(main), their_cells()
-    both, claims = compared(ours, theirs), all_claims(ours, theirs)
-    copies = compared_copies(request, sets, ours, repeats)
-    found, ranks = puzzle.accuracies(tried), curves.table(noisy)
+    stated, any_class, theirs = our_cells(main), our_cells(main, ANY), their_cells()
+    both, other = compared(stated, theirs), compared(any_class, theirs)
+    claims = all_claims(stated, any_class, theirs)
+    copies = compared_copies(request, sets, stated, repeats)
+    found, ranks, noise = puzzle.accuracies(tried), curves.table(noisy), noises.table(both, other)
     told = (
         words.opening(both, claims, repeats, folds),
-        words.agreement(both),
-        puzzle.words(found, words.distance_at_noise(both)),
+        words.agreement(both, other),
+        puzzle.words(found, words.distance_at_noise(other)),
         puzzle.MECHANISM,
+        noises.words(noise.frame),
         words.damage(sets.faults, copies.frame if copies else None),
         curves.words(ranks.frame, len(noisy.archive.conditions), folds),
-        words.unexplained(both),
+        words.unexplained(other),
     )
     return Reproduction(
         tuple(each for each in told if each),
-        (*all_tables(ours, theirs), *puzzle.tables(found), *((copies,) if copies else ()), ranks),
+        (*all_tables(stated, any_class, theirs), *puzzle.tables(found), noise, *((copies,) if copies else ()), ranks),
         claims,
-        _figures(both, found, noisy),
+        _figures(both, other, found, noisy),
         {**sets.left_out, **failures(*main, tried, noisy)},
     )
 
 
 def _main_studies(request: Request, sets: Sets, repeats: int) -> list[Results]:
-    """Table 3: one study for most sets, and one with a single round of folds for the largest."""
-    found = []
-    if sets.but(LARGEST):
-        found.append(run_study(request, "study", sets.but(LARGEST), name="table3", repeats=repeats))
-    if sets.only(LARGEST):
-        found.append(run_study(request, "study", sets.only(LARGEST), name="table3-largest"))
-    return found
+    """Table 3: a study of most sets, and others with fewer rounds of folds for the large sets and the largest."""
+    parts = {
+        "table3": (sets.but((*LARGE, *LARGEST)), repeats),
+        "table3-large": (sets.only(LARGE), min(repeats, 2)),
+        "table3-largest": (sets.only(LARGEST), 1),
+    }
+    return [run_study(request, "study", data, name=name, repeats=rounds) for name, (data, rounds) in parts.items() if data]
 
 
-def _figures(both: Any, found: Any, noisy: Results) -> dict[str, Any]:
+def _figures(both: Any, other: Any, found: Any, noisy: Results) -> dict[str, Any]:
     from fairtrial.report.draw import draw
 
     return {
-        "Our accuracies beside the paper's": draw_agreement(both),
+        "Our accuracies beside the paper's": draw_agreement(both, other),
         "Which machine did the paper run?": draw_distances(puzzle.distances(found)),
         "Accuracy under class noise": draw(noisy, "noise"),
         "ELA under class noise": draw(noisy, "ela"),

@@ -14,27 +14,25 @@ _TOLD = {TREE: "C4.5", LOGISTIC: "SVM, logistic models", VOTES: "SVM, votes"}
 _SIDE = 250
 
 
-def draw_agreement(both: pd.DataFrame) -> Any:
-    """A panel for each learner: a point for each set and level, our accuracy against the paper's, with our interval."""
+def draw_agreement(both: pd.DataFrame, other: pd.DataFrame) -> Any:
+    """A panel for each learner: a point for each set and kind of noise, our accuracy against the paper's, with our interval."""
     import altair as alt
+    import pandas as pd
 
-    own = both[both["quantity"].isin([CLEAN, NOISY]) & both["ours"].notna() & both["published"].notna()]
-    lines = own.assign(
-        panel=own["learner"].map(_TOLD),
-        learner=own["quantity"],
-        bottom=own["published"] + own["low"],
-        top=own["published"] + own["high"],
-    )
+    kinds = {"no noise": (both, CLEAN), "10 %, another class": (both, NOISY), "10 %, any class": (other, NOISY)}
+    parts = [frame[frame["quantity"] == quantity].assign(noise=told) for told, (frame, quantity) in kinds.items()]
+    own = pd.concat(parts, ignore_index=True).dropna(subset=["difference"])
+    lines = own.assign(bottom=own["published"] + own["low"], top=own["published"] + own["high"])
     low = float(min(lines["ours"].min(), lines["published"].min())) - 3
     scale = alt.Scale(domain=[max(0.0, low), 100], nice=False, zero=False, clamp=True)
     x = alt.X("published:Q", title="Accuracy in the paper (%)", scale=scale)
-    kinds = alt.Scale(domain=[CLEAN, NOISY], range=list(PALETTE[:2]))
-    shade = alt.Color("learner:N", title=None, scale=kinds, legend=alt.Legend(orient="bottom"))
+    hues = alt.Scale(domain=list(kinds), range=list(PALETTE[:3]))
+    shade = alt.Color("noise:N", title=None, scale=hues, legend=alt.Legend(orient="bottom"))
     title = "Our accuracy (%)"
     panels = []
-    for name in _TOLD.values():
-        rows = written(lines[lines["panel"] == name], ["dataset", "learner", "ours", "published", "bottom", "top"])
-        base = chart_of(rows).encode(x, shade, tooltip=["dataset:N", "learner:N", "ours:Q", "published:Q"])
+    for learner, name in _TOLD.items():
+        rows = written(lines[lines["learner"] == learner], ["dataset", "noise", "ours", "published", "bottom", "top"])
+        base = chart_of(rows).encode(x, shade, tooltip=["dataset:N", "noise:N", "ours:Q", "published:Q"])
         bars = base.mark_rule(opacity=0.5).encode(alt.Y("bottom:Q", title=title, scale=scale), alt.Y2("top:Q"))
         points = base.mark_circle(size=42, opacity=0.9).encode(alt.Y("ours:Q", title=title, scale=scale))
         ends = [{"published": end, "ours": end} for end in (max(0.0, low), 100.0)]
@@ -42,7 +40,7 @@ def draw_agreement(both: pd.DataFrame) -> Any:
         heading = alt.TitleParams(name, fontSize=14, offset=8)
         whole = alt.layer(equal.encode(x, alt.Y("ours:Q", title=title, scale=scale)), bars, points)
         panels.append(whole.properties(width=_SIDE, height=_SIDE, title=heading))
-    told = "A point for each data set and level of noise; bars: our intervals at 95 %; dashed: equal"
+    told = "A point for each data set and kind of noise; bars: our intervals at 95 %; dashed: equal"
     return finished(alt.hconcat(*panels, spacing=30).properties(title=titled("Our accuracies beside the paper's", told)))
 
 

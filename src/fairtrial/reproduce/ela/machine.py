@@ -24,8 +24,8 @@ class LogisticPukSVC(Learner):
     `answer`: "logistic" fits a logistic line to each machine's outputs on its own training rows and couples the pairs, as SMO
     of WEKA and KEEL does when it fits logistic models; "held-out" fits it to outputs of rows left out, in 5 parts; "votes"
     counts the pairs won; "one-vs-rest" has a machine for each class and takes the largest output. `encoding`: nominal columns
-    "binary" or as "codes", the places of their values, scaled like other numbers. `tol`: where the logistic fit stops. A machine
-    that is sure of its training rows leaves the line nothing to be fitted to: see `fitted_line`.
+    "binary" or as "codes", the places of their values, scaled like other numbers. `tol`: where the logistic fit stops. A
+    machine that is sure of its training rows leaves the line nothing to be fitted to: see `fitted_line`.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)

@@ -7,7 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.ela.cells import CLEAN, LOGISTIC, NOISY, TREE, VOTES
-from fairtrial.reproduce.ela.sets import LARGEST
+from fairtrial.reproduce.ela.sets import LARGE, LARGEST
 
 FAR = 3.0
 
@@ -22,8 +22,9 @@ def opening(both: pd.DataFrame, claims: Sequence[Claim], repeats: int, folds: in
     sets = both["dataset"].nunique()
     held = [sum(claim.holds is answer for claim in claims) for answer in (True, False, None)]
     whole = " All of the paper's sets were run." if sets == 32 else f" The paper has 32; {sets} were run."
-    slow = [name for name in LARGEST if name in set(both["dataset"])]
-    fewer = f" On {', '.join(slow)} there was one round of folds, for its machines are slow." if slow and repeats > 1 else ""
+    slow = [[name for name in names if name in set(both["dataset"])] for names in (LARGE, LARGEST)]
+    told = [f"{rounds} on {', '.join(names)}" for rounds, names in zip(("two rounds", "one"), slow, strict=True) if names]
+    fewer = f" Fewer on the large sets, whose machines are slow: {'; '.join(told)}." if told and repeats > 1 else ""
     rounds = f"{repeats} rounds of {folds} folds" if repeats > 1 else f"one round of {folds} folds (the paper: 5 rounds of 5)"
     return (
         f"C4.5 and a support vector machine on {sets} data sets, with and without 10 % class noise in the training part, by "
@@ -32,22 +33,25 @@ def opening(both: pd.DataFrame, claims: Sequence[Claim], repeats: int, folds: in
     )
 
 
-def agreement(both: pd.DataFrame) -> str:
-    """How near each learner is to the paper, without and with noise."""
+def agreement(both: pd.DataFrame, other: pd.DataFrame) -> str:
+    """How near each learner is to the paper: without noise, with that of its text, and with noise to any class."""
     parts = []
     for learner, told in ((TREE, "C4.5"), (LOGISTIC, "the machine with logistic models"), (VOTES, "the machine by votes")):
-        own = both[(both["learner"] == learner) & both["difference"].notna()]
-        gaps = {quantity: own[own["quantity"] == quantity] for quantity in (CLEAN, NOISY)}
-        if gaps[CLEAN].empty:
+        gaps = [_own(both, learner, CLEAN), _own(both, learner, NOISY), _own(other, learner, NOISY)]
+        if gaps[0].empty:
             continue
-        means = [each["difference"].abs().mean() for each in gaps.values()]
-        missing = sum(int(((each["low"] > 0) | (each["high"] < 0)).sum()) for each in gaps.values())
-        total = sum(len(each) for each in gaps.values())
+        means = [each["difference"].abs().mean() for each in gaps]
+        missing = [int(((each["low"] > 0) | (each["high"] < 0)).sum()) for each in gaps]
         parts.append(
-            f"{told} is {means[0]:.2f} points from the paper on average without noise and {means[1]:.2f} with it "
-            f"({missing} of {total} intervals miss the paper's number)"
+            f"{told} is {means[0]:.2f} points from the paper on average without noise ({missing[0]} of {len(gaps[0])} "
+            f"intervals miss the paper's number), {means[1]:.2f} ({missing[1]}) with the noise of its text, {means[2]:.2f} "
+            f"({missing[2]}) with noise to any class"
         )
     return f"How near: {'; '.join(parts)}."
+
+
+def _own(both: pd.DataFrame, learner: str, quantity: str) -> pd.DataFrame:
+    return both[(both["learner"] == learner) & (both["quantity"] == quantity) & both["difference"].notna()]
 
 
 def distance_at_noise(both: pd.DataFrame) -> dict[str, float]:
