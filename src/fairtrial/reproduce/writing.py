@@ -59,7 +59,7 @@ def _claims(claims: tuple[Claim, ...]) -> str:
 
 def _table(table: Table) -> list[str]:
     lines = to_markdown(table.frame, better=None, digits=table.digits).strip() if len(table.frame) else "There are none."
-    return [*([lines] if table.shown else []), *([table.note] if table.note else []), f"[As a file]({table.name}.csv)"]
+    return [*([table.note] if table.note else []), *([lines] if table.shown else []), f"[As a file]({table.name}.csv)"]
 
 
 def _machine(request: Request, seconds: float) -> str:

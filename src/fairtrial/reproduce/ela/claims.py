@@ -19,7 +19,7 @@ NEAR, SHARE, MEAN = 1.5, 26 / 32, 0.02  # the targets of the reproduction
 def all_claims(stated: pd.DataFrame, any_class: pd.DataFrame, theirs: pd.DataFrame) -> tuple[Claim, ...]:
     """Targets of this reproduction first, then the paper's statements on averages, on counts and on single data sets.
 
-    Each is judged by the noise of the paper's text and the machine that it seems to have run; the evidence tells the others, too.
+    Each is judged by the noise of the paper's text and the machine that it seems to have run; the evidence tells the others.
     """
     tables = printed_tables(stated, any_class, theirs)
     if tables[OURS].empty:

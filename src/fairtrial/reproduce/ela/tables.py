@@ -24,7 +24,7 @@ def compared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
 def printed_tables(stated: pd.DataFrame, any_class: pd.DataFrame, theirs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Table 3 five times, of the same data sets: logistic models or votes, noise by the text or of any class; the paper's.
 
-    The first is the one by which the paper's statements are judged: the noise of its text, the machine that it seems to have run.
+    The first is the one by which the paper's statements are judged: the noise of its text, the machine that it seems to be.
     """
     found = {
         OURS: as_printed(stated, LOGISTIC),
