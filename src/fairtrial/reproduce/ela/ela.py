@@ -8,6 +8,7 @@ from fairtrial.reproduce.ela import curves, noises, puzzle, words
 from fairtrial.reproduce.ela.cells import ANY, our_cells, their_cells
 from fairtrial.reproduce.ela.claims import all_claims
 from fairtrial.reproduce.ela.copies import compared_copies
+from fairtrial.reproduce.ela.curve_figures import curve_figures
 from fairtrial.reproduce.ela.figures import draw_agreement, draw_distances
 from fairtrial.reproduce.ela.running import failures, run_study
 from fairtrial.reproduce.ela.sets import LARGE, LARGEST, Sets, declared, gathered
@@ -35,7 +36,7 @@ def run(request: Request) -> Reproduction:
     told = (
         words.opening(both, claims, repeats, folds),
         words.agreement(both, other),
-        puzzle.words(found, words.distance_at_noise(other)),
+        puzzle.words(found, words.distance_at_noise(both), words.distance_at_noise(other)),
         puzzle.MECHANISM,
         noises.words(noise.frame),
         words.damage(sets.faults, copies.frame if copies else None),
@@ -62,12 +63,8 @@ def _main_studies(request: Request, sets: Sets, repeats: int) -> list[Results]:
 
 
 def _figures(both: Any, other: Any, found: Any, noisy: Results) -> dict[str, Any]:
-    from fairtrial.report.draw import draw
-
     return {
         "Our accuracies beside the paper's": draw_agreement(both, other),
         "Which machine did the paper run?": draw_distances(puzzle.distances(found)),
-        "Accuracy under class noise": draw(noisy, "noise"),
-        "ELA under class noise": draw(noisy, "ela"),
-        "Learners on the surfaces of RLA and ELA": draw(noisy, "loss-surface"),
+        **curve_figures(noisy),
     }

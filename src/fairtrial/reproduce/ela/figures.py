@@ -1,4 +1,4 @@
-"""Figures: our accuracies against the paper's, the distance of the machine's variants, and what noise does to all learners."""
+"""Figures: our accuracies against the paper's, and how far the variants of the machine are from it."""
 
 from __future__ import annotations
 

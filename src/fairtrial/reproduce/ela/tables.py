@@ -107,8 +107,8 @@ def judged_differently(table: pd.DataFrame) -> pd.DataFrame:
 
     >>> import pandas as pd
     >>> line = {"ela_c45": [0.28], "ela_svm": [0.21], "rla_c45": [-0.01], "rla_svm": [0.09]}
-    >>> judged_differently(pd.DataFrame(line, index=["balance"])).iloc[0].tolist()
-    ['SVM', 'C4.5', True]
+    >>> judged_differently(pd.DataFrame(line, index=["balance"])).to_dict("list")
+    {'ELA': ['SVM'], 'RLA': ['C4.5'], 'differently': [True]}
     """
     import pandas as pd
 

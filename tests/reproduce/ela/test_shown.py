@@ -1,0 +1,19 @@
+"""The tables of the page."""
+
+from fairtrial.reproduce.ela.cells import their_cells
+from fairtrial.reproduce.ela.shown import all_tables
+
+
+def test_all_tables_are_there_and_have_names_of_their_own(printed, shifted):
+    tables = all_tables(printed, shifted, their_cells())
+    names = [table.name for table in tables]
+    assert len(set(names)) == len(names)
+    assert {"averages", "best", "differently", "table3-c45-stated", "table3-puk-svc-logistic-any", "differences"} <= set(names)
+    numbers = next(table for table in tables if table.name == "differences")
+    assert len(numbers.frame) == 2 * 32 * 3 * 4
+    assert not numbers.shown
+
+
+def test_there_is_no_table_of_disagreements_without_any(printed):
+    agreed = printed[printed["dataset"].isin(["iris", "wine"])]
+    assert "differently" not in [table.name for table in all_tables(agreed, agreed, their_cells())]

@@ -1,0 +1,53 @@
+"""Words: their numbers are those of the tables."""
+
+import pandas as pd
+import pytest
+
+from fairtrial.reproduce.ela.cells import their_cells
+from fairtrial.reproduce.ela.tables import compared
+from fairtrial.reproduce.ela.words import agreement, damage, distance_at_noise, opening, unexplained
+from fairtrial.reproduce.reproduction import Claim
+
+
+def test_opening_counts_sets_and_statements(printed):
+    claims = [Claim("a", True, ""), Claim("b", False, ""), Claim("c", None, ""), Claim("d", True, "")]
+    text = opening(compared(printed, their_cells()), claims, 5, 5)
+    assert "on 32 data sets" in text
+    assert "by 5 rounds of 5 folds. All of the paper's sets were run. Fewer on the large sets" in text
+    assert "one on magic" in text
+    assert "Of 4 statements 2 hold, 1 do not, and 1 could not be judged" in text
+    few = printed[printed["dataset"].isin(["iris", "wine"])]
+    assert "The paper has 32; 2 were run." in opening(compared(few, their_cells()), claims, 1, 5)
+
+
+def test_agreement_tells_distances_and_intervals_that_miss(printed, shifted):
+    text = agreement(compared(printed, their_cells()), compared(shifted, their_cells()))
+    assert "C4.5 is 0.00 points from the paper on average without noise (0 of 32 intervals miss" in text
+    assert "2.00 (32) with noise to any class" in text
+
+
+def test_distance_at_noise_is_of_both_machines(shifted, printed):
+    assert distance_at_noise(compared(shifted, their_cells())) == pytest.approx({"votes": 2.0, "logistic": 2.0})
+    assert distance_at_noise(compared(printed[printed["learner"] == "c45"], their_cells())) == {}
+
+
+def test_damage_names_files_and_copies():
+    frame = pd.DataFrame(
+        [
+            ("heart", "UCI's", "c45", 1.0, 2.0, 1.0, 3.0, 2.0, "the copy"),
+            ("heart", "UCI's", "svm", 2.0, 1.0, 1.0, 3.0, 2.0, "KEEL's file"),
+        ],
+        columns=["data set", "copy", "learner", "KEEL's file", "the copy", "low", "high", "paper", "nearer"],
+    )
+    text = damage({"heart": "damaged"}, frame)
+    assert text.startswith("KEEL's files of heart are damaged")
+    assert "the other copy for heart (c45), and KEEL's file for the rest" in text
+    assert damage({}, frame.iloc[1:]).endswith("KEEL's file is nearer to the paper in every case.")
+    assert damage({}, None) == ""
+
+
+def test_what_is_far_off_is_named(printed, shifted):
+    assert "models on no data set." in unexplained(compared(shifted, their_cells()))
+    far = printed["dataset"] == "car"
+    off = printed.assign(**{end: printed[end] + 5 * far for end in ("value", "low", "high")})
+    assert "models on car (+5.0, accuracy at 0 %), car (+5.0, accuracy at 10 %)." in unexplained(compared(off, their_cells()))
