@@ -51,6 +51,16 @@ def _some_fail(dataset, _condition, learner, _repeat, fold):
     return "missing" if (dataset, fold) == ("wine", 2) else None
 
 
+def _some_abstain(dataset, condition, learner, repeat, fold):
+    """Nearest neighbours give each fifth row no class: zeros as shares."""
+    if learner != "near" or fold == 0:
+        return None
+    one = real_evidence()[3][dataset, condition.name, condition.level, learner, repeat, fold]
+    silent = np.arange(len(one.truth)) % 5 == 0
+    shares = np.where(silent[:, None], 0.0, one.scores)
+    return Predictions(one.rows, one.truth, np.where(silent, -1, one.prediction), shares, "decision")
+
+
 @cache
 def cases():
     """Results by name: two and many classes, one and several data sets, one learner, failures, nothing at all."""
@@ -63,6 +73,7 @@ def cases():
         "one learner, one data set": few_learners(["ridge"], ["wine"], declaration={"measures": ["brier"]}),
         "failures": real_results(_some_fail),
         "worst rank": real_results(_some_fail, declaration={"verdict": {"failures": "worst-rank"}}),
+        "abstaining": real_results(_some_abstain, declaration={"measures": ["accuracy", "g_mean", "auc", "brier"]}),
         "all failed": real_results(lambda *_: "crash"),
         "no probabilities": real_results(levels=(0.0,), declaration={"measures": ["brier", "f_score"]}),
         "control": real_results(declaration={"verdict": {"control": "tree"}}),

@@ -5,7 +5,7 @@ from sklearn.metrics import confusion_matrix
 
 from fairtrial.report.confusion_tables import confusion_tables
 from fairtrial.report.places import main_condition
-from tests.report.result_cases import cases, real_results, skilled_results
+from tests.report.result_cases import _some_abstain, cases, real_results, skilled_results
 
 
 def test_tables_are_those_of_all_test_rows():
@@ -39,3 +39,27 @@ def test_a_learner_called_ideal_does_not_take_its_place():
 def test_nothing_ran_nothing_is_given():
     results = cases()["all failed"]
     assert confusion_tables(results, main_condition(results)).tables == {}
+
+
+def test_abstentions_are_a_further_label_of_all_learners():
+    results = cases()["abstaining"]
+    found = confusion_tables(results, main_condition(results))
+    trials = results.trials()
+    own = trials[(trials["dataset"] == "wine") & (trials["learner"] == "near") & (trials["condition"] == "clean")]
+    rows = list(results.archive.predictions(own["trial"].tolist()))
+    truth, said = (np.concatenate([getattr(one, name) for one in rows]) for name in ("truth", "prediction"))
+    expected = confusion_matrix(truth, np.where(said < 0, 3, said), labels=[0, 1, 2, 3])
+    assert expected[:, 3].sum() == 24
+    assert np.array_equal(found.tables["near"][found.datasets.index("wine")], expected)
+    plain = confusion_tables(cases()["several"], main_condition(results)).tables["tree"]
+    for wide, table in zip(found.tables["tree"], plain, strict=True):
+        assert np.array_equal(wide, np.pad(table, (0, 1)))
+
+
+def test_only_data_sets_with_abstentions_have_the_further_label():
+    def on_iris(dataset, *rest):
+        return _some_abstain(dataset, *rest) if dataset == "iris" else None
+
+    results = real_results(on_iris)
+    found = confusion_tables(results, main_condition(results))
+    assert [table.shape for table in found.tables["tree"]] == [(4, 4), (3, 3), (2, 2)]

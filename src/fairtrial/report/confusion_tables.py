@@ -12,6 +12,7 @@ from fairtrial._check import IntArray
 from fairtrial.measures.projection import IDEAL
 from fairtrial.report.places import lines_of
 from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.evidence import ABSTAINED
 
 if TYPE_CHECKING:
     from fairtrial.study import Results
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ConfusionTables:
-    """`tables` maps learners to a table for each of `datasets` (rows are the truth); what lacks trials is left out."""
+    """`tables` maps learners to a table for each of `datasets` (rows are the truth); what lacks trials is left out.
+
+    Where a learner abstained on a data set, all tables there have a further label, the last, that is never true.
+    """
 
     tables: dict[str, list[IntArray]]
     datasets: tuple[str, ...]
@@ -39,6 +43,7 @@ def confusion_tables(results: Results, condition: ConditionFacts, datasets: Iter
     for name in kept:
         own = [table for dataset in whole if (table := found[name, dataset]) is not None]
         tables[name if name != IDEAL else f"{name} (learner)"] = own
+    _leave_out_unused(list(tables.values()))
     return ConfusionTables(
         tables if whole else {},
         tuple(whole),
@@ -53,8 +58,17 @@ def _table(results: Results, facts: DataFacts, condition: ConditionFacts, learne
     own = trials[(trials["dataset"] == facts.name) & (trials["learner"] == learner) & lines_of(trials, condition)]
     if not len(own) or (own["status"] != "ok").any():
         return None
-    k = len(facts.classes)
+    k = len(facts.classes) + 1  # the last for abstentions
     counts = np.zeros(k * k, dtype=np.intp)
     for one in results.archive.predictions(own["trial"].tolist()):
-        counts += np.bincount(one.truth * k + one.prediction, minlength=k * k)
+        predicted = np.where(one.prediction == ABSTAINED, k - 1, one.prediction)
+        counts += np.bincount(one.truth * k + predicted, minlength=k * k)
     return counts.reshape(k, k) if counts.any() else None
+
+
+def _leave_out_unused(tables: list[list[IntArray]]) -> None:
+    """The further label goes from each data set on which nobody abstained."""
+    for place in range(len(tables[0]) if tables else 0):
+        if not any(own[place][:, -1].any() for own in tables):
+            for own in tables:
+                own[place] = own[place][:-1, :-1]

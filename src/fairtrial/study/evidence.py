@@ -13,6 +13,8 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import StoreError
 
 CODES, PLACES, NUMBERS = np.dtype("<i2"), np.dtype("<i4"), np.dtype("<f8")
+ABSTAINED = -1
+"""The prediction of a row that the learner gives no class: the place of none."""
 _LEVEL = 1
 _own = threading.local()
 
@@ -21,8 +23,8 @@ _own = threading.local()
 class Predictions:
     """The evidence of one trial, for measures: a line for each test row.
 
-    `rows` are positions in the data set; `truth` and `prediction` are places in its declared classes; `scores` has a column for
-    each declared class, or is None where the learner gives none.
+    `rows` are positions in the data set; `truth` and `prediction` are places in its declared classes, a prediction also
+    ABSTAINED; `scores` has a column for each declared class, or is None where the learner gives none.
     """
 
     rows: IntArray

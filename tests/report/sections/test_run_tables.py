@@ -77,3 +77,11 @@ def test_how_trials_ended_by_learner_and_what_failed_first():
     assert frame.loc["bayes"].to_dict() == {"ran well": 28, "error": 0, "not run": 2}
     failures = run_tables.failures_frame(results)
     assert failures.to_numpy().tolist() == [["tree", "error", "ValueError", 2, 1, "no such luck"]]
+
+
+def test_abstentions_by_learner():
+    frame = run_tables.abstentions_frame(cases()["abstaining"])
+    assert frame.to_dict("records") == [
+        {"learner": "near", "abstentions": 144, "of test rows": 720, "in trials": 24, "of trials": 30}
+    ]
+    assert run_tables.abstentions_frame(cases()["several"]).empty

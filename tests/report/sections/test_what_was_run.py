@@ -28,6 +28,15 @@ def test_the_sentences_of_a_study_that_went_well_and_of_one_that_did_not():
     assert bad == ["2 of them failed.", "8 of them have not run."]
 
 
+def test_abstentions_are_told_and_tabled():
+    section = made(what_was_run, "abstaining")
+    # 150 rows of each of 3 data sets under 2 conditions, the first of 5 folds apart; each fifth of 30 rows is silent.
+    told = "near abstained in 24 of 30 trials, on 144 of the 720 test rows there: each counts as an error."
+    assert section.sentences[-1].text == told
+    assert section.tables[-1].frame.to_numpy().tolist() == [["near", 144, 720, 24, 30]]
+    assert "what-was-run-abstentions" not in {table.key for table in made(what_was_run, "several").tables}
+
+
 def test_one_of_each_is_said_in_the_singular():
     text = made(what_was_run, "one learner, one data set").sentences[0].text
     assert text.startswith("example tries 1 learner on 1 data set under 2 conditions")

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairtrial.data import load
 from fairtrial.errors import InputError, LearnerError
-from fairtrial.learners import C45, Prepared, get_sampler
+from fairtrial.learners import C45, Chi, Prepared, get_sampler
 from fairtrial.measures import get_measure
 from fairtrial.resampling import KFold, StratifiedKFold
 from fairtrial.study.declare.tuning import Tuned, check_grid
@@ -109,6 +109,20 @@ def test_the_contract_of_scikit_learn():
     fitted = Tuned(DecisionTreeClassifier(), {"max_depth": [2]}, KFold(2), random_state=1).fit(X.to_numpy(), np.asarray(Y))
     assert fitted.predict_proba(X.to_numpy()).shape == (178, 3)
     assert fitted.classes_.tolist() == sorted(set(Y))
+
+
+def test_a_learner_that_abstains_may_be_tuned_within_a_preparation():
+    tuned = Tuned(Prepared(Chi()), {"labels": [3, 9]}, StratifiedKFold(3), "accuracy", random_state=1).fit(X, Y)
+    table, labels = X.to_numpy(), np.asarray(Y)
+    splits = StratifiedKFold(3).freeze(X, Y, random_state=1)
+    shares = [
+        np.mean(
+            [(Chi(n).fit(table[train], labels[train]).predict(table[test]) == labels[test]).mean() for train, test in splits]
+        )
+        for n in (3, 9)
+    ]
+    assert [value for _, value in tuned.tried_] == pytest.approx(shares)
+    assert any(Chi(9).fit(table[train], labels[train]).abstains(table[test]).any() for train, test in splits)
 
 
 def test_a_measure_without_a_value_in_any_inner_split_fails_the_learner():

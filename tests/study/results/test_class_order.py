@@ -52,3 +52,8 @@ def test_a_positive_class_counts_where_a_data_set_has_it():
 def test_a_positive_class_that_is_nowhere_is_refused(positive, words):
     with pytest.raises(InputError, match=words):
         class_orders([data_facts("one", [0, 1], ("no", "yes"))], positive)
+
+
+def test_predictions_are_placed_and_abstentions_stay():
+    order = ClassOrder.of(data_facts("rare", [0, 1, 1], ("sick", "healthy")))
+    assert order.placed(np.array([0, 1, -1, 0])).tolist() == [1, 0, -1, 1]

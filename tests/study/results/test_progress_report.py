@@ -27,3 +27,12 @@ def test_large_numbers_are_written_alike():
     assert "1,151" in told
     one = pd.DataFrame({"learner": ["tree"], "planned": [1], "ok": [1]})
     assert str(HowFar("wear", one, ())).startswith("wear: 1 of 1 trial is stored")
+
+
+def test_abstentions_are_told():
+    results = real_results()
+    results.archive.lines["notes"] = results.archive.lines["notes"].astype(object)
+    results.archive.lines.loc[0, "notes"] = "abstained on 3 of 40 test rows: counted as errors"
+    learner = results.archive.lines.loc[0, "learner"]
+    told = f"{learner} abstained in 1 of 30 trials, on 3 of the 40 test rows there: counted as errors"
+    assert told in str(how_far(results)).splitlines()

@@ -23,6 +23,18 @@ def test_holes_failures_and_warnings_are_told_by_learner():
     )
 
 
+def test_abstentions_are_told_apart_from_warnings():
+    trials = real_archive().trials()
+    trials["notes"] = trials["notes"].astype(object)
+    own = trials.index[trials["learner"] == "near"]
+    trials.loc[own[:2], "notes"] = "abstained on 3 of 40 test rows: counted as errors"
+    trials.loc[own[2:3], "notes"] = "abstained on 1 of 20 test rows: counted as errors\nUserWarning: late"
+    assert notes_of(trials) == (
+        f"near abstained in 3 of {len(own)} trials, on 7 of the 100 test rows there: counted as errors",
+        "near gave warnings in 1 trial; the first: UserWarning: late",
+    )
+
+
 def test_one_is_singular():
     trials = real_archive(lambda *place: "missing" if place[0] == "iris" and place[2:] == ("tree", 0, 0) else None).trials()
     one = trials[(trials["status"] != "missing") | (trials["condition"] == "clean")]

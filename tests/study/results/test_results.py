@@ -6,10 +6,12 @@ import gc
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 
 from fairtrial.errors import InputError, StoreError, UndefinedMeasureWarning
+from fairtrial.study.declare.study import Study
 from fairtrial.study.results.results import Results, open_results
+from fairtrial.study.store.store import Store
 from tests.study.archives import real_archive, real_results
 
 DECLARED = {"measures": ["accuracy", "auc"], "verdict": {"measure": "accuracy"}}
@@ -157,3 +159,45 @@ def test_a_store_gives_the_results_back_and_is_closed_with_them(tmp_path):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(StoreError, match=r"nothing\.fairtrial"):
         open_results(tmp_path / "nothing.fairtrial")
+
+
+FUZZY = {
+    "name": "fuzzy",
+    "data": ["iris", "breast_cancer"],
+    "learners": {"chi": {"learner": "chi", "parameters": {"labels": 7}}, "bayes": "gaussian-nb"},
+    "conditions": {
+        "class-noise": [0, 0.2],
+        "worn": {"condition": "attribute-noise", "level": 0.1, "part": "test"},
+        "worn-all": {"condition": "attribute-noise", "level": 0.1, "part": "all"},
+    },
+    "resampling": {"scheme": "stratified", "folds": 3},
+    "seed": 1,
+}
+
+
+def test_a_study_of_a_learner_that_abstains_gives_all_results(tmp_path):
+    paths = [tmp_path / "a.fairtrial", tmp_path / "b.fairtrial"]
+    results, _ = (Study(**FUZZY).run(path, jobs=1, progress=False) for path in paths)
+    with Store.open(paths[0]) as one, Store.open(paths[1]) as other:
+        assert one.evidence_digest() == other.evidence_digest()
+    assert len(results.failures()) == 0
+    trials = results.trials().query("learner == 'chi'")
+    evidence = list(results.archive.predictions(trials["trial"].tolist()))
+    silent = [int((one.prediction == -1).sum()) for one in evidence]
+    rows = sum(len(one.truth) for one, some in zip(evidence, silent, strict=True) if some)
+    some = sum(each > 0 for each in silent)
+    told = f"chi abstained in {some} of 24 trials, on {sum(silent):,} of the {rows:,} test rows there: counted as errors"
+    assert some > 0
+    assert told in results.notes
+    assert told in str(results).splitlines()
+    scores = results.scores(["accuracy", "balanced_accuracy"]).query("learner == 'chi'")
+    expected = [accuracy_score(one.truth, one.prediction) for one in evidence]
+    np.testing.assert_allclose(scores.query("measure == 'accuracy'")["value"], expected)
+    recalls = [recall_score(one.truth, one.prediction, labels=np.unique(one.truth), average="macro") for one in evidence]
+    np.testing.assert_allclose(scores.query("measure == 'balanced_accuracy'")["value"], recalls)
+    assert results.robustness("class-noise")["ela"].notna().all()
+    with pytest.warns(UndefinedMeasureWarning, match="does not beat the trivial classifier"):
+        assert results.deterioration()["error"].notna().all()
+    assert set(results.curves("roc", dataset="breast_cancer")["learner"]) == {"chi", "bayes"}
+    assert results.scores("auc", pooled=True)["value"].notna().all()
+    assert results.verdict("g_mean", failures="trivial").frame()["mean"].notna().all()

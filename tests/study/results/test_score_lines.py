@@ -52,3 +52,13 @@ def test_scores_of_different_kinds_do_not_join():
     assert joined([scored, scored]).scores.shape == (2, 2)
     assert joined([scored, other]).scores is None
     assert joined([scored, Predictions(row, row, row, None, None)]).score_kind is None
+
+
+def test_shares_of_a_learner_that_abstained_in_some_folds_join_as_scores():
+    row = np.array([0])
+    scored = Predictions(row, row, row, np.array([[0.3, 0.7]]), "probability")
+    silent = Predictions(row, row, np.array([-1]), np.array([[0.0, 0.0]]), "decision")
+    together = joined([scored, silent])
+    assert (together.scores.tolist(), together.score_kind) == ([[0.3, 0.7], [0.0, 0.0]], "decision")
+    assert together.prediction.tolist() == [0, -1]
+    assert joined([silent, silent]).score_kind == "decision"

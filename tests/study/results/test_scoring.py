@@ -1,13 +1,22 @@
 """Scores of stacks of trials against the public measures, called on the rows of one trial after the other."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.metrics import (
+    accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    matthews_corrcoef,
+    precision_score,
+    recall_score,
+)
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import registry
-from fairtrial.study.evidence import Predictions
+from fairtrial.study.evidence import ABSTAINED, Predictions
 from fairtrial.study.results.class_order import ClassOrder
 from fairtrial.study.results.scoring import (
     NO_PROBABILITIES,
@@ -164,6 +173,107 @@ def test_binary_averages_need_a_positive_class():
 def test_parameters_that_cannot_be_keys_are_no_keys():
     assert asked("information_score", params={"prior": [0.5, 0.5]})[0].key is None
     assert asked("f_score", params={"beta": 2})[0].key == asked("f_score", params={"beta": 2})[0].key
+
+
+def abstaining(trials, seed=4):
+    """The same trials with some predictions that are no class; of the last, all."""
+    rng = np.random.default_rng(seed)
+    silent = [rng.random(len(one.truth)) < 0.3 for one in trials[:-1]] + [np.ones(len(trials[-1].truth), dtype=bool)]
+    return [
+        replace(one, prediction=np.where(some, ABSTAINED, one.prediction)) for one, some in zip(trials, silent, strict=True)
+    ]
+
+
+def called_with_abstentions(name, one, facts, **options):
+    """The public measure with a further label, "?", that is never true; of two classes with the wrong one in its place."""
+    measure, classes = registry[name], sorted(facts.classes)
+    if measure.facts.needs != "labels" or (one.prediction != ABSTAINED).all():
+        return called(name, one, facts, **options)
+    true = [facts.classes[code] for code in one.truth]
+    said = [None if code == ABSTAINED else facts.classes[code] for code in one.prediction]
+    if measure.facts.per_class and len(classes) == 2:
+        said = [classes[1 - classes.index(right)] if label is None else label for right, label in zip(true, said, strict=True)]
+        return quiet(measure, true, said, labels=classes, **options)
+    true, said = [str(label) for label in true], ["?" if label is None else str(label) for label in said]
+    wider = {**options, "labels": [*map(str, classes), "?"]}
+    recalls = quiet(registry["recall"], true, said, labels=wider["labels"], average=None)[:-1]
+    if name in ("balanced_accuracy", "g_mean"):
+        return recalls.mean() if name == "balanced_accuracy" else recalls.prod() ** (1 / len(classes))
+    if measure.facts.per_class and "positive" not in options and options.get("average") != "micro":
+        values = quiet(measure, true, said, **{**wider, "average": None})[:-1]
+        counts = np.array([true.count(str(label)) for label in classes])
+        if options.get("average") == "weighted":
+            return np.sum(values[counts > 0] * counts[counts > 0]) / counts.sum()
+        return values.mean()
+    return quiet(measure, true, said, **wider)
+
+
+def quiet(measure, *columns, **options):
+    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+        return measure(*columns, **options)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("name", POSSIBLE)
+def test_every_measure_counts_abstentions_as_the_public_one(name, k):
+    facts, trials = trials_of(k, seed=6)
+    mixed = [*trials, *abstaining(trials)]
+    values, reasons = score(mixed, ClassOrder.of(facts), asked(name))
+    expected = [called_with_abstentions(name, one, facts) for one in mixed]
+    np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(reasons[0] == UNDEFINED, np.isnan(expected))
+
+
+@pytest.mark.parametrize("name", [each for each in POSSIBLE if registry[each].facts.needs == "labels"])
+def test_abstentions_where_a_class_is_singled_out_or_averages_are_named(name):
+    facts, trials = trials_of(3, seed=7)
+    mixed = abstaining(trials)
+    values, _ = score(mixed, ClassOrder.of(facts, "a"), asked(name))
+    expected = [called_with_abstentions(name, one, facts, positive="a") for one in mixed]
+    np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
+    for average in ("macro", "weighted", "micro") if registry[name].facts.per_class else ():
+        values, _ = score(mixed, ClassOrder.of(facts), asked(name, average))
+        expected = [called_with_abstentions(name, one, facts, average=average) for one in mixed]
+        np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_abstentions_as_scikit_learn_counts_them():
+    rng = np.random.default_rng(8)
+    codes = np.repeat([0, 1, 2], 20).astype(np.intp)
+    facts = data_facts("x", codes, ("a", "b", "c"))
+    said = np.where(rng.random(60) < 0.25, ABSTAINED, np.where(rng.random(60) < 0.7, codes, rng.integers(3, size=60)))
+    one = Predictions(np.arange(60), codes, said, None, None)
+    expected = {
+        "accuracy": accuracy_score(codes, said),
+        "error_rate": 1 - accuracy_score(codes, said),
+        "kappa": cohen_kappa_score(codes, said),
+        "mcc": matthews_corrcoef(codes, said),
+        "balanced_accuracy": recall_score(codes, said, labels=[0, 1, 2], average="macro"),
+        "g_mean": np.cbrt(recall_score(codes, said, labels=[0, 1, 2], average=None).prod()),
+        "recall": recall_score(codes, said, labels=[0, 1, 2], average="macro"),
+        "precision": precision_score(codes, said, labels=[0, 1, 2], average="macro"),
+        "f_score": f1_score(codes, said, labels=[0, 1, 2], average="macro"),
+    }
+    values, _ = score([one], ClassOrder.of(facts), asked(list(expected)))
+    np.testing.assert_allclose(values[:, 0], list(expected.values()))
+
+
+def test_of_two_classes_an_abstention_is_a_miss_or_a_false_alarm():
+    facts = data_facts("x", [0] * 4 + [1] * 4, ("no", "yes"))
+    one = Predictions(np.arange(8), facts.codes, np.array([0, 0, 1, -1, 1, 1, 0, -1]), None, None)
+    wanted = ["recall", "specificity", "fpr", "precision", "accuracy", "balanced_accuracy"]
+    values, _ = score([one], ClassOrder.of(facts), asked(wanted))
+    # 2 of 4 yes are found; of 4 no, 2 are left alone; yes is said 3 times and once kept back in vain.
+    assert values[:, 0].tolist() == [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
+
+
+def test_a_class_without_rows_and_abstentions_in_one_study():
+    facts = data_facts("glass", [0, 2] * 10, ("a", "b", "c"))
+    rows, truth = np.arange(4), np.array([0, 2, 0, 2])
+    said = [np.array([0, 2, 0, -1]), np.array([0, 1, 0, -1]), truth]
+    trials = [Predictions(rows, truth, each, None, None) for each in said]
+    values, _ = score(trials, ClassOrder.of(facts), asked(["accuracy", "balanced_accuracy", "recall"]))
+    np.testing.assert_allclose(values, [[0.75, 0.5, 1], [0.75, np.nan, 1], [0.5, 0, 1]])
 
 
 OF_SCORES = [name for name in POSSIBLE if registry[name].facts.needs != "labels"]

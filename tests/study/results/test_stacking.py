@@ -1,6 +1,9 @@
 """Stacks of trials."""
 
+from dataclasses import replace
+
 import numpy as np
+from sklearn.metrics import confusion_matrix
 
 from fairtrial.measures import Confusion, ScoreTally
 from fairtrial.measures.rows import ProbabilityRows
@@ -46,3 +49,17 @@ def test_means_over_rows_are_those_of_each_trial():
     np.testing.assert_allclose(rows.mean(rows.of_truth), [one.of_truth.mean() for one in single])
     np.testing.assert_array_equal(rows.truth, np.concatenate([one.truth for one in single]))
     assert rows.once("x", lambda: 1) == rows.once("x", lambda: 2) == 1
+
+
+def test_abstentions_are_a_further_label_and_their_trials_a_stack_of_their_own():
+    plain = TRIALS[0]
+    silent = replace(plain, prediction=np.where(np.arange(9) < 4, -1, plain.prediction))
+    found = {tuple(places.tolist()): stack for places, stack in stacks([plain, silent], ClassOrder.of(FACTS))}
+    assert set(found) == {(0,), (1,)}
+    assert found[0,].confusion.labels == ("a", "b", "c")
+    expected = confusion_matrix(silent.truth, np.where(silent.prediction < 0, 3, silent.prediction), labels=[0, 1, 2, 3])
+    np.testing.assert_array_equal(found[1,].confusion.table[0], expected)
+    np.testing.assert_array_equal(found[1,].support, found[0,].support)
+    mistaken = found[1,].mistaken
+    np.testing.assert_array_equal(mistaken.true, found[0,].support)
+    np.testing.assert_array_equal(mistaken.hits, expected.diagonal()[None, :3])

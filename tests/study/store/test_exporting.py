@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
+from fairtrial.study.evidence import CODES, pack
 from fairtrial.study.store import exporting
 from fairtrial.study.store.exporting import export
 from fairtrial.study.store.store import Store
@@ -70,6 +71,24 @@ def test_accuracy_of_the_table_is_that_of_the_predictions(archive, tmp_path, end
     trials = archive.trials().query("status == 'ok'")
     expected = [np.mean(each.truth == each.prediction) for each in archive.predictions(trials["trial"])]
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_an_abstention_has_no_prediction(tmp_path, ending):
+    link = LINKS[0]
+    _, rows, prediction, _ = STUDY.arrays(link)
+    prediction[1] = -1
+    path = STUDY.filled(tmp_path / "a.fairtrial", [])
+    with Store.open(path, write=True) as store:
+        store.add([(STUDY.success(link, prediction=pack(prediction, CODES)), link)])
+    with Store.open(path) as store:
+        found = store.archive()
+        kept = next(found.predictions(found.trials().query("status == 'ok'")["trial"]))
+        assert kept.prediction.tolist() == prediction.tolist()
+        assert export(found, tmp_path / f"a.{ending}") == len(rows.test)
+    frame = read(tmp_path / f"a.{ending}")
+    assert frame["prediction"].isna().tolist() == [place == 1 for place in range(len(rows.test))]
+    assert frame["truth"].notna().all()
 
 
 def test_labels_and_ids_of_one_kind_keep_their_type(tmp_path):

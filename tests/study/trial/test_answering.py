@@ -61,6 +61,21 @@ def test_predictions_of_any_kind(predicted):
     assert predicted_codes(Answers(predicted), 2, LABELS, "Mine").tolist() == [2, 0]
 
 
+def test_an_abstention_is_the_place_of_no_class_and_other_labels_are_refused():
+    said = Answers(np.array(["c", "?", "a"]), abstention="?")
+    assert predicted_codes(said, 3, LABELS, "Mine").tolist() == [2, -1, 0]
+    numbers = Answers(np.array([3, 2, 4]), abstention=2)
+    assert predicted_codes(numbers, 3, np.array([3, 4]), "Mine").tolist() == [0, -1, 1]
+    with pytest.raises(LearnerError, match="must give classes of the data set, got '!'"):
+        predicted_codes(Answers(["a", "!"], abstention="?"), 2, LABELS, "Mine")
+    with pytest.raises(LearnerError, match=r"got '\?'"):
+        predicted_codes(Answers(["a", "?"]), 2, LABELS, "Mine")
+
+
+def test_a_declared_class_is_no_abstention():
+    assert predicted_codes(Answers(["a", "c"], abstention="c"), 2, LABELS, "Mine").tolist() == [0, 2]
+
+
 def test_whole_numbers_may_come_as_floats():
     assert predicted_codes(Answers(np.array([4.0, 3.0])), 2, np.array([3, 4]), "Mine").tolist() == [1, 0]
 

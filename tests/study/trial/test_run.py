@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairtrial.conditions import AttributeNoise, ClassNoise, Clean, ConceptChange, MissingValues, PriorShift, ScoreNoise
 from fairtrial.data import Dataset, load
-from fairtrial.learners import C45, Bagging, Prepared, get_sampler, make_learner
+from fairtrial.learners import C45, Bagging, Chi, Prepared, get_sampler, make_learner
 from fairtrial.resampling import StratifiedKFold
 from fairtrial.study.evidence import CODES, NUMBERS, PLACES, unpack
 from fairtrial.study.randomness import named_generator
@@ -328,6 +328,17 @@ class Warns(Careless):
 def test_warnings_become_notes():
     for evidence in Stage(IRIS, [Warns()]).run():
         assert evidence.notes == "RuntimeWarning: does not converge (3 times)"
+
+
+def test_abstentions_are_evidence_and_are_noted():
+    stage = Stage(IRIS, [Chi(labels=9), Prepared(Chi(labels=9), sampler=get_sampler("random-over-sampler"))])
+    for evidence in stage.run():
+        assert (evidence.status, evidence.message, evidence.score_kind) == ("ok", None, "decision")
+        silent = ~unpack(evidence.scores, NUMBERS).reshape(-1, 3).any(axis=1)
+        codes = unpack(evidence.prediction, CODES)
+        assert 0 < silent.sum() < len(codes)
+        assert ((codes == -1) == silent).all()
+        assert evidence.notes.startswith(f"abstained on {silent.sum()} of {len(codes)} test rows: counted as errors\n")
 
 
 class Raises(Careless):

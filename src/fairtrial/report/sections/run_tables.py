@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtrial.report.checks.kept import estimator_of, section_of, under
 from fairtrial.report.places import level_of
 from fairtrial.report.sections.naming import judged_measure
+from fairtrial.study.abstaining import abstentions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,6 +144,12 @@ def status_frame(results: Results) -> pd.DataFrame:
     first = [name for name in ("ran well",) if name in counts.columns]
     order = first + [name for name in counts.columns if name not in first]
     return counts[order].rename_axis(index="learner", columns=None).reset_index()
+
+
+def abstentions_frame(results: Results) -> pd.DataFrame:
+    """A line for each learner that abstained: on how many of how many test rows, and in how many trials."""
+    names = {"abstained": "abstentions", "rows": "of test rows", "abstaining": "in trials", "trials": "of trials"}
+    return abstentions(results.trials())[["learner", *names]].rename(columns=names)
 
 
 def failures_frame(results: Results) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairtrial.report.checks.kept import of_predictions_alone
 from fairtrial.report.section import Section, Table
 from fairtrial.report.sections.run_tables import (
+    abstentions_frame,
     conditions_frame,
     counts_frame,
     failures_frame,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 _COUNTS = "what-was-run-counts"
+_SILENT = "what-was-run-abstentions"
 _MANY = 30
 
 
@@ -43,12 +45,17 @@ def section(results: Results) -> Section:
     if len(failures):
         note = "The first of each kind stands for the others of its learner."
         tables.append(Table("what-was-run-failures", "Failures", failures, note=note, long=_many(failures)))
-    return Section("what-was-run", "What was run", tuple(_sentences(results, counts)), (), tuple(tables), _notes(results))
+    silent = abstentions_frame(results)
+    tables += [Table(_SILENT, "Abstentions", silent, note=_SILENT_NOTE)] if len(silent) else []
+    told = [*_sentences(results, counts), *_abstained(silent)]
+    return Section("what-was-run", "What was run", tuple(told), (), tuple(tables), _notes(results))
 
 
 _LEARNER_NOTE = (
     "Parameters that are None are left out. Encoding and scaling, where a learner needs them, happen inside each training part."
 )
+
+_SILENT_NOTE = "Rows that a learner gave no class. Test rows are those of the trials in which it abstained."
 
 
 def _many(things: Any) -> bool:
@@ -94,6 +101,24 @@ def _how_it_went(counts: pd.DataFrame, number: Any) -> list[Sentence]:
             say("{waiting} of them {have} not run.", waiting=number("trials not run"), have="have" if waiting > 1 else "has")
         )
     return told
+
+
+def _abstained(silent: pd.DataFrame) -> list[Sentence]:
+    """A sentence for each learner that gave rows no class."""
+    return [
+        say(
+            "{learner} abstained in {some} of {every} {trial_noun}, on {rows} of the {tested} test {noun} there: "
+            "each counts as an error.",
+            learner=silent["learner"].iloc[line],
+            rows=shown(silent, _SILENT, line, "abstentions", "{:,d}"),
+            tested=shown(silent, _SILENT, line, "of test rows", "{:,d}"),
+            noun="row" if silent["of test rows"].iloc[line] == 1 else "rows",
+            some=shown(silent, _SILENT, line, "in trials", "{:,d}"),
+            every=shown(silent, _SILENT, line, "of trials", "{:,d}"),
+            trial_noun="trial" if silent["of trials"].iloc[line] == 1 else "trials",
+        )
+        for line in range(len(silent))
+    ]
 
 
 def _notes(results: Results) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from fairtrial._check import FloatArray, generator
 from fairtrial.errors import InputError, LearnerError, SuspectInputWarning, UndefinedMeasureWarning
 from fairtrial.learners import Facts, Prepared
 from fairtrial.measures import get_measure
+from fairtrial.study.abstaining import abstention_of
 
 
 def _can(method: str) -> Any:
@@ -80,6 +81,7 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         scorer = get_measure(self.measure).scorer()
         for train, test in splits:
             learner = self._with(combination).fit(_taken(X, train), _taken(y, train))
+            learner.abstention_ = abstention_of(learner)  # where the scorer looks for it
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UndefinedMeasureWarning)
                 yield float(scorer(learner, _taken(X, test), _taken(y, test)))

@@ -13,6 +13,7 @@ from fairtrial._check import Classes, IntArray
 from fairtrial._registry import did_you_mean
 from fairtrial.errors import InputError
 from fairtrial.study.archive import DataFacts
+from fairtrial.study.evidence import ABSTAINED
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,10 @@ class ClassOrder:
         places = np.full(len(self.declared), -1, dtype=np.intp)
         places[list(self.order)] = np.arange(len(self.order))
         return places
+
+    def placed(self, prediction: IntArray) -> IntArray:
+        """Predictions as places in the order; abstentions stay."""
+        return np.where(prediction == ABSTAINED, ABSTAINED, self.place[prediction])
 
     @cached_property
     def classes(self) -> Classes:

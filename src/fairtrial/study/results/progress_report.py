@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.significance.scores import counted
+from fairtrial.study.abstaining import abstention_sentences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,11 +19,12 @@ _SHOWN = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HowFar:
-    """Trials by learner and status, and when the study ran."""
+    """Trials by learner and status, when the study ran, and what is to be said of abstentions."""
 
     name: str
     table: pd.DataFrame
     runs: tuple[Any, ...]
+    notes: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """A line for each learner: trials planned and those of each status that occurs."""
@@ -36,6 +38,7 @@ class HowFar:
         verb = "is" if planned == 1 else "are"
         told = [f"{self.name}: {done:,} of {counted(planned, 'trial')} {verb} stored, {failed:,} of them failed"]
         told += ["", self.table.to_string(index=False, formatters=dict.fromkeys(total.index, "{:,}".format))]
+        told += ["", *self.notes] if self.notes else []
         told += ["", *(_run(each) for each in self.runs[-_SHOWN:])] if self.runs else []
         return "\n".join(told)
 
@@ -54,7 +57,7 @@ def how_far(results: Results) -> HowFar:
     table = counts[columns].reset_index()
     table.insert(1, "planned", counts.sum(axis=1).to_numpy())
     table.columns.name = None
-    return HowFar(results.archive.name, table, tuple(results.archive.runs))
+    return HowFar(results.archive.name, table, tuple(results.archive.runs), tuple(abstention_sentences(trials)))
 
 
 def _run(facts: Any) -> str:

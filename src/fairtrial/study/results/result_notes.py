@@ -1,4 +1,4 @@
-"""What must be said beside the numbers of a study: trials that failed or have not run, warnings, times not to be trusted."""
+"""What must be said beside the numbers of a study: what failed or has not run, abstentions, warnings, doubtful times."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fairtrial.significance.scores import counted
 from fairtrial.significance.telling import listed
+from fairtrial.study.abstaining import abstention_sentences, without_abstentions
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.one_line import one_line, reason
 from fairtrial.study.results.choosing import CLEAN, told_condition
@@ -27,7 +28,7 @@ def notes_of(trials: pd.DataFrame) -> tuple[str, ...]:
     """Sentences; none where everything ran and nothing was said."""
     of_condition = _not_applied(trials)
     found = [_incomplete(trials), *_conditions(trials, of_condition), *_failures(trials[~of_condition])]
-    found += [*_warnings(trials), time_note(trials)]
+    found += [*abstention_sentences(trials), *_warnings(trials), time_note(trials)]
     return tuple(each for each in found if each)
 
 
@@ -74,7 +75,8 @@ def _failures(trials: pd.DataFrame) -> list[str]:
 
 
 def _warnings(trials: pd.DataFrame) -> list[str]:
-    said = trials[(trials["status"] == "ok") & trials["notes"].notna() & (trials["notes"] != "")]
+    said = trials[trials["status"] == "ok"].assign(notes=lambda those: [without_abstentions(each) for each in those["notes"]])
+    said = said[said["notes"] != ""]
     told = []
     for learner, own in said.groupby("learner", sort=False, observed=True):
         first = one_line(own["notes"].iloc[0], _LONG)

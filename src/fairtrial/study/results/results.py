@@ -64,7 +64,7 @@ class Results:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be said beside the numbers: what has not run, what failed, warnings, times not to be trusted."""
+        """What must be said beside the numbers: what has not run, what failed, abstentions, warnings, times."""
         from fairtrial.study.results.result_notes import notes_of
 
         found: tuple[str, ...] = self._book.once("notes", lambda: notes_of(self._book.trials()))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.study.archive import Archive
-from fairtrial.study.evidence import Predictions
+from fairtrial.study.evidence import ABSTAINED, Predictions
 from fairtrial.study.results.class_order import ClassOrder
 from fairtrial.study.results.scoring import Asked, score
 
@@ -78,12 +78,15 @@ class Lines:
 def joined(parts: Sequence[Predictions]) -> Predictions:
     """The test rows of several trials as one; scores only where all parts have them and of one kind.
 
+    Shares that sum to 1 in some parts and not in others, where the learner abstained, join as scores that are no probabilities.
+
     >>> one = Predictions(np.array([0]), np.array([1]), np.array([1]), None, None)
     >>> joined([one, one]).truth.tolist()
     [1, 1]
     """
     scores, kinds = [one.scores for one in parts if one.scores is not None], {one.score_kind for one in parts}
-    scored = len(scores) == len(parts) and len(kinds) == 1
+    shares = all(one.score_kind == "probability" or (one.prediction == ABSTAINED).any() for one in parts)
+    scored = len(scores) == len(parts) and (len(kinds) == 1 or shares)
     columns = [np.concatenate([getattr(one, name) for one in parts]) for name in ("rows", "truth", "prediction")]
-    kind = parts[0].score_kind if scored else None
+    kind = None if not scored else parts[0].score_kind if len(kinds) == 1 else "decision"
     return Predictions(columns[0], columns[1], columns[2], np.concatenate(scores) if scored else None, kind)

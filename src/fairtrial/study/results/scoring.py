@@ -31,6 +31,8 @@ _HELD = 1 << 22
 """So many scores are held at a time."""
 _MEANS = ("brier", "rmse", "mae", "log_loss", "spherical_score")
 """Measures of probabilities that are means over rows and nothing else: of many trials at once."""
+_OF_RECALLS = ("balanced_accuracy", "g_mean")
+"""Measures of the recalls of all classes and nothing else: which wrong class a row gets makes no difference."""
 
 DEFINED, UNDEFINED, NO_SCORES, NO_PROBABILITIES, NOT_FINITE, NOT_SHARES = range(6)
 REASONS = {
@@ -147,7 +149,7 @@ def _hindrance(stack: Stack, measure: Measure) -> npt.NDArray[Any]:
 def _computed(stack: Stack, one: Asked, able: IntArray) -> FloatArray:
     measure, params = one.measure, dict(one.params)
     if isinstance(measure, LabelMeasure):
-        return np.asarray(measure.of(stack.confusion, average=one.average, **params))[able]
+        return _of_labels(stack, measure, one.average, params)[able]
     if isinstance(measure, ScoreMeasure) and not isinstance(measure, MultiScoreMeasure):
         return _of_scores(stack, measure, one.average, params)[able]
     if measure.name in _MEANS and registry[measure.name] is measure:
@@ -156,6 +158,22 @@ def _computed(stack: Stack, one: Asked, able: IntArray) -> FloatArray:
     rows = stack.probability_rows if isinstance(measure, ProbabilityMeasure) else stack.score_rows
     found = [measure.values(rows(int(trial)), average=one.average, **params)[0] for trial in able]
     return np.array(found, dtype=np.float64)
+
+
+def _of_labels(stack: Stack, measure: LabelMeasure, average: Any, params: dict[str, Any]) -> FloatArray:
+    """An abstention is a further label that is never true, and no class: means over classes are those over the others.
+
+    Of two classes, one against the other, it is the wrong one: else an abstention would be a true negative.
+    """
+    k, per_class = len(stack.order.order), measure.facts.per_class
+    if not stack.abstains:
+        return np.asarray(measure.of(stack.confusion, average=average, **params))
+    if (per_class and k == 2) or (measure.name in _OF_RECALLS and registry[measure.name] is measure):
+        return np.asarray(measure.of(stack.mistaken, average=average, **params))
+    if per_class and (average in ("macro", "weighted") or (average == "auto" and stack.order.positive is None)):
+        values = np.asarray(measure.of(stack.confusion, average=None, **params))
+        return over_classes(values[:, :k], stack.support, average)
+    return np.asarray(measure.of(stack.confusion, average=average, **params))
 
 
 def _of_scores(stack: Stack, measure: ScoreMeasure, average: Any, params: dict[str, Any]) -> FloatArray:

@@ -14,7 +14,7 @@ from fairtrial._check import Classes, FloatArray, IntArray
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.rows import ProbabilityRows, ScoreRows
 from fairtrial.measures.tally import ScoreTally, tallies_of
-from fairtrial.study.evidence import Predictions
+from fairtrial.study.evidence import ABSTAINED, Predictions
 from fairtrial.study.results.class_order import ClassOrder
 
 BoolArray = npt.NDArray[np.bool_]
@@ -26,7 +26,10 @@ _OUTSIDE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """B trials of n test rows: codes (B, n) in the order of `classes`, and scores (B, n, k) where there are some."""
+    """B trials of n test rows: codes (B, n) in the order of `classes`, and scores (B, n, k) where there are some.
+
+    Either all trials have predictions that are ABSTAINED or none has.
+    """
 
     true: IntArray
     predicted: IntArray
@@ -36,16 +39,36 @@ class Stack:
 
     @cached_property
     def confusion(self) -> Confusion:
-        """The tables of all trials."""
-        k, trials = len(self.order.order), len(self.true)
-        cells = np.arange(trials)[:, None] * (k * k) + self.true * k + self.predicted
+        """The tables of all trials; an abstention is a further label, the last, that is never true."""
+        k = len(self.order.order)
+        return self._counted(np.where(self.silent, k, self.predicted), [*self.order.names, *["abstained"] * self.abstains])
+
+    @cached_property
+    def mistaken(self) -> Confusion:
+        """The tables with a wrong class, of two classes the other one, in place of each abstention."""
+        wrong = (self.true + 1) % len(self.order.order)
+        return self._counted(np.where(self.silent, wrong, self.predicted), self.order.names)
+
+    def _counted(self, predicted: IntArray, labels: Sequence[Any]) -> Confusion:
+        k, trials = len(labels), len(self.true)
+        cells = np.arange(trials)[:, None] * (k * k) + self.true * k + predicted
         table = np.bincount(cells.ravel(), minlength=trials * k * k).reshape(trials, k, k)
-        return Confusion(table.astype(np.float64), tuple(self.order.names), self.order.positive)
+        return Confusion(table.astype(np.float64), tuple(labels), self.order.positive)
+
+    @cached_property
+    def silent(self) -> BoolArray:
+        """Which rows got no class, (B, n)."""
+        return np.asarray(self.predicted == ABSTAINED)
+
+    @cached_property
+    def abstains(self) -> bool:
+        """Whether the trials have abstentions."""
+        return bool(self.silent.any())
 
     @cached_property
     def support(self) -> FloatArray:
         """Test rows of each class, (B, k)."""
-        return self.confusion.true
+        return self.confusion.true[:, : len(self.order.order)]
 
     @cached_property
     def finite(self) -> BoolArray:
@@ -140,7 +163,8 @@ class MeanRows:
 def stacks(trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
     """Stacks of trials that have equally many test rows and one kind of score, with the places of their trials.
 
-    Trials that name a class without rows, or give it a probability, are seen with every declared class.
+    Trials that name a class without rows, or give it a probability, are seen with every declared class; trials with abstentions
+    are stacked apart from those without.
     """
     alike: dict[tuple[int, str | None], list[int]] = {}
     for place, one in enumerate(trials):
@@ -149,11 +173,17 @@ def stacks(trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[I
         own = [trials[place] for place in places]
         true, predicted = np.stack([one.truth for one in own]), np.stack([one.prediction for one in own])
         scores = None if kind is None else np.stack([one.scores for one in own if one.scores is not None])
-        stray = _stray(order, true, predicted, scores, kind)
-        for some, seen in ((~stray, order), (stray, order.whole())):
+        stray, silent = _stray(order, true, predicted, scores, kind), (predicted == ABSTAINED).any(axis=1)
+        wider = order.whole()
+        for some, seen in (
+            (~stray & ~silent, order),
+            (~stray & silent, order),
+            (stray & ~silent, wider),
+            (stray & silent, wider),
+        ):
             if some.any():
                 picked = None if scores is None else scores[some][:, :, list(seen.order)]
-                yield np.array(places)[some], Stack(seen.place[true[some]], seen.place[predicted[some]], picked, kind, seen)
+                yield np.array(places)[some], Stack(seen.place[true[some]], seen.placed(predicted[some]), picked, kind, seen)
 
 
 def _stray(order: ClassOrder, true: IntArray, predicted: IntArray, scores: FloatArray | None, kind: str | None) -> BoolArray:

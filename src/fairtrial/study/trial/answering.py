@@ -1,4 +1,4 @@
-"""What a fitted learner answers, checked: a declared class for each row, and a score for each row and declared class."""
+"""What a fitted learner answers, checked: a declared class or an abstention for each row, a score for each row and class."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial._registry import did_you_mean
 from fairtrial.conditions import ScoreNoise
 from fairtrial.errors import LearnerError
+from fairtrial.study.abstaining import abstention_of
+from fairtrial.study.evidence import ABSTAINED
 
 Kind = Literal["probability", "decision"]
 _METHODS: dict[str, Kind] = {"predict_proba": "probability", "decision_function": "decision"}
@@ -20,11 +22,12 @@ _ROUNDING = 1e-5  # what single precision leaves of a thousand classes
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What the learner said, as it said it."""
+    """What the learner said, as it said it; `abstention` is the label by which it gives no class, None where it has none."""
 
     predicted: Any
     told: Any = None
     method: str | None = None
+    abstention: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,23 +41,25 @@ class Scores:
 
 def ask(fitted: Any, X: Any) -> Answers:
     """Let the learner predict, and tell its scores: probabilities if it has any, else decision values, else none."""
-    predicted = fitted.predict(X)
+    predicted, abstention = fitted.predict(X), abstention_of(fitted)
     for method in _METHODS:
         if hasattr(fitted, method):
-            return Answers(predicted, getattr(fitted, method)(X), method)
-    return Answers(predicted)
+            return Answers(predicted, getattr(fitted, method)(X), method, abstention)
+    return Answers(predicted, abstention=abstention)
 
 
 def predicted_codes(answers: Answers, n: int, labels: npt.NDArray[Any], name: str) -> IntArray:
-    """Predictions as places among the declared classes.
+    """Predictions as places among the declared classes, or ABSTAINED. A label that is a declared class is never an abstention.
 
-    >>> predicted_codes(Answers(["b", "a"]), 2, np.array(["a", "b"]), "Mine").tolist()
-    [1, 0]
+    >>> predicted_codes(Answers(["b", "a", "?"], abstention="?"), 3, np.array(["a", "b"]), "Mine").tolist()
+    [1, 0, -1]
     """
     told = np.asarray(answers.predicted)
     if told.shape not in ((n,), (n, 1)):
         raise LearnerError(f"predict of {name} must give a class for each of the {n} rows, got shape {told.shape}")
     place = {label: code for code, label in enumerate(labels.tolist())}
+    if answers.abstention is not None:
+        place.setdefault(answers.abstention, ABSTAINED)
     listed = told.reshape(-1).tolist()
     try:
         return np.fromiter(map(place.__getitem__, listed), dtype=np.intp, count=n)

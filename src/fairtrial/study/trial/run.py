@@ -10,6 +10,7 @@ import numpy as np
 from fairtrial._check import IntArray
 from fairtrial.conditions import ScoreNoise
 from fairtrial.errors import LearnerError
+from fairtrial.study.abstaining import abstention_note
 from fairtrial.study.evidence import CODES, NUMBERS, PLACES, pack
 from fairtrial.study.randomness import named_generator
 from fairtrial.study.records import Chunk, Evidence, Task
@@ -63,7 +64,7 @@ class Bench:
             except BaseException as error:
                 failure, found = Failure.of(error), _realised(parts)
             cost = _cost(meter)
-        found["notes"] = told(caught, parts.notes, found.get("notes"))
+        found["notes"] = told(caught, found.get("notes"), parts.notes)
         return failure.evidence(task.key, **found, **cost) if failure else Evidence(task.key, "ok", **found, **cost)
 
     def _changed(self, task: Task) -> Parts | Failure:
@@ -123,12 +124,14 @@ class Bench:
             answers = ask(estimator, X_test)
         n = len(test.rows)
         found = _realised(parts)
-        found["prediction"] = pack(predicted_codes(answers, n, data.labels, name), CODES)
+        codes = predicted_codes(answers, n, data.labels, name)
+        found |= {"prediction": pack(codes, CODES), "notes": abstention_note(codes)}
         scores = scores_of(answers, estimator, n, train.codes, data.labels, name, pairs=form.scores_pairs)
         if parts.score_noise is not None:
             scores, found["test_level"], found["test_changed"] = _noisy(scores, parts.score_noise, task, name)
         if scores is not None:
-            found |= {"scores": pack(scores.values, NUMBERS), "score_kind": scores.kind, "notes": scores.note}
+            notes = "\n".join(each for each in (found["notes"], scores.note) if each)
+            found |= {"scores": pack(scores.values, NUMBERS), "score_kind": scores.kind, "notes": notes}
         return found | self._other_rows(test, self._chunk.splits[task.split].test)
 
     def _other_rows(self, test: Part, rows: IntArray) -> dict[str, Any]:
