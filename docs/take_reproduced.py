@@ -14,6 +14,7 @@ LARGEST = 300_000  # bytes: longer tables stay with the run
 
 
 def take(source: Path, target: Path) -> None:
+    """Replace the pages of the experiments that the folder has."""
     for page in sorted(source.glob("*/index.md")):
         place = target / page.parent.name
         shutil.rmtree(place, ignore_errors=True)
