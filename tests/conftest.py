@@ -3,6 +3,10 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("fairtrial", deadline=None)  # no test is timed: kernels may have to be compiled first
+settings.load_profile("fairtrial")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -37,6 +37,15 @@ def test_a_worker_that_dies_loses_its_work_and_the_next_work_runs():
         engine.close()
 
 
+def test_two_clusters_on_one_machine_do_not_want_the_same_port():
+    first, second = open_engine("dask", 1), open_engine("dask", 1)  # a warning, which is an error here, if they did
+    try:
+        assert first.executor.submit(os.getpid).result(30) != second.executor.submit(os.getpid).result(30)
+    finally:
+        first.close()
+        second.close()
+
+
 def test_ctrl_c_in_the_terminal_does_not_reach_the_workers():
     engine = open_engine("dask", 1)
     try:

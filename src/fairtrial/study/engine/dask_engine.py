@@ -59,7 +59,7 @@ def _own_cluster(jobs: int, packages: tuple[str, ...]) -> Engine:
         n_workers=jobs,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # none at all would take the usual port, and clash with the next cluster
         scheduler_port=0,
         memory_limit=0,
         preload=[_DEAF],
