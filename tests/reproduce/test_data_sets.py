@@ -12,7 +12,7 @@ def test_the_first_name_that_is_there_is_taken():
 def test_what_cannot_be_found_is_named_with_the_reason():
     found, missing = found_sets({"Lost": ["no-such-set", "nor-this-one"]})
     assert found == {}
-    assert "nor-this-one" in missing["Lost"]
+    assert "no-such-set" in missing["Lost"]
 
 
 def test_folders_of_the_user_are_searched(shared_data, monkeypatch):

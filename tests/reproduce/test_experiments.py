@@ -59,4 +59,5 @@ def test_files_go_to_a_folder_of_the_experiments_name(tmp_path, monkeypatch):
 )
 def test_mistakes_are_told(name, options, words, tmp_path):
     with pytest.raises(InputError, match=words):
-        reproduce(name, out=tmp_path, **options)
+        reproduce(name, out=tmp_path / "new", **options)
+    assert not (tmp_path / "new").exists()

@@ -67,3 +67,10 @@ def test_long_runs_are_told_in_minutes(tmp_path):
 def test_a_table_without_lines_says_so(tmp_path):
     nothing = Reproduction(("Words.",), (Table("off", "Cells that differ", pd.DataFrame({"a": []})),))
     assert "There are none." in write(EXPERIMENT, Request("quick", tmp_path), nothing, 1).read_text()
+
+
+def test_the_command_of_the_page_has_what_was_asked(tmp_path):
+    request = Request("full", tmp_path, 1, measures=("my.one", "my.other"), seed=4)
+    text = write(EXPERIMENT, request, found(), 1).read_text()
+    assert "fairtrial reproduce ela --scale full --measure my.one --measure my.other --seed 4\n" in text
+    assert "1 process, " in text

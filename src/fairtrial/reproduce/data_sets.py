@@ -29,5 +29,5 @@ def found_sets(names: Mapping[str, str | Iterable[str]]) -> tuple[dict[str, Data
                 found[name] = load(place)
                 break
             except InputError as error:
-                missing[name] = str(error)
+                missing.setdefault(name, str(error))
     return found, {name: why for name, why in missing.items() if name not in found}

@@ -55,12 +55,11 @@ def reproduce(
     _check.one_of("scale", scale, SCALES)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise InputError(f"jobs must be a number of processes, 1 or more, got {jobs!r}")
+    asked = tuple(measures)
+    if asked and experiment.name != "ranking-real":
+        raise InputError(f"measures can join ranking-real only, got {list(asked)} for {experiment.name}: leave them out")
     folder = made_folder(Path(out) if out is not None else Path("reproduced") / experiment.name)
-    request = Request(scale, folder, jobs or os.cpu_count() or 1, progress, tuple(measures), seed)
-    if request.measures and experiment.name != "ranking-real":
-        raise InputError(
-            f"measures can join ranking-real only, got {list(request.measures)} for {experiment.name}: leave them out"
-        )
+    request = Request(scale, folder, jobs or os.cpu_count() or 1, progress, asked, seed)
     start = time.perf_counter()
     found = experiment.run(request)
     write(experiment, request, found, time.perf_counter() - start)

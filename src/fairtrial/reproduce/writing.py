@@ -23,7 +23,7 @@ def write(experiment: Experiment, request: Request, found: Reproduction, seconds
     folder = request.out
     for table in found.tables:
         table.frame.to_csv(folder / f"{table.name}.csv", index=False, encoding="utf-8", float_format="%.10g")
-    pictures = {title: _file_name(title) for title in found.figures}
+    pictures = {title: file_name(title) for title in found.figures}
     for title, chart in found.figures.items():
         for suffix in ("svg", "png"):
             save(chart, folder / f"{pictures[title]}.{suffix}")
@@ -36,7 +36,7 @@ def _page(experiment: Experiment, request: Request, found: Reproduction, seconds
     parts = [
         f"# {experiment.name}: {experiment.title}",
         f"After: {experiment.paper}.",
-        f"```bash\nfairtrial reproduce {experiment.name} --scale {request.scale}\n```",
+        f"```bash\n{command(experiment, request)}\n```",
         *found.words,
     ]
     if found.claims:
@@ -48,6 +48,13 @@ def _page(experiment: Experiment, request: Request, found: Reproduction, seconds
         parts += ["## Left out", "\n".join(f"- {name}: {why}" for name, why in found.left_out.items())]
     parts += ["## This run", _machine(request, seconds)]
     return "\n\n".join(parts) + "\n"
+
+
+def command(experiment: Experiment, request: Request) -> str:
+    """The command that gives this page."""
+    measures = "".join(f" --measure {name}" for name in request.measures)
+    seed = f" --seed {request.seed}" if request.seed != 1 else ""
+    return f"fairtrial reproduce {experiment.name} --scale {request.scale}{measures}{seed}"
 
 
 def _claims(claims: tuple[Claim, ...]) -> str:
@@ -65,7 +72,7 @@ def _table(table: Table) -> list[str]:
 def _machine(request: Request, seconds: float) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     return (
-        f"Scale {request.scale}, seed {request.seed}, {request.jobs} processes, {_told(seconds)} on {platform.machine()} "
+        f"Scale {request.scale}, seed {request.seed}, {request.jobs} {'process' if request.jobs == 1 else 'processes'}, {_told(seconds)} on {platform.machine()} "
         f"({platform.system()}), Python {platform.python_version()}, {packages}, {datetime.now(UTC).date()}."
     )
 
@@ -74,5 +81,10 @@ def _told(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-def _file_name(title: str) -> str:
+def file_name(title: str) -> str:
+    """A title as the name of a file.
+
+    >>> file_name("Bias, and its size: n = 25")
+    'bias-and-its-size-n-25'
+    """
     return "-".join("".join(each if each.isalnum() and each.isascii() else " " for each in title.lower()).split())[:60]

@@ -1,0 +1,50 @@
+"""Numbers with their intervals."""
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from fairtrial.reproduce.interval import Interval, all_hold, mean_interval
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_the_interval_of_a_mean_is_that_of_the_t_test(level):
+    values = np.random.default_rng(1).normal(1, 2, 12)
+    expected = ttest_1samp(values, 0).confidence_interval(level)
+    found = mean_interval(values, level)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert found.value == pytest.approx(values.mean())
+
+
+@pytest.mark.parametrize("values", [[], [3.0]])
+def test_too_few_values_say_nothing(values):
+    found = mean_interval(values)
+    assert found.sign == 0
+    assert found.above is None
+    assert found.within(100) is None
+    assert "interval unknown" in found.told()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "sign"), [(0.1, 0.3, 1), (-0.3, -0.1, -1), (-0.1, 0.3, 0), (0.0, 0.3, 0), (np.nan, np.nan, 0)]
+)
+def test_the_side_of_zero(low, high, sign):
+    assert Interval(0.2, low, high).sign == sign
+
+
+def test_a_fixed_number_less():
+    assert Interval(1.0, 0.5, 1.5).less(0.4).above is True
+    assert Interval(1.0, 0.5, 1.5).less(0.6).above is None
+    assert Interval(1.0, 0.5, 1.5).less(2).above is False
+
+
+def test_being_near_zero_needs_a_narrow_interval():
+    assert Interval(0, -0.009, 0.009).within(0.01) is True
+    assert Interval(0, -0.02, 0.02).within(0.01) is None
+    assert Interval(0.03, 0.02, 0.04).within(0.01) is False
+
+
+def test_one_part_that_does_not_hold_decides():
+    assert all_hold(iter([None, False, True])) is False
+    assert all_hold(iter([None, True])) is None
+    assert all_hold(iter([True])) is True
