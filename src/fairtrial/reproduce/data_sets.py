@@ -22,7 +22,8 @@ def found_sets(names: Mapping[str, str | Iterable[str]]) -> tuple[dict[str, Data
     """
     from fairtrial.data import load
 
-    found, missing = {}, {}
+    found: dict[str, Dataset] = {}
+    missing: dict[str, str] = {}
     for name, places in names.items():
         for place in [places] if isinstance(places, str) else places:
             try:
