@@ -71,8 +71,9 @@ def _table(table: Table) -> list[str]:
 
 def _machine(request: Request, seconds: float) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    processes = "1 process" if request.jobs == 1 else f"{request.jobs} processes"
     return (
-        f"Scale {request.scale}, seed {request.seed}, {request.jobs} {'process' if request.jobs == 1 else 'processes'}, {_told(seconds)} on {platform.machine()} "
+        f"Scale {request.scale}, seed {request.seed}, {processes}, {_told(seconds)} on {platform.machine()} "
         f"({platform.system()}), Python {platform.python_version()}, {packages}, {datetime.now(UTC).date()}."
     )
 
