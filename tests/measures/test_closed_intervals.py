@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 from scipy.stats import binomtest, norm
 
 from fairtrial.measures import ScoreTally
-from fairtrial.measures.closed_intervals import clopper_pearson, delong, newcombe, wilson
+from fairtrial.measures.closed_intervals import clopper_pearson, delong, newcombe, weighted_wilson, wilson
 
 # Newcombe 1998, Statistics in Medicine 17, Table I, methods 3 and 5
 NEWCOMBE_1998 = [
@@ -32,6 +32,13 @@ def test_proportions_equal_scipys(trials, level):
         test = binomtest(successes, trials)
         assert wilson(successes, trials, level) == pytest.approx(tuple(test.proportion_ci(level, "wilson")), abs=1e-9)
         assert clopper_pearson(successes, trials, level) == pytest.approx(tuple(test.proportion_ci(level, "exact")), abs=1e-9)
+
+
+def test_weights_that_are_all_the_same_say_nothing_more():
+    expected = tuple(binomtest(3, 10).proportion_ci(0.95, "wilson"))
+    for weight in (1e-6, 0.5, 1000.0):
+        assert weighted_wilson(3 * weight, 10 * weight, 10 * weight**2, 0.95) == pytest.approx(expected, abs=1e-9)
+    assert all(map(math.isnan, weighted_wilson(1e-200, 1e-200, 0.0, 0.95)))
 
 
 def test_delong_is_symmetric_on_the_logit_scale():

@@ -289,8 +289,24 @@ class TestCalibrationCurve:
         np.testing.assert_allclose(frame[["low", "high"]], [[0, 0.1611], [0.2553, 0.3662]], atol=5e-5)
 
     def test_a_weight_of_two_counts_as_two_cases(self):
+        columns = ["mean_forecast", "share", "weight"]
         twice = measures.calibration_curve([0, 1, 1], [0.2, 0.3, 0.9], sample_weight=[2, 1, 2])
-        pd.testing.assert_frame_equal(twice, measures.calibration_curve([0, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.9, 0.9]))
+        pd.testing.assert_frame_equal(
+            twice[columns], measures.calibration_curve([0, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.9, 0.9])[columns]
+        )
+
+    @pytest.mark.parametrize("factor", [0.001, 1, 1000])
+    def test_weights_in_other_units_leave_the_limits_alone(self, factor):
+        plain = measures.calibration_curve([0, 1, 1, 0], [0.2, 0.25, 0.9, 0.95], bins=2)
+        same = measures.calibration_curve([0, 1, 1, 0], [0.2, 0.25, 0.9, 0.95], bins=2, sample_weight=[factor] * 4)
+        pd.testing.assert_frame_equal(same[["low", "high"]], plain[["low", "high"]])
+
+    def test_limits_of_weighted_cases_rest_on_their_effective_number(self):
+        # Weights 1, 1, 2: (1 + 1 + 2)^2 / (1 + 1 + 4) = 8/3 cases, half of which came true; Wilson's centre is then 1/2.
+        found = measures.calibration_curve([1, 1, 0], [0.9, 0.9, 0.9], sample_weight=[1, 1, 2], bins=1)
+        cases, z = 8 / 3, 1.959963984540054
+        half = z * np.sqrt(0.25 / cases + z**2 / (4 * cases**2)) / (1 + z**2 / cases)
+        np.testing.assert_allclose(found[["low", "high"]], [[0.5 - half, 0.5 + half]])
 
     def test_a_higher_level_gives_wider_intervals(self, sample):
         y, score, _ = sample

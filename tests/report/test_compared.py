@@ -57,3 +57,54 @@ def test_splits_of_one_data_set():
 def test_a_report_is_written_of_a_verdict(tmp_path):
     page = write_report(advise(scores(), measure="accuracy"), tmp_path / "x.html")
     assert "<h1>Comparison of learners</h1>" in page.read_text(encoding="utf-8")
+
+
+def test_what_is_left_out_is_said_first():
+    table = scores(4, 10)
+    table.loc[3, "learner1"] = np.nan
+    verdict = advise(table)
+    found = sections_of_verdict(verdict)
+    told = found[0].sentences[0].text
+    assert told.startswith(
+        "On 9 of 10 data sets: set 3 is left out because not every learner has a score there. By the scores "
+    )
+    assert "Over the data sets that are left, learner0 has the best mean score" in told
+    assert subtitle_of_verdict(verdict) == "4 learners, 9 of 10 data sets"
+    check_prose(found, subtitle_of_verdict(verdict), ["set 3"])
+    assert "left out" not in str(sections_of_verdict(advise(scores(4, 10)))[0].sentences[0])
+
+
+def test_learners_and_splits_left_out_are_said():
+    table = scores(3, 10)
+    table.loc[2:8, "learner2"] = np.nan
+    told = sections_of_verdict(advise(table))[0].sentences[0].text
+    assert "For want of scores nothing is said of learner2." in told
+    folds = scores(2, 10).rename(columns={"dataset": "fold"}).assign(fold=range(10))
+    folds.loc[4, "learner0"] = np.nan
+    found = sections_of_verdict(advise(folds, test_fraction=0.1))
+    assert found[0].sentences[0].text.startswith("Of the 10 splits 1 is left out, for not all learners have a value there. ")
+    check_prose(found)
+
+
+def test_one_data_set_that_is_left_is_named():
+    lines = [(name, fold, 0.7 + 0.01 * fold, 0.6 + 0.02 * (fold % 3)) for name in ("iris", "wine") for fold in range(6)]
+    table = pd.DataFrame(lines, columns=["dataset", "fold", "tree", "bayes"])
+    table.loc[table["dataset"] == "wine", "bayes"] = np.nan
+    found = sections_of_verdict(advise(table))
+    assert found[0].sentences[0].text.startswith("On iris alone: wine is left out because not every learner has a score there.")
+    check_prose(found)
+
+
+def test_the_rope_is_named_as_a_comparison_calls_it():
+    told = " ".join(map(str, sections_of_verdict(advise(scores(2)))[0].sentences))
+    assert "region of practical equivalence (--rope, in Python rope=)" in told
+    assert "[verdict]" not in render(sections_of_verdict(advise(scores(2))), "Scores")
+
+
+def test_the_numbers_of_the_verdict_keep_their_side_of_alpha():
+    wins = pd.DataFrame({"A": [0.9, 0.8, 0.9, 0.6, 0.7, 0.8], "B": [0.8, 0.75, 0.7, 0.5, 0.64, 0.6]})
+    verdict = advise(wins, alpha=0.03124999)  # p is 2 / 2**6
+    answer, part, _ = sections_of_verdict(verdict)
+    assert "gives p = 0.03125, above alpha 0.03124999." in answer.sentences[1].text
+    form = part.tables[0].formats["value"]
+    assert float(form.format(0.03125)) > float(form.format(0.03124999))

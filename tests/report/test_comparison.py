@@ -88,6 +88,21 @@ class TestPairs:
     def test_p_values_near_alpha_are_not_rounded_to_it(self):
         assert self.cells()["bayes", "rule"]["p"] == "p = 0.0501"
 
+    @pytest.mark.parametrize(
+        ("p", "alpha", "text"),
+        [
+            (0.05003, 0.05, "p = 0.05003"),
+            (0.04998, 0.05, "p = 0.04998"),
+            (0.05, 0.05, "p = 0.0500"),
+            (0.03125, 0.0312, "p = 0.03125"),
+            (0.03125, 0.03124, "p = 0.03125"),
+            (0.00002, 0.00001, "p = 2e-05"),
+        ],
+    )
+    def test_p_values_keep_their_side_of_the_level_that_was_asked(self, p, alpha, text):
+        chart = comparison.draw_pairs(self.PAIRS.assign(p_adjusted=p), alpha=alpha)
+        assert {row["p"] for row in rows(chart) if "net" in row} == {text}
+
     def test_frames_are_the_pairs_that_differ(self):
         chart = comparison.draw_pairs(self.PAIRS).to_dict()
         frames = [layer for layer in chart["layer"] if layer["mark"].get("filled") is False]

@@ -4,6 +4,8 @@ import pytest
 
 from fairtrial.errors import InputError, UnknownNameError
 from fairtrial.report.draw import draw, figure_names, figure_options
+from fairtrial.study import judge
+from tests.report.judged.cases import two_classes, weighted
 from tests.report.result_cases import cases
 
 CURVES = ["roc", "precision-recall", "cost-curve", "brier-curve", "ks", "gain", "calibration"]
@@ -30,3 +32,16 @@ def test_every_figure_takes_a_title(name):
 
 def test_aliases_are_the_same_figure():
     assert figure_options("pr") == figure_options("precision-recall")
+
+
+@pytest.mark.parametrize("name", ["roc", "precision-recall", "cost-curve", "ks", "calibration"])
+def test_curves_of_a_judgement(name):
+    text = str(draw(judge(two_classes(60), positive="no", resamples=20), name).to_dict())
+    assert "forest" in text
+    assert "tree" in text
+
+
+def test_what_a_judgement_cannot_draw_is_said_in_a_sentence():
+    for table, name in ((two_classes(60), "noise"), (weighted(60), "roc")):
+        with pytest.raises(InputError, match=rf"the figure '{name}' must be of a study's results, or one of roc, prec"):
+            draw(judge(table, resamples=20), name)

@@ -68,6 +68,7 @@ def test_a_data_set_with_a_hole_is_dropped_and_named():
     verdict = advise(frame)
     assert "1 data set with holes left out (set 3)" in verdict.words
     assert verdict.p_value == advise(frame.drop(index="set 3")).p_value
+    assert (verdict.left_out.datasets, verdict.left_out.learners, verdict.left_out.splits) == (("set 3",), (), 0)
     assert "favours that learner" in verdict.words
 
 
@@ -77,6 +78,7 @@ def test_a_learner_with_many_holes_is_dropped_instead():
     verdict = advise(frame)
     assert "1 learner with holes left out (b), which loses fewer scores" in verdict.words
     assert verdict.p_value == advise(frame.drop(columns="b")).p_value
+    assert (verdict.left_out.datasets, verdict.left_out.learners) == ((), ("b",))
 
 
 def test_a_control_is_never_dropped():

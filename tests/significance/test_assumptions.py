@@ -1,8 +1,11 @@
 """Checks of what parametric tests assume, against R."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import shapiro
 
 from fairtrial.significance.assumptions import check_differences, mauchly
 
@@ -46,7 +49,42 @@ def test_what_cannot_be_checked_does_not_hold():
     assert "too few data sets" in few.words(0.05)
     constant = check_differences(np.random.default_rng(0).normal(size=(20, 1)) + np.arange(3))
     assert not constant.hold(0.05)
-    assert "3 of 3 pairs are not normal" in constant.words(0.05)
+    assert constant.words(0.05) == (
+        "The differences of 3 of 3 pairs do not vary, so that they have no test of normality. "
+        "Whether all differences vary alike cannot be checked, for some do not vary at all."
+    )
+
+
+def test_identical_learners_are_left_out_of_the_test_of_normality():
+    values = np.random.default_rng(4).normal(size=(9, 3))
+    found = check_differences(np.column_stack([values, values[:, 0]]))
+    pairs = [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0)]  # all but the first and the fourth, which are the same
+    p = sorted(shapiro(values[:, i] - values[:, j]).pvalue for i, j in pairs)
+    words = found.words(0.05)
+    assert not found.hold(0.05)
+    assert sum(np.isnan(found.normality)) == 1
+    assert np.nanmin(found.normality) == pytest.approx(5 * p[0])
+    assert words.startswith("The differences of 1 of 6 pairs do not vary, so that they have no test of normality. ")
+    assert "the smallest is 0)" not in words
+    assert "too few data sets" not in words
+    assert words.endswith("Whether all differences vary alike cannot be checked, for some do not vary at all.")
+
+
+def test_differences_that_follow_from_others_are_the_reason_and_not_the_number_of_data_sets():
+    values = np.random.default_rng(5).normal(size=(9, 2))
+    words = check_differences(np.column_stack([values, values.mean(axis=1)])).words(0.05)
+    assert words.endswith("cannot be checked, for some follow exactly from others.")
+    few = check_differences(np.random.default_rng(6).normal(size=(4, 6))).words(0.05)
+    assert few.endswith("There are too few data sets to check whether all differences vary alike.")
+
+
+def test_p_values_of_the_checks_show_their_side_of_alpha():
+    values = np.random.default_rng(7).normal(size=(12, 3))
+    found = check_differences(values)
+    for p, told in ((min(found.normality), "the smallest is "), (found.sphericity, "Mauchly's test, p = ")):
+        for alpha in (round(p, 4), p * (1 - 1e-5), p * (1 + 1e-5)):
+            said = float(re.search(re.escape(told) + r"([\d.e-]+\d)", found.words(alpha))[1])
+            assert (said > alpha, said < alpha) == (p > alpha, p < alpha)
 
 
 def test_two_learners_need_no_sphericity():

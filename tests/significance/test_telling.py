@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy import stats
 
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.significance.advise import advise
@@ -15,6 +16,7 @@ from fairtrial.significance.telling import listed, p_text
 def test_lists_and_p_values():
     assert listed([str(i) for i in range(10)]) == "0, 1, 2, 3, 4, 5, 6, 7 and 2 more"
     assert p_text(0.5) == "p = 0.5"
+    assert p_text(0.03125, 0.0312) == "p = 0.03125"
 
 
 def test_what_a_p_value_does_not_mean():
@@ -68,3 +70,44 @@ def test_limits_that_do_not_exist_are_not_printed():
 def test_an_omnibus_test_that_finds_more_than_the_pairs(oracles):
     words = advise(oracles / "demsar_2006_table6_auc.csv").words
     assert "not all equal, but the data do not suffice to say which" in words
+
+
+def near_alpha(above):
+    """Two learners whose paired t test has a p just above or below 0.05: differences of which the mean is moved."""
+    spread = stats.norm.ppf(np.linspace(0.06, 0.94, 15))
+    wanted = stats.t.isf((0.05 + (3e-5 if above else -2e-5)) / 2, 14)
+    d = spread - spread.mean() + wanted * spread.std(ddof=1) / np.sqrt(15)
+    base = np.linspace(0, 1, 15)
+    return pd.DataFrame({"A": base + d, "B": base})
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_a_p_value_near_alpha_does_not_seem_to_lie_on_its_other_side(above):
+    verdict = advise(near_alpha(above), parametric=True)
+    told = "0.05003" if above else "0.04998"
+    assert str(verdict).startswith(f"paired_t: p = {told}\n")
+    assert f", p = {told}, {'above' if above else 'at most'} alpha 0.05: " in verdict.words
+    assert f"The p value of {told} is the chance" in verdict.words
+    assert f"p = {told}" in verdict._repr_html_()
+
+
+def test_the_smallest_p_of_six_data_sets_against_a_level_just_below_it():
+    scores = pd.DataFrame({"A": [0.9, 0.8, 0.9, 0.6, 0.7, 0.8], "B": [0.8, 0.75, 0.7, 0.5, 0.64, 0.6]})
+    words = advise(scores, alpha=0.0312).words
+    assert "p = 0.03125, above alpha 0.0312:" in words  # 2 / 2**6
+    assert "gives p = 0.03125." in words
+    assert "the smallest p that this test can give is 0.03125: no result could have reached alpha 0.0312." in words
+    assert "p = 0.03125, above alpha 0.03124999999:" in advise(scores, alpha=0.03124999999).words
+
+
+def test_pairs_near_alpha_show_their_side(oracles):
+    scores = oracles / "demsar_2006_table6_auc.csv"
+    p = sorted(each[3] for each in advise(scores).comparisons)[0]
+    verdict = advise(scores, alpha=float(f"{p:.3g}"))
+    assert verdict.alpha != p
+    for text in (str(verdict), verdict._repr_html_()):
+        numbers = [float(each) for each in re.findall(r"(?<![\w.])0\.\d+", text)]
+        near = [each for each in numbers if abs(each - p) < 1e-6]
+        assert near
+        assert all((each <= verdict.alpha) == (p <= verdict.alpha) for each in near)
+    assert "(p = " in verdict.posthoc.words or p > verdict.alpha

@@ -27,6 +27,20 @@ def wilson(successes: float, trials: float, level: float) -> Limits:
     return low, high
 
 
+def weighted_wilson(successes: float, total: float, squares: float, level: float) -> Limits:
+    """Wilson's interval of a weighted proportion: the cases count as their effective number (Kish 1965).
+
+    That is the square of the sum of the weights over the sum of their squares, which no common factor changes.
+
+    >>> weighted_wilson(162, 526, 1052, 0.95) == wilson(81, 263, 0.95)  # each of 263 cases with a weight of 2
+    True
+    """
+    if not squares > 0:  # weights so small that their squares are nothing
+        return math.nan, math.nan
+    effective = total / squares * total
+    return wilson(successes / total * effective, effective, level)
+
+
 def clopper_pearson(successes: float, trials: float, level: float) -> Limits:
     """The exact interval of Clopper and Pearson (1934): never too short, often too long.
 

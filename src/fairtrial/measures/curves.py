@@ -20,7 +20,7 @@ from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import hull as hulls
 from fairtrial.kernels.arithmetic import ratio
-from fairtrial.measures.closed_intervals import wilson
+from fairtrial.measures.closed_intervals import weighted_wilson
 from fairtrial.measures.probability import bin_of
 from fairtrial.measures.rows import RankedRows, ScoreRows
 from fairtrial.measures.tally import ScoreTally
@@ -241,8 +241,9 @@ def calibration_curve(
 ) -> pd.DataFrame:
     """Calibration curve or reliability diagram: the mean forecast of each bin and the share that came true.
 
-    `low` and `high` are Wilson's interval of the share at the given level, a weight counting as that many cases. Bins that hold
-    nothing are left out; `strategy` "quantile" puts equally many cases in each.
+    `low` and `high` are Wilson's interval of the share at the given level; weighted cases count as their effective number,
+    the square of the sum of a bin's weights over the sum of their squares. Bins that hold nothing are left out; `strategy`
+    "quantile" puts equally many cases in each.
 
     >>> from fairtrial.measures import calibration_curve
     >>> calibration_curve([0, 0, 1, 1, 1], [0.1, 0.3, 0.4, 0.8, 0.9], bins=2).round(3)
@@ -256,8 +257,8 @@ def calibration_curve(
     _check.one_of("strategy", strategy, ("uniform", "quantile"))
     _check.between("level", level, 0, 1)
     rows = _read(y_true, y_score, positive, labels, sample_weight, probabilities=True)
-    forecast, came_true, weight = _binned(rows, bin_of(rows.scores, bins, strategy, rows.weights), bins)
-    limits = np.array([wilson(*each, level) for each in zip(came_true, weight, strict=True)])
+    forecast, came_true, weight, squares = _binned(rows, bin_of(rows.scores, bins, strategy, rows.weights), bins)
+    limits = np.array([weighted_wilson(*each, level) for each in zip(came_true, weight, squares, strict=True)])
     return pd.DataFrame(
         {
             "mean_forecast": forecast,
@@ -269,10 +270,10 @@ def calibration_curve(
     )
 
 
-def _binned(rows: RankedRows, place: npt.NDArray[np.intp], bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean forecast, weight that came true and weight of each bin that has weight."""
+def _binned(rows: RankedRows, place: npt.NDArray[np.intp], bins: int) -> tuple[FloatArray, ...]:
+    """Mean forecast, weight that came true, weight and sum of squared weights of each bin that has weight."""
     weights = np.ones(len(rows.scores)) if rows.weights is None else rows.weights
-    contributions = (weights * rows.scores, weights * rows.is_positive, weights)
-    forecast, came_true, weight = (np.bincount(place, part, bins).astype(np.float64) for part in contributions)
+    contributions = (weights * rows.scores, weights * rows.is_positive, weights, weights**2)
+    forecast, came_true, weight, squares = (np.bincount(place, part, bins).astype(np.float64) for part in contributions)
     held = weight > 0
-    return forecast[held] / weight[held], came_true[held], weight[held]
+    return forecast[held] / weight[held], came_true[held], weight[held], squares[held]

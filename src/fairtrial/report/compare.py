@@ -50,7 +50,7 @@ def texts(verdict: Verdict) -> dict[str, str]:
         "mean_ranks": verdict.mean_ranks,
         "marks": marks_of(verdict),
         "reference": reference_of(verdict),
-        "note": f"{verdict.choice}, alpha {verdict.alpha:g}",
+        "note": f"{verdict.choice}, alpha {verdict.alpha:.15g}",
     }
     return {
         "scores.csv": scores.to_csv(),
@@ -70,7 +70,7 @@ def figures(verdict: Verdict) -> dict[str, Any]:
             verdict.mean_ranks, verdict.groups, critical_difference=_critical_difference(verdict), control=verdict.control
         ),
         "ranks": comparison.draw_ranks(verdict.ranks(), unit=unit),
-        "pairs": comparison.draw_pairs(verdict.pairs(), order=list(verdict.order), unit=unit),
+        "pairs": comparison.draw_pairs(verdict.pairs(), order=list(verdict.order), unit=unit, alpha=verdict.alpha),
     }
     posterior = verdict.posterior
     if posterior is not None and not np.isnan(posterior.p_first):

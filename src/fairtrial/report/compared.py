@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtrial.report.section import Section
+from fairtrial.report.sections.basis import Basis
 from fairtrial.report.sections.leading import best_of
 from fairtrial.report.sections.naming import in_a_row, measure_words
-from fairtrial.report.sections.verdict import cautions, figures, said
+from fairtrial.report.sections.verdict import belief, cautions, figures, finding, resting_on, said, size_of, sureness
 from fairtrial.report.sections.verdict_tables import Judged, facts_table, further_tables, learners_table
 from fairtrial.study.archive import ConditionFacts
 
@@ -19,14 +20,22 @@ _SCORES = ConditionFacts("clean", 0.0, "scores as they were given", {})
 
 def judged_scores(verdict: Verdict, key: str = "verdict") -> Judged:
     """A verdict on scores as the section of the verdict takes it."""
-    return Judged(_SCORES, key, verdict.table.learners, verdict, where=f"over the {verdict.unit}s")
+    learners = (*verdict.table.learners, *verdict.left_out.learners)
+    return Judged(_SCORES, key, learners, verdict, where=f"over the {verdict.unit}s", basis=_basis(verdict))
+
+
+def _basis(verdict: Verdict) -> Basis:
+    """What holes in the scores left to the verdict."""
+    gone = verdict.left_out
+    sets = {"because not every learner has a score there": list(gone.datasets)} if gone.datasets else {}
+    return Basis(gone.kept_datasets, sets, gone.planned_splits, gone.splits)
 
 
 def verdict_section(verdict: Verdict, key: str = "verdict") -> Section:
     """The verdict in words, figures and tables, with every choice and its reason."""
     judged = judged_scores(verdict, key)
     tables = (facts_table(judged), learners_table(judged), *further_tables(judged))
-    told = said(judged, measure_words(verdict.measure) if verdict.measure else "the scores")
+    told = said(judged, _scores(verdict))
     return Section("verdict", "The verdict", told, figures(judged), tables, cautions(verdict))
 
 
@@ -40,15 +49,25 @@ def sections_of_verdict(verdict: Verdict) -> list[Section]:
     """
     from fairtrial.report.judged.references import references_section, used_by
 
-    verdict_part, judged, words = verdict_section(verdict), judged_scores(verdict), measure_words(verdict.measure or "score")
-    first, *rest = verdict_part.sentences
-    answer = Section("answer", "The answer", (in_a_row([first, best_of(judged, words)]), in_a_row(rest)))
     measures = [verdict.measure] if verdict.measure else []
-    return [answer, verdict_part, references_section(measures, used_by(verdict))]
+    return [_answer(verdict), verdict_section(verdict), references_section(measures, used_by(verdict))]
+
+
+def _answer(verdict: Verdict) -> Section:
+    """On what it rests and who is ahead; then how sure that is, and how large."""
+    judged = judged_scores(verdict)
+    who = [resting_on(judged), finding(judged, _scores(verdict)), best_of(judged, measure_words(verdict.measure or "score"))]
+    sure = [sureness(judged), size_of(judged), *belief(judged)]
+    return Section("answer", "The answer", (in_a_row(who), in_a_row(sure)))
+
+
+def _scores(verdict: Verdict) -> str:
+    return measure_words(verdict.measure) if verdict.measure else "the scores"
 
 
 def subtitle_of_verdict(verdict: Verdict) -> str:
     """What was compared, in one line."""
-    table, unit = verdict.table, verdict.unit
+    table, unit, gone = verdict.table, verdict.unit, verdict.left_out
+    of = f" of {len(gone.kept_datasets) + len(gone.datasets)}" if gone.datasets and unit == "data set" else ""
     measure = f", {measure_words(verdict.measure)}" if verdict.measure else ""
-    return f"{len(table.learners)} learners, {len(table.datasets)} {unit}s{measure}"
+    return f"{len(table.learners)} learners, {len(table.datasets)}{of} {unit}s{measure}"

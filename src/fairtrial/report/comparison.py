@@ -24,11 +24,13 @@ from fairtrial.report.drawing import (
     written,
 )
 from fairtrial.report.posterior import draw_density as draw_density, draw_simplex as draw_simplex
+from fairtrial.significance.p_words import told_p
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MINUS = "\N{MINUS SIGN}"
+_SMALL_P = 0.0001
 _NAMES: dict[str, Any] = {"grid": False, "labelLimit": 320, "labelPadding": 8, "domain": False, "ticks": False}
 
 
@@ -100,14 +102,19 @@ def _bubbles(counts: list[dict[str, Any]], unit: str) -> Any:
 
 
 def draw_pairs(
-    pairs: pd.DataFrame, *, order: Iterable[str] | None = None, unit: str = "data set", title: str = "Differences of pairs"
+    pairs: pd.DataFrame,
+    *,
+    order: Iterable[str] | None = None,
+    unit: str = "data set",
+    title: str = "Differences of pairs",
+    alpha: float = 0.05,
 ) -> Any:
     """A matrix of pairs: the difference, its adjusted p value, and on how many data sets the row won, tied and lost.
 
     `pairs` has the columns first, second, difference (of the scores, first less second), rank_difference, p_adjusted,
     different, wins, ties and losses. `order` names the learners, the best first; by default it follows from the differences of
     ranks. The row is the learner that comes first in it; against a control, it is the control. Pairs that are `different` are
-    framed.
+    framed; `alpha` is the level by which they are, so that no p value is rounded to its other side.
 
     >>> import pandas as pd
     >>> pair = {"first": ["tree"], "second": ["rule"], "difference": [0.2], "rank_difference": [-1.0], "p_adjusted": [0.01]}
@@ -120,7 +127,7 @@ def draw_pairs(
 
     frame = with_columns("pairs", frame_of(pairs), _PAIR_COLUMNS)
     names = _order(frame) if order is None else [str(name) for name in order]
-    cells = _cells(frame, names)
+    cells = _cells(frame, names, alpha)
     rows, columns = ([name for name in names if name in {cell[side] for cell in cells}] for side in ("row", "column"))
     long = max(map(len, columns)) > 12
     width, height = (92, 64) if len(columns) <= 12 else (76, 56)
@@ -176,7 +183,7 @@ def _order(pairs: pd.DataFrame) -> list[str]:
     return sorted(means, key=means.__getitem__)
 
 
-def _cells(pairs: pd.DataFrame, names: list[str]) -> list[dict[str, Any]]:
+def _cells(pairs: pd.DataFrame, names: list[str], alpha: float) -> list[dict[str, Any]]:
     """A cell for each pair, turned so that the row is the better learner, or the control."""
     cells = []
     form = _form_of(pairs["difference"])
@@ -194,7 +201,7 @@ def _cells(pairs: pd.DataFrame, names: list[str]) -> list[dict[str, Any]]:
                 "row": second if turned else first,
                 "column": first if turned else second,
                 "difference": _signed(_negated(pair["difference"], turned), form),
-                "p": _p_words(pair["p_adjusted"]),
+                "p": _p_words(pair["p_adjusted"], alpha),
                 "record": f"{wins:.0f} / {pair['ties']:.0f} / {losses:.0f}",
                 "net": (wins - losses) / n if n else 0.0,
                 "different": bool(pair["different"]),
@@ -222,9 +229,14 @@ def _signed(value: float | None, form: str) -> str:
     return told.replace("-", MINUS) if float(told) else told[1:]
 
 
-def _p_words(p: float | None) -> str:
-    """Four decimals where it matters, so that 0.0499 and 0.0501 are not both 0.050."""
-    return "p undefined" if p is None else "p < 0.0001" if p < 0.0001 else f"p = {p:.{3 if p >= 0.0995 else 4}f}"
+def _p_words(p: float | None, alpha: float) -> str:
+    """Four decimals where it matters, so that 0.0499 and 0.0501 are not both 0.050; more where these hide the side of alpha."""
+    if p is None:
+        return "p undefined"
+    if p < _SMALL_P:
+        return f"p < {_SMALL_P:g}" if alpha >= _SMALL_P else told_p(p, alpha, digits=3)
+    text = f"{p:.{3 if p >= 0.0995 else 4}f}"
+    return f"p = {text}" if np.sign(float(text) - alpha) == np.sign(p - alpha) else told_p(p, alpha, digits=3)
 
 
 def _line(cells: list[dict[str, Any]], field: str, dy: float, size: float, x: Any, y: Any) -> Any:

@@ -11,10 +11,11 @@ from fairtrial._registry import Registry, did_you_mean
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
-    from fairtrial.study import Results
+    from fairtrial.study import Judgement, Results
 
 Draws = Callable[..., Any]
 _FAMILIES = ("drawn_curves", "drawn_verdicts", "drawn_conditions", "drawn_splits")
+OF_JUDGEMENTS = ("roc", "precision-recall", "cost-curve", "ks", "calibration")
 figures: Registry[Draws] = Registry("figure", group="fairtrial.figures")
 
 
@@ -28,11 +29,11 @@ def figure(*names: str) -> Callable[[Draws], Draws]:
     return register
 
 
-def draw(results: Results, name: str, **options: Any) -> Any:
+def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
     """A figure of a study's results by its name, as an altair chart: show it in a notebook, or `save(chart, "roc.pdf")`.
 
     `figure_names()` lists the names. Options are the figure's own (`figure_options(name)`): dataset, condition, level, learner,
-    measure, positive and so on; every figure takes `title`.
+    measure, positive and so on; every figure takes `title`. A judgement that holds its predictions without weights has the curves.
 
     >>> draw(None, "rok")
     Traceback (most recent call last):
@@ -48,10 +49,27 @@ def draw(results: Results, name: str, **options: Any) -> Any:
         if option not in allowed:
             raise InputError(f"the figure {name!r} has no option {option!r}: {did_you_mean(option, allowed)}")
     title = options.pop("title", None)
-    chart = function(results, **options)
+    found, own = _of_judgement(results, name, allowed)
+    chart = function(found, **{**own, **options})
     if title is not None:
         chart.title.text = str(title)
     return chart
+
+
+def _of_judgement(results: Any, name: str, allowed: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
+    """The predictions of a judgement as results, with its positive class; results stay as they are."""
+    from fairtrial.study import Judgement, Results
+
+    if not isinstance(results, Judgement):
+        return results, {}
+    if name not in OF_JUDGEMENTS or results.predictions is None or results.roles.get("weight"):
+        raise InputError(
+            f"the figure {name!r} must be of a study's results, or one of {', '.join(OF_JUDGEMENTS)} of a judgement that holds "
+            "its predictions, without weights: write_report draws what there is of others"
+        )
+    named = {label for label, _ in results.positives.classes.values()}
+    own = {"positive": named.pop()} if len(named) == 1 and results.positives.given and "positive" in allowed else {}
+    return Results(results.archive), own
 
 
 def figure_names() -> tuple[str, ...]:

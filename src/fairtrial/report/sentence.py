@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isinf, isnan
 from typing import Any
 
 from fairtrial.errors import InputError
+from fairtrial.significance.p_words import p_form as p_form
 
 SMALL_P = 0.001
 """Smaller p values are not told from each other in a sentence; the tables have them."""
-_MOST_DIGITS = 17
 
 
 @dataclass(frozen=True)
@@ -66,22 +65,6 @@ def written(value: Any, form: str = "{:.3f}") -> str:
         return "undefined" if isnan(value) else "infinite" if value > 0 else "minus infinite"
     text = form.format(value)
     return text if any(sign in "123456789" for sign in text.partition("e")[0]) else text.replace("-", "", 1)
-
-
-def p_form(values: Iterable[float], alpha: float, digits: int = 2) -> str:
-    """The format of p values that stand beside a level: with so many digits that none seems to lie on its other side.
-
-    >>> p_form([0.0123], 0.05), p_form([0.0496], 0.05), p_form([0.0123, 0.05000004], 0.05)
-    ('{:.2g}', '{:.3g}', '{:.7g}')
-    """
-    near = [value for value in map(float, values) if value != alpha and not isnan(value)]
-    while digits < _MOST_DIGITS and any(_crosses(float(f"{value:.{digits}g}"), value, alpha) for value in near):
-        digits += 1
-    return f"{{:.{digits}g}}"
-
-
-def _crosses(shown_as: float, value: float, alpha: float) -> bool:
-    return shown_as == alpha or (shown_as < alpha) != (value < alpha)
 
 
 def p_shown(

@@ -18,7 +18,7 @@ from fairtrial.significance.reading import read_scores
 from fairtrial.significance.scores import Design, Scores, counted
 from fairtrial.significance.table import Better, ScoreTable
 from fairtrial.significance.telling import listed, tell
-from fairtrial.significance.verdict import Step, Verdict as Verdict
+from fairtrial.significance.verdict import LeftOut, Step, Verdict as Verdict
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -101,6 +101,7 @@ def advise(
         unit,
         judged.posthoc,
         judged.posterior,
+        _left_out(read, used),
     )
     return replace(verdict, findings=tell(verdict, judged.notes))
 
@@ -167,6 +168,18 @@ def _less_loss(holes: Any, scores: Scores, control: str | None) -> tuple[Scores,
     gone = [str(name) for name in learners[bad_columns]]
     why = ", which loses fewer scores than leaving out data sets" if can_rows else ""
     return scores.without(learners=gone), f"{counted(len(gone), 'learner')} with holes left out ({listed(gone)}){why}"
+
+
+def _left_out(read: Scores, used: Scores) -> LeftOut:
+    kept = used.design.datasets
+    planned = sum(dataset in kept for dataset, _, _ in read.splits)
+    return LeftOut(
+        tuple(name for name in read.design.datasets if name not in kept),
+        tuple(name for name in read.learners if name not in used.learners),
+        planned - len(used.splits),
+        kept,
+        planned,
+    )
 
 
 def _splits_of(scores: Scores, dataset: str) -> int:

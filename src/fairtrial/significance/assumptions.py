@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray
 from fairtrial.significance.adjust import adjust
+from fairtrial.significance.p_words import p_form, told_p
 from fairtrial.significance.scores import counted
 from fairtrial.significance.table import quiet
 
@@ -19,11 +20,14 @@ _FEWEST, _MOST = 3, 5000
 class Assumptions:
     """p values of Shapiro and Wilk's test for each pair, adjusted by Holm, and of Mauchly's test, which is 1 for two learners.
 
-    They are NaN where they cannot be computed, which counts against the assumption.
+    They are NaN where they cannot be computed, which counts against the assumption: `still` is the number of pairs whose
+    differences do not vary and have no such p, `enough` whether there are data sets enough for Mauchly's test.
     """
 
     normality: tuple[float, ...]
     sphericity: float
+    still: int = 0
+    enough: bool = True
 
     def hold(self, alpha: float) -> bool:
         """Whether nothing speaks against both."""
@@ -31,21 +35,40 @@ class Assumptions:
 
     def words(self, alpha: float) -> str:
         """What the checks say."""
-        least, pairs = float(np.min(self.normality)), len(self.normality)
-        if np.isnan(least):
+        told = [self._still_words(), self._normal_words(alpha)]
+        if len(self.normality) > 1:
+            told.append(self._spread_words(alpha))
+        return " ".join(each for each in told if each)
+
+    def _still_words(self) -> str:
+        if not self.still:
+            return ""
+        pairs = counted(len(self.normality), "pair")
+        return f"The differences of {self.still} of {pairs} do not vary, so that they have no test of normality."
+
+    def _normal_words(self, alpha: float) -> str:
+        """Of the pairs whose differences vary."""
+        known, varying = [p for p in self.normality if not np.isnan(p)], len(self.normality) - self.still
+        if not varying:
+            return ""
+        if not known:
             return "There are too few data sets to check whether the differences are normal."
-        what = f"Shapiro and Wilk's test of the differences, p adjusted by Holm: the smallest is {least:.3g}"
-        if least <= alpha:
-            not_normal = sum(p <= alpha for p in self.normality)
-            told = f"The differences of {not_normal} of {counted(pairs, 'pair')} are not normal ({what})."
-        else:
-            told = f"Nothing speaks against normal differences ({what})."
-        if pairs == 1:
-            return told
-        if np.isnan(self.sphericity):
-            return f"{told} There are too few data sets to check whether all differences vary alike."
+        smallest = p_form([min(known)], alpha, 3).format(min(known))
+        what = f"Shapiro and Wilk's test of the differences, p adjusted by Holm: the smallest is {smallest}"
+        not_normal = sum(p <= alpha for p in known)
+        if not_normal:
+            of = f"the other {varying}" if self.still else counted(varying, "pair")
+            return f"The differences of {not_normal} of {of} are not normal ({what})."
+        return f"Nothing speaks against normal differences{' of the others' if self.still else ''} ({what})."
+
+    def _spread_words(self, alpha: float) -> str:
+        if not self.enough:
+            return "There are too few data sets to check whether all differences vary alike."
+        if self.still or np.isnan(self.sphericity):
+            why = "some do not vary at all" if self.still else "some follow exactly from others"
+            return f"Whether all differences vary alike cannot be checked, for {why}."
         spread = "do not all vary alike" if self.sphericity <= alpha else "may all vary alike"
-        return f"{told} The differences {spread} (Mauchly's test, p = {self.sphericity:.3g})."
+        return f"The differences {spread} (Mauchly's test, {told_p(self.sphericity, alpha, digits=3)})."
 
 
 def check_differences(values: FloatArray) -> Assumptions:
@@ -58,21 +81,25 @@ def check_differences(values: FloatArray) -> Assumptions:
     n, k = values.shape
     first, second = np.array(list(combinations(range(k), 2))).T
     d = quiet((values[:, first] - values[:, second]).T, np.abs(values).max(axis=1))
-    p = _shapiro(d) if n >= _FEWEST else np.full(len(d), np.nan)
-    adjusted = p if np.isnan(p).any() else adjust(p, "holm")
-    return Assumptions(tuple(adjusted.tolist()), mauchly(values))
+    varying = np.ptp(d, axis=1) > 0
+    p = np.full(len(d), np.nan)
+    if n >= _FEWEST and varying.any():
+        p[varying] = adjust(_shapiro(d[varying]), "holm")
+    return Assumptions(tuple(p.tolist()), mauchly(values), int((~varying).sum()), _box_factor(n, k) > 0)
 
 
 def _shapiro(d: FloatArray) -> FloatArray:
-    """p value of each row; 0 for rows that do not vary, which no normal variable does."""
+    """p value of each row, which must vary."""
     from scipy.stats import shapiro
 
-    varying = np.ptp(d, axis=1) > 0
-    p = np.zeros(len(d))
-    if varying.any():
-        # Shapiro and Wilk's coefficients are known up to 5,000 cases.
-        p[varying] = shapiro(d[varying][:, :: -(-d.shape[1] // _MOST)], axis=1).pvalue
-    return p
+    # Shapiro and Wilk's coefficients are known up to 5,000 cases.
+    return np.asarray(shapiro(d[:, :: -(-d.shape[1] // _MOST)], axis=1).pvalue)
+
+
+def _box_factor(n: int, k: int) -> float:
+    """Box's factor of Mauchly's statistic; 0 where n cases are too few for k learners."""
+    m, df = k - 1, n - 1
+    return max(0.0, 1 - (2 * m * m + m + 2) / (6 * m * df)) if df >= m else 0.0
 
 
 def mauchly(values: FloatArray) -> float:
@@ -92,14 +119,12 @@ def mauchly(values: FloatArray) -> float:
     contrasts = np.linalg.qr(np.column_stack([np.ones(k), np.eye(k)[:, :m]]))[0][:, 1:]
     spread = np.atleast_2d(np.cov(values @ contrasts, rowvar=False))
     size = float(np.trace(spread)) / m
-    sign, log_det = np.linalg.slogdet(spread / size) if size > 0 and df >= m else (0.0, 0.0)
+    rho = _box_factor(n, k)
+    sign, log_det = np.linalg.slogdet(spread / size) if size > 0 and rho > 0 else (0.0, 0.0)
     # A determinant at the edge of float noise is zero: some differences do not vary at all.
     if sign <= 0 or log_det < m * np.log(1e-13):
         return float("nan")
-    rho = 1 - (2 * m * m + m + 2) / (6 * m * df)
     second = (m + 2) * (m - 1) * (m - 2) * (2 * m**3 + 6 * m * m + 3 * m + 2) / (288 * (df * m * rho) ** 2)
     z, f = -df * rho * log_det, m * (m + 1) / 2 - 1
-    if rho <= 0:
-        return float("nan")
     p, p_next = float(chdtrc(f, max(z, 0.0))), float(chdtrc(f + 4, max(z, 0.0)))
     return float(np.clip(p + second * (p_next - p), 0.0, 1.0))

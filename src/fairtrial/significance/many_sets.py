@@ -22,6 +22,7 @@ from fairtrial.significance.judging import (
     unused_rope,
 )
 from fairtrial.significance.omnibus import anova, iman_davenport
+from fairtrial.significance.p_words import p_form, told_p
 from fairtrial.significance.posthoc import Omnibus, posthoc
 from fairtrial.significance.resampled import paired_t
 from fairtrial.significance.scores import counted
@@ -57,7 +58,7 @@ def _two_learners(table: ScoreTable, wishes: Wishes) -> Judged:
             f"Wilcoxon's signed-rank test compares 2 learners on {n} data sets: it needs no normality, and if the learners are "
             "equally good the differences are symmetric, which is all that it assumes."
         )
-        notes += [_sign_note(a, b), _reach_note(outcome.n, wishes.alpha)]
+        notes += [_sign_note(a, b, wishes.alpha), _reach_note(outcome.n, wishes.alpha)]
     posterior, bayes = None, []
     if wishes.rope is not None:
         posterior = bayes_signed_rank(a, b, rope=wishes.rope, better=wishes.better)
@@ -67,10 +68,10 @@ def _two_learners(table: ScoreTable, wishes: Wishes) -> Judged:
     return Judged(outcome.test, outcome.p_value, outcome, steps, None, posterior, tuple(note for note in notes if note))
 
 
-def _sign_note(a: FloatArray, b: FloatArray) -> str:
+def _sign_note(a: FloatArray, b: FloatArray, alpha: float) -> str:
     """What the sign test says, and whether the differences are so asymmetric that it matters."""
     found = sign_test(a, b)
-    told = f"The sign test, which asks only who wins more often, gives p = {found.p_value:.3g}."
+    told = f"The sign test, which asks only who wins more often, gives {told_p(found.p_value, alpha, digits=3)}."
     skew = _skewness(differences(a, b))
     if abs(skew) <= _SKEWED:
         return told
@@ -92,8 +93,9 @@ def _reach_note(n: int, alpha: float) -> str:
     if least <= alpha:
         return ""
     return (
-        f"With {counted(n, 'data set')} on which the learners differ, the smallest p that this test can give is {least:.3g}: "
-        f"no result could have reached alpha {alpha:g}. More data sets are needed."
+        f"With {counted(n, 'data set')} on which the learners differ, the smallest p that this test can give is "
+        f"{p_form([least], alpha, 3).format(least)}: no result could have reached alpha {alpha:.15g}. "
+        "More data sets are needed."
     )
 
 

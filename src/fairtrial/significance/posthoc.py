@@ -17,6 +17,7 @@ from fairtrial.errors import InputError
 from fairtrial.significance.adjust import METHODS as ADJUSTMENTS, adjust
 from fairtrial.significance.bergmann import bergmann
 from fairtrial.significance.omnibus import aligned_placings, friedman_placings, quade_placings, sums_of_squares
+from fairtrial.significance.p_words import told_p
 from fairtrial.significance.shaffer import shaffer
 from fairtrial.significance.table import Better, ScoreTable, read_table
 
@@ -101,7 +102,8 @@ class PostHoc:
         """The findings in plain words."""
         place = {name: i for i, name in enumerate(self.order)}
         apart = [
-            " is better than ".join(sorted((each.first, each.second), key=place.__getitem__)) + f" (p = {each.p_adjusted:.3g})"
+            " is better than ".join(sorted((each.first, each.second), key=place.__getitem__))
+            + f" ({told_p(each.p_adjusted, self.alpha, digits=3)})"
             for each in self.comparisons
             if each.p_adjusted <= self.alpha
         ]
@@ -110,7 +112,7 @@ class PostHoc:
         rest = len(self.comparisons) - len(apart)
         left = f" {rest} of {len(self.comparisons)} comparisons are left open, which does not show equality." if rest else ""
         sets = f"{self.n} data set{'s' if self.n != 1 else ''}"
-        return f"{self.method} after {self.omnibus}, {versus}, alpha {self.alpha:g}, {sets}: {found}.{left}"
+        return f"{self.method} after {self.omnibus}, {versus}, alpha {self.alpha:.15g}, {sets}: {found}.{left}"
 
     def __str__(self) -> str:
         return f"{self.words}\n{self.frame().to_string(index=False, float_format='{:.4g}'.format)}"

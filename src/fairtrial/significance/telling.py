@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtrial.significance.p_words import p_form, told_p
 from fairtrial.significance.scores import counted
 
 if TYPE_CHECKING:
@@ -41,21 +42,21 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."
 
 
-def p_text(p: float) -> str:
-    """A p value as it is printed.
+def p_text(p: float, alpha: float = 0.05) -> str:
+    """A p value as it is printed beside its level.
 
-    >>> p_text(0.01982), p_text(float("nan"))
-    ('p = 0.0198', 'p is undefined')
+    >>> p_text(0.01982), p_text(0.05003), p_text(float("nan"))
+    ('p = 0.0198', 'p = 0.05003', 'p is undefined')
     """
-    return "p is undefined" if np.isnan(p) else f"p = {p:.3g}"
+    return told_p(p, alpha, digits=3)
 
 
 def _result(verdict: Verdict) -> str:
     p, alpha = verdict.p_value, verdict.alpha
-    head = f"Result: {_test(verdict)}, statistic {verdict.outcome.statistic:.4g}, {p_text(p)}"
+    head = f"Result: {_test(verdict)}, statistic {verdict.outcome.statistic:.4g}, {p_text(p, alpha)}"
     if np.isnan(p):
         return f"{head}: the differences do not vary, which leaves nothing to judge by."
-    above = f"above alpha {alpha:g}" if p > alpha else f"at most alpha {alpha:g}"
+    above = f"{'above' if p > alpha else 'at most'} alpha {alpha:.15g}"
     if verdict.posthoc is not None:
         said = "nothing shows that any learner differs from the others" if p > alpha else "not all learners are equally good"
         return f"{head}, {above}: {said}."
@@ -108,7 +109,7 @@ def _told_apart(verdict: Verdict) -> str:
     for first, second, _, p in sorted(verdict.comparisons, key=lambda each: (np.isnan(each[3]), each[3])):
         if p <= verdict.alpha:
             best, other = verdict.in_order(first, second)
-            apart.append(f"{best} from {other} ({p_text(p)})")
+            apart.append(f"{best} from {other} ({p_text(p, verdict.alpha)})")
         else:
             rest += 1
     total = counted(len(verdict.comparisons), "comparison")
@@ -148,8 +149,9 @@ def _belief(verdict: Verdict) -> str:
 def _meaning(verdict: Verdict) -> str:
     if np.isnan(verdict.p_value):
         return ""
+    p = p_form([verdict.p_value], verdict.alpha, 3).format(verdict.p_value)
     equal = "the learners were equally good" if verdict.posthoc is not None else "both learners were equally good"
     return (
-        f"The p value of {verdict.p_value:.3g} is the chance of results at least this uneven if {equal}. It is not the chance "
+        f"The p value of {p} is the chance of results at least this uneven if {equal}. It is not the chance "
         "that they are equally good, it does not measure how large a difference is, and a large p value does not show equality."
     )

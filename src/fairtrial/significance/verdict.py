@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial._check import FloatArray
 from fairtrial.significance.bayes import Posterior
 from fairtrial.significance.outcome import Outcome
+from fairtrial.significance.p_words import p_form, told_p
 from fairtrial.significance.posthoc import PostHoc
 from fairtrial.significance.table import Better, ScoreTable, quiet, ranked
 
@@ -24,13 +25,24 @@ Step = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """What was left out for want of scores: data sets, learners, and how many splits of the data sets that were kept."""
+
+    datasets: tuple[str, ...] = ()
+    learners: tuple[str, ...] = ()
+    splits: int = 0
+    kept_datasets: tuple[str, ...] = ()
+    planned_splits: int = 0
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What `advise` found, and why it looked there.
 
     `choice` names the test and the post-hoc procedure as this package does; `steps` are (question, answer, reason);
     `outcome` is that of the main test, `posthoc` all comparisons of three learners or more, `posterior` the Bayesian
     counterpart for two learners where a rope was given. `table` holds the scores that were used: a row for each data set, or,
-    where there is only one, for each split of it (`unit` says which).
+    where there is only one, for each split of it (`unit` says which); `left_out` says what was read but not used.
     """
 
     choice: str
@@ -46,6 +58,7 @@ class Verdict:
     unit: str = "data set"
     posthoc: PostHoc | None = None
     posterior: Posterior | None = None
+    left_out: LeftOut = LeftOut()
 
     @property
     def words(self) -> str:
@@ -159,17 +172,31 @@ class Verdict:
         )
 
     def __str__(self) -> str:
-        parts = [f"{self.choice}: p = {self.p_value:.3g}", self.words]
+        parts = [self._headline, self.words]
         parts.append(self.frame().to_string(index=False, float_format="{:.4g}".format, na_rep=""))
         if self.posthoc is not None:
-            parts.append(self.pairs().to_string(index=False, float_format="{:.3g}".format))
+            pairs = self.pairs()
+            parts.append(pairs.to_string(index=False, float_format="{:.3g}".format, formatters=self._p_formats(pairs)))
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
         told = "".join(f"<li>{escape(line)}</li>" for line in self.words.splitlines())
-        frames = [self.frame(), self.pairs()] if self.posthoc is not None else [self.frame()]
-        tables = "".join(frame.to_html(index=False, escape=True, na_rep="", float_format="{:.4g}".format) for frame in frames)
-        return f"<p><b>{escape(self.choice)}: p = {self.p_value:.3g}</b></p><ul>{told}</ul>{tables}"
+        looks: dict[str, Any] = {"index": False, "escape": True, "na_rep": "", "float_format": "{:.4g}".format}
+        tables = self.frame().to_html(**looks)
+        if self.posthoc is not None:
+            pairs = self.pairs()
+            tables += pairs.to_html(**looks, formatters=self._p_formats(pairs))
+        return f"<p><b>{escape(self._headline)}</b></p><ul>{told}</ul>{tables}"
+
+    @property
+    def _headline(self) -> str:
+        return f"{self.choice}: {told_p(self.p_value, self.alpha, digits=3)}"
+
+    def _p_formats(self, pairs: pd.DataFrame) -> dict[Any, Callable[[Any], str]]:
+        """How the p values of the comparisons are written: none seems to lie on the other side of alpha."""
+        names = ["p_raw", "p_adjusted"]
+        form = p_form(pairs[names].to_numpy(dtype=np.float64).ravel(), self.alpha, 3)
+        return dict.fromkeys(names, lambda p: "" if np.isnan(p) else form.format(p))
 
 
 def _balance(gains: FloatArray) -> float:

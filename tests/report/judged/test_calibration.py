@@ -57,6 +57,11 @@ def test_models_without_probabilities():
     assert text_of(found).startswith("The forecasts of forest lie ")
 
 
+def test_what_limits_of_weighted_rows_rest_on_is_said():
+    assert "effective number" in sections("weighted")["calibration"].tables[1].note
+    assert "effective number" not in sections("many sets")["calibration"].tables[1].note
+
+
 def test_noise_is_not_a_side_and_the_model_that_is_off_most_is_named():
     """Of 100 rows 50 came true: Wilson's interval reaches from 0.404 to 0.596, so that 0.51 says nothing and 0.7 does."""
     truth = np.array([0, 1] * 50)

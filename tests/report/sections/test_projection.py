@@ -9,7 +9,7 @@ from fairtrial.report.confusion_tables import confusion_tables
 from fairtrial.report.places import main_condition
 from fairtrial.report.sections.projection import section
 from tests.report.prose import check_prose
-from tests.report.result_cases import cases, few_learners
+from tests.report.result_cases import cases, few_learners, skilled_results
 
 
 @pytest.mark.parametrize("name", sorted(cases()))
@@ -49,3 +49,39 @@ def test_efficiency_comes_with_measures_of_both_directions():
     full = [name for name in frame.index if frame.loc[name, "efficiency"] > 1 - 1e-9]
     assert all(name in found.sentences[-1].text for name in full)
     assert len(section(few_learners(["bayes", "tree"])).tables) == 2
+
+
+MEANS = {  # of a study in which the learner on the frontier is the best by none of the outputs
+    "accuracy": {"nb": 0.950000, "tree": 0.943333, "chi": 0.943333},
+    "auc": {"nb": 0.994987, "tree": 0.957423, "chi": 0.987205},
+    "brier": {"nb": 0.074004, "tree": 0.120000, "chi": 0.071685},
+}
+
+
+def with_values(monkeypatch, tables):
+    """Results whose tables of data sets by learners are these."""
+    results = skilled_results(dict.fromkeys(("nb", "tree", "chi"), 0.8), 4, declaration={"measures": list(MEANS)})
+    monkeypatch.setattr(type(results), "wide", lambda _, measure, *__: tables[measure])
+    return results
+
+
+def test_a_learner_below_the_frontier_may_be_best_by_single_measures(monkeypatch):
+    tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
+    found = section(with_values(monkeypatch, tables))
+    told = found.sentences[-1].text
+    assert told == (
+        "chi alone stands on the frontier of outputs over inputs; the others lie below it. "
+        "By single measures it can be otherwise: nb has the best accuracy and auc."
+    )
+    check_prose([found])
+    assert "Means over" not in found.tables[-1].note
+
+
+def test_the_data_sets_of_the_efficiency_are_counted(monkeypatch):
+    tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
+    tables["auc"].loc["set1", "chi"] = np.nan
+    tables["brier"].loc["set2", "tree"] = np.inf
+    found = section(with_values(monkeypatch, tables))
+    assert found.tables[-2].frame["number"].tolist() == [2, 4]
+    assert " Means over 2 of 4 data sets: on the others not every learner has a finite value" in found.tables[-1].note
+    check_prose([found])

@@ -41,10 +41,21 @@ def test_infinite_values_are_called_so_and_colours_tell_best_and_worst_apart():
     results = cases()["several"]
     endless = [name for name in results.wide("log_loss") if np.isinf(results.wide("log_loss")[name]).all()]
     told = ranks.infinite_for(results, ["log_loss", "accuracy"])
-    assert told == ({"log_loss": endless} if endless else {})
+    assert set(told) <= {"log_loss"}
+    assert all(name in told["log_loss"] for name in endless)
     shade = made(ranks, "several").figures[0].chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["range"]
     red, blue = (int(shade[0][i : i + 2], 16) - int(shade[-1][i : i + 2], 16) for i in (1, 5))
     assert red < -60 < 60 < blue
+
+
+def test_undefined_is_not_called_infinite(monkeypatch):
+    inf, nan = np.inf, np.nan
+    columns = {"tree": [inf, inf, inf], "chi": [inf, nan, nan], "bayes": [0.4, inf, nan], "ridge": [nan, nan, nan]}
+    table = pd.DataFrame(columns, index=["iris", "wine", "glass"])
+    results = cases()["several"]
+    monkeypatch.setattr(type(results), "wide", lambda *_: table)
+    told = ranks.infinite_for(results, ["log_loss"])["log_loss"]
+    assert told == "infinite for tree on every data set; infinite for chi on iris and undefined on wine and glass"
 
 
 def test_one_who_is_first_by_all_is_said_to_be():

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_1samp
 
-from fairtrial.reproduce.dobscv.biases import biases, interval_of, pooled
+from fairtrial.reproduce.dobscv.biases import biases, pooled
 from fairtrial.reproduce.dobscv.trials import SCV
 from fairtrial.reproduce.dobscv.truth import COLUMNS, SPLITTERS
 
@@ -50,5 +51,24 @@ def test_learners_on_one_sample_do_not_make_the_interval_narrower(lines):
     assert both.loc[SCV, "bias_high"] == pytest.approx(one.loc[SCV, "bias_high"])
 
 
-def test_the_interval_is_students():
-    assert interval_of(pd.Series([1.0, 2.0, 3.0])) == pytest.approx((2.0, 2 - 2.484138, 2 + 2.484138), abs=1e-5)  # R: t.test
+def test_the_excess_is_that_over_samples(lines):
+    found = pooled(lines).set_index("scheme").loc["k-fold"]
+    error = lines.query("learner == 'SMO' and scheme == 'SCV'").set_index(["population", "replicate"])["estimate"] - 0.8
+    excess = ((error + 0.05) ** 2 - error**2).unstack("population")
+    twin = ttest_1samp((excess["a"] + excess["b"]) / 2, 0).confidence_interval()
+    assert found["excess"] == pytest.approx(excess.mean().mean())
+    assert (found["excess_low"], found["excess_high"]) == pytest.approx((twin.low, twin.high))
+
+
+def test_two_samples_tell_next_to_nothing(lines):
+    found = pooled(lines[lines["replicate"] < 2]).set_index("scheme").loc[SCV]
+    ends = lines.query("learner == 'SMO' and scheme == 'SCV' and replicate < 2").groupby("replicate")["estimate"].mean()
+    half = 12.7062 * abs(ends[0] - ends[1]) / 2  # Student's t with one degree of freedom
+    assert found["bias_high"] - found["bias"] == pytest.approx(half, rel=1e-4)
+
+
+def test_problems_count_alike_and_lie_beside_each_other(lines):
+    shifted = lines.assign(estimate=lines["estimate"] + 0.1 * (lines["population"] == "b"))
+    before, after = (pooled(each).set_index("scheme").loc[SCV] for each in (lines, shifted))
+    assert after["bias"] - before["bias"] == pytest.approx(0.05)
+    assert after["bias_high"] - after["bias"] == pytest.approx(before["bias_high"] - before["bias"])

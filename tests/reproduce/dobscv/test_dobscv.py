@@ -11,8 +11,9 @@ def test_smoke_without_any_set(tmp_path, monkeypatch):
     found = run(Request("smoke", tmp_path, jobs=1, progress=False))
     assert "simulated sets" in found.words[0]
     assert found.left_out["Glass1"] == "not here"
-    assert {"table-3-auc", "table-4", "table-5", "known-truth"} <= {table.name for table in found.tables}
-    assert len(found.claims) == 14
+    assert {"table-3-auc", "table-4", "table-5", "effects", "known-truth"} <= {table.name for table in found.tables}
+    assert len(found.claims) == 16
+    assert {claim.holds for claim in found.claims} == {None}  # two sets and two samples tell nothing
     assert len(found.figures) == 3
     means = found.table("table-3-auc")
     assert means["ours"].between(0.4, 1).all()

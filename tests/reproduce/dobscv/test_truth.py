@@ -36,6 +36,23 @@ def test_a_replicate_depends_on_its_numbers_alone(monkeypatch):
     assert (first.groupby(["learner", "measure"])["truth"].nunique() == 1).all()
 
 
+def test_another_version_is_not_taken_for_ours(tmp_path, monkeypatch):
+    asked = []
+
+    def one(name, replicate, _seed):
+        asked.append(replicate)
+        return [(name, replicate, "C4.5", "SCV", "AUC", 0.5, 0.5, 0.5)]
+
+    monkeypatch.setattr(truth, "one_replicate", one)
+    request = Request("smoke", tmp_path)
+    replicates(request, {"a rare cloud": 2})
+    assert [path.name for path in (tmp_path / "truth").iterdir()] == ["a-rare-cloud-0-2-seed-1.csv"]  # as files of version 1
+    monkeypatch.setattr(truth, "_VERSION", truth._VERSION + 1)
+    replicates(request, {"a rare cloud": 2})
+    assert asked == [0, 1, 0, 1]
+    assert (tmp_path / "truth" / "a-rare-cloud-0-2-seed-1-version-2.csv").exists()
+
+
 def test_what_is_kept_is_not_done_again(tmp_path, monkeypatch):
     asked = []
 

@@ -1,7 +1,16 @@
 import pytest
 
-from fairtrial.reproduce.drift.claims import averages_follow, best_choice, claims, drop, lines_follow, simpler, told_apart
-from fairtrial.reproduce.drift.hypotheses import Interval
+from fairtrial.reproduce.drift.claims import (
+    averages_follow,
+    best_choice,
+    claims,
+    drop,
+    lines_follow,
+    not_more,
+    simpler,
+    told_apart,
+)
+from fairtrial.reproduce.interval import Interval
 from tests.reproduce.drift.conftest import LOST, findings
 
 
@@ -25,6 +34,20 @@ def test_table_three_as_the_tutorial_has_it():
     as_printed = findings({"1R": 0.06, "Decision Tree": 0.03, "Simple NN": 0.02, "Complex NN": 0.05})
     assert simpler(as_printed, "definitions").holds is True
     assert simpler(as_printed, "populations").holds is False
+
+
+def test_not_more_is_shown_by_an_interval_and_not_by_a_lack_of_evidence():
+    alike = findings({"1R": 0.06, "Decision Tree": 0.03, "Simple NN": 0.0200, "Complex NN": 0.0241})
+    assert simpler(alike, "definitions").holds is True
+    wide = Interval(0.0, -0.4, 0.4)
+    assert not_more(wide) is None
+    assert [not_more(Interval(value, value - 0.01, value + 0.01)) for value in (-0.3, 0.0, 0.05, 0.2)] == [
+        True,
+        True,
+        None,
+        False,
+    ]
+    assert "by less than 0.05 of averaged pD" in simpler(alike, "definitions").text
 
 
 def test_the_tutorials_own_numbers():

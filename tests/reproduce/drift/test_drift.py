@@ -26,3 +26,5 @@ def test_words_follow_the_numbers(monkeypatch, tmp_path):
     assert "1R loses less than Decision Tree; Simple NN loses more than Complex NN" in told
     assert "Of 6 such verdicts under the variants 0 differ" in told
     assert "ours 40.0 %" in told
+    assert "chosen after results under several codings had been looked at" in told
+    assert "inferred from how the domain and the learners are made, not tested" in told

@@ -4,7 +4,6 @@ import pytest
 from scipy import stats
 
 from fairtrial.reproduce.drift.hypotheses import (
-    Interval,
     Losses,
     average_pd,
     better_by,
@@ -61,5 +60,8 @@ def test_a_change_without_pd_does_not_count():
     assert average_pd(found).value == pytest.approx(0.5)
 
 
-def test_signs():
-    assert [Interval(0.5, low, high).sign for low, high in ((0.1, 1), (-1, 1), (-1, -0.1))] == [1, 0, -1]
+def test_a_single_replicate_has_no_interval():
+    found = loss_of(losses([[0.3]], [[0.2]], [[0.4]]))
+    assert found.value == pytest.approx(10)
+    assert found.sign == 0
+    assert np.isnan(found.low)

@@ -52,3 +52,8 @@ def test_the_mechanism_quotes_weka_on_car():
     """rows right of 1,728 in 5 folds, seed 1: by votes 1,594, with -M 1,085, with -M -V 5 1,684."""
     for right in (1594, 1085, 1684):
         assert f"{100 * right / 1728:.1f} %" in MECHANISM
+
+
+def test_a_single_set_has_no_interval():
+    found = distances(made().iloc[:1])
+    assert found[["low", "high"]].isna().all(axis=None)

@@ -3,9 +3,10 @@
 import pandas as pd
 import pytest
 
-from fairtrial.reproduce.ela.cells import their_cells
+from fairtrial.reproduce.ela.cells import LOGISTIC, as_printed, their_cells
+from fairtrial.reproduce.ela.paired import exact_lines
 from fairtrial.reproduce.ela.tables import compared
-from fairtrial.reproduce.ela.words import agreement, damage, distance_at_noise, opening, unexplained
+from fairtrial.reproduce.ela.words import agreement, damage, distance_at_noise, opening, slips, unexplained
 from fairtrial.reproduce.reproduction import Claim
 
 
@@ -15,7 +16,7 @@ def test_opening_counts_sets_and_statements(printed):
     assert "on 32 data sets" in text
     assert "by 5 rounds of 5 folds. All of the paper's sets were run. Fewer on the large sets" in text
     assert "one on magic" in text
-    assert "Of 4 statements 2 hold, 1 do not, and 1 could not be judged" in text
+    assert "Of 4 statements 2 hold, 1 do not, and 1 are open" in text
     few = printed[printed["dataset"].isin(["iris", "wine"])]
     assert "The paper has 32; 2 were run." in opening(compared(few, their_cells()), claims, 1, 5)
 
@@ -51,3 +52,17 @@ def test_what_is_far_off_is_named(printed, shifted):
     far = printed["dataset"] == "car"
     off = printed.assign(**{end: printed[end] + 5 * far for end in ("value", "low", "high")})
     assert "models on car (+5.0, accuracy at 0 %), car (+5.0, accuracy at 10 %)." in unexplained(compared(off, their_cells()))
+
+
+def test_slips_are_computed_from_the_table():
+    table = as_printed(their_cells(), LOGISTIC)
+    text = slips(exact_lines(table))
+    assert text.startswith("2 of the paper's 10 statements")
+    assert "'SVM is better without and with noise' (on autos); 'One or both gain by noise" in text
+    assert "RLA C4.5' (on flare)." in text
+    assert "By it the paper's table contradicts 'Both lose remarkably (here: more than 2 %)' (on wine)." in text
+    mended = table.drop(index=["autos", "flare", "wine"])
+    assert slips(exact_lines(mended)).startswith(
+        "0 of the paper's 10 statements on single data sets contradict its own table 3."
+    )
+    assert "agrees with it" in slips(exact_lines(mended))

@@ -6,6 +6,7 @@ from fairtrial.reproduce.estimates.claims import Draws, claims
 from fairtrial.reproduce.estimates.ensembles import BASES
 from fairtrial.reproduce.estimates.estimating import METHODS
 from fairtrial.reproduce.estimates.selection import Selected
+from fairtrial.reproduce.interval import Interval
 
 # As the chapter has it: bias and standard deviation of each method.
 USUAL = dict.fromkeys(METHODS, (0.0, 0.05)) | {
@@ -18,7 +19,8 @@ USUAL = dict.fromkeys(METHODS, (0.0, 0.05)) | {
     ".632": (-0.02, 0.03),
     ".632+": (0.0, 0.03),
 }
-CHOSEN = Selected((0.4, 0.39, 0.41), (0.5, 0.49, 0.51))
+RIGHT = Interval(0.5, 0.49, 0.51)
+CHOSEN = Selected(Interval(0.4, 0.39, 0.41), RIGHT)
 
 
 def draws(methods=USUAL):
@@ -32,6 +34,9 @@ def draws(methods=USUAL):
     return Draws(
         pd.DataFrame(lines, columns=["problem", "n", "learner", "replicate", "method", "estimate", "low", "high", "truth"])
     )
+
+
+FEW = Draws(draws().frame.query("replicate < 5"))
 
 
 def ensembles(gain=5.0, stable=0.0):
@@ -74,7 +79,7 @@ def test_a_world_as_the_chapter_has_it(found):
 
 def test_another_world_refutes():
     other = USUAL | {"hold-out 2/3": (-0.03, 0.04), "leave-one-out": (0.0, 0.02), ".632": (0.1, 0.1)}
-    found = claims(draws(other), ensembles(gain=-5.0), Selected((0.5, 0.49, 0.51), (0.5, 0.49, 0.51)))
+    found = claims(draws(other), ensembles(gain=-5.0), Selected(Interval(0.55, 0.54, 0.56), RIGHT))
     refuted = [
         "pessimistic: a part",
         "random subsampling",
@@ -88,12 +93,44 @@ def test_another_world_refutes():
     assert by_words(found, "unstable") is False
 
 
-def test_short_intervals_refute_the_coverage():
+def wide(methods, reach, frame=None):
+    """The coverage claim where intervals of these methods reach so far to both sides, and those of others hold all."""
+    frame = draws().frame if frame is None else frame
+    near = frame["method"].isin(methods)
+    low, high = ((frame["estimate"] + side * reach).where(near, end) for side, end in ((-1, 0.0), (1, 1.0)))
+    return by_words(claims(Draws(frame.assign(low=low, high=high)), ensembles(), CHOSEN), "confidence level")
+
+
+def test_coverage_is_judged_on_the_chapters_intervals():
+    assert wide([], 0.0) is True
+    assert wide(["hold-out 9/10"], 0.001) is False
+    assert wide(["10-fold", "subsampling", ".632"], 0.001) is True  # not what the chapter states
+
+
+def test_coverage_stays_open_where_few_samples_tell():
     frame = draws().frame
-    short = frame.assign(low=frame["estimate"] - 0.001, high=frame["estimate"] + 0.001)
-    wide = frame.assign(low=0.0, high=1.0)
-    told = [by_words(claims(Draws(each), ensembles(), CHOSEN), "confidence level") for each in (short, wide)]
-    assert told == [False, True]
+    assert wide([], 0.0, frame[frame["replicate"] < 5]) is None
+    # Two standard deviations around the true value of one without bias hold it in 95.4 %: too near to tell with 240 samples.
+    even = draws(USUAL | {"hold-out 2/3": (0.0, 0.1)}).frame
+    assert wide(["hold-out 2/3"], 0.2, even[even["replicate"] < 60]) is None
+
+
+def chosen(validation, test):
+    return by_words(claims(FEW, ensembles(), Selected(Interval(*validation), Interval(*test))), "validation set")
+
+
+def test_selection_has_three_verdicts():
+    good, right = (0.4, 0.39, 0.41), (0.5, 0.49, 0.51)
+    assert chosen(good, right) is True
+    assert chosen((0.49, 0.47, 0.51), right) is None
+    assert chosen(good, (0.49, 0.45, 0.53)) is None
+    assert chosen(good, (0.4, 0.39, 0.41)) is False
+
+
+def test_a_correction_that_may_be_chance_stays_open():
+    """.632+ as .632: whether it is less too good cannot be told, whatever the two means are."""
+    same = draws(USUAL | {".632+": USUAL[".632"]})
+    assert by_words(claims(same, ensembles(), CHOSEN), ".632 is too good") is None
 
 
 def test_what_cannot_be_told_stays_open():

@@ -1,5 +1,6 @@
 import dataclasses
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -7,6 +8,8 @@ from fairtrial.reproduce.estimates import running
 from fairtrial.reproduce.estimates.estimating import METHODS
 from fairtrial.reproduce.estimates.problems import plan_of
 from fairtrial.reproduce.estimates.running import Cell, run_cells, simulate
+from fairtrial.study import randomness
+from fairtrial.study.randomness import named_seed
 
 PLAN = dataclasses.replace(plan_of("smoke"), problems=("no signal",), sizes=(25,), replicates={"c45": 2, "others": 2})
 
@@ -23,6 +26,38 @@ def test_a_second_run_reads_what_the_first_wrote(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(run_cells(PLAN, 1, 1, tmp_path), first)
     with pytest.raises(AssertionError, match="simulated again"):
         run_cells(PLAN, 2, 1, tmp_path)  # another seed is another run
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("LEVEL", 0.9), ("SHRINKAGE", 0.2), ("METHODS", METHODS[:-1]), ("_VERSION", running._VERSION + 1)]
+)
+def test_draws_of_other_settings_are_not_read(tmp_path, monkeypatch, name, value):
+    monkeypatch.setattr(running, "simulate", lambda cell, *_: pd.DataFrame({"learner": [cell.learner]}))
+    run_cells(PLAN, 1, 1, tmp_path)
+    kept = set((tmp_path / "draws").iterdir())
+    monkeypatch.setattr(running, name, value)
+    run_cells(PLAN, 1, 1, tmp_path)
+    assert len(set((tmp_path / "draws").iterdir()) - kept) == 4
+
+
+def test_learners_share_their_random_numbers_and_nothing_else_does(monkeypatch):
+    """Replicates are the independent units: each problem, size and replicate has samples, new rows and splits of its own."""
+    seeds = {}
+
+    def noted(*names):
+        found = np.random.default_rng(named_seed(*names))
+        seeds.setdefault(cell, []).append(named_seed(*names))
+        return found
+
+    monkeypatch.setattr(randomness, "named_generator", noted)
+    places = [("no signal", 25), ("no signal", 50), ("two Gaussians", 25)]
+    for place in places:
+        for learner in ("naive Bayes", "nearest neighbour"):
+            cell = Cell(*place, learner)
+            simulate(cell, PLAN, 1)
+    used = [seeds[Cell(*place, "naive Bayes")] for place in places]
+    assert used == [seeds[Cell(*place, "nearest neighbour")] for place in places]
+    assert len({seed for each in used for seed in each}) == 3 * 2 * 3  # places, replicates, and what is drawn in each
 
 
 def test_more_replicates_change_none_of_the_first():

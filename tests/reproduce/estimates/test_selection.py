@@ -16,8 +16,8 @@ def best_of_twenty(rng):
 def test_the_winner_looks_too_good_where_it_chose_and_not_elsewhere():
     found = selected(400, 1)
     twin = np.mean([best_of_twenty(np.random.default_rng(seed)) for seed in range(30)])
-    assert found.validation[0] == pytest.approx(twin, abs=0.02)
-    assert found.test[1] <= 0.5 <= found.test[2]
+    assert found.validation.value == pytest.approx(twin, abs=0.02)
+    assert found.test.low <= 0.5 <= found.test.high
     # Twenty independent coins would look better still: the models share the classes that they are tried on.
     coins = (binom.sf(np.arange(50), 50, 0.5) ** CANDIDATES).sum() / 50
-    assert coins < found.validation[1] < found.validation[2] < 0.45
+    assert coins < found.validation.low < found.validation.high < 0.45

@@ -77,3 +77,29 @@ def test_readings_differ(data, tmp_path):
     severity = found[4]
     np.testing.assert_array_equal(severity[1:], found[0][1:])  # only H changes
     assert severity[0] != found[0][0]
+
+
+def test_a_file_without_deviations_serves_where_they_are_not_wanted(data, tmp_path, monkeypatch):
+    noisy, clean = (outcome(data, experiment, CHOSEN, 5, 1, tmp_path) for experiment in (1, 0))
+    for path in tmp_path.iterdir():
+        with np.load(path) as kept:
+            older = {name: kept[name] for name in ("doubled", "values")}
+        np.savez_compressed(path, **older)
+    again = outcome(data, 0, CHOSEN, 5, 1, tmp_path)
+    np.testing.assert_array_equal(again.deviations, clean.deviations)
+    assert np.isfinite(clean.deviations).all()
+    monkeypatch.setattr(cells, "_means", None)  # whoever computes now fails
+    found = outcome(data, 1, CHOSEN, 5, 1, tmp_path)
+    np.testing.assert_array_equal(found.errors, noisy.errors)
+    assert np.isnan(found.deviations).all()
+
+
+def test_deviations_are_over_repeats(data, tmp_path):
+    class Values:
+        direction = 1
+
+        def __call__(self, truths, scores, ends):
+            return np.array([[1.0, 0.0], [2.0, 0.0], [np.nan, 0.0], [6.0, 0.0]])
+
+    found = outcome(data, 0, CHOSEN, 4, 1, tmp_path, [Values()])
+    assert found.deviations[6] == pytest.approx(np.std([1, 2, 6], ddof=1))

@@ -38,9 +38,11 @@ def test_a_gap_is_the_paired_difference():
     curve = Curve(LABELS, np.array([10.0]), 4, rates, covariances)
     gap = curve.gap("h_measure", "auc")
     half = 1.959964 * np.sqrt(np.var(errors[:, 0] - errors[:, 1]) / 4)
-    assert gap.value == 0.25
-    assert (gap.low, gap.high) == pytest.approx((0.25 - half, 0.25 + half), abs=1e-6)
-    assert str(gap).startswith("+25.00 points (")
+    assert gap.value == 25
+    assert (gap.low, gap.high) == pytest.approx((25 - 100 * half, 25 + 100 * half), abs=1e-4)
+    (alone,) = curve.gaps("h_measure", "auc", 0.95)
+    assert alone.high - gap.high == pytest.approx(100 * 1.959964**2 / 8)  # z^2 / 2n more
+    assert curve.gaps("auch", "ks", 0.95)[0].within(40) is None
     assert curve.spread(["h_measure", "auc", "ks"]) == 0.5
 
 

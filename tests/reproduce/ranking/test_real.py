@@ -45,7 +45,9 @@ def test_smoke_runs_on_all_ten_sets(shared_data, monkeypatch, tmp_path):
     assert len(found.table("cells")) == 240
     assert len(found.table("readings")) == 2
     assert len(found.figures) == 2
-    assert len(list((tmp_path / "cells").iterdir())) == 90
+    assert len(list((tmp_path / "cells").iterdir())) == 90 + 12
+    assert found.table("cylinder")["reading"].nunique() == 4
+    assert sum(claim.holds is None for claim in found.claims) >= len(found.claims) - 3
     assert found.left_out == {}
 
 

@@ -47,3 +47,29 @@ def test_without_any_set_there_is_a_stand_in_or_a_refusal(monkeypatch):
     assert set(missing) == {"Sonar", "Spect"}
     with pytest.raises(InputError, match=r"must find at least one of its ten data sets, got none: .* FAIRTRIAL_DATA"):
         real_sets()
+
+
+def test_a_missing_set_is_named_as_the_paper_does_with_its_remedy(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAIRTRIAL_DATA", str(tmp_path))
+    _, missing = real_sets(stand_in=True)
+    assert missing["House"] == (
+        "the UCI set Congressional Voting Records is not found: put uci/vote.arff into a folder and name that folder by "
+        "FAIRTRIAL_DATA"
+    )
+    assert "uci/spect.train.arff and uci/spect.test.arff" in missing["Spect"]
+    assert not any("did you mean" in why for why in missing.values())
+
+
+def test_a_damaged_set_keeps_its_own_reason(tmp_path, monkeypatch):
+    (tmp_path / "uci").mkdir()
+    (tmp_path / "uci" / "vote.arff").write_text("@relation vote\n@attribute a {x\n@data\nx\n")
+    monkeypatch.setenv("FAIRTRIAL_DATA", str(tmp_path))
+    _, missing = real_sets(stand_in=True)
+    assert "vote.arff" in missing["House"]
+    assert "is not found" not in missing["House"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_file_of_each_remedy_is_one_that_is_found(name, shared_data):
+    for file in module._FILES[name][1].split(" and "):
+        assert (shared_data / file).is_file()

@@ -10,7 +10,6 @@ from fairtrial.reproduce.ranking.cells import CHOSEN, OTHERS, Outcome
 from fairtrial.reproduce.ranking.measure_words import MEASURES
 from fairtrial.reproduce.ranking.real_tables import (
     cells_beside,
-    difference_limits,
     differing,
     mean_errors,
     readings_table,
@@ -21,24 +20,16 @@ PRINTED = published("berrar_table1").set_index(["experiment", "dataset"])
 
 
 def made(experiment, dataset, percents, repeats=1000):
-    """A cell with these error rates."""
+    """A cell with these error rates, whose repeats have nothing to do with those of other cells."""
     errors = np.zeros((repeats, len(percents)))
     for place, percent in enumerate(percents):
         errors[: round(percent * repeats / 100), place] = 1
-    return Outcome(dataset, experiment, errors, np.zeros(len(percents)))
+    np.random.default_rng([experiment, *dataset.encode()]).shuffle(errors)
+    return Outcome(dataset, experiment, errors, np.zeros(len(percents)), np.zeros(len(percents)))
 
 
 def as_printed(experiment, dataset):
     return made(experiment, dataset, PRINTED.loc[experiment, dataset])
-
-
-def test_newcombes_interval_is_his():
-    # Newcombe 1998 (Statistics in Medicine 17, 873-890), Table II, method 10: 56/70 - 48/80, 9/10 - 3/10, 10/10 - 0/20.
-    assert difference_limits(80.0, 60.0, 70, 80) == pytest.approx((5.24, 33.39), abs=0.005)
-    assert difference_limits(90.0, 30.0, 10, 10) == pytest.approx((17.05, 80.90), abs=0.005)
-    assert difference_limits(100.0, 0.0, 10, 20) == pytest.approx((67.91, 100.0), abs=0.005)
-    assert difference_limits(0.0, 0.0, 1000)[0] < 0 < difference_limits(0.0, 0.0, 1000)[1]
-    assert math.isnan(difference_limits(math.nan, 1.0, 1000)[0])
 
 
 def test_the_printed_table_agrees_with_itself():
@@ -80,8 +71,8 @@ def test_means_are_over_the_sets_that_are_there():
     assert means["value"].tolist() == pytest.approx([10.0] * 24)
     first = means.iloc[0]
     assert first["published"] == pytest.approx((10.30 + 13.90) / 2)
-    half = 1.96 * math.sqrt(2 * 0.1 * 0.9 / 1000) / 2
-    assert (first["low"], first["high"]) == pytest.approx((10 - 100 * half, 10 + 100 * half))
+    half = 1.96 * math.sqrt(2 * 0.1 * 0.9 / 1000) / 2  # of two independent shares
+    assert (first["low"], first["high"]) == pytest.approx((10 - 100 * half, 10 + 100 * half), abs=0.1)
 
 
 def test_readings_are_counted():

@@ -22,7 +22,9 @@ def claims(found):
 
 def test_all_statements_hold_but_that_of_no_errors_without_noise(claims):
     assert len(claims) == 15
-    assert [claim.text for claim in claims if not claim.holds and NOT_SO not in claim.text] == []
+    assert [claim.text for claim in claims if claim.holds is False and NOT_SO not in claim.text] == []
+    open_ones = [claim.text for claim in claims if claim.holds is None]
+    assert all("around 50 %" in text for text in open_ones)  # within 2 points: 3,000 pairs are too few to show it
 
 
 def test_without_noise_sauc_errs(found, claims):
@@ -39,7 +41,7 @@ def test_the_orderings_of_each_figure(found):
     pairs += [(proportion, each, "sauc") for each in MEASURES if each != "sauc"]
     for curve, lower, higher in pairs:
         gap = curve.gap(lower, higher, most=70 if curve is labels else 100)
-        assert gap.value + 2 * (gap.high - gap.value) < 0, (curve.noise.name, lower, higher, str(gap))
+        assert gap.value + 2 * (gap.high - gap.value) < 0, (curve.noise.name, lower, higher, gap)
 
 
 def test_auc_and_taks_judge_every_pair_alike(found):
@@ -61,6 +63,13 @@ def test_an_order_holds_or_not_or_is_open(first, second, holds):
     assert f"H-measure {100 * first:.2f} %" in claim.evidence
 
 
-def test_alike_is_judged_by_the_limit():
-    assert alike(made(0.1, 0.13), "text", ["h_measure", "auc"], 0.05).holds is True
-    assert alike(made(0.1, 0.18), "text", ["h_measure", "auc"], 0.05).holds is False
+@pytest.mark.parametrize(("second", "pairs", "holds"), [(0.13, 10_000, True), (0.18, 10_000, False), (0.13, 100, None)])
+def test_alike_is_judged_by_intervals(second, pairs, holds):
+    assert alike(made(0.1, second, pairs), "text", ["h_measure", "auc"], 0.05).holds is holds
+
+
+def test_few_pairs_leave_open_what_only_many_can_show():
+    few = synthetic_claims(*curves(NOISES, step=50, pairs=20, seed=1, jobs=1, progress=False))
+    judged = [claim for claim in few if any(word in claim.text for word in ("around 50", "identical", "similarly", "low up"))]
+    assert len(judged) == 5
+    assert all(claim.holds is None for claim in judged)

@@ -39,3 +39,19 @@ def test_claims(found):
     assert verdicts["The row NB of the measures table"] is True
     assert verdicts["The row C4.5 of the measures table"] is False
     assert verdicts["Which classifier is better depends on the measure"] is True
+
+
+def test_other_folds_are_told_and_not_judged(found, two_folds):
+    other = breast_cancer(two_folds)
+    assert {claim.holds for claim in other.claims} == {None}
+    assert "the folds are the 2 folds that WEKA makes with seed 1 (the printed figures are over 10" in other.tables[0].note
+    assert "over the 2 folds" in other.words[0]
+    assert "over the 10 folds that WEKA makes with seed 1, 26 of 27 figures of 3 learners" in found.words[0]
+
+
+def test_learners_that_are_not_wekas_are_counted(found, two_folds):
+    other = breast_cancer(two_folds)
+    lines = other.table("measures_by_line")
+    agreeing = int(lines.loc[lines["learner"] == "Bagg", "agrees"].sum())
+    assert f"Of Bagg, which are not WEKA's, {agreeing} of 9 do." in other.words[0]
+    assert "not WEKA's" not in found.words[0]

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from fairtrial.data import load
@@ -6,13 +7,22 @@ from fairtrial.reproduce.tutorial.studies import TEN, declared
 from fairtrial.study import Study
 
 
-@pytest.fixture(scope="module")
-def found(shared_data, tmp_path_factory):
+def run(shared_data, tmp_path_factory, folds, names=("Contact Lenses", "Hepatitis")):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FAIRTRIAL_DATA", str(shared_data))
-        sets = {name: load(TEN[name]) for name in ("Contact Lenses", "Hepatitis")}
+        sets = {name: load(TEN[name]) for name in names}
     store = tmp_path_factory.mktemp("domains") / "two.fairtrial"
-    return domains(Study(data=sets, **declared("ten_domains", 10)).run(store, jobs=1, progress=False))
+    return Study(data=sets, **declared("ten_domains", folds)).run(store, jobs=1, progress=False)
+
+
+@pytest.fixture(scope="module")
+def ten_folds(shared_data, tmp_path_factory):
+    return run(shared_data, tmp_path_factory, 10)
+
+
+@pytest.fixture(scope="module")
+def found(ten_folds):
+    return domains(ten_folds)
 
 
 def test_three_learners_agree_to_the_second_decimal(found):
@@ -35,3 +45,19 @@ def test_tests_on_both_tables(found):
     assert len(tested) == 1 + 6
     assert len(found.figures) == 1
     assert {claim.text: claim.holds for claim in found.claims}["The column AdaBoost of the ten domains"] is True
+
+
+def test_intervals_are_nadeau_and_bengios(ten_folds, found):
+    """Means of ten folds, each testing a tenth: variance (1/10 + 1/9) times that of the folds, t with 9 degrees."""
+    scores = ten_folds.scores("accuracy")
+    own = 100 * scores[(scores["dataset"] == "Hepatitis") & (scores["learner"] == "NB")]["value"].to_numpy()
+    lines = found.table("ten_domains_by_line").set_index(["dataset", "learner"]).loc[("Hepatitis", "NB")]
+    expected = 2 * 2.262157 * np.sqrt((1 / 10 + 1 / 9) * own.var(ddof=1))
+    assert lines["high"] - lines["low"] == pytest.approx(expected, rel=1e-3)
+
+
+def test_other_folds_are_told_and_not_judged(shared_data, tmp_path_factory):
+    found = domains(run(shared_data, tmp_path_factory, 2, ["Contact Lenses"]))
+    assert {claim.holds for claim in found.claims} == {None}
+    assert "over the 2 folds that WEKA makes" in found.words[0]
+    assert "Means over the 2 folds" in found.tables[0].note

@@ -23,9 +23,16 @@ def test_frame_has_ours_beside_the_printed():
 
 def test_claim_holds_only_if_all_that_is_printed_agrees():
     right, wrong, unprinted = Result("a", 1, 1), Result("b", 1, 2), Result("c", 1)
-    assert printed_claim("x", [right, unprinted], "").holds is True
-    assert printed_claim("x", [right, wrong], "").holds is False
-    assert printed_claim("x", [unprinted], "").holds is None
+    assert printed_claim("x", [right, unprinted]).holds is True
+    assert printed_claim("x", [right, wrong]).holds is False
+    assert printed_claim("x", [unprinted]).holds is None
+
+
+def test_evidence_is_the_numbers_of_the_claim():
+    found = printed_claim(
+        "x", [Result("t", 7.86449, 8.0845, 4), Result("p", 2.5361e-05, 2.536e-05, 8), Result("d", 3.4)], "why"
+    )
+    assert found.evidence == "t: 7.86449 (printed 8.0845); p: 2.5361e-05 (printed 2.536e-05); why"
 
 
 def test_example_tells_what_is_asked_and_answered():

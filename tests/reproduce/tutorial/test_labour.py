@@ -1,7 +1,7 @@
 import numpy as np
 
 from fairtrial.reproduce.reproduction import Request
-from fairtrial.reproduce.tutorial.labour import errors, labour_again
+from fairtrial.reproduce.tutorial.labour import _answer, errors, labour_again
 
 
 def test_error_rates_are_wekas(labour):
@@ -13,7 +13,15 @@ def test_error_rates_are_wekas(labour):
 
 def test_page(labour, tmp_path):
     found = labour_again(labour, Request("smoke", tmp_path))
+    assert [claim.holds for claim in found.claims] == [None, None]
+    assert all("2 runs of 2 folds" in claim.evidence for claim in found.claims)
     assert [table.name for table in found.tables] == ["labour_runs", "mcnemar"]
     table = found.table("mcnemar").set_index("what")["ours"]
     b, c = table["only C4.5 wrong"], table["only naive Bayes wrong"]
     assert table["chi-squared with correction"] == max(abs(b - c) - 1, 0) ** 2 / (b + c)
+
+
+def test_answer_follows_the_corrected_test():
+    assert _answer(0.001, 0.01).startswith("Yes")
+    assert _answer(0.001, 0.2).startswith("Only if runs are taken as independent")
+    assert _answer(0.3, 0.2) == "It does not show."

@@ -39,6 +39,14 @@ def test_information_score_subtracts_what_misleads(found):
     assert lines.loc["mean without signs", "to the printed digits"] == "agrees"
 
 
+def test_claims_are_shown_by_their_own_numbers(found):
+    told = {claim.text: claim.evidence for claim in found.claims}
+    both = "accuracy, left (%): 60 (printed 60); accuracy, right (%): 60 (printed 60)"
+    assert told["Both classifiers of the accuracy example obtain 60 %"] == both
+    assert told["Kappa of the example is 43.29 %"] == "kappa (%): 43.289 (printed 43.29)"
+    assert told["Accuracy has no problem catching the difference"].startswith("accuracy 60.0 % and 33.3 %")
+
+
 def test_only_the_information_score_slips(found):
     assert [claim.text for claim in found.claims if claim.holds is False] == [
         "The mean information score of the five cases is 0.40"

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from fairtrial.measures import projection
+from fairtrial.reproduce.reproduction import Claim
 from fairtrial.reproduce.tutorial.projection import (
     ADABOOST,
     NAIVE_BAYES,
@@ -54,3 +55,11 @@ def test_tables_are_compared_cell_by_cell():
     assert claim.holds is False
     assert "NB: 1 rows elsewhere" in claim.evidence
     assert _same_tables(same, ["Labour"]) == []
+
+
+def test_other_folds_are_told_and_not_judged(monkeypatch, two_folds):
+    """With a claim that would hold over ten folds."""
+    monkeypatch.setattr("fairtrial.reproduce.tutorial.projection._claims", lambda *_: (Claim("x", True, "seen"),))
+    (claim,) = projections(two_folds).claims
+    assert claim.holds is None
+    assert claim.evidence.startswith("seen; over the 2 folds")

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_rel
 
 from fairtrial.reproduce.reproduction import Request
 from fairtrial.reproduce.tutorial.repeated import _accuracies, _compared, _cut_half_way, repeated
@@ -32,6 +33,13 @@ def test_comparison_is_paired():
     assert _compared("x", data, "a", "b").holds is True
     assert _compared("x", data, "b", "a").holds is False
     assert _compared("x", data, "a", "c").holds is None
+
+
+def test_interval_is_that_of_the_paired_t_test():
+    """Four of 20 pairs differ: the normal quantile would call that a difference more readily than Student's."""
+    data = pd.DataFrame({"a": [True] * 4 + [False] * 16, "b": [False] * 20})
+    expected = ttest_rel(data["a"].astype(float), data["b"].astype(float)).confidence_interval()
+    assert f"+0.200 ({expected.low:+.3f} to {expected.high:+.3f})" in _compared("x", data, "a", "b").evidence
 
 
 def test_page(tmp_path):

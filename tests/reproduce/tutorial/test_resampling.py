@@ -1,8 +1,9 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairtrial.reproduce.reproduction import Request
-from fairtrial.reproduce.tutorial.resampling import resampling
+from fairtrial.reproduce.tutorial.resampling import _stratified_claim, resampling
 
 
 @pytest.fixture(scope="module")
@@ -28,3 +29,11 @@ def test_shares_are_about_those_of_the_data(found):
 def test_picture_has_every_variant(found):
     (chart,) = found.figures.values()
     assert len(chart.to_dict()["vconcat"]) == 5
+
+
+def test_two_folds_do_not_judge_stratification(found):
+    assert found.claims[0].holds is None
+    shares = pd.DataFrame({"least in test": [0.1, 0.3], "most in test": [0.6, 0.4]})
+    assert _stratified_claim(shares, 10).holds is True
+    assert _stratified_claim(shares[::-1], 10).holds is False
+    assert _stratified_claim(shares, 2).holds is None

@@ -32,3 +32,20 @@ def test_sets_that_are_not_there_are_named(tmp_path, monkeypatch):
         assert results is None
         assert list(missing) == list(names)
     assert labour()[0] is None
+
+
+@pytest.mark.parametrize("run", [eight_learners, ten_domains])
+def test_seed_of_the_study_is_the_requests(run, tmp_path, monkeypatch):
+    class Recorded:
+        name = "recorded"
+
+        def __init__(self, data, seed, resampling, **others):
+            self.found = seed, resampling["random_state"]
+
+        def run(self, *where, **how):
+            return self.found
+
+    monkeypatch.setattr("fairtrial.reproduce.tutorial.studies.found_sets", lambda names: (dict.fromkeys(names), {}))
+    monkeypatch.setattr("fairtrial.study.Study", Recorded)
+    for seed in (1, 23):
+        assert run(Request("quick", tmp_path, 1, False, seed=seed))[0] == (seed, 1)  # WEKA's folds stay those of the slides

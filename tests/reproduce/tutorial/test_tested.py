@@ -1,7 +1,7 @@
 import numpy as np
 
 from fairtrial.learners import C45
-from fairtrial.reproduce.tutorial.tested import pooled_rows
+from fairtrial.reproduce.tutorial.tested import as_printed, folds_run, folds_told, pooled_rows
 from fairtrial.resampling import WekaFolds
 
 
@@ -29,3 +29,11 @@ def test_errors_by_fold_add_up(small_study):
 def test_what_the_study_lacks_is_nothing(small_study):
     assert pooled_rows(small_study, "Labour", "RanF") is None
     assert pooled_rows(small_study, "Nowhere", "NB") is None
+
+
+def test_folds_are_counted(small_study, two_folds):
+    assert (folds_run(small_study), folds_run(two_folds)) == (10, 2)
+    assert as_printed(small_study)
+    assert not as_printed(two_folds)
+    assert "nothing is judged" not in folds_told(small_study)
+    assert "nothing is judged" in folds_told(two_folds)

@@ -8,3 +8,12 @@ def test_every_figure_is_the_one_weka_prints(small_study):
     assert len(printed) == 33
     assert (printed["to the printed digits"] == "agrees").all()
     assert found.claims[0].holds is True
+    assert "Over the 10 folds that WEKA makes with seed 1, 33 of its 33 figures" in found.words[0]
+
+
+def test_other_folds_are_told_and_not_judged(two_folds):
+    found = weka_summary(two_folds)
+    assert found.claims[0].holds is None
+    assert "the printed figures are over 10" in found.claims[0].evidence
+    assert "Over the 2 folds" in found.words[0]
+    assert "Run were the 2 folds" in found.tables[0].note

@@ -3,7 +3,7 @@ import pytest
 
 from fairtrial.measures import ScoreTally, evaluate, get_measure, interval
 from fairtrial.measures.confusion import Confusion
-from fairtrial.study.predictions.counted_intervals import bin_starts, binned, of_mean, of_table, of_tally, placed, redrawn
+from fairtrial.study.predictions.counted_intervals import bin_starts, binned, of_mean, of_table, of_tally, redrawn
 from fairtrial.study.predictions.judged_plan import Plan
 
 RNG = np.random.default_rng(6)
@@ -74,13 +74,3 @@ def test_redrawn_counts_keep_their_sum_and_mean():
     assert (drawn.sum(axis=(1, 2)) == 100).all()
     assert (drawn[:, 1, 0] == 0).all()
     assert np.allclose(drawn.mean(axis=0), cells, atol=1.5)
-
-
-def test_placements_by_all_pairs():
-    truth, scores = np.array([1, 0, 1, 0, 0]), np.array([0.9, 0.9, 0.4, 0.3, 0.4])
-    tally = ScoreTally.from_scores(truth, scores)
-    below, above = placed(tally)
-    for value, share, other in zip(tally.values, below, above, strict=True):
-        negatives, positives = scores[truth == 0], scores[truth == 1]
-        assert share == pytest.approx(np.mean((negatives < value) + 0.5 * (negatives == value)))
-        assert other == pytest.approx(np.mean((positives > value) + 0.5 * (positives == value)))

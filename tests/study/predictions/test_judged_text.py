@@ -22,5 +22,11 @@ def test_how_intervals_are_made():
 
 def test_pairs_leave_undefined_numbers_empty_and_mark_the_floor():
     line = {"dataset": "d", "first": "x", "second": "y", "test": "t", "measure": "auc", "difference": 0.2, "low": nan}
-    told = pairs_text(pd.DataFrame([{**line, "high": nan, "p_value": 0.001, "adjusted": 0.00299, "floor": True}]))
+    told = pairs_text(pd.DataFrame([{**line, "high": nan, "p_value": 0.001, "adjusted": 0.00299, "floor": True}]), 0.05)
     assert told.splitlines()[1].split() == ["x", "y", "t", "auc", "0.2", "<=0.001", "<=0.003"]
+
+
+def test_p_stands_on_its_side_of_the_level():
+    line = {"dataset": "d", "first": "x", "second": "y", "test": "t", "measure": "auc", "difference": 0.2, "low": nan}
+    told = pairs_text(pd.DataFrame([{**line, "high": nan, "p_value": 0.04998, "adjusted": 0.050016, "floor": False}]), 0.05)
+    assert told.splitlines()[1].split()[-2:] == ["0.04998", "0.05002"]

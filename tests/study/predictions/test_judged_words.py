@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.measures import get_measure
-from fairtrial.study.predictions.judged_words import p_text, verdict_words
+from fairtrial.study.predictions.judged_words import verdict_words
 
 
 def scores(**estimates):
@@ -53,9 +53,16 @@ def test_an_undefined_p_is_not_told_apart():
     assert "p is undefined" in said
 
 
-@pytest.mark.parametrize(("p", "text"), [(0.05, "p = 0.05"), (0.000099, "p = 9.9e-05"), (1.0, "p = 1")])
-def test_p_values_as_printed(p, text):
-    assert p_text(p) == text
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [
+        (0.04998, "It is ahead of x (difference 0.2, interval 0.19 to 0.21, p = 0.04998)."),
+        (0.050016, "It cannot be told apart from x (difference 0.2, interval 0.19 to 0.21, p = 0.05002)."),
+        (0.000099, "p = 9.9e-05)."),
+    ],
+)
+def test_p_values_are_printed_on_their_side_of_the_level(p, said):
+    assert said in words(scores(x=0.7, y=0.9), pairs(("x", "y", -0.2, p)))
 
 
 def test_equal_models_share_the_lead_and_are_not_compared_with_each_other():

@@ -84,7 +84,6 @@ def test_one_condition_and_one_repeat_are_judged(tmp_path):
             {"tree_label": ["y", "z"], "tree_p": [0.1, 0.2], "prediction": ["y", "z"]},
             "must predict labels of the truth, got none",
         ),
-        ({"prediction": ["a", None]}, "must have a label in each line"),
         ({"prediction": ["a", "b"], "weight": [1.0, -1.0]}, "weights must be finite and not negative, got 1 lines"),
     ],
 )

@@ -63,6 +63,17 @@ def test_tables_are_those_of_rows_that_are_held(both):
     assert counted.words[0].split(" (")[0] == held.words[0].split(" (")[0]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_weights_in_other_units_leave_calibration_limits_alone(tmp_path, stream):
+    table, limits = example(300)[["truth", "x_proba"]], []
+    for number, weight in enumerate((None, 1.0, 1000.0)):
+        path = tmp_path / f"{number}.csv"
+        (table if weight is None else table.assign(weight=weight)).to_csv(path, index=False)
+        limits.append(judge(path, measures=["auc"], resamples=20, stream=stream).calibration[["low", "high"]])
+    assert np.allclose(limits[0], limits[1])
+    assert np.allclose(limits[0], limits[2])
+
+
 def test_nothing_is_held(both):
     _, counted = both
     assert counted.predictions is None
@@ -127,3 +138,23 @@ def test_decision_scores_of_a_counted_file_are_told_in_a_whole_sentence(tmp_path
     pd.DataFrame({"truth": [0, 1] * 20, "forest_score": [2.0, 3.0] * 20}).to_csv(path, index=False)
     told = "The file has no labels of model 'forest', and its scores have no zero to cut at: measures of labels are left out."
     assert told in judge(str(path), stream=True).notes
+
+
+def test_the_note_names_all_that_counting_leaves_out(tmp_path):
+    """What the same files have in memory and lack here: tests, a measure, an interval."""
+    table = example(200)[["truth", "x_proba", "y_proba"]]
+    shares = np.random.default_rng(1).dirichlet([1, 1, 1], 200)
+    three = pd.DataFrame({"truth": np.arange(200) % 3, **{f"p_{i}": shares[:, i] for i in range(3)}})
+    for each, name in ((table, "two"), (three, "three")):
+        each.to_parquet(tmp_path / f"{name}.parquet")
+    held, counted = (judge(tmp_path / "two.parquet", positive="yes", resamples=20, stream=stream) for stream in (False, True))
+    assert held.main == counted.main == "auc"
+    assert set(held.pairs["test"]) - set(counted.pairs["test"]) == {"permutation_test", "bootstrap_difference"}
+    assert set(held.scores["measure"]) - set(counted.scores["measure"]) == {"calibration_error"}
+    ranges = [
+        judge(tmp_path / "three.parquet", resamples=20, stream=stream).scores.set_index("measure")["low"]
+        for stream in (False, True)
+    ]
+    assert (ranges[0].notna() & ranges[1].isna()).loc[lambda lost: lost].index.tolist() == ["auc"]
+    for left in ("the permutation test", "the bootstrap of differences", "calibration_error", "intervals of AUC over several"):
+        assert left in counted.notes[0]

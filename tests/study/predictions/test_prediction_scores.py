@@ -57,19 +57,19 @@ def test_scores_that_cannot_be_used(columns, scores, classes, told):
 def test_labels_come_from_the_file_from_scores_or_from_nowhere():
     probable = Scores(np.array([[0.8, 0.2], [0.3, 0.7]]), "probability")
     given = np.array([1, 1])
-    assert labels_of(given, probable, IDS, "m", Notes())[1] == "file"
+    assert labels_of(given, probable, "m", Notes())[1] == "file"
     for missing in (None, np.array([-1, -1])):
-        labels, source = labels_of(missing, probable, IDS, "m", Notes())
+        labels, source = labels_of(missing, probable, "m", Notes())
         assert labels.tolist() == [0, 1]
         assert source == "probabilities"
     cut = Scores(np.array([[2.0, -2.0], [-3.0, 3.0]]), "decision", lone=True)
-    assert labels_of(None, cut, IDS, "m", Notes())[1] == "scores"
+    assert labels_of(None, cut, "m", Notes())[1] == "scores"
     above = Scores(np.array([[-2.0, 2.0], [-3.0, 3.0]]), "decision", lone=True)
-    assert labels_of(None, above, IDS, "m", Notes())[1] == "nowhere"
+    assert labels_of(None, above, "m", Notes())[1] == "nowhere"
 
 
-def test_missing_labels_are_refused():
-    with pytest.raises(InputError, match=r"got none at row 2 \(1 such lines\)"):
-        labels_of(np.array([0, -1]), None, IDS, "m", Notes())
+def test_some_labels_without_the_others_are_abstentions_and_none_at_all_are_refused():
+    labels, source = labels_of(np.array([0, -1]), None, "m", Notes())
+    assert (labels.tolist(), source) == ([0, -1], "file")
     with pytest.raises(InputError, match="labels or scores, got neither"):
-        labels_of(None, None, IDS, "m", Notes())
+        labels_of(None, None, "m", Notes())

@@ -43,7 +43,6 @@ def test_lines_in_any_order_meet_by_row():
         ("truth", ["a", None, "b", "a"], "truth must not be missing, got nothing in column 'truth', line 2"),
         ("truth", ["a", "a", "a", "a"], "at least 2 classes, got only 'a'"),
         ("weight", [1.0, np.nan, 2.0, 1.0], "weights must be finite"),
-        ("prediction", ["a", None, "b", "a"], "must have a label in each line, got none at row 'r2'"),
     ],
 )
 def test_rules_of_rows(column, values, told):

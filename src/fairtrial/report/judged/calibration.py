@@ -37,9 +37,19 @@ def section(judgement: Judgement) -> Section | None:
     note += "the mean forecast less the share are Wilson's of the share."
     tables = (
         Table(KEY, "How far forecasts lie from what came true", frame, formats, note),
-        Table("calibration-bins", "Every bin of forecasts", bins, formats, "Limits are those of the share.", None, True),
+        Table("calibration-bins", "Every bin of forecasts", bins, formats, _bins_note(judgement), None, True),
     )
     return Section("calibration", "Calibration", _words(judgement, frame), _figures(judgement), tables, _notes(judgement))
+
+
+def _bins_note(judgement: Judgement) -> str:
+    """What the limits of a bin rest on."""
+    if not judgement.roles.get("weight"):
+        return "Limits are those of the share."
+    return (
+        "Limits are those of the share; weighted rows count as their effective number, the square of the sum of a bin's "
+        "weights over the sum of their squares."
+    )
 
 
 def models_frame(judgement: Judgement) -> pd.DataFrame:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
 
-ALL, LEFT, SPLITS, LOST = "data sets of the study", "data sets left out", "splits of the data sets judged", "splits left out"
+ALL, LEFT, SPLITS, LOST = "data sets in all", "data sets left out", "splits of the data sets judged", "splits left out"
 """Facts of the verdict's table, where something is left out."""
 
 

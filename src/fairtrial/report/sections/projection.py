@@ -15,6 +15,8 @@ from fairtrial.report.confusion_tables import ConfusionTables, confusion_tables
 from fairtrial.report.curves import draw_projection
 from fairtrial.report.places import main_condition
 from fairtrial.report.section import Figure, Section, Table
+from fairtrial.report.sections.leading import best_names
+from fairtrial.report.sections.naming import listed, measure_words
 from fairtrial.report.sentence import Sentence, say, shown
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 _POINTS, _FIT, _EFFICIENCY = "projection-points", "projection-fit", "projection-efficiency"
+_SETS = "projection-efficiency-data-sets"
 _FAR = "distance to Ideal"
 
 
@@ -37,8 +40,8 @@ def section(results: Results) -> Section | None:
     table = Table(_POINTS, "Where the learners lie", frame, dict.fromkeys(("x", "y", _FAR), "{:.3f}"), _note(points))
     weighed = _efficiency(results)
     fit = _fit(points)
-    tables = (table, fit) if weighed is None else (table, fit, weighed)
-    sentences = [*_near(frame), _distorted(fit), *(_efficient(weighed) if weighed is not None else [])]
+    tables = (table, fit, *weighed)
+    sentences = [*_near(frame), _distorted(fit), *(_efficient(weighed[-1]) if weighed else [])]
     return Section("projection", "All measures at once", tuple(sentences), (_figure(points, frame),), tables, _notes(found))
 
 
@@ -94,38 +97,67 @@ def _notes(found: ConfusionTables) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _efficiency(results: Results) -> Table | None:
-    """Efficiency where the study declares measures of both directions and learners have all of them on common data sets."""
+def _efficiency(results: Results) -> tuple[Table, ...]:
+    """Efficiency, the last, where the study declares measures of both directions and learners have all of them on common data
+    sets; before it the count of these where there are others."""
     import pandas as pd
 
     main = main_condition(results)
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
         tables = {get_measure(name).name: results.wide(name, main.name, main.level) for name in results.measures}
-    whole = np.logical_and.reduce([table.notna().all(axis=1).to_numpy() for table in tables.values()])
+    whole = np.logical_and.reduce([np.isfinite(table.to_numpy(dtype=np.float64)).all(axis=1) for table in tables.values()])
     directions = {get_measure(name).facts.direction for name in tables}
     if not whole.any() or directions != {"max", "min"}:
-        return None
+        return ()
     means = pd.DataFrame({name: table[whole].mean() for name, table in tables.items()})
     try:
         found = efficiency(means)
     except InputError:
-        return None
+        return ()
     names = {"super_efficiency": "super-efficiency"}
     frame = found.frame().rename(columns=names).join(means).rename_axis(index="learner")
     formats = dict.fromkeys([name for name in frame.columns if name != "rank"], "{:.4f}")
     sides = f"More is better: {', '.join(found.outputs)}; less is better: {', '.join(found.inputs)}."
-    note = f"{sides} Each learner with the weights that suit it best."
-    return Table(_EFFICIENCY, "Efficiency over the declared measures", frame, formats, note)
+    counts = _counts(int(whole.sum()), len(results.archive.datasets))
+    note = f"{sides} Each learner with the weights that suit it best.{_basis_words(counts)}"
+    return (*counts, Table(_EFFICIENCY, "Efficiency over the declared measures", frame, formats, note))
+
+
+def _counts(used: int, known: int) -> tuple[Table, ...]:
+    """How many data sets the efficiency rests on; nothing where they are all."""
+    import pandas as pd
+
+    if used == known:
+        return ()
+    index = pd.Index(["used for the efficiency", "of the study"], name="data sets")
+    return (Table(_SETS, "Data sets of the efficiency", pd.DataFrame({"number": [used, known]}, index=index)),)
+
+
+def _basis_words(counts: tuple[Table, ...]) -> str:
+    if not counts:
+        return ""
+    used, known = counts[0].frame["number"]
+    return f" Means over {used:,} of {known:,} data sets: on the others not every learner has a finite value of each measure."
 
 
 def _efficient(table: Table) -> list[Sentence]:
     frame = table.frame
     full = [str(name) for name in frame.index if frame.loc[name, "efficiency"] >= 1 - 1e-9]
     if len(full) == len(frame):
-        return [say("Under some weighing of the measures each learner is unbeaten: efficiency does not choose between them.")]
-    words = (
-        "Under some weighing of the measures {full} is unbeaten; no weighing helps the others."
-        if len(full) == 1
-        else ("Each of {full} is unbeaten under some weighing of the measures; no weighing helps the others.")
-    )
-    return [say(words, full=", ".join(full))]
+        return [say("All learners stand on the frontier of outputs over inputs: efficiency does not choose between them.")]
+    stand = "{full} alone stands" if len(full) == 1 else "{full} stand"
+    words = f"{stand} on the frontier of outputs over inputs; the others lie below it."
+    single = _best_below(frame.drop(index=full), frame)
+    if not single:
+        return [say(words, full=listed(full))]
+    return [say(words + " By single measures it can be otherwise: {single}.", full=listed(full), single="; ".join(single))]
+
+
+def _best_below(below: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
+    """Which learners below the frontier have the best mean of a measure, alone."""
+    found: dict[str, list[str]] = {}
+    for measure in frame.columns.drop(["efficiency", "super-efficiency", "rank"]):
+        best = best_names(frame[measure], get_measure(str(measure)).facts.direction)
+        if len(best) == 1 and best[0] in map(str, below.index):
+            found.setdefault(best[0], []).append(measure_words(str(measure)))
+    return [f"{learner} has the best {listed(measures)}" for learner, measures in found.items()]

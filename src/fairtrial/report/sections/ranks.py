@@ -39,8 +39,8 @@ def section(results: Results) -> Section | None:
     facts, firsts = facts_of(ranks), firsts_of(ranks)
     notes = [f"Measures without ranks here: {', '.join(measure_words(name) for name in left_out)}."] if left_out else []
     notes += [
-        f"{measure_words(name)} is infinite for {listed(who)} on every data set, which leaves no rank."
-        for name, who in infinite_for(results, [*means.index, *left_out]).items()
+        f"{measure_words(name)} is {told}, which leaves no rank."
+        for name, told in infinite_for(results, [*means.index, *left_out]).items()
     ]
     return Section(
         "ranks",
@@ -69,17 +69,30 @@ def measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
     return frame, [name for name in names if name not in known]
 
 
-def infinite_for(results: Results, measures: list[str]) -> dict[str, list[str]]:
-    """Measures of which learners have an infinite mean everywhere, so that they have no rank."""
-    main, found = main_condition(results.archive.conditions), {}
-    for name in measures:
-        table = _table(results, name, main)
-        if table is None:
-            continue
-        endless = [str(each) for each in table.columns if np.isinf(table[each]).any() and not np.isfinite(table[each]).any()]
-        if endless:
-            found[name] = endless
-    return found
+def infinite_for(results: Results, measures: list[str]) -> dict[str, str]:
+    """Measures that are infinite for learners which have no finite mean, and hence no rank; and what is said of them."""
+    main = main_condition(results.archive.conditions)
+    tables = {name: _table(results, name, main) for name in measures}
+    told = {name: _endless_words(table) for name, table in tables.items() if table is not None}
+    return {name: words for name, words in told.items() if words}
+
+
+def _endless_words(table: pd.DataFrame) -> str:
+    """For whom values are infinite and on which data sets, and on which there is no value; empty where all have a finite one.
+
+    >>> import pandas as pd
+    >>> inf, nan = float("inf"), float("nan")
+    >>> _endless_words(pd.DataFrame({"tree": [inf, inf], "chi": [inf, nan], "bayes": [0.4, inf]}, index=["iris", "wine"]))
+    'infinite for tree on every data set; infinite for chi on iris and undefined on wine'
+    """
+    learners: dict[str, list[str]] = {}
+    for name, values in table.items():
+        endless, none = np.isinf(values), values.isna()
+        if endless.any() and (endless | none).all():
+            sets = [str(each) for each in table.index[endless]], [str(each) for each in table.index[none]]
+            where = f"{listed(sets[0])} and undefined on {listed(sets[1])}" if none.any() else "every data set"
+            learners.setdefault(where, []).append(str(name))
+    return "; ".join(f"infinite for {listed(who)} on {where}" for where, who in learners.items())
 
 
 def _table(results: Results, measure: str, condition: ConditionFacts) -> pd.DataFrame | None:

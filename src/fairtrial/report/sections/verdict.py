@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 _NO_ROPE = (
-    "A Bayesian test would say how likely the two are practically equal: it needs a region of practical equivalence "
-    "([verdict] rope)."
+    "A Bayesian test would say how likely the two are practically equal: it needs a region of practical equivalence ({rope})."
 )
+_ROPE_OF_STUDY, _ROPE_OF_SCORES = "[verdict] rope", "--rope, in Python rope="
 # How findings begin that say again what was found, the order, the size, the pairs and what is believed.
 _TOLD = (
     "Result:",
@@ -166,7 +166,7 @@ def sureness(judged: Judged) -> Sentence:
         "test": choice_words(verdict.choice),
         "n": shown(frame, key, unit, "value", "{:.0f}"),
         "unit": unit,
-        "alpha": shown(frame, key, "alpha", "value", "{:g}"),
+        "alpha": shown(frame, key, "alpha", "value", "{:.15g}"),
     }
     if np.isnan(verdict.p_value):
         return _with("The test ({test}) over {n} {unit} has no p value, for the differences do not vary.", parts)
@@ -212,7 +212,11 @@ def belief(judged: Judged) -> tuple[Sentence, ...]:
     assert verdict is not None
     found = verdict.posterior
     if found is None:
-        return (say(_NO_ROPE),) if len(verdict.table.learners) == 2 else ()
+        return (
+            (say(_NO_ROPE, rope=_ROPE_OF_SCORES if judged.where else _ROPE_OF_STUDY),)
+            if len(verdict.table.learners) == 2
+            else ()
+        )
     if np.isnan(found.p_first):
         return ()
     frame, key = facts_of(judged), f"{judged.key}-facts"

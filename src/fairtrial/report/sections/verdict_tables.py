@@ -140,7 +140,16 @@ def facts_table(judged: Judged) -> Table:
     if effect is not None:
         note += f" Effect: {effect_words(effect.name)}" + (f" ({effect.note})." if effect.note else ".")
         note += "" if judged.verdict.pair is None else " It is positive in favour of the learner that is ahead."
-    return Table(f"{judged.key}-facts", "The verdict in numbers", facts_of(judged), {"value": "{:.6g}"}, note)
+    form = _told_apart_form(judged.verdict.p_value, judged.verdict.alpha)
+    return Table(f"{judged.key}-facts", "The verdict in numbers", facts_of(judged), {"value": form}, note)
+
+
+def _told_apart_form(p: float, alpha: float) -> str:
+    """Six digits, or as many as show that p is not alpha."""
+    digits = 6
+    while p != alpha and f"{p:.{digits}g}" == f"{alpha:.{digits}g}":
+        digits += 1
+    return f"{{:.{digits}g}}"
 
 
 def learners_table(judged: Judged) -> Table:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.reproduce.dobscv.cells import differences, predicted
-from fairtrial.reproduce.dobscv.tables import ALL_SETS, laid, ran
+from fairtrial.reproduce.dobscv.effects import ALL_SETS
+from fairtrial.reproduce.dobscv.tables import laid, ran
 from fairtrial.reproduce.dobscv.trials import GIVEN, LITERAL, SCV, SHUFFLED
 from fairtrial.reproduce.published import published
 from fairtrial.reproduce.reproduction import Table

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.beside import beside
 from fairtrial.reproduce.dobscv.cells import base_of, differences, in_groups, predicted
+from fairtrial.reproduce.dobscv.effects import ALL_SETS
 from fairtrial.reproduce.dobscv.trials import GIVEN, LITERAL, SCV, SHUFFLED
 from fairtrial.reproduce.published import published
 from fairtrial.reproduce.reproduction import Table
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = {GIVEN: "scv", SCV: "scv", LITERAL: "dobscv", SHUFFLED: "dobscv"}  # which published column a scheme belongs to
-ALL_SETS = 66
 _INTERVAL = (
     "`low` and `high` bound the difference between ours, a mean over runs, and one more run like ours, at 95 %; the published "
     "number is one run. They are empty where we have a single run."
@@ -57,13 +57,9 @@ def _published3(name: str) -> pd.DataFrame:
 
 
 def laid(ours: pd.DataFrame, theirs: pd.DataFrame, keys: list[str], whole: bool = True) -> pd.DataFrame:
-    """Ours beside theirs, in the order of ours; where not all sets ran, theirs are left out."""
+    """Ours beside theirs, lines of ours alone; where not all sets ran, theirs are left out."""
     known = theirs if whole else theirs.assign(value=float("nan"))
-    order = {key: place for place, key in enumerate(ours[keys].itertuples(index=False, name=None))}
-    found = beside(ours, known, keys)
-    places = [order.get(key, -1) for key in found[keys].itertuples(index=False, name=None)]
-    found = found.assign(place=places).query("place >= 0").sort_values("place")
-    return found.drop(columns="place").reset_index(drop=True)
+    return beside(ours, known.merge(ours[keys], on=keys), keys)
 
 
 def ran(cells: pd.DataFrame, scheme: str) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.reproduce.dobscv.sets import NEGATIVE, POSITIVE, Sets, study_file
 from fairtrial.reproduce.reproduction import Request
+from fairtrial.reproduce.writing import file_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +57,7 @@ def _run(request: Request, data: Mapping[str, Any], scheme: str, resampling: Map
     from fairtrial.study import Study
 
     declared = study_file()
-    name = _file_name(scheme, seed)
+    name = f"{file_name(scheme)}-{seed}"
     study = Study(
         data=dict(data),
         learners=declared["learners"],
@@ -70,14 +71,6 @@ def _run(request: Request, data: Mapping[str, Any], scheme: str, resampling: Map
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
         found, other = (results.scores("recall", positive=each) for each in (POSITIVE, NEGATIVE))
     return found.assign(value=(found["value"] + other["value"]) / 2)  # type: ignore[no-any-return]
-
-
-def _file_name(scheme: str, seed: int) -> str:
-    """
-    >>> _file_name(GIVEN, 3)
-    'scv-keel-s-folds-3'
-    """
-    return "-".join("".join(each if each.isalnum() else " " for each in scheme.lower()).split()) + f"-{seed}"
 
 
 def failures(found: pd.DataFrame) -> dict[str, int]:

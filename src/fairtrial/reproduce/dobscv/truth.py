@@ -14,6 +14,7 @@ import numpy as np
 from fairtrial.reproduce.dobscv.sets import NEGATIVE, POSITIVE, scaled, study_file
 from fairtrial.reproduce.dobscv.trials import LITERAL, SCV, SHUFFLED
 from fairtrial.reproduce.reproduction import Request
+from fairtrial.reproduce.writing import file_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,7 @@ COLUMNS = ["population", "replicate", "learner", "scheme", "measure", "estimate"
 _TESTED = 500  # new rows of each class that tell the truth
 _DRAWN = 13  # rows to draw for each of them: the rarest class has a share of 0.1
 _CHUNK = 5
+_VERSION = 1  # of what a kept file holds: raise it whenever problems, learners, settings or seeds of a replicate change
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,13 @@ def replicates(request: Request, wanted: Mapping[str, int]) -> pd.DataFrame:
 
 
 def _file_name(name: str, first: int, last: int, seed: int) -> str:
-    return f"{name.replace(' ', '-')}-{first}-{last}-seed-{seed}.csv"
+    """A kept chunk; one of another version is not taken for ours. Version 1 stands without its number.
+
+    >>> _file_name("a rare cloud", 0, 5, 1)
+    'a-rare-cloud-0-5-seed-1.csv'
+    """
+    version = "" if _VERSION == 1 else f"-version-{_VERSION}"
+    return f"{file_name(name)}-{first}-{last}-seed-{seed}{version}.csv"
 
 
 def _chunk(task: tuple[Path, str, int, int, int]) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.drift.declared import TABLES, TableName
-from fairtrial.reproduce.drift.hypotheses import Interval
 from fairtrial.reproduce.drift.printed import contradictions, printed, printed_averages
+from fairtrial.reproduce.interval import Interval, all_hold
 from fairtrial.reproduce.reproduction import Claim
 
 if TYPE_CHECKING:
     from fairtrial.reproduce.drift.findings import Findings
 
 _PLACES: dict[TableName, str] = {"populations": "Table I", "missing": "Table II", "definitions": "Table III"}
+MARGIN = 0.05
+"""By so much averaged pD two learners may differ and still count as suffering alike."""
 _SECOND: dict[TableName, str] = {
     "populations": "simpler classifiers suffer much more",
     "missing": "simpler classifiers suffer slightly more",
-    "definitions": "1R suffers more than the tree, the simple network not more than the complex one",
+    "definitions": (
+        "1R suffers more than the tree, the simple network not more than the complex one "
+        f"(judged as: by less than {MARGIN:g} of averaged pD)"
+    ),
 }
 
 
@@ -30,10 +34,10 @@ def claims(found: Findings) -> tuple[Claim, ...]:
 def drop(found: Findings, table: TableName) -> Claim:
     """The first hypothesis: every learner loses."""
     lost = {name: found.lost(table, name) for name in found.plan.learners}
-    told = "; ".join(f"{name} {each.told(1)}" for name, each in lost.items())
+    told = "; ".join(f"{name} {each.told('{:.1f}')}" for name, each in lost.items())
     return Claim(
         f"{_PLACES[table]} (a): a drop in performance is observed by all classifiers",
-        all_of(each.sign for each in lost.values()),
+        all_hold(each.above for each in lost.values()),
         f"points of error lost on average over the changes: {told}",
     )
 
@@ -41,15 +45,14 @@ def drop(found: Findings, table: TableName) -> Claim:
 def simpler(found: Findings, table: TableName) -> Claim:
     """The second hypothesis: the simpler of two loses more."""
     more = {pair: found.more(table, pair) for pair in found.plan.pairs}
-    signs = [each.sign for each in more.values()]
+    verdicts = [each.above for each in more.values()]
     if table == "definitions":
-        # Not more is what an interval that holds 0 can show at best, and one above 0 refutes.
-        holds = False if signs[0] < 0 or signs[1] > 0 else True if signs[0] > 0 else None
-    else:
-        holds = all_of(signs)
-    told = "; ".join(f"{simple} minus {other} {each.told()}" for (simple, other), each in more.items())
-    points = "; ".join(found.more_points(table, pair).told(1) for pair in more)
-    return Claim(f"{_PLACES[table]} (b): {_SECOND[table]}", holds, f"averaged pD: {told}; in points of error: {points}")
+        verdicts[1] = not_more(more[found.plan.pairs[1]])
+    told = "; ".join(f"{simple} minus {other} {each.told('{:.2f}')}" for (simple, other), each in more.items())
+    points = "; ".join(found.more_points(table, pair).told("{:.1f}") for pair in more)
+    return Claim(
+        f"{_PLACES[table]} (b): {_SECOND[table]}", all_hold(verdicts), f"averaged pD: {told}; in points of error: {points}"
+    )
 
 
 def best_choice(found: Findings) -> Claim:
@@ -58,7 +61,7 @@ def best_choice(found: Findings) -> Claim:
     above, below = (sum(each.sign == sign for each in better) for sign in (1, -1))
     return Claim(
         "In all cases complex classifiers remain the best choice: their error stays lower than that of the simple ones",
-        all_of(each.sign for each in better),
+        all_hold(each.above for each in better),
         f"of {len(better)} pairs and changes the complex one errs less in {above}, more in {below}, "
         f"and is not told apart in {len(better) - above - below}",
     )
@@ -86,14 +89,14 @@ def lines_follow() -> Claim:
     )
 
 
-def all_of(signs: Iterable[int]) -> bool | None:
-    """True where all intervals lie above 0, False where one lies below, else open.
+def not_more(more: Interval, margin: float = MARGIN) -> bool | None:
+    """Whether a difference is below the margin: only where its whole interval is; a lack of evidence leaves it open.
 
-    >>> all_of([1, 1]), all_of([1, -1]), all_of([1, 0])
-    (True, False, None)
+    >>> not_more(Interval(0.0, -0.01, 0.01)), not_more(Interval(0.0, -0.2, 0.2)), not_more(Interval(0.2, 0.1, 0.3))
+    (True, None, False)
     """
-    listed = list(signs)
-    return True if all(each > 0 for each in listed) else False if any(each < 0 for each in listed) else None
+    beyond = more.less(margin).above
+    return None if beyond is None else not beyond
 
 
 def told_apart(pair: tuple[str, str], more: Interval) -> str:

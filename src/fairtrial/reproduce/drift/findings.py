@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.drift.declared import TABLES, Plan, TableName
 from fairtrial.reproduce.drift.hypotheses import (
-    Interval,
     Losses,
     average_pd,
     better_by,
@@ -16,6 +15,7 @@ from fairtrial.reproduce.drift.hypotheses import (
     more_lost,
     more_points_lost,
 )
+from fairtrial.reproduce.interval import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,29 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
+from fairtrial.reproduce.interval import Interval, mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_ALPHA = 0.05
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A number and its 95 % interval over the replicates."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def sign(self) -> int:
-        """1 above 0, -1 below 0, 0 where the interval holds 0."""
-        return int(self.low > 0) - int(self.high < 0)
-
-    def told(self, digits: int = 2) -> str:
-        """The number with its interval, in text."""
-        return f"{self.value:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +60,19 @@ class Losses:
 
 
 def jackknifed(statistic: Callable[[IntArray], float], n: int) -> Interval:
-    """A statistic of n replicates with its interval: Student's t on the jackknife's standard error.
+    """A statistic of n replicates with its interval: Student's for the mean of the jackknife's pseudo-values (Tukey 1958).
 
     >>> values = np.array([1.0, 2.0, 4.0])  # of a mean it is the usual interval
-    >>> jackknifed(lambda rows: float(values[rows].mean()), 3).told()
+    >>> jackknifed(lambda rows: float(values[rows].mean()), 3).told("{:.2f}")
     '2.33 (-1.46 to 6.13)'
     """
-    from scipy.stats import t
-
     everyone = np.arange(n)
     value = statistic(everyone)
+    if n < 2:
+        return Interval(value, np.nan, np.nan)
     without = np.array([statistic(np.delete(everyone, each)) for each in everyone])
-    se = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
-    half = float(t.ppf(1 - _ALPHA / 2, n - 1) * se)
+    spread = mean_interval(n * value - (n - 1) * without)
+    half = (spread.high - spread.low) / 2
     return Interval(value, value - half, value + half)
 
 
@@ -120,11 +101,7 @@ def more_points_lost(simple: Losses, complicated: Losses) -> Interval:
 
 def better_by(simple: Losses, complicated: Losses) -> list[Interval]:
     """For each change, the error of the simple learner minus that of the complex one, in points."""
-    return [_mean_of(each) for each in (100 * (simple.error - complicated.error)).T]
-
-
-def _mean_of(values: FloatArray) -> Interval:
-    return jackknifed(lambda rows: float(values[rows].mean()), len(values))
+    return [mean_interval(each) for each in (100 * (simple.error - complicated.error)).T]
 
 
 def _mean(values: FloatArray) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import TYPE_CHECKING
+
+from fairtrial.reproduce.published import published
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +21,6 @@ def printed() -> pd.DataFrame:
     """
     import pandas as pd
 
-    from fairtrial.reproduce.published import published
-
     first = published("drift_flu_results")
     first = first[first["scenario"] != "NGP"]
     table_one = pd.DataFrame(
@@ -36,7 +35,7 @@ def printed() -> pd.DataFrame:
             "pd": first["pd"],
         }
     )
-    return pd.concat([table_one, _own("printed_tables")], ignore_index=True)
+    return pd.concat([table_one, published("drift_flu_tables")], ignore_index=True)
 
 
 def printed_averages() -> pd.DataFrame:
@@ -48,7 +47,7 @@ def printed_averages() -> pd.DataFrame:
     lines = printed()
     lines["pd"] = lines["pd"].fillna(recomputed(lines))
     means = lines.groupby(["table", "learner"])["pd"].mean().rename("from_lines").reset_index()
-    return _own("printed_averages").merge(means, on=["table", "learner"], how="left")
+    return published("drift_flu_averages").merge(means, on=["table", "learner"], how="left")
 
 
 def recomputed(lines: pd.DataFrame) -> pd.Series[float]:
@@ -70,10 +69,3 @@ def contradictions(lines: pd.DataFrame, tolerance: float = 0.015) -> list[str]:
         f"(printed {row['pd']:.2f}, from its errors {row['right']:.2f})"
         for row in told
     ]
-
-
-def _own(name: str) -> pd.DataFrame:
-    import pandas as pd
-
-    with (resources.files("fairtrial.reproduce.drift") / f"{name}.csv").open() as file:
-        return pd.read_csv(file)

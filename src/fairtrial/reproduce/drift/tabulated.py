@@ -40,13 +40,7 @@ def tables(found: Findings) -> tuple[Table, ...]:
 def compared(found: Findings, table: TableName) -> pd.DataFrame:
     """Error and pD of each learner under each change, beside the printed ones."""
     lines = printed()
-    return _beside(_long(found.cells(table), 100.0), _long(lines[lines["table"] == table], 1.0), _KEYS)
-
-
-def _beside(ours: pd.DataFrame, theirs: pd.DataFrame, keys: list[str], *, interval: bool = True) -> pd.DataFrame:
-    """Both beside each other, in the order of ours."""
-    both = beside(ours, theirs, keys, interval=interval)
-    return ours[keys].merge(both, on=keys, how="left", sort=False)
+    return beside(_long(found.cells(table), 100.0), _long(lines[lines["table"] == table], 1.0), _KEYS)
 
 
 def _long(cells: pd.DataFrame, scale: float) -> pd.DataFrame:
@@ -74,7 +68,7 @@ def averages(found: Findings) -> pd.DataFrame:
         for name in found.plan.learners
     ]
     theirs = printed_averages()
-    both = _beside(pd.DataFrame(lines), theirs, ["table", "learner"])
+    both = beside(pd.DataFrame(lines), theirs, ["table", "learner"])
     return both.assign(mean_of_printed_lines=both.merge(theirs, on=["table", "learner"], how="left")["from_lines"])
 
 
@@ -90,10 +84,10 @@ def hypotheses(found: Findings) -> pd.DataFrame:
                 lines.append(
                     {"variant": variant or "main", "table": table, "simple": pair[0], "complex": pair[1]}
                     | {
-                        f"{which} loses": found.lost(table, name, variant).told()
+                        f"{which} loses": found.lost(table, name, variant).told("{:.2f}")
                         for which, name in zip(("simple", "complex"), pair, strict=True)
                     }
-                    | {"pD, simple minus complex": more.told(), "points, simple minus complex": points.told()}
+                    | {"pD, simple minus complex": more.told("{:.2f}"), "points, simple minus complex": points.told("{:.2f}")}
                     | {"the simple one loses": {1: "more", 0: "not told apart", -1: "less"}[more.sign]}
                 )
     return pd.DataFrame(lines)
@@ -105,7 +99,7 @@ def trivial(found: Findings) -> pd.DataFrame:
 
     ours = pd.concat([found.cells(table) for table in TABLES]).groupby("tested_on", sort=False)["trivial"].mean() * 100
     theirs = printed().groupby("tested_on", sort=False)["trivial"].first()
-    both = _beside(ours.rename("value").reset_index(), theirs.rename("value").reset_index(), ["tested_on"], interval=False)
+    both = beside(ours.rename("value").reset_index(), theirs.rename("value").reset_index(), ["tested_on"], interval=False)
     return both.rename(columns={"tested_on": "environment"})
 
 

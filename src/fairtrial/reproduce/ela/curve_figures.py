@@ -1,7 +1,8 @@
-"""Figures of more learners and levels: a few as lines, all of them as a table in colours."""
+"""Figures of more learners and levels: lines, a few learners to a figure, and all of them as a table in colours."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.report.drawing import INK, chart_of, finished, titled, written
@@ -14,23 +15,42 @@ if TYPE_CHECKING:
 
     from fairtrial.study import Results
 
-# As many as can be told apart as lines: the two of the paper, and one of each other kind.
+# As many to a figure as can be told apart as lines, and stand side by side at a level: C4.5 in each, to compare with.
 FEW = ("c45", "puk-svc", "puk-svc-logistic", "naive-bayes", "1-nn", "random-forest")
+GROUPS = {
+    "the paper's two and one of each other kind": FEW,
+    "linear, kernel and neural learners, neighbours": ("c45", "5-nn", "logistic-regression", "linear-svc", "svc", "mlp"),
+    "rules and ensembles": ("c45", "ripper", "extra-trees", "ada-boost", "hist-gradient-boosting"),
+}
 _SHADES = ("#FFF7EC", "#FDCB96", "#D9534A")
 
 
 def curve_figures(results: Results) -> dict[str, Any]:
-    """Accuracy and losses of a few learners over the levels, their paths on the surfaces of RLA and ELA, and ELA of all."""
+    """Accuracy and losses of each group over the levels, paths of a few on the surfaces of RLA and ELA, and ELA of all."""
     losses = results.robustness("class-noise", by="all").astype({"learner": "object"})
     means = level_means(results, results.archive.conditions)
-    few, means = (each[each["learner"].isin(FEW)] for each in (losses, means))
     sets = f"mean of {int(losses['datasets'].max())} data sets"
+    drawn: dict[str, Any] = {}
+    for kind, names in shown_groups(losses["learner"].unique().tolist()).items():
+        level, loss = (each[each["learner"].isin(names)] for each in (means, losses))
+        drawn[f"Accuracy under class noise: {kind}"] = draw_levels(level, title=f"Accuracy under class noise, {sets}")
+        drawn[f"RLA and ELA under class noise: {kind}"] = draw_losses(loss, title=f"Loss of accuracy under class noise, {sets}")
+    few = losses[losses["learner"].isin(FEW)]
     return {
-        "Accuracy under class noise": draw_levels(means, title=f"Accuracy under class noise, {sets}"),
-        "RLA and ELA under class noise": draw_losses(few, title=f"Loss of accuracy under class noise, {sets}"),
+        **drawn,
         "Learners on the surfaces of RLA and ELA": draw_loss_surface(few, title=f"RLA and ELA under class noise, {sets}"),
         "ELA of all learners": draw_all(losses, sets),
     }
+
+
+def shown_groups(learners: Sequence[str]) -> dict[str, list[str]]:
+    """The groups of which more than C4.5 was run, each without those that were not.
+
+    >>> shown_groups(["c45", "ripper", "naive-bayes"])
+    {"the paper's two and one of each other kind": ['c45', 'naive-bayes'], 'rules and ensembles': ['c45', 'ripper']}
+    """
+    found = {kind: [name for name in names if name in learners] for kind, names in GROUPS.items()}
+    return {kind: names for kind, names in found.items() if set(names) - {"c45"}}
 
 
 def draw_all(losses: pd.DataFrame, sets: str) -> Any:

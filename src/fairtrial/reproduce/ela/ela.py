@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.reproduce.ela import curves, noises, puzzle, words
-from fairtrial.reproduce.ela.cells import ANY, our_cells, their_cells
+from fairtrial.reproduce.ela import curves, decided, noises, puzzle, sizes, words
+from fairtrial.reproduce.ela.cells import ANY, LOGISTIC, STATED, VOTES, as_printed, our_cells, their_cells
 from fairtrial.reproduce.ela.claims import all_claims
 from fairtrial.reproduce.ela.copies import compared_copies
 from fairtrial.reproduce.ela.curve_figures import curve_figures
 from fairtrial.reproduce.ela.figures import draw_agreement, draw_distances
+from fairtrial.reproduce.ela.paired import Line, exact_lines, split_lines
 from fairtrial.reproduce.ela.running import failures, run_study
 from fairtrial.reproduce.ela.sets import LARGE, LARGEST, Sets, declared, gathered
 from fairtrial.reproduce.ela.shown import all_tables
-from fairtrial.reproduce.ela.tables import compared
+from fairtrial.reproduce.ela.tables import ANY_CLASS, BY_VOTES, OURS, PAPER, VOTES_ANY, compared
 from fairtrial.reproduce.reproduction import Reproduction, Request
 
 if TYPE_CHECKING:
@@ -30,22 +31,28 @@ def run(request: Request) -> Reproduction:
     tried, noisy = puzzle.variants(request, sets), curves.noise_curves(request, sets)
     stated, any_class, theirs = our_cells(main), our_cells(main, ANY), their_cells()
     both, other = compared(stated, theirs), compared(any_class, theirs)
-    claims = all_claims(stated, any_class, theirs)
+    lines = _lines(main)
+    claims = all_claims(stated, any_class, theirs, lines)
     copies = compared_copies(request, sets, stated, repeats)
     found, ranks, noise = puzzle.accuracies(tried), curves.table(noisy), noises.table(both, other)
+    differing = sizes.other_sizes(sets)
+    more = [each for each in (copies, sizes.table(differing)) if each]
     told = (
         words.opening(both, claims, repeats, folds),
+        decided.words(as_printed(theirs, LOGISTIC)),
         words.agreement(both, other),
         puzzle.words(found, words.distance_at_noise(both), words.distance_at_noise(other)),
         puzzle.MECHANISM,
         noises.words(noise.frame),
         words.damage(sets.faults, copies.frame if copies else None),
+        sizes.words(differing),
         curves.words(ranks.frame, len(noisy.archive.conditions), folds),
         words.unexplained(other),
+        words.slips(lines[PAPER]),
     )
     return Reproduction(
         tuple(each for each in told if each),
-        (*all_tables(stated, any_class, theirs), *puzzle.tables(found), noise, *((copies,) if copies else ()), ranks),
+        (*all_tables(stated, any_class, theirs), *puzzle.tables(found), noise, *more, ranks),
         claims,
         _figures(both, other, found, noisy),
         {**sets.left_out, **failures(*main, tried, noisy)},
@@ -60,6 +67,13 @@ def _main_studies(request: Request, sets: Sets, repeats: int) -> list[Results]:
         "table3-largest": (sets.only(LARGEST), 1),
     }
     return [run_study(request, "study", data, name=name, repeats=rounds) for name, (data, rounds) in parts.items() if data]
+
+
+def _lines(main: list[Results]) -> dict[str, dict[str, Line]]:
+    """C4.5 and the machine on each data set, by the names of the tables."""
+    kinds = {OURS: (STATED, LOGISTIC), BY_VOTES: (STATED, VOTES), ANY_CLASS: (ANY, LOGISTIC), VOTES_ANY: (ANY, VOTES)}
+    found = {name: split_lines(main, noise, machine) for name, (noise, machine) in kinds.items()}
+    return found | {PAPER: exact_lines(as_printed(their_cells(), LOGISTIC))}
 
 
 def _figures(both: Any, other: Any, found: Any, noisy: Results) -> dict[str, Any]:

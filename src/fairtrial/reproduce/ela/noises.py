@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.reproduce.ela.cells import LOGISTIC, NOISY, TREE, VOTES
+from fairtrial.reproduce.interval import mean_interval
 from fairtrial.reproduce.reproduction import Table
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ def readings(stated: pd.DataFrame, any_class: pd.DataFrame) -> pd.DataFrame:
 
     Both frames are those of `compared`.
     """
-    import numpy as np
     import pandas as pd
-    from scipy.stats import t
 
     lines = []
     for learner in _TOLD:
@@ -34,10 +33,9 @@ def readings(stated: pd.DataFrame, any_class: pd.DataFrame) -> pd.DataFrame:
             continue
         line: dict[str, Any] = {"learner": learner}
         for name in ("other", "any"):
-            gap, n = both[name].to_numpy(dtype=np.float64), len(both)
-            half = float(t.ppf(0.975, n - 1) * gap.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-            line |= {f"bias, {name}": gap.mean(), f"low, {name}": gap.mean() - half, f"high, {name}": gap.mean() + half}
-            line[f"distance, {name}"] = float(np.abs(gap).mean())
+            gap = mean_interval(both[name])
+            line |= {f"bias, {name}": gap.value, f"low, {name}": gap.low, f"high, {name}": gap.high}
+            line[f"distance, {name}"] = float(both[name].abs().mean())
         lines.append(line | _nearer(both))
     return pd.DataFrame(lines)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairtrial.reproduce.ela.cells import CLEAN, LOGISTIC, their_cells
 from fairtrial.reproduce.ela.running import run_study
 from fairtrial.reproduce.ela.sets import LARGE, LARGEST, Sets, declared
+from fairtrial.reproduce.interval import mean_interval
 from fairtrial.reproduce.reproduction import Request, Table
 
 if TYPE_CHECKING:
@@ -46,16 +47,13 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
     """
     import numpy as np
     import pandas as pd
-    from scipy.stats import t
 
     lines = []
     for name in found.columns.drop("paper"):
         gap = (found[name] - found["paper"]).abs().dropna()
-        n = len(gap)
-        half = float(t.ppf(0.975, n - 1) * gap.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-        middle = float(gap.mean())
-        near = int((gap <= NEAR).sum())
-        lines.append((name, middle, max(0.0, middle - half), middle + half, gap.max(), gap.idxmax() if n else "", near, n))
+        mean, near, n = mean_interval(gap), int((gap <= NEAR).sum()), len(gap)
+        low = float(np.maximum(mean.low, 0))  # not `max`, which takes an unknown end for 0
+        lines.append((name, mean.value, low, mean.high, gap.max(), gap.idxmax() if n else "", near, n))
     columns = ["variant", "mean distance", "low", "high", "largest", "on", "within 2 points", "data sets"]
     return pd.DataFrame(lines, columns=columns).sort_values("mean distance", kind="stable", ignore_index=True)
 

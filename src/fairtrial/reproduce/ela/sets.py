@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.reproduce.data_sets import found_sets
-from fairtrial.reproduce.published import published
 from fairtrial.reproduce.reproduction import Request
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ CURVES = (
     *("balance", "cleveland", "glass", "hayes-roth", "ionosphere", "iris", "lymphography", "monk-2"),
     *("newthyroid", "pima", "sonar", "vehicle", "wdbc", "wine", "zoo"),
 )
-_ROWS_UNDER = {"autos": "automobile", "monk-2": "monk", "newthyroid": "new-thyroid"}  # names of table 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +56,11 @@ def declared(name: str) -> dict[str, Any]:
 
 
 def gathered(request: Request) -> Sets:
-    """The sets of this scale. A file whose rows are not as many as the paper's is another set, and left out."""
+    """The sets of this scale, all that are found; which of them have another size than the paper's `sizes` tells."""
     wanted = request.pick(smoke=SMOKE, quick=QUICK, full=tuple(declared("study")["data"]))
     places = {name: [at["set"], at["set"].split("/")[1]] for name, at in declared("study")["data"].items() if name in wanted}
     with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):
         found, left_out = found_sets(places)
-    rows = dict(published("ela_table2_datasets")[["dataset", "examples"]].itertuples(index=False, name=None))
-    for name in list(found):
-        there, printed = found[name].summary().rows, rows[_ROWS_UNDER.get(name, name)]
-        if there != printed:
-            left_out[name] = f"{found[name].source or found[name].name} has {there} rows, the paper's has {printed}"
-            del found[name]
     if not found:
         raise InputError(
             f"none of the data sets {', '.join(wanted)} is found: name the folder of KEEL's files by FAIRTRIAL_DATA, "

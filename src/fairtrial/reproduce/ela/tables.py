@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.beside import beside
 from fairtrial.reproduce.ela.cells import CLEAN, ELA, KEYS, LEARNERS, LOGISTIC, NOISY, QUANTITIES, RLA, TREE, VOTES, as_printed
+from fairtrial.reproduce.interval import mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,19 +63,15 @@ def _difference(line: pd.Series[float], digits: int) -> str:
 
 def averages(both: pd.DataFrame, noise: str) -> pd.DataFrame:
     """Means over data sets by learner and quantity, ours and the paper's; the difference of means with Student's interval."""
-    import numpy as np
     import pandas as pd
-    from scipy.stats import t
 
     lines = []
     for learner in LEARNERS:
         for quantity in QUANTITIES:
             own = both[(both["learner"] == learner) & (both["quantity"] == quantity)].dropna(subset=["difference"])
-            gap, n = own["difference"].to_numpy(dtype=np.float64), len(own)
-            half = float(t.ppf(0.975, n - 1) * gap.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-            middle, near = (float(gap.mean()), float(np.abs(gap).mean())) if n else (float("nan"),) * 2
+            gap, near = mean_interval(own["difference"]), float(own["difference"].abs().mean())
             means = [float(own[name].mean()) for name in ("ours", "published")]
-            lines.append((noise, learner, quantity, *means, middle, middle - half, middle + half, near, n))
+            lines.append((noise, learner, quantity, *means, gap.value, gap.low, gap.high, near, len(own)))
     columns = ["noise", "learner", "quantity", "ours", "paper", "difference", "low", "high", "mean distance", "data sets"]
     return pd.DataFrame(lines, columns=columns)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.reproduce.estimates.problems import Plan, population
+from fairtrial.reproduce.interval import mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,10 +102,8 @@ def _lines(problem: str, truth: FloatArray, said: dict[str, IntArray]) -> list[d
 
 def _gain(gains: FloatArray) -> dict[str, float]:
     """Error of the single learner minus that of the ensemble on the same training rows, in points, with its t interval."""
-    from scipy.stats import t
-
-    half = float(t.ppf(0.975, len(gains) - 1) * gains.std(ddof=1) / np.sqrt(len(gains)))
-    return {"gain": 100 * float(gains.mean()), "low": 100 * (gains.mean() - half), "high": 100 * (gains.mean() + half)}
+    found = mean_interval(100 * gains)
+    return {"gain": found.value, "low": found.low, "high": found.high}
 
 
 def _new(problem: str, settings: dict[str, Any], seed: int) -> Any:

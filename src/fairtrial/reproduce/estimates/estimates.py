@@ -8,7 +8,7 @@ from fairtrial.reproduce.estimates.claims import Draws, claims
 from fairtrial.reproduce.estimates.ensembles import run_ensembles
 from fairtrial.reproduce.estimates.estimating import REPEATS
 from fairtrial.reproduce.estimates.figures import figures
-from fairtrial.reproduce.estimates.judging import summary
+from fairtrial.reproduce.estimates.judging import covered, summary
 from fairtrial.reproduce.estimates.problems import Plan, plan_of, population
 from fairtrial.reproduce.estimates.running import run_cells
 from fairtrial.reproduce.estimates.selection import selected
@@ -42,7 +42,8 @@ def _plan_told(plan: Plan) -> str:
         f"the learner trained on that sample, and {plan.test_rows} new rows tell its true error. Subsampling is done "
         f"{plan.subsamples} times with a third of the rows as test, the bootstrap {plan.bootstrap_samples} times; .632 takes "
         "E0, as the chapter prints it. Learners: nearest neighbour, naive Bayes, a linear discriminant (shrunk by a tenth), "
-        "C4.5. The chapter credits .632 to Efron and Tibshirani 1997; it is Efron's of 1983, and theirs is .632+."
+        "C4.5; all see the same samples and splits, so that Monte Carlo intervals count samples, not cells. The chapter "
+        "credits .632 to Efron and Tibshirani 1997; it is Efron's of 1983, and theirs is .632+."
     )
 
 
@@ -81,14 +82,12 @@ def _largest_bias(cells: pd.DataFrame) -> str:
 
 def _covered(draws: pd.DataFrame) -> str:
     """What intervals are worth."""
-    covered = summary(draws, ["method"])[["method", "coverage"]].sort_values("coverage")
-    least, most = (
-        "; ".join(f"{row['method']} {row['coverage']:.1%}" for row in part.to_dict("records"))
-        for part in (covered.head(3), covered.tail(3))
-    )
+    found = [(name, covered(draws, name)) for name in draws["method"].unique()]
+    order = sorted(found, key=lambda each: each[1].value)
+    least, most = ("; ".join(f"{name} {each.told('{:.1%}')}" for name, each in part) for part in (order[:3], order[:-4:-1]))
     return (
-        "**Intervals** (nominal 95 %): binomial ones for hold-out and folds, as the chapter says, those of Nadeau and Bengio "
-        f"for subsampling, of the delta method for the bootstrap; {REPEATS} times 10 folds count as once. "
+        "**Intervals** (nominal 95 %): binomial ones for hold-out, as the chapter says, and for folds, those of Nadeau and "
+        f"Bengio for subsampling, of the delta method for the bootstrap; {REPEATS} times 10 folds count as once. "
         f"Least coverage: {least}. Most: {most}."
     )
 
@@ -131,5 +130,6 @@ _NOTE = (
 )
 _ENSEMBLES = (
     "Points of error: the expected error and its parts (noise, bias, variance after Kohavi and Wolpert); `gain` is the error "
-    "of the single learner minus that of the ensemble on the same training rows, with its 95 % interval."
+    "of the single learner minus that of the ensemble on the same training rows, with its 95 % interval over training samples; "
+    "the new rows are the same for all."
 )

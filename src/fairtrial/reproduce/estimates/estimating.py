@@ -114,12 +114,11 @@ def _binomial(error: float, rows: int) -> Estimated:
 
 def _resampled(losses: FloatArray, parts: Parts) -> Estimated:
     """With Nadeau and Bengio's interval (2003), which allows for the overlap of the training parts."""
-    from scipy.stats import t
+    from fairtrial.study.results.split_spread import half_width
 
-    tested = parts.tested.sum(axis=1)
+    tested, trained = parts.tested.sum(axis=1), parts.weights.sum(axis=1)
     errors = losses.sum(axis=1) / tested
-    overlap = float((tested / parts.weights.sum(axis=1)).mean())
-    half = float(t.ppf((1 + LEVEL) / 2, len(errors) - 1) * np.sqrt((1 / len(errors) + overlap) * errors.var(ddof=1)))
+    half = half_width(errors, float((tested / (tested + trained)).mean()), 1 - LEVEL)
     value = float(errors.mean())
     return Estimated(value, max(value - half, 0.0), min(value + half, 1.0))
 

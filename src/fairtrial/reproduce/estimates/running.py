@@ -6,13 +6,16 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from fairtrial.reproduce.estimates.batched import SHRINKAGE
+from fairtrial.reproduce.estimates.estimating import LEVEL, METHODS
 from fairtrial.reproduce.estimates.problems import LEARNERS, Plan, drawn
+from fairtrial.reproduce.writing import file_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _WORK = {"C4.5": 100, "nearest neighbour": 3, "linear discriminant": 2, "naive Bayes": 1}
-_VERSION = 1  # of what is simulated: files of another one are not read
+_VERSION = 2  # of what is simulated: files of another one are not read
 
 
 class Cell(NamedTuple):
@@ -42,10 +45,7 @@ def _kept(cell: Cell, plan: Plan, seed: int, folder: Path) -> pd.DataFrame:
     """The cell's draws from its file; simulated, and the file written, where it is not there."""
     import pandas as pd
 
-    settings = (plan.replicates_of(cell.learner), plan.bootstrap_samples, plan.subsamples, plan.test_rows, seed, _VERSION)
-    told = hashlib.sha256(repr((cell, settings)).encode()).hexdigest()[:12]
-    name = "-".join("".join(each if each.isalnum() else " " for each in f"{cell.problem} {cell.n} {cell.learner}").split())
-    path = folder / f"{name}-{told}.parquet"
+    path = folder / f"{file_name(' '.join(map(str, cell)))}-{_told(cell, plan, seed)}.parquet"
     if path.is_file():
         stored: pd.DataFrame = pd.read_parquet(path)
         return stored
@@ -54,6 +54,13 @@ def _kept(cell: Cell, plan: Plan, seed: int, folder: Path) -> pd.DataFrame:
     found.to_parquet(partial)
     partial.replace(path)
     return found
+
+
+def _told(cell: Cell, plan: Plan, seed: int) -> str:
+    """Letters that change with all that the cell's draws depend on: files of other settings are not read."""
+    own = (plan.replicates_of(cell.learner), plan.bootstrap_samples, plan.subsamples, plan.test_rows, seed)
+    settings = (tuple(cell), own, METHODS, LEVEL, SHRINKAGE, _VERSION)
+    return hashlib.sha256(repr(settings).encode()).hexdigest()[:12]
 
 
 def simulate(cell: Cell, plan: Plan, seed: int) -> pd.DataFrame:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairtrial._check import FloatArray
 from fairtrial.reproduce.estimates.batched import naive_bayes
+from fairtrial.reproduce.interval import Interval, mean_interval
 
 CANDIDATES = 20
 _ROWS = 50
@@ -17,8 +17,8 @@ _ROWS = 50
 class Selected:
     """Mean error of the chosen model, with its 95 % interval, on the validation part and on rows of their own."""
 
-    validation: tuple[float, float, float]
-    test: tuple[float, float, float]
+    validation: Interval
+    test: Interval
     truth: float = 0.5
 
 
@@ -30,7 +30,7 @@ def selected(repeats: int, seed: int) -> Selected:
     from fairtrial.study.randomness import named_generator
 
     found = np.array([_once(named_generator(seed, "selection", each)) for each in range(repeats)])
-    return Selected(_interval(found[:, 0]), _interval(found[:, 1]))
+    return Selected(mean_interval(found[:, 0]), mean_interval(found[:, 1]))
 
 
 def _once(rng: np.random.Generator) -> tuple[float, float]:
@@ -46,8 +46,3 @@ def _once(rng: np.random.Generator) -> tuple[float, float]:
     validation, test = errors[:, :_ROWS].mean(axis=1), errors[:, _ROWS:].mean(axis=1)
     winner = int(validation.argmin())
     return float(validation[winner]), float(test[winner])
-
-
-def _interval(values: FloatArray) -> tuple[float, float, float]:
-    mean, half = float(values.mean()), 1.959964 * float(values.std(ddof=1)) / len(values) ** 0.5
-    return mean, mean - half, mean + half

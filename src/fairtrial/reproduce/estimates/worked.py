@@ -9,6 +9,9 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
+# Numbers that the chapter has wrong, by counting: of 90 patients and of 10 controls, how many are called right.
+_SLIPS = {"accuracy averaged over both classes, %": (100 * 90 / 90 + 100 * 0 / 10) / 2}
+
 
 def worked() -> pd.DataFrame:
     """The always-positive model on 90 patients and 10 controls, and the chance of a row to miss a bootstrap sample.
@@ -29,8 +32,20 @@ def worked() -> pd.DataFrame:
         ("share of distinct rows in 2000 such samples", _distinct(), 0.632, 2),
     ]
     found = pd.DataFrame(lines, columns=["what", "ours", "printed", "digits"])
-    same = [round(row["ours"], row["digits"]) == round(row["printed"], row["digits"]) for row in found.to_dict("records")]
-    return found.assign(verdict=np.where(same, "agrees, rounded", "a slip of the chapter")).drop(columns="digits")
+    verdicts = [verdict(row["what"], row["ours"], row["printed"], row["digits"]) for row in found.to_dict("records")]
+    return found.assign(verdict=verdicts).drop(columns="digits")
+
+
+def verdict(what: str, ours: float, printed: float, digits: int) -> str:
+    """What a printed number is beside ours: a slip only if it is a known one and ours is what counting gives, too.
+
+    >>> verdict("F-measure", 0.947, 0.95, 2), verdict("F-measure", 0.5, 0.95, 2)
+    ('agrees, rounded', 'differs')
+    """
+    if round(ours, digits) == round(printed, digits):
+        return "agrees, rounded"
+    known = what in _SLIPS and abs(ours - _SLIPS[what]) < 1e-9
+    return "a slip of the chapter" if known else "differs"
 
 
 def _distinct() -> float:

@@ -22,6 +22,7 @@ from fairtrial.reproduce.ranking.measure_words import HANDS_SEVERITY_RATIO, MEAS
 from fairtrial.study.randomness import named_seed
 
 SHARE, FOLDS = 0.1, 10
+WITHOUT_NOISE = 0
 _PROTOCOL = 1
 _CHUNK = 50
 # Means over folds are sums of ten quotients: what is equal may differ in the last digits.
@@ -72,12 +73,16 @@ OTHERS = (
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Of a cell: each repeat's errors (repeats x measures: 0, 0.5 or 1), and the mean value of each measure for naive Bayes."""
+    """Of a cell: each repeat's errors (repeats x measures: 0, 0.5 or 1), and the mean value of each measure for naive Bayes.
+
+    `deviations` are the standard deviations of these values over repeats; NaN where they were not kept.
+    """
 
     dataset: str
     experiment: int
     errors: FloatArray
     values: FloatArray
+    deviations: FloatArray
 
     @property
     def rates(self) -> FloatArray:
@@ -92,10 +97,11 @@ def outcome(
     told = (_PROTOCOL, data.content_hash, data.name, experiment, *reading.plan(experiment), repeats, seed)
     key = hashlib.sha256(repr(told).encode()).hexdigest()[:16]
     path = folder / f"{data.name.lower()}-{experiment}-{reading.name}-{key}.npz"
-    kept = _read(path) if not joined else None
+    kept = _read(path, whole=experiment == WITHOUT_NOISE) if not joined else None
     if kept is None:
         means = _means(data, experiment, reading, repeats, seed, joined)
-        kept = errors_of(means, [*(1 for _ in MEASURES), *(each.direction for each in joined)]), _mean_values(means[:, 0])
+        errors = errors_of(means, [*(1 for _ in MEASURES), *(each.direction for each in joined)])
+        kept = errors, _mean_values(means[:, 0]), _deviations(means[:, 0])
         if not joined:
             _write(path, *kept)
     return Outcome(data.name, experiment, *kept)
@@ -131,18 +137,28 @@ def _mean_values(values: FloatArray) -> FloatArray:
     return np.asarray(np.where(defined, values, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1))
 
 
-def _read(path: Path) -> tuple[FloatArray, FloatArray] | None:
-    """What was kept; None where nothing was, or where it cannot be read."""
+def _deviations(values: FloatArray) -> FloatArray:
+    """Standard deviations over the repeats in which a measure is defined; NaN with fewer than two of them."""
+    defined = ~np.isnan(values)
+    apart = np.where(defined, values - _mean_values(values), 0.0)
+    count = defined.sum(axis=0)
+    return np.asarray(np.where(count > 1, np.sqrt((apart**2).sum(axis=0) / np.maximum(count - 1, 1)), np.nan))
+
+
+def _read(path: Path, *, whole: bool) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """What was kept; None where nothing was, or where it cannot be read, or lacks deviations though they are wanted."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-            return kept["doubled"] / 2.0, kept["values"]
+            values = kept["values"]
+            known = whole or "deviations" in kept
+            return kept["doubled"] / 2.0, values, kept["deviations"] if known else np.full(len(values), np.nan)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
         return None
 
 
-def _write(path: Path, errors: FloatArray, values: FloatArray) -> None:
+def _write(path: Path, errors: FloatArray, values: FloatArray, deviations: FloatArray) -> None:
     path.parent.mkdir(exist_ok=True)
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:
-        np.savez_compressed(file, doubled=(2 * errors).astype(np.uint8), values=values)
+        np.savez_compressed(file, doubled=(2 * errors).astype(np.uint8), values=values, deviations=deviations)
     unfinished.replace(path)

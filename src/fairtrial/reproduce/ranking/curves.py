@@ -11,6 +11,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray
 from fairtrial.kernels.noisy_pairs import LABELS, PROPORTION, SCORES, noisy_pairs
+from fairtrial.reproduce.interval import Interval
 from fairtrial.reproduce.ranking.measure_words import HANDS_SEVERITY_RATIO, MEASURES, place
 from fairtrial.reproduce.ranking.spreading import spread
 from fairtrial.study.randomness import named_seed
@@ -48,18 +49,6 @@ SAME_NOISE = Noise("scores-same", "Probability noise, the same for both rankings
 
 
 @dataclass(frozen=True, eq=False)
-class Gap:
-    """A mean difference of error rates with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{100 * self.value:+.2f} points ({100 * self.low:+.2f} to {100 * self.high:+.2f})"
-
-
-@dataclass(frozen=True, eq=False)
 class Curve:
     """Error rates of six measures at each level (in percent), and the covariances of errors over the pairs of rankings."""
 
@@ -73,14 +62,34 @@ class Curve:
         """Mean error rate over the levels up to `most`."""
         return float(self.rates[self.levels <= most, place(measure)].mean())
 
-    def gap(self, first: str, second: str, *, most: float = math.inf) -> Gap:
-        """Mean error of the first less that of the second; the interval is a paired one, for both saw the same rankings."""
-        kept, i, j = self.levels <= most, place(first), place(second)
-        value = float((self.rates[kept, i] - self.rates[kept, j]).mean())
-        own = self.covariances[kept]
-        variances = (own[:, i, i] + own[:, j, j] - 2 * own[:, i, j]) / self.pairs
-        half = _NORMAL_95 * math.sqrt(max(float(variances.sum()), 0.0)) / int(kept.sum())
-        return Gap(value, value - half, value + half)
+    def gap(self, first: str, second: str, *, most: float = math.inf) -> Interval:
+        """Mean error of the first less that of the second, in points; the interval is a paired one: both saw the same rankings.
+
+        Of every level each pair of rankings is a unit of its own, so that variances of levels add up.
+        """
+        kept = self.levels <= most
+        value = float(self._differences(first, second)[kept].mean())
+        half = _NORMAL_95 * math.sqrt(float(self._variances(first, second)[kept].sum())) / int(kept.sum())
+        return Interval(100 * value, 100 * (value - half), 100 * (value + half))
+
+    def gaps(self, first: str, second: str, level: float) -> list[Interval]:
+        """The same at each level of noise by itself.
+
+        Where hardly any error was seen a variance says little: intervals are wider by what so many pairs can miss (z^2 / 2n).
+        """
+        from scipy.stats import norm
+
+        z = float(norm.ppf((1 + level) / 2))
+        halves = z * np.sqrt(self._variances(first, second)) + z * z / (2 * self.pairs)
+        values = self._differences(first, second)
+        return [Interval(100 * v, 100 * (v - half), 100 * (v + half)) for v, half in zip(values, halves, strict=True)]
+
+    def _differences(self, first: str, second: str) -> FloatArray:
+        return np.asarray(self.rates[:, place(first)] - self.rates[:, place(second)])
+
+    def _variances(self, first: str, second: str) -> FloatArray:
+        i, j, own = place(first), place(second), self.covariances
+        return np.maximum((own[:, i, i] + own[:, j, j] - 2 * own[:, i, j]) / self.pairs, 0.0)
 
     def spread(self, measures: Sequence[str]) -> float:
         """The largest distance of the best and the worst of these measures at any level."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtrial.measures.closed_intervals import wilson
 from fairtrial.reproduce.beside import beside
 from fairtrial.reproduce.published import published
 from fairtrial.reproduce.ranking.cells import Outcome, Reading
+from fairtrial.reproduce.ranking.error_intervals import difference_limits, over_repeats, wilson_limits
 from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ EXPERIMENTS = {
     4: "#4: attributes of training sets",
 }
 _KEYS = ["experiment", "dataset", "measure"]
-PUBLISHED_REPEATS = 1000
 
 
 def table1() -> pd.DataFrame:
@@ -43,36 +42,11 @@ def cells_beside(outcomes: Sequence[Outcome], *, measures: Sequence[str] = MEASU
     theirs = table1()
     theirs = theirs[theirs["dataset"].isin(set(ours["dataset"]))]
     found = beside(ours, theirs, _KEYS, interval=False)
-    found = found.merge(ours[[*_KEYS, "repeats", "lowest", "highest"]], on=_KEYS, how="left")
+    found = found[found["ours"].notna()].merge(ours[[*_KEYS, "repeats", "lowest", "highest"]], on=_KEYS, how="left")
     limits = [difference_limits(*line) for line in zip(found["ours"], found["published"], found["repeats"], strict=True)]
     found["low"], found["high"] = np.array(limits).reshape(-1, 2).T
     found["within"] = (found["low"] <= 0) & (found["high"] >= 0)
-    return ours[_KEYS].merge(found, on=_KEYS, how="left")  # in the paper's order
-
-
-def difference_limits(
-    ours: float, theirs: float, repeats: float, their_repeats: float = PUBLISHED_REPEATS
-) -> tuple[float, float]:
-    """Newcombe's 95 % interval of the difference of two independent proportions, in percent (1998, method 10).
-
-    Both are shares of repeats; ties counting half, their errors are a little smaller than those of plain counts.
-
-    >>> [round(limit, 2) for limit in difference_limits(0.0, 0.5, 1000)]
-    [-1.17, -0.02]
-    """
-    if math.isnan(ours) or math.isnan(theirs):
-        return math.nan, math.nan
-    first, second = (_wilson(share, size) for share, size in ((ours, repeats), (theirs, their_repeats)))
-    difference = ours - theirs
-    return (
-        difference - math.hypot(ours - first[0], second[1] - theirs),
-        difference + math.hypot(first[1] - ours, theirs - second[0]),
-    )
-
-
-def _wilson(percent: float, repeats: float) -> tuple[float, float]:
-    low, high = wilson(percent * repeats / 100, repeats, 0.95)
-    return 100 * low, 100 * high
+    return found
 
 
 def _long(outcomes: Sequence[Outcome], measures: Sequence[str]) -> pd.DataFrame:
@@ -81,7 +55,7 @@ def _long(outcomes: Sequence[Outcome], measures: Sequence[str]) -> pd.DataFrame:
     lines = []
     for each in outcomes:
         for measure, rate in zip(measures, each.rates, strict=True):
-            low, high = _wilson(100 * rate, len(each.errors))
+            low, high = wilson_limits(100 * rate, len(each.errors))
             lines.append((each.experiment, each.dataset, measure, 100 * rate, len(each.errors), low, high))
     return pd.DataFrame(lines, columns=[*_KEYS, "value", "repeats", "lowest", "highest"])
 
@@ -121,11 +95,9 @@ def mean_errors(outcomes: Sequence[Outcome]) -> pd.DataFrame:
         own = [each for each in outcomes if each.experiment == experiment]
         same = theirs[(theirs["experiment"] == experiment) & theirs["dataset"].isin([each.dataset for each in own])]
         for place, measure in enumerate(MEASURES):
-            value = float(np.mean([each.rates[place] for each in own]))
-            variance = sum(each.errors[:, place].var() / len(each.errors) for each in own) / len(own) ** 2
-            half = 1.96 * math.sqrt(variance)
+            mean = over_repeats(np.mean([each.errors[:, place] for each in own], axis=0))
             printed = float(same.loc[same["measure"] == measure, "value"].mean())
-            lines.append((words, measure, 100 * value, 100 * (value - half), 100 * (value + half), printed))
+            lines.append((words, measure, mean.value, mean.low, mean.high, printed))
     return pd.DataFrame(lines, columns=["experiment", "measure", "value", "low", "high", "published"])
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from fairtrial.reproduce.ranking.error_intervals import PUBLISHED_REPEATS, difference_limits
 from fairtrial.reproduce.ranking.measure_words import WORDS
-from fairtrial.reproduce.ranking.real_tables import PUBLISHED_REPEATS, difference_limits, table1
+from fairtrial.reproduce.ranking.real_tables import table1
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
 _TARGET = 0.75
 
 
-def real_words(cells: pd.DataFrame, readings: pd.DataFrame, repeats: int, sets: int) -> tuple[str, ...]:
+def real_words(
+    cells: pd.DataFrame, readings: pd.DataFrame, repeats: int, sets: int, cylinder: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Paragraphs, each computed from the tables."""
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
     told = [
@@ -24,6 +28,7 @@ def real_words(cells: pd.DataFrame, readings: pd.DataFrame, repeats: int, sets: 
         *_where(compared),
         *_house(compared, repeats),
         *_cylinder(compared),
+        *cylinder,
         *_other_readings(readings),
         "The paper names neither its kind of naive Bayes, nor how numbers and missing values are treated, nor how 10 % of a "
         "test part is "
@@ -40,15 +45,22 @@ def _agreement(compared: pd.DataFrame) -> str:
     if not len(compared):
         return "None of the data sets of the paper is there, so that nothing can be compared."
     within, total = int(compared["within"].sum()), len(compared)
-    fewer = compared["repeats"].min() < PUBLISHED_REPEATS
-    few = " With fewer repeats than the paper's 1,000 intervals are wider, so that agreement says less." if fewer else ""
-    target = f"the target of three in four ({round(_TARGET * total)})"
     return (
-        f"{within} of {total} cells lie within sampling error of the paper, "
-        f"which {'meets' if within >= _TARGET * total else 'misses'} {target}; {total - within} do not, where about "
-        f"{0.05 * total:.0f} or fewer would by chance alone. The mean distance "
-        f"is {compared['difference'].abs().mean():.2f} points.{few}"
+        f"{within} of {total} cells lie within sampling error of the paper, {total - within} do not, where about "
+        f"{0.05 * total:.0f} or fewer would by chance alone. {_target(within, total, int(compared['repeats'].min()))} The mean "
+        f"distance is {compared['difference'].abs().mean():.2f} points."
     )
+
+
+def _target(within: int, total: int, repeats: int) -> str:
+    """Intervals of fewer repeats than the paper's are wider, so that more cells lie within them whatever the truth."""
+    target = f"the target of three in four ({round(_TARGET * total)} of {total})"
+    if repeats < PUBLISHED_REPEATS:
+        return (
+            f"With {repeats:,} repeats, fewer than the paper's {PUBLISHED_REPEATS:,}, intervals are wider, so that this run "
+            f"cannot tell whether {target} is met."
+        )
+    return f"This {'meets' if within >= _TARGET * total else 'misses'} {target}."
 
 
 def _where(compared: pd.DataFrame) -> list[str]:
@@ -97,11 +109,8 @@ def _cylinder(compared: pd.DataFrame) -> list[str]:
     return [
         f"Cylinder: sAUC differs in {outside} of {len(own)} experiments ({own['ours'].min():.2f} to {own['ours'].max():.2f} % "
         "here, "
-        f"{own['published'].min():.2f} to {own['published'].max():.2f} % published). The set has 999 missing values and "
-        "columns of names "
-        "and dates with hundreds of values; the paper does not say which of them it used. Leaving such columns out, leaving "
-        "incomplete rows out, or taking a missing value for a value of its own was tried, and none of them gives the published "
-        "line."
+        f"{own['published'].min():.2f} to {own['published'].max():.2f} % published). The set has columns of names and dates "
+        "with hundreds of values, and many missing values; the paper does not say which columns and rows it used."
     ]
 
 

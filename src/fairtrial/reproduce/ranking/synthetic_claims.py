@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 
+from fairtrial.reproduce.interval import Interval, all_hold
 from fairtrial.reproduce.ranking.curves import Curve
-from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS, named, place
+from fairtrial.reproduce.ranking.error_intervals import exact, shared_level
+from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS, place
 from fairtrial.reproduce.reproduction import Claim
 
+_AROUND = 2.0  # points
 _ROBUST_TO_PROPORTION = ("auc", "auch", "h_measure", "ks", "taks")
 
 
@@ -56,48 +60,49 @@ def _scores(curve: Curve) -> list[Claim]:
 
 def _proportion(curve: Curve) -> list[Claim]:
     told, own = "Figure 6, class proportion noise", _ROBUST_TO_PROPORTION
-    kept = curve.rates[curve.levels <= 80][:, [place(each) for each in own]]
-    highest = float(kept.max())
     return [
         alike(curve, f"{told}: all measures except sAUC perform very similarly", own, 0.02),
-        Claim(
-            f"{told}: the errors of all but sAUC are remarkably low up to around 80 %",
-            highest < 0.05,
-            f"the highest up to 80 % is {100 * highest:.2f} % (judged against 5 %)",
-        ),
+        _low(curve, f"{told}: the errors of all but sAUC are remarkably low up to around 80 %", own, 80, 5),
         ordered(curve, f"{told}: sAUC copes worse than the others", own, ["sauc"]),
     ]
 
 
 def ordered(curve: Curve, text: str, lower: Sequence[str], higher: Sequence[str], most: float = math.inf) -> Claim:
     """Whether each measure of `lower` errs less, on average over levels, than each of `higher`: by paired 95 % intervals."""
-    gaps = {(one, other): curve.gap(one, other, most=most) for one in lower for other in higher}
-    nearest = max(gaps, key=lambda pair: gaps[pair].value)
-    holds = True if all(gap.high < 0 for gap in gaps.values()) else None
-    if any(gap.low > 0 for gap in gaps.values()):
-        holds = False
+    gaps = {(other, one): curve.gap(other, one, most=most) for one in lower for other in higher}
+    nearest = min(gaps, key=lambda pair: gaps[pair].value)
     rates = ", ".join(f"{WORDS[each]} {100 * curve.mean(each, most=most):.2f} %" for each in (*lower, *higher))
-    return Claim(text, holds, f"mean errors {rates}; {named(nearest).replace(' and ', ' less ')} {gaps[nearest]}")
+    less = f"{WORDS[nearest[0]]} less {WORDS[nearest[1]]}, in points, {gaps[nearest].told('{:+.2f}')}"
+    return Claim(text, all_hold(gap.above for gap in gaps.values()), f"mean errors {rates}; {less}")
 
 
 def alike(curve: Curve, text: str, measures: Sequence[str], limit: float) -> Claim:
-    """Whether measures never lie further apart than a limit."""
-    widest = curve.spread(measures)
-    return Claim(
-        text,
-        widest < limit,
-        f"at no level do they lie more than {100 * widest:.2f} points apart (judged against {100 * limit:g})",
-    )
+    """Whether measures lie within a limit of each other at all levels: by intervals that hold together with 95 %."""
+    pairs = list(combinations(measures, 2))
+    level = shared_level(len(pairs) * len(curve.levels))
+    verdict = all_hold(gap.within(100 * limit) for pair in pairs for gap in curve.gaps(*pair, level))
+    widest = f"the widest distance seen at a level is {100 * curve.spread(measures):.2f} points"
+    return Claim(text, verdict, f"{widest} (judged against {100 * limit:g}, by intervals that hold at all levels)")
+
+
+def _low(curve: Curve, text: str, measures: Sequence[str], most: float, limit: float) -> Claim:
+    """Whether errors stay below a limit (in percent) at all levels up to one."""
+    rates = curve.rates[curve.levels <= most][:, [place(each) for each in measures]].ravel()
+    found = [exact(float(rate), curve.pairs, shared_level(len(rates))) for rate in rates]
+    verdict = all_hold(Interval(-each.value, -each.high, -each.low).less(-limit).above for each in found)
+    told = f"the highest up to {most:g} % is {100 * rates.max():.2f} %, limits to {max(each.high for each in found):.2f} %"
+    return Claim(text, verdict, f"{told} (judged against {limit:g} %)")
 
 
 def _zero(curve: Curve, text: str) -> Claim:
+    """A single error shows that errors are possible; that none was seen leaves the claim open."""
     rates = curve.rates[0]
     told = ", ".join(f"{WORDS[each]} {100 * rate:.2f} %" for each, rate in zip(MEASURES, rates, strict=True))
-    return Claim(text, bool((rates == 0).all()), told)
+    return Claim(text, False if rates.any() else None, f"{told} of {curve.pairs:,} pairs")
 
 
 def _half(curve: Curve, text: str) -> Claim:
     rates = curve.rates[-1]
-    limit = max(0.02, 3 * math.sqrt(0.25 / curve.pairs))
-    told = f"{100 * rates.min():.2f} to {100 * rates.max():.2f} % (judged against 50 +- {100 * limit:.1f})"
-    return Claim(text, bool((abs(rates - 0.5) <= limit).all()), told)
+    found = [exact(float(rate), curve.pairs, shared_level(len(rates))) for rate in rates]
+    told = f"{100 * rates.min():.2f} to {100 * rates.max():.2f} % (judged against 50 +- {_AROUND:g})"
+    return Claim(text, all_hold(each.less(50).within(_AROUND) for each in found), told)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairtrial.reproduce.interval import all_hold
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Table
 
 if TYPE_CHECKING:
@@ -65,10 +66,20 @@ def example(
     return Reproduction((), (Table(name, title, frame_of(results), f"*Asked:* {asked} *Answer:* {note}", digits),))
 
 
-def printed_claim(text: str, results: Iterable[Result], evidence: str) -> Claim:
-    """The claim that printed numbers are right: all of them must agree."""
-    judged = [each.agrees for each in results if each.agrees is not None]
-    return Claim(text, all(judged) if judged else None, evidence)
+def printed_claim(text: str, results: Iterable[Result], why: str = "") -> Claim:
+    """The claim that printed numbers are right: all of them must agree. Evidence are these numbers; `why` follows them.
+
+    >>> printed_claim("Kappa is 0.43", [Result("kappa", 0.43289, 0.43), Result("chance", 0.33875)]).evidence
+    'kappa: 0.433 (printed 0.43)'
+    """
+    judged = [each for each in results if each.agrees is not None]
+    numbers = "; ".join(f"{each.what}: {_shown(each)} (printed {each.printed:.10g})" for each in judged)
+    return Claim(text, all_hold(each.agrees for each in judged), f"{numbers}; {why}" if why else numbers)
+
+
+def _shown(result: Result) -> str:
+    """Ours with one decimal more than is printed."""
+    return f"{round(float(result.ours), result.digits + 1):.10g}"
 
 
 def joined(parts: Iterable[Reproduction]) -> Reproduction:

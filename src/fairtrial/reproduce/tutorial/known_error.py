@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.reproduce.interval import Interval, mean_interval
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _ROWS, _TEST_ROWS = 40, 2000
+_FEWEST = 20  # replicates that an interval of a spread or a root needs
 _FLIPPED = {"small error": 0.0, "large error": 0.3}
 
 
 def known_error(request: Request) -> Reproduction:
     """Bias, spread and root mean squared error of five estimates, over fresh samples."""
-    replicates, samples = request.pick(smoke=(3, 20), quick=(100, 50), full=(500, 100))
+    replicates, samples = request.pick(smoke=(3, 40), quick=(100, 50), full=(500, 100))
     errors = _errors(replicates, samples, request.seed)
     frame = _frame(errors)
     table = Table("known_error", "Estimates of the error where it is known", frame, _note(frame, replicates), digits=4)
@@ -26,6 +28,7 @@ def known_error(request: Request) -> Reproduction:
 
 
 Rule = Callable[[Any, Any, Any], Any]
+Figure = Callable[[Any, int], float]
 
 
 def _naive_bayes(X: Any, y: Any, new: Any) -> Any:
@@ -47,20 +50,23 @@ _RULES: dict[str, Rule] = {"NB": _naive_bayes, "1NN": _nearest}
 
 
 def _errors(replicates: int, samples: int, seed: int) -> pd.DataFrame:
-    """Estimate less truth: a line for each problem, learner and replicate, a column for each scheme."""
+    """Estimate less truth: a line for each problem, learner and replicate, a column for each scheme.
+
+    Samples are drawn anew for each problem and replicate; the learners share them and their splits.
+    """
     import pandas as pd
 
     rows = []
-    for problem, flipped in _FLIPPED.items():
+    for place, (problem, flipped) in enumerate(_FLIPPED.items()):
         for replicate in range(replicates):
-            X, y = _drawn(_ROWS, flipped, [seed, replicate, 0])
-            fresh = _drawn(_TEST_ROWS, flipped, [seed, replicate, 1])
+            named = [seed, place, replicate]
+            X, y = _drawn(_ROWS, flipped, [*named, 0])
+            fresh = _drawn(_TEST_ROWS, flipped, [*named, 1])
+            splits = int(np.random.default_rng([*named, 2]).integers(2**31))
             for name, rule in _RULES.items():
                 truth = float(np.mean(rule(X, y, fresh[0]) != fresh[1]))
-                estimates = _estimates(rule, X, y, samples, seed + replicate)
-                rows.append(
-                    {"problem": problem, "learner": name, "truth": truth, **{k: v - truth for k, v in estimates.items()}}
-                )
+                errors = {scheme: value - truth for scheme, value in _estimates(rule, X, y, samples, splits).items()}
+                rows.append({"problem": problem, "learner": name, "replicate": replicate, "truth": truth, **errors})
     return pd.DataFrame(rows)
 
 
@@ -99,26 +105,21 @@ def _frame(errors: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (problem, learner), own in errors.groupby(["problem", "learner"], sort=False):
         for scheme in SCHEMES:
-            bias, error = _mean(own[scheme])
+            bias = mean_interval(own[scheme])
             rows.append(
                 {
                     "problem": problem,
                     "learner": learner,
                     "true error": float(own["truth"].mean()),
                     "scheme": scheme,
-                    "bias": bias,
-                    "low": bias - 1.96 * error,
-                    "high": bias + 1.96 * error,
+                    "bias": bias.value,
+                    "low": bias.low,
+                    "high": bias.high,
                     "spread": float((own[scheme] + own["truth"]).std(ddof=1)),
                     "root mean squared error": float(np.sqrt(np.mean(own[scheme] ** 2))),
                 }
             )
     return pd.DataFrame(rows)
-
-
-def _mean(values: pd.Series[float]) -> tuple[float, float]:
-    """Mean and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def _note(frame: pd.DataFrame, replicates: int) -> str:
@@ -137,9 +138,9 @@ def _claims(errors: pd.DataFrame) -> tuple[Claim, ...]:
     nb, nn = (errors[errors["learner"] == name] for name in ("NB", "1NN"))
     small, large = (errors[errors["problem"] == name] for name in _FLIPPED)
     return (
-        _above_zero("The E0 bootstrap is pessimistic", errors["E0"]),
+        _pessimistic("The E0 bootstrap is pessimistic", errors, "E0"),
         _smaller("e632 corrects for it: its bias is smaller than that of E0 (naive Bayes)", nb, "e632", "E0", _absolute_bias),
-        _above_zero("Leave-one-out is practically unbiased", errors["leave-one-out"], none=True),
+        _unbiased("Leave-one-out is practically unbiased", errors, "leave-one-out"),
         _smaller("The bootstrap (e632) varies less than leave-one-out", errors, "e632", "leave-one-out", _spread),
         _smaller("Leave-one-out varies more than 10-fold cross-validation", errors, "10-fold", "leave-one-out", _spread),
         _smaller("e632 estimates better than 10-fold on small data", errors, "e632", "10-fold", _root),
@@ -149,28 +150,51 @@ def _claims(errors: pd.DataFrame) -> tuple[Claim, ...]:
     )
 
 
-def _above_zero(text: str, values: pd.Series[float], *, none: bool = False) -> Claim:
-    mean, error = _mean(values)
-    low, high = mean - 1.96 * error, mean + 1.96 * error
-    holds = (low <= 0.01 and high >= -0.01) if none else True if low > 0 else False if high < 0 else None
-    return Claim(text, holds, f"bias {mean:+.4f}, {low:.4f} to {high:.4f}" + ("; within 0.01 counts as none" if none else ""))
+def _bias(errors: pd.DataFrame, scheme: str) -> Interval:
+    """Bias over all problems and learners; these share a replicate's sample, so that replicates are what is averaged."""
+    return mean_interval(errors.groupby("replicate")[scheme].mean())
 
 
-def _smaller(text: str, own: pd.DataFrame, first: str, second: str, what: Any) -> Claim:
-    """Whether a figure of the first scheme is smaller, by a bootstrap interval of the difference over replicates."""
-    groups = [part[[first, second, "truth"]].to_numpy() for _, part in own.groupby(["problem", "learner"])]
-    rng = np.random.default_rng(0)
-    draws = [
-        float(np.mean([what(g[rows], 1) - what(g[rows], 0) for g in groups for rows in [rng.integers(len(g), size=len(g))]]))
-        for _ in range(500)
-    ]
-    low, high = np.quantile(draws, [0.025, 0.975])
-    holds = True if low > 0 else False if high < 0 else None
-    values = [float(np.mean([what(g, place) for g in groups])) for place in (0, 1)]
-    word = what.__doc__
-    return Claim(
-        text, holds, f"{word} {values[0]:.4f} ({first}), {values[1]:.4f} ({second}); difference {low:.4f} to {high:.4f}"
+def _pessimistic(text: str, errors: pd.DataFrame, scheme: str) -> Claim:
+    bias = _bias(errors, scheme)
+    return Claim(text, bias.above, f"bias {bias.told()}")
+
+
+def _unbiased(text: str, errors: pd.DataFrame, scheme: str, most: float = 0.01) -> Claim:
+    bias = _bias(errors, scheme)
+    return Claim(text, bias.within(most), f"bias {bias.told()}; within {most:g} counts as none")
+
+
+def _smaller(text: str, own: pd.DataFrame, first: str, second: str, what: Figure) -> Claim:
+    """Whether a figure of the first scheme is smaller, by the interval of the mean difference over problems and learners."""
+    groups = np.stack(
+        [part.sort_values("replicate")[[first, second, "truth"]] for _, part in own.groupby(["problem", "learner"])]
     )
+    gap = _jackknife(lambda some: _average(some, what, 1) - _average(some, what, 0), groups)
+    values = [_average(groups, what, place) for place in (0, 1)]
+    return Claim(
+        text,
+        gap.above,
+        f"{what.__doc__} {values[0]:.4f} ({first}), {values[1]:.4f} ({second}); difference {gap.told()}",
+    )
+
+
+def _average(groups: Any, what: Figure, place: int) -> float:
+    return float(np.mean([what(rows, place) for rows in groups]))
+
+
+def _jackknife(figure: Callable[[Any], float], groups: Any) -> Interval:
+    """A figure of groups (groups, replicates, columns), with the interval of its pseudo-values.
+
+    Each leaves one replicate out of all groups at once: learners of a problem share its sample, problems are independent.
+    The ends are NaN with few replicates, where pseudo-values of such figures are far from normal.
+    """
+    n = groups.shape[1]
+    value = figure(groups)
+    if n < _FEWEST:
+        return Interval(value, float("nan"), float("nan"))
+    around = mean_interval([n * value - (n - 1) * figure(np.delete(groups, each, axis=1)) for each in range(n)])
+    return around.less(around.value - value)
 
 
 def _absolute_bias(rows: Any, place: int) -> float:

@@ -51,7 +51,7 @@ def _accuracy() -> Reproduction:
     found = example(
         "accuracy_example", "What accuracy hides", results, answer, asked="Do two classifiers of equal accuracy behave alike?"
     )
-    claim = printed_claim("Both classifiers of the accuracy example obtain 60 %", results, answer)
+    claim = printed_claim("Both classifiers of the accuracy example obtain 60 %", results)
     return joined([found, Reproduction((), (), (claim,))])
 
 
@@ -71,6 +71,7 @@ def _precision_and_recall() -> Reproduction:
         f"No: neither of the two looks at negatives that are found, {left['specificity']:.0f} % on the left and "
         f"{right['specificity']:.0f} % on the right. Accuracy does: {left['accuracy']:.1f} % and {right['accuracy']:.1f} %."
     )
+    caught = f"accuracy {left['accuracy']:.1f} % and {right['accuracy']:.1f} %; more than 5 points count as a difference"
     found = example(
         "precision_recall_example",
         "What precision and recall hide",
@@ -79,8 +80,8 @@ def _precision_and_recall() -> Reproduction:
         asked="Do equal precision and recall mean equal behaviour?",
     )
     claims = (
-        printed_claim("Both classifiers of the second example have precision 66.7 % and recall 40 %", results, answer),
-        Claim("Accuracy has no problem catching the difference", abs(left["accuracy"] - right["accuracy"]) > 5, answer),
+        printed_claim("Both classifiers of the second example have precision 66.7 % and recall 40 %", results),
+        Claim("Accuracy has no problem catching the difference", abs(left["accuracy"] - right["accuracy"]) > 5, caught),
     )
     return joined([found, Reproduction((), (), claims)])
 
@@ -103,7 +104,7 @@ def _rare_class() -> Reproduction:
         answer,
         asked="Is 95 % accuracy compatible with having learnt nothing?",
     )
-    claim = printed_claim("With 95 % negatives the default classifier has an accuracy of 95 %", results, answer)
+    claim = printed_claim("With 95 % negatives the default classifier has an accuracy of 95 %", results)
     return joined([found, Reproduction((), (), (claim,))])
 
 
@@ -126,7 +127,7 @@ def _kappa() -> Reproduction:
     part = example(
         "kappa", "Cohen's kappa", results, answer, asked="How much of the agreement is more than coincidence?", digits=5
     )
-    return joined([part, Reproduction((), (), (printed_claim("Kappa of the example is 43.29 %", results, answer),))])
+    return joined([part, Reproduction((), (), (printed_claim("Kappa of the example is 43.29 %", results[-1:]),))])
 
 
 def _rmse() -> Reproduction:
@@ -141,7 +142,7 @@ def _rmse() -> Reproduction:
     part = example(
         "rmse", "RMSE of probabilities", results, answer, asked="How far are five forecasts from what happened?", digits=4
     )
-    return joined([part, Reproduction((), (), (printed_claim("RMSE of the five cases is 0.4416", results, answer),))])
+    return joined([part, Reproduction((), (), (printed_claim("RMSE of the five cases is 0.4416", results[:1]),))])
 
 
 def _remark(own: float, printed: float) -> str:
@@ -186,5 +187,6 @@ def _information() -> Reproduction:
         asked="How many bits do the five forecasts tell beyond the class shares?",
         digits=3,
     )
-    claim = printed_claim("The mean information score of the five cases is 0.40", results[-2:-1], f"a slip: {answer}")
+    slip = f"a slip: {unsigned:.3f} is the mean without signs"
+    claim = printed_claim("The mean information score of the five cases is 0.40", results[-2:-1], slip)
     return joined([part, Reproduction((), (), (claim,))])

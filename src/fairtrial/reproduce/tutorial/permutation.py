@@ -24,7 +24,9 @@ def permutation(data: Dataset, request: Request) -> Reproduction:
     rows = [{"learner": name, **_judged(learner, data, times, folds, request.seed)} for name, learner in learners.items()]
     frame = pd.DataFrame(rows)
     return Reproduction(
-        (), (Table("permutation", "The permutation test on Labour", frame, _note(frame, times), digits=3),), _claims(frame)
+        (),
+        (Table("permutation", "The permutation test on Labour", frame, _note(frame, times), digits=3),),
+        _claims(frame, times),
     )
 
 
@@ -66,32 +68,45 @@ def _accuracy(learner: Any, X: Any, y: Any, train: Any, test: Any) -> float:
     return float(np.mean(told == y.iloc[test].astype(str).to_numpy()))
 
 
+_LEVEL = 0.05
+
+
+def _rejects(p_value: float, times: int) -> bool | None:
+    """Whether p is below the level; None where so few bogus data sets cannot make it so small."""
+    return bool(p_value < _LEVEL) if 1 / (times + 1) < _LEVEL else None
+
+
 def _note(frame: Any, times: int) -> str:
     nb, trivial = frame.iloc[0], frame.iloc[1]
+    answer = {
+        True: "for naive Bayes it could hardly",
+        False: "for naive Bayes it could",
+        None: f"{times} such sets cannot tell, since p is {1 / (times + 1):.3f} at least; of naive Bayes nothing follows",
+    }[_rejects(nb["p, permuted"], times)]
     return (
-        f"*Asked:* could the accuracy have been obtained on bogus data? {times} bogus data sets each way. *Answer:* for naive "
-        "Bayes it could hardly "
+        f"*Asked:* could the accuracy have been obtained on bogus data? {times} bogus data sets each way. *Answer:* {answer} "
         f"(p = {nb['p, permuted']:.3f} with permuted labels). The tutorial makes bogus data by leaving or switching each "
-        "label by chance. That changes the class shares, "
-        "too: on such data even the classifier that always says the more frequent class is right in "
-        f"{100 * trivial['mean, switched']:.0f} % of the cases only, not in {100 * trivial['accuracy']:.0f} %, and gets p = "
-        f"{trivial['p, switched']:.3f} although it has learnt nothing. "
+        "label by chance. That changes the class shares, too. The classifier that always says the more frequent class has "
+        f"learnt nothing; it is right in {100 * trivial['mean, switched']:.0f} % of the cases on such data, in "
+        f"{100 * trivial['accuracy']:.0f} % on the true data, and gets p = {trivial['p, switched']:.3f}. "
         f"Permuting keeps the shares: p = {trivial['p, permuted']:.3f}."
     )
 
 
-def _claims(frame: Any) -> tuple[Claim, ...]:
+def _claims(frame: Any, times: int) -> tuple[Claim, ...]:
+    """A small p decides; one that is not small shows nothing."""
     nb, trivial = frame.iloc[0], frame.iloc[1]
+    few = f"; {times} bogus data sets, so that p is {1 / (times + 1):.3f} at least"
     return (
         Claim(
             "Naive Bayes on Labour is better than on bogus data",
-            bool(nb["p, permuted"] < 0.05),
-            f"p = {nb['p, permuted']:.3f}, labels permuted",
+            True if _rejects(nb["p, permuted"], times) else None,
+            f"p = {nb['p, permuted']:.3f}, labels permuted{few}",
         ),
         Claim(
             "Switching labels at random makes the right bogus data",
-            bool(trivial["p, switched"] > 0.05),
+            False if _rejects(trivial["p, switched"], times) else None,
             f"a classifier that has learnt nothing gets p = {trivial['p, switched']:.3f} (permuted labels: "
-            f"{trivial['p, permuted']:.3f})",
+            f"{trivial['p, permuted']:.3f}){few}",
         ),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.reproduce.interval import mean_interval
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table
 
 if TYPE_CHECKING:
@@ -118,9 +119,8 @@ def _note(frame: pd.DataFrame, replicates: int) -> str:
         "learners that are alike "
         "by symmetry (false alarms, which should be 5 %), and two that are not (power). *Answer:* false alarms are compatible "
         "with 5 % or less "
-        f"for {', '.join(keeps) if keeps else 'none'}. Worst is '{worst['test']}' with {100 * worst['false alarms']:.0f} %: "
-        "repeating a run on the same rows "
-        "makes the numbers many, not the evidence."
+        f"for {', '.join(keeps) if keeps else 'none'}. Worst is '{worst['test']}' with {100 * worst['false alarms']:.0f} %"
+        + (": repeating a run on the same rows makes the numbers many, not the evidence." if "10x10" in worst["test"] else ".")
     )
 
 
@@ -140,12 +140,6 @@ def _claims(rejected: dict[str, pd.DataFrame]) -> tuple[Claim, ...]:
 
 def _compared(text: str, rejected: pd.DataFrame, larger: str, smaller: str) -> Claim:
     """Whether the first rejects more often, by the 95 % interval of the paired difference."""
-    gap = rejected[larger].astype(float) - rejected[smaller].astype(float)
-    half = 1.96 * float(gap.std(ddof=1)) / np.sqrt(len(gap))
-    low, high = float(gap.mean()) - half, float(gap.mean()) + half
-    holds = True if low > 0 else False if high < 0 else None
-    return Claim(
-        text,
-        holds,
-        f"{rejected[larger].mean():.3f} ({larger}) less {rejected[smaller].mean():.3f} ({smaller}): {low:.3f} to {high:.3f}",
-    )
+    gap = mean_interval(rejected[larger].astype(float) - rejected[smaller].astype(float))
+    told = f"{rejected[larger].mean():.3f} ({larger}) less {rejected[smaller].mean():.3f} ({smaller}): {gap.told('{:+.3f}')}"
+    return Claim(text, gap.above, told)

@@ -12,6 +12,27 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 
+PRINTED_FOLDS = 10  # of every table that the tutorial shows
+
+
+def folds_run(results: Results) -> int:
+    """How many folds the study has."""
+    return int(results.trials()["fold"].nunique())
+
+
+def as_printed(results: Results) -> bool:
+    """Whether the folds are as many as those of the printed tables; figures over others are not to be judged by them."""
+    return folds_run(results) == PRINTED_FOLDS
+
+
+def folds_told(results: Results) -> str:
+    """Words on the folds that were run."""
+    plain = f"the {folds_run(results)} folds that WEKA makes with seed 1"
+    return (
+        plain if as_printed(results) else f"{plain} (the printed figures are over {PRINTED_FOLDS}: nothing is judged by them)"
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Tested:
     """Labels of the truth and of the predictions, probabilities by class, and for each row the prior of its training part."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Table
 from fairtrial.reproduce.tutorial.examples import Result, frame_of
-from fairtrial.reproduce.tutorial.tested import Tested, pooled_rows
+from fairtrial.reproduce.tutorial.tested import Tested, as_printed, folds_told, pooled_rows
 
 if TYPE_CHECKING:
     from fairtrial.study import Results
@@ -30,18 +30,21 @@ def weka_summary(results: Results) -> Reproduction:
     agreeing = sum(bool(each.agrees) for each in judged)
     impossible = int(np.sum(_of_truth(own) == 0))
     note = (
-        f"*Asked:* does our C4.5 on WEKA's folds give what WEKA prints? *Answer:* {agreeing} of {len(judged)} figures agree "
-        "to the printed "
-        "digits. Three deserve a word. The 'class complexity' of the scheme is finite only because WEKA puts 2^-1074 for 0: "
-        f"in {impossible} "
-        "cases the tree calls impossible what then happened, so that the true cost is infinite. The relative information "
-        "score divides the total by one entropy, not by the number of cases, hence above 100 %. And the prior of each fold "
-        "counts every "
-        "class once more than it occurs in training."
+        f"*Asked:* does our C4.5 on WEKA's folds give what WEKA prints? Run were {folds_told(results)}. *Answer:* {agreeing} "
+        f"of {len(judged)} figures agree to the printed digits. Three deserve a word. For the 'class complexity' of the scheme "
+        f"WEKA puts 2^-1074 for 0: in {impossible} cases the tree calls impossible what then happened"
+        + (", so that the true cost is infinite. " if impossible else ". ")
+        + "The relative information score divides the total by one entropy, not by the number of cases, and may be above "
+        "100 %. And the prior of each fold counts every class once more than it occurs in training."
     )
     table = Table("weka_summary", "WEKA's summary of C4.5 on Labour", frame_of(lines), note)
-    claim = Claim("WEKA's summary of C4.5 on Labour", agreeing == len(judged), f"{agreeing} of {len(judged)} figures agree")
-    words = f"**WEKA's summary of Labour.** {agreeing} of its {len(judged)} figures come out to the printed digits."
+    told = f"{agreeing} of {len(judged)} figures agree"
+    holds = agreeing == len(judged) if as_printed(results) else None
+    claim = Claim("WEKA's summary of C4.5 on Labour", holds, f"{told}, over {folds_told(results)}")
+    words = (
+        f"**WEKA's summary of Labour.** Over {folds_told(results)}, {agreeing} of its {len(judged)} figures come out to the "
+        "printed digits."
+    )
     return Reproduction((words,), (table,), (claim,))
 
 

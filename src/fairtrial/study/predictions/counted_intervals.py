@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
-from fairtrial.kernels.arithmetic import ratio
 from fairtrial.kernels.delong import auc_variance
 from fairtrial.measures import Measure, closed_intervals as closed
 from fairtrial.measures.confusion import Confusion
@@ -172,12 +171,3 @@ def _percentiles(name: str, estimate: float, values: FloatArray, plan: Plan) -> 
 
 def _without(name: str, estimate: float, plan: Plan) -> Interval:
     return Interval(name, estimate, float("nan"), float("nan"), plan.level, "", "")
-
-
-def placed(tally: ScoreTally) -> tuple[FloatArray, FloatArray]:
-    """For each score the share of negatives below it and the share of positives above it, ties half."""
-    pos, neg = tally.pos.astype(np.float64), tally.neg.astype(np.float64)
-    above_p, above_n = np.cumsum(pos), np.cumsum(neg)
-    below = ratio(above_n[-1] - above_n + neg / 2, above_n[-1])
-    above = ratio(above_p - pos / 2, above_p[-1])
-    return below, above

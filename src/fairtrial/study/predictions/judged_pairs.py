@@ -19,6 +19,7 @@ from fairtrial.significance import adjust, bootstrap_difference, delong, mcnemar
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.study.predictions.judged_plan import MANY_ROWS, Plan, quiet
 from fairtrial.study.predictions.judged_rows import JudgedModel
+from fairtrial.study.predictions.judged_strays import for_strays
 from fairtrial.study.predictions.prediction_checks import Notes
 
 if TYPE_CHECKING:
@@ -140,8 +141,9 @@ def _bootstrap(first: JudgedModel, second: JudgedModel, main: Measure, plan: Pla
     if first.weights is not None:
         return weighted_difference(first, second, main, plan)
     many = len(first.true) > MANY_ROWS
+    known, options = _known(first, second, main)
     return bootstrap_difference(
-        main,
+        known,
         first.true,
         first.needed(main),
         second.needed(main),
@@ -149,27 +151,35 @@ def _bootstrap(first: JudgedModel, second: JudgedModel, main: Measure, plan: Pla
         level=plan.level,
         resamples=plan.resamples_of(len(first.true)),
         seed=plan.seed,
-        **first.options,
+        **options,
     )
 
 
+def _known(first: JudgedModel, second: JudgedModel, main: Measure) -> tuple[Measure, dict[str, Any]]:
+    """The measure and its options, which know of labels that are none of the classes where one of the two has them."""
+    strays = main.facts.needs == "labels" and (first.strays or second.strays)
+    return (for_strays(main) if strays else main), first.options(strays)
+
+
 def _permutation(first: JudgedModel, second: JudgedModel, main: Measure, plan: Plan) -> Outcome:
+    known, options = _known(first, second, main)
     return permutation_test(
         first.true,
         first.needed(main),
         second.needed(main),
-        main,
+        known,
         resamples=plan.resamples,
         seed=plan.seed,
         level=plan.level,
-        **first.options,
+        **options,
     )
 
 
 def weighted_difference(first: JudgedModel, second: JudgedModel, main: Measure, plan: Plan) -> Outcome:
     """The bootstrap of a difference where rows have weights: percentile limits, and p as the level at which they touch zero."""
-    options = {**first.options, "sample_weight": first.weights}
-    bound = [Bound(main, main.rows(each.true, each.needed(main), **options), {"average": "auto"}) for each in (first, second)]
+    known, own = _known(first, second, main)
+    options = {**own, "sample_weight": first.weights}
+    bound = [Bound(known, known.rows(each.true, each.needed(main), **options), {"average": "auto"}) for each in (first, second)]
 
     def compute(drawn: Drawn) -> FloatArray:
         return np.asarray(bound[0].drawn(drawn) - bound[1].drawn(drawn))[:, None]

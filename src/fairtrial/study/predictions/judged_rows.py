@@ -15,8 +15,11 @@ from fairtrial.measures import Measure, evaluate, get_measure
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.intervals import Interval
 from fairtrial.measures.tally import tally_of
+from fairtrial.study.evidence import ABSTAINED
 from fairtrial.study.predictions.counted_intervals import of_mean, of_table, of_tally
+from fairtrial.study.predictions.judged_losses import losses
 from fairtrial.study.predictions.judged_plan import MANY_ROWS, Plan, quiet
+from fairtrial.study.predictions.judged_strays import codes_of, for_strays, seen
 from fairtrial.study.predictions.prediction_checks import Notes, place_of_positive
 from fairtrial.study.predictions.prediction_names import label_text
 from fairtrial.study.predictions.predictions import PredictedSet, ScoreKind
@@ -48,7 +51,10 @@ class HasMeasures(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class JudgedModel:
-    """A model on the rows of a data set, each once: codes of the truth and of the labels, scores of every class, weights."""
+    """A model on the rows of a data set, each once: codes of the truth and of the labels, scores of every class, weights.
+
+    A label that is none of the classes, or missing, is ABSTAINED.
+    """
 
     dataset: str
     name: str
@@ -99,9 +105,13 @@ class JudgedModel:
         return np.ascontiguousarray(self.scores[:, 1 if self.positive is None else self.positive])
 
     @property
-    def options(self) -> dict[str, Any]:
-        """What measures must know besides the columns."""
-        return {"labels": list(range(len(self.classes))), "positive": self.positive}
+    def strays(self) -> bool:
+        """Whether some labels are none of the classes."""
+        return self.predicted is not None and bool((self.predicted == ABSTAINED).any())
+
+    def options(self, strays: bool = False) -> dict[str, Any]:
+        """What measures must know besides the columns; measures of labels where some are `strays` know of them."""
+        return {"labels": codes_of(len(self.classes), strays), "positive": self.positive}
 
     def has(self, measure: Measure) -> bool:
         """Whether the measure can be computed."""
@@ -117,8 +127,10 @@ class JudgedModel:
 
     def value(self, measure: Measure) -> float:
         """The value alone, NaN where it is undefined."""
+        strays = measure.facts.needs == "labels" and self.strays
+        known = for_strays(measure) if strays else measure
         with quiet():
-            return float(measure(self.true, self.needed(measure), sample_weight=self.weights, **self.options))
+            return float(known(self.true, self.needed(measure), sample_weight=self.weights, **self.options(strays)))
 
 
 def positive_place(one: PredictedSet, positive: object) -> int | None:
@@ -201,48 +213,36 @@ def _counted(model: JudgedModel, measures: Sequence[Measure], plan: Plan) -> lis
     found = []
     labels = [each for each in measures if each.facts.needs == "labels"]
     if labels:
-        table = Confusion.from_labels(model.true, model.predicted, **model.options)  # type: ignore[arg-type]
-        found += [of_table(each, table, plan, True) for each in labels]
+        table = Confusion.from_labels(model.true, model.predicted, **model.options(model.strays))  # type: ignore[arg-type]
+        found += [of_table(for_strays(each), seen(each, table), plan, True) for each in labels]
     ranked = [each for each in measures if each.facts.needs == "scores"]
     if ranked and model.positive is not None and model.scores is not None:
         tally = tally_of(model.true == model.positive, np.ascontiguousarray(model.scores[:, model.positive]), None)
         found += [of_tally(each, tally, plan, True) for each in ranked]
     for each in measures:
         if each.name in SUMS and model.scores is not None:
-            parts = _losses(*_judged_classes(model, model.scores), each.name)
+            parts = losses(model.scores, model.true, model.positive, each.name)
             found.append(of_mean(each.name, model.value(each), float(parts.std(ddof=1)), len(parts), plan, True))
     return found
 
 
-def _judged_classes(model: JudgedModel, scores: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Probabilities and codes of the truth as measures see them: a named one of several classes is judged against the rest."""
-    if model.positive is None or len(model.classes) == 2:
-        return scores, model.true
-    own = scores[:, model.positive]
-    return np.column_stack([1 - own, own]), (model.true == model.positive).astype(np.intp)
-
-
-def _losses(probabilities: FloatArray, true: IntArray, name: str) -> FloatArray:
-    """What each row adds to the Brier score or to the log loss."""
-    of_truth = np.take_along_axis(probabilities, true[:, None], axis=1)[:, 0]
-    if name == "log_loss":
-        with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(of_truth))
-    squares = (probabilities**2).sum(axis=1) - 2 * of_truth + 1
-    return np.asarray(squares / 2 if probabilities.shape[1] == 2 else squares)
-
-
 def _evaluated(model: JudgedModel, measures: list[Measure], how: str, plan: Plan) -> tuple[Interval, ...]:
+    """By the same draws for all; labels that are none of the classes are a matter of measures of labels alone."""
+    if model.strays and len({each.facts.needs == "labels" for each in measures}) > 1:
+        labels, others = ([each for each in measures if (each.facts.needs == "labels") is own] for own in (True, False))
+        return (*_evaluated(model, labels, how, plan), *_evaluated(model, others, how, plan))
+    of_labels = measures[0].facts.needs == "labels"
+    strays = model.strays and of_labels
     with quiet():
         return evaluate(
             model.true,
-            model.predicted,
-            model.y_score,
-            measures,
+            None if model.strays and not of_labels else model.predicted,
+            None if strays else model.y_score,
+            [for_strays(each) for each in measures] if strays else measures,
             interval=how,
             level=plan.level,
             resamples=plan.resamples_of(len(model.true)),
             seed=plan.seed,
             sample_weight=model.weights,
-            **model.options,
+            **model.options(strays),
         ).intervals

@@ -13,6 +13,7 @@ from fairtrial.measures.closed_intervals import wilson
 from fairtrial.measures.confusion import Confusion
 from fairtrial.study.predictions.judged_plan import Plan, quiet
 from fairtrial.study.predictions.judged_rows import JudgedModel, intervals
+from fairtrial.study.predictions.judged_strays import by_class, codes_of
 from fairtrial.study.predictions.prediction_checks import Notes
 from fairtrial.study.predictions.predictions import PredictedSet
 
@@ -75,10 +76,11 @@ def class_table(models: Sequence[JudgedModel], level: float) -> pd.DataFrame:
 
     lines = []
     for model in models:
-        labels = list(range(len(model.classes)))
         table = None
         if model.predicted is not None:
-            table = Confusion.from_labels(model.true, model.predicted, labels=labels, sample_weight=model.weights)
+            labels = codes_of(len(model.classes), model.strays)
+            counted = Confusion.from_labels(model.true, model.predicted, labels=labels, sample_weight=model.weights)
+            table = by_class(counted)
         areas = _areas(model)
         lines += class_lines(
             model.dataset, model.name, model.classes, table, areas, level, model.weights is None, _support(model)

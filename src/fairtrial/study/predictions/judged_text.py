@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.significance.p_words import p_form
 from fairtrial.study.predictions.judged_order import unequal_rows
-from fairtrial.study.predictions.judged_words import P_FORM
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ def methods_text(scores: pd.DataFrame) -> str:
     return f"Intervals: {'; '.join(parts)}." if parts else ""
 
 
-def pairs_text(pairs: pd.DataFrame) -> str:
+def pairs_text(pairs: pd.DataFrame, alpha: float) -> str:
     """The pairs as a table of text; what is not defined is left empty."""
     table = pairs if pairs["dataset"].nunique() > 1 else pairs.drop(columns="dataset")
     columns = ["dataset", "first", "second", "test", "measure", "difference", "low", "high", "p_value", "adjusted"]
@@ -52,7 +52,9 @@ def pairs_text(pairs: pd.DataFrame) -> str:
     numbers = {name: [_text(each, "{:.4g}") for each in table[name]] for name in ("difference", "low", "high")}
     floors = pairs["floor"].to_numpy(dtype=bool)
     for name in ("p_value", "adjusted"):
-        numbers[name] = [("<=" if low else "") + _text(each, P_FORM) for each, low in zip(table[name], floors, strict=True)]
+        numbers[name] = [
+            ("<=" if low else "") + _text(each, p_form([each], alpha)) for each, low in zip(table[name], floors, strict=True)
+        ]
     return table.assign(**numbers).to_string(index=False)
 
 

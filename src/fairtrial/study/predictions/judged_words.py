@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.measures import Measure
+from fairtrial.significance.p_words import told_p
 from fairtrial.study.predictions.judged_positive import Positives, worse_than_guessing
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _compared(lines: Sequence[dict[str, Any]], who: str, main: Measure, alpha: f
         ),
     )
     many = len(lines) > 1
-    return [f"{words}{_listed([_told(line, many) for line in found])}." for words, found in kinds if found]
+    return [f"{words}{_listed([_told(line, many, alpha) for line in found])}." for words, found in kinds if found]
 
 
 def _how(lines: Sequence[dict[str, Any]], deciding: pd.DataFrame, alpha: float) -> list[str]:
@@ -153,25 +154,11 @@ def _against(best: object, other: object, deciding: pd.DataFrame) -> dict[str, A
     return None
 
 
-def _told(line: dict[str, Any], many: bool) -> str:
+def _told(line: dict[str, Any], many: bool, alpha: float) -> str:
     limits = f", interval {line['low']:.4g} to {line['high']:.4g}" if np.isfinite(line["low"]) else ""
     adjusted = " adjusted" if many else ""
-    p = p_text(line["adjusted"], bool(line.get("floor", False)))
+    p = told_p(line["adjusted"], alpha, floor=bool(line.get("floor", False)))
     return f"{line['second']} (difference {line['difference']:.4g}{limits}, {p}{adjusted})"
-
-
-P_FORM = "{:.2g}"
-
-
-def p_text(p: float, floor: bool = False) -> str:
-    """A p value as it is printed; one at the floor of its resamples may be smaller.
-
-    >>> p_text(0.0123), p_text(1.23e-9), p_text(0.001, floor=True)
-    ('p = 0.012', 'p = 1.2e-09', 'p at most 0.001')
-    """
-    if np.isnan(p):
-        return "p is undefined"
-    return f"p {'at most' if floor else '='} {P_FORM.format(p)}"
 
 
 def _listed(parts: Sequence[str]) -> str:

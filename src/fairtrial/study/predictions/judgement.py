@@ -83,7 +83,7 @@ class Judgement:
     def __str__(self) -> str:
         head = [f"{self.source}: {self.roles.words}", *filter(None, [self.positives.words]), *self.words]
         tables = ["", scores_text(self.scores), *filter(None, [methods_text(self.scores)])]
-        tables += ["", pairs_text(turned(self.pairs, self.scores, self.main))] if len(self.pairs) else []
+        tables += ["", pairs_text(turned(self.pairs, self.scores, self.main), self.alpha)] if len(self.pairs) else []
         return "\n".join([*head, *tables, *(["", *self.told] if self.told else [])])
 
     __repr__ = __str__

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.measures.confusion import Confusion
 from fairtrial.study.predictions.judged_positive import Positives, positives_of
+from fairtrial.study.predictions.judged_strays import codes_of
 from fairtrial.study.predictions.large_file import LargeFile, name, quoted
 from fairtrial.study.predictions.large_lines import choose_lines
 from fairtrial.study.predictions.large_scores import Kind, given_scores, number, scores_in_sql
@@ -21,6 +23,7 @@ from fairtrial.study.predictions.prediction_checks import (
     check_labels,
     check_predicted,
     place_of_positive,
+    tell_silent,
     tell_twins,
 )
 from fairtrial.study.predictions.prediction_names import ModelColumns, label_text, plain_label, twin_labels
@@ -43,6 +46,8 @@ class LargeModel:
     label: str | None
     scores: tuple[str, ...] | None
     kind: Kind | None
+    strays: bool = False
+    """Whether some labels are none of the classes: their code is the number of classes."""
 
     def has(self, measure: Measure) -> bool:
         """Whether the measure can be computed."""
@@ -87,13 +92,23 @@ class LargeModels:
         self.models = tuple(model for dataset, where in sets.items() for model in self._models(dataset, where))
 
     def confusion(self, model: LargeModel, extra: str = "TRUE") -> Confusion:
-        """The table of a model, on some of its lines."""
+        """The table of a model, by codes, on some of its lines."""
         amount = "count(*)" if self.weight is None else f"sum({self.weight})"
-        table = np.zeros((len(model.classes),) * 2)
+        codes = codes_of(len(model.classes), model.strays)
+        table = np.zeros((len(codes),) * 2)
         query = f"SELECT {model.truth} AS t, {model.label} AS l, {amount} FROM judged WHERE {model.where}"
         for true, predicted, count in self.file.rows(f"{query} AND {extra} GROUP BY t, l"):
             table[true, predicted] = count
-        return Confusion(table, model.classes, model.positive)
+        return Confusion(table, tuple(codes), model.positive)
+
+    def coded(self) -> LargeModels:
+        """The same with codes for classes, to which that of strays belongs where a model of the data set has them."""
+        straying = {model.dataset for model in self.models if model.strays}
+        found = copy(self)
+        found.models = tuple(
+            replace(model, classes=tuple(codes_of(len(model.classes), model.dataset in straying))) for model in self.models
+        )
+        return found
 
     def support(self, model: LargeModel) -> Any:
         """The weight of each class."""
@@ -153,7 +168,7 @@ class LargeModels:
         return twins
 
     def _models(self, dataset: str, where: str) -> list[LargeModel]:
-        """The models of a data set, on the classes that are true or predicted or have scores there."""
+        """The models of a data set, on the classes that are true or have scores there."""
         there = f" of data set {dataset!r}" if self._several else ""
         truths = self._distinct(str(self.file.roles.get("truth")), where)
         check_classes(list(truths), there)
@@ -162,7 +177,6 @@ class LargeModels:
         for piece in pieces:
             if piece.labels:
                 check_predicted(list(truths), list(piece.labels), piece.who, self.notes)
-            classes = {**{text: plain_label(value) for text, value in (piece.labels or {}).items()}, **classes}
             for text in piece.scores:
                 if text is not None and text not in classes:
                     classes[text] = text
@@ -186,14 +200,16 @@ class LargeModels:
         """The labels of a model, called as the truth calls them; None where it has none."""
         column = str(one.label)
         found = self._distinct(column, where)
-        empty = self.file.rows(f"SELECT count(*) FROM judged WHERE {where} AND {self.file.missing(column)}")[0][0]
-        if found and empty:
-            raise InputError(
-                f"{who} must have a label in each line, got none in column {column!r} ({empty:,} such lines): drop these "
-                "lines or fill the cells"
-            )
+        if found:
+            tell_silent(*self._silent(column, where), who, self.notes)
         twins = self._twins[column]
         return {twins.get(text, text): value for text, value in found.items()} or None
+
+    def _silent(self, column: str, where: str) -> tuple[int, int]:
+        """How many lines have no label, and of how many."""
+        empty = f"count(*) FILTER (WHERE {self.file.missing(column)})"
+        silent, rows = self.file.rows(f"SELECT {empty}, count(*) FROM judged WHERE {where}")[0]
+        return int(silent), int(rows)
 
     def _model(
         self, dataset: str, piece: _Piece, classes: tuple[Any, ...], positive: int | None, truths: dict[str, Any]
@@ -203,16 +219,18 @@ class LargeModels:
         scores = scores_in_sql(self.file, piece.scores, texts, place, piece.where, piece.who, self.notes)
         if piece.labels is None and scores is None:
             raise InputError(f"{piece.who} must have labels or scores, got neither: drop its lines")
-        label = None
+        label, strays = None, False
         if piece.labels is not None:
-            label = _coded(str(piece.columns.label), texts, piece.labels)
+            column = str(piece.columns.label)
+            label = f"coalesce({_coded(column, texts, piece.labels)}, {len(texts)})"
+            strays = not set(piece.labels) <= set(texts) or self._silent(column, piece.where)[0] > 0
         elif scores is not None:
             label = scores.label
             tell_labels(scores.kind, scores.lone, label is None, piece.who, self.notes)
         truth = _coded(str(self.file.roles.get("truth")), texts, truths)
         rows = self.file.rows(f"SELECT count(*) FROM judged WHERE {piece.where}")[0][0]
         values, kind = (None, None) if scores is None else (scores.values, scores.kind)
-        return LargeModel(dataset, piece.name, piece.where, classes, positive, rows, truth, label, values, kind)
+        return LargeModel(dataset, piece.name, piece.where, classes, positive, rows, truth, label, values, kind, strays)
 
 
 def _order(values: dict[str, Any]) -> Any:

@@ -15,10 +15,10 @@ from fairtrial.measures import Measure
 from fairtrial.measures.closed_intervals import normal_quantile
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.resampling import percentile_limits
-from fairtrial.measures.tally import ScoreTally
 from fairtrial.significance import mcnemar_table
 from fairtrial.significance.counts import paired_newcombe
-from fairtrial.study.predictions.counted_intervals import binned, placed, redrawn
+from fairtrial.study.predictions import large_ranks
+from fairtrial.study.predictions.counted_intervals import redrawn
 from fairtrial.study.predictions.judged_pairs import (
     PAIR_COLUMNS,
     UNWEIGHTED,
@@ -35,16 +35,15 @@ from fairtrial.study.predictions.prediction_checks import Notes
 if TYPE_CHECKING:
     import pandas as pd
 
-PAIR_BINS = 1024
-Tallies = Mapping[tuple[str, str], Mapping[int, ScoreTally]]
-"""By data set and model, then by the place of the class."""
+Areas = Mapping[tuple[str, str], float]
+"""The AUC of the positive class, by data set and model."""
 
 
 class LargePairs:
     """The pairs of a large file: `table` has a line for each pair of models of a data set and each test that counts allow."""
 
-    def __init__(self, every: LargeModels, coarse: Tallies, main: Measure, plan: Plan, notes: Notes) -> None:
-        self.every, self.coarse, self.main, self.plan, self.notes = every, coarse, main, plan, notes
+    def __init__(self, every: LargeModels, areas: Areas, main: Measure, plan: Plan, notes: Notes) -> None:
+        self.every, self.areas, self.main, self.plan, self.notes = every, areas, main, plan, notes
         self.met = Meetings(notes)
 
     def table(self) -> pd.DataFrame:
@@ -78,7 +77,8 @@ class LargePairs:
         if not self.met.tell(first.dataset, (first.name, second.name), (first.rows, second.rows), both):
             return []
         lines = self._by_labels(first, second, joined) if first.label and second.label else []
-        ranked = self._by_ranks(first, second, joined) if first.scores and second.scores else None
+        shared = both == first.rows == second.rows
+        ranked = self._by_ranks(first, second, joined, shared) if first.scores and second.scores else None
         return lines if ranked is None else [*lines, ranked]
 
     def _by_labels(self, first: LargeModel, second: LargeModel, joined: str) -> list[dict[str, Any]]:
@@ -124,30 +124,29 @@ class LargePairs:
         found = self._line(first, second, "bootstrap_difference", self.main.name, *common)
         return {**found, "floor": p * (len(values) + 1) <= 2 + 1e-9}
 
-    def _by_ranks(self, first: LargeModel, second: LargeModel, joined: str) -> dict[str, Any] | None:
-        """DeLong's test with scores put into bins, whose joint counts hold all that its covariance needs."""
+    def _by_ranks(self, first: LargeModel, second: LargeModel, joined: str, shared: bool) -> dict[str, Any] | None:
+        """DeLong's test, from the placements of both models' rows."""
         from scipy.special import ndtr
 
         if first.positive is None:
             return None
-        tallies = [self.coarse[one.dataset, one.name][first.positive] for one in (first, second)]
-        coarse = [binned(tally, PAIR_BINS) for tally in tallies]
-        joint = np.zeros((2, len(coarse[0].values), len(coarse[1].values)))
-        for true, one, other in self.every.file.batches(f"SELECT t = {first.positive}, s1, s2 FROM {joined}"):
-            places = [_bins(tally, scores) for tally, scores in zip(coarse, (one, other), strict=True)]
-            flat = (true.astype(np.intp) * joint.shape[1] + places[0]) * joint.shape[2] + places[1]
-            joint += np.bincount(flat, minlength=joint.size).reshape(joint.shape)
-        if not enough_for_delong(first.dataset, int(joint[1].sum()), int(joint[0].sum()), self.notes):
+        found = large_ranks.rank_contrast(self.every.file, joined, first.positive)
+        if not enough_for_delong(first.dataset, found.positives, found.negatives, self.notes):
             return None
-        estimate, variance = _joint_delong(joint)
-        error = math.sqrt(max(0.0, variance))
+        estimate, error, note = found.estimate, math.sqrt(found.variance), ""
+        if not found.exact:
+            note = f"approximate: scores placed between {large_ranks.MOST_MARKS:,} of the rarer class"
+            self.notes.tell(
+                f"DeLong's test is approximate on {first.dataset!r}: scores are placed between "
+                f"{large_ranks.MOST_MARKS:,} of the rarer class."
+            )
+            if shared and self.every.weight is None:
+                estimate = self.areas[first.dataset, first.name] - self.areas[second.dataset, second.name]
         statistic = 0.0 if estimate == 0 else estimate / error if error else math.nan
         half = normal_quantile(self.plan.level) * error
         limits = (estimate, max(-1.0, estimate - half), min(1.0, estimate + half))
         decides = self.main.name in ("auc", "gini") and self.every.weight is None
-        binning = any(len(tally.values) > PAIR_BINS for tally in tallies)
-        note = f"scores in {PAIR_BINS:,} bins of equal size" if binning else ""
-        p, rows = float(2 * ndtr(-abs(statistic))), int(joint.sum())
+        p, rows = float(2 * ndtr(-abs(statistic))), found.positives + found.negatives
         return self._line(first, second, "delong", "auc", statistic, p, limits, rows, decides, note)
 
     def _line(
@@ -211,25 +210,3 @@ def _weighed(drawn: FloatArray, cells: FloatArray, weights: FloatArray, squares:
     spread = np.sqrt(np.maximum(0.0, squares / known - mean**2))
     noise = np.random.default_rng([seed, 1]).normal(size=drawn.shape)
     return np.maximum(0.0, drawn * mean + np.sqrt(drawn) * spread * noise)
-
-
-def _bins(tally: ScoreTally, scores: FloatArray) -> Any:
-    """The bin of each score: the first whose following bin begins below it. A bin is named by its highest score."""
-    places = len(tally.values) - np.searchsorted(tally.values[::-1], scores, side="left") - 1
-    return np.maximum(places, 0)
-
-
-def _joint_delong(joint: FloatArray) -> tuple[float, float]:
-    """Difference of the two AUCs and its variance, from the joint counts of bins (negatives, then positives)."""
-    own = [
-        ScoreTally(np.arange(joint.shape[1], dtype=np.float64), *joint.sum(axis=2)[::-1]),
-        ScoreTally(np.arange(joint.shape[2], dtype=np.float64), *joint.sum(axis=1)[::-1]),
-    ]
-    (below_1, above_1), (below_2, above_2) = (placed(tally) for tally in own)
-    estimate, variance = 0.0, 0.0
-    for counts, contrast in ((joint[1], below_1[:, None] - below_2), (joint[0], above_1[:, None] - above_2)):
-        size = counts.sum()
-        mean = float((counts * contrast).sum() / size)
-        variance += float((counts * (contrast - mean) ** 2).sum() / (size - 1) / size) if size > 1 else math.nan
-        estimate = mean
-    return estimate, variance

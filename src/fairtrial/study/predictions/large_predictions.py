@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.measures import Measure, auc, get_measure
-from fairtrial.measures.closed_intervals import wilson
+from fairtrial.measures.closed_intervals import weighted_wilson
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.intervals import Interval
 from fairtrial.measures.tally import ScoreTally
@@ -24,6 +24,7 @@ from fairtrial.study.predictions.judged_curves import MOST_POINTS, gathered
 from fairtrial.study.predictions.judged_order import tell_scores
 from fairtrial.study.predictions.judged_plan import Plan, quiet
 from fairtrial.study.predictions.judged_rows import chosen_measures, lacking, only_of_two, undefined
+from fairtrial.study.predictions.judged_strays import by_class, for_strays, seen
 from fairtrial.study.predictions.judged_tables import (
     CALIBRATION_COLUMNS,
     CLASS_COLUMNS,
@@ -38,7 +39,7 @@ from fairtrial.study.predictions.large_file import LargeFile, name, quoted, too_
 from fairtrial.study.predictions.large_lines import several_folds
 from fairtrial.study.predictions.large_models import LargeModel, LargeModels
 from fairtrial.study.predictions.large_pairs import LargePairs
-from fairtrial.study.predictions.large_scores import highest
+from fairtrial.study.predictions.large_scores import highest, losses_in_sql
 from fairtrial.study.predictions.prediction_checks import Notes, tell_pooled
 
 if TYPE_CHECKING:
@@ -51,8 +52,9 @@ def judge_large(paths: list[Path], plan: Plan, measures: Any, positive: object, 
     """The judgement on files whose rows are never held; called by `fairtrial.study.predictions.judgement.judge`."""
     notes = Notes()
     notes.tell(
-        "The file is counted and not held: the permutation test and verdicts over data sets or folds are left out, and "
-        "subgroups are judged by their labels."
+        "The file is counted and not held: left out are the permutation test, the bootstrap of differences in measures of "
+        "scores or probabilities, calibration_error, intervals of AUC over several classes, and verdicts over data sets or "
+        "folds; subgroups are judged by their labels."
     )
     with LargeFile(paths, **{role: value for role, value in roles.items() if value is not None}) as file:
         notes.repeat(file.roles.doubts)
@@ -74,6 +76,7 @@ class _Counting:
                 "and counts give no intervals for them."
             )
         self.coarse: dict[tuple[str, str], dict[int, ScoreTally]] = {}
+        self.areas: dict[tuple[str, str], float] = {}
         self.scores: list[dict[str, Any]] = []
         self.classes: list[dict[str, Any]] = []
         self.groups: list[dict[str, Any]] = []
@@ -90,7 +93,7 @@ class _Counting:
         main = self.measures[0]
         if main.facts.needs != "labels" and several_folds(self.file):
             tell_pooled(main.name, self.notes)
-        pairing = LargePairs(self.every, self.coarse, main, self.plan, self.notes)
+        pairing = LargePairs(self.every.coded(), self.areas, for_strays(main), self.plan, self.notes)
         pairs = pairing.table()
         scores = pd.DataFrame(self.scores, columns=list(SCORE_COLUMNS))
         positives = self.every.positives()
@@ -123,19 +126,23 @@ class _Counting:
     def _model(self, model: LargeModel) -> None:
         table = self.every.confusion(model) if model.label else None
         ranked, areas = self._ranked(model)
+        self.areas[model.dataset, model.name] = areas[model.positive or 0]
         sums = self._sums(model) if model.kind == "probability" else {}
         found = {**ranked, **sums}
         if table is not None:
             labels = [each for each in self.measures if each.facts.needs == "labels"]
-            found |= {each.name: of_table(each, table, self.plan, self.counted) for each in labels}
+            found |= {each.name: self._of_labels(each, table) for each in labels}
         for each in self.measures:
             one = undefined(model, each, self.plan)
             self.scores.append(self._line(model, each, one if one.note else found[each.name], model.rows))
         support = self.every.support(model) if table is None else table.true
-        named = (model.dataset, model.name, model.classes)
-        self.classes += class_lines(*named, table, areas, self.plan.level, self.counted, support)
+        named, counts = (model.dataset, model.name, model.classes), None if table is None else by_class(table)
+        self.classes += class_lines(*named, counts, areas, self.plan.level, self.counted, support)
         if table is not None:
             self._subgroups(model)
+
+    def _of_labels(self, measure: Measure, table: Confusion) -> Interval:
+        return of_table(for_strays(measure), seen(measure, table), self.plan, self.counted)
 
     def _line(self, model: LargeModel, measure: Measure, found: Interval, rows: int) -> dict[str, Any]:
         limits = {"estimate": found.estimate, "low": found.low, "high": found.high, "method": found.method, "note": found.note}
@@ -176,18 +183,18 @@ class _Counting:
     def _sums(self, model: LargeModel) -> dict[str, Interval]:
         """Brier score and log loss by their sums, and calibration in ten bins as in `calibration_curve`: one scan for all."""
         forecast, came, called = self._forecast(model)
-        square, loss = _losses(model)
+        square, loss = losses_in_sql(model.scores or (), model.truth, model.positive)
         place = " + ".join(f"(f > {i / 10!r})::INT" for i in range(1, 10))
-        sums = ", ".join(f"sum(w * {each})" for each in ("f", "c::INT", "1", "s", "s * s", "l", "l * l"))
+        sums = ", ".join(f"sum(w * {each})" for each in ("w", "f", "c::INT", "1", "s", "s * s", "l", "l * l"))
         columns = f"{forecast} AS f, {came} AS c, {square} AS s, {loss} AS l, {self.every.weight or '1'} AS w"
         lines = f"(SELECT {columns} FROM judged WHERE {model.where})"
         found = self.file.rows(
             f"SELECT {place} AS b, {sums}, count(*) FILTER (WHERE l IS NULL) FROM {lines} GROUP BY b ORDER BY b"
         )
         totals = np.zeros(5)
-        for _, forecasts, hits, total, *parts, _ in found:
+        for _, squares, forecasts, hits, total, *parts, _ in found:
             if total:
-                low, high = wilson(float(hits), float(total), self.plan.level)
+                low, high = weighted_wilson(float(hits), float(total), float(squares), self.plan.level)
                 named = (model.dataset, model.name, called, float(forecasts / total), float(hits / total), float(total))
                 self.calibration.append(dict(zip(CALIBRATION_COLUMNS, (*named, low, high), strict=True)))
             totals += [float(total), *(float(each or 0) for each in parts)]
@@ -225,24 +232,8 @@ class _Counting:
 
     def _subgroup(self, model: LargeModel, column: str, subgroup: str, own: str, rows: int, wanted: Sequence[Measure]) -> None:
         table: Confusion = self.every.confusion(model, own)
-        small = small_note(rows, table.true)
+        small = small_note(rows, table.true[: len(model.classes)])
         common = {"group": column, "subgroup": subgroup, "share": rows / model.rows}
         with quiet():
-            lines = [self._line(model, each, of_table(each, table, self.plan, self.counted), rows) for each in wanted]
+            lines = [self._line(model, each, self._of_labels(each, table), rows) for each in wanted]
         self.groups += [{**line, **common, "note": "; ".join(part for part in (small, line["note"]) if part)} for line in lines]
-
-
-def _losses(model: LargeModel) -> tuple[str, str]:
-    """SQL for what each row adds to the Brier score and to the log loss (NULL where that is infinite).
-
-    Of two classes, and where one of several is named as the positive one, they are of that class against the rest.
-    """
-    scores, truth = model.scores or (), model.truth
-    if model.positive is None:
-        apart = [f"({each} - ({truth} = {i})::INT)" for i, each in enumerate(scores)]
-        square = " + ".join(f"{each} * {each}" for each in apart)
-        cases = " ".join(f"WHEN {truth} = {i} THEN {each}" for i, each in enumerate(scores))
-        return f"({square})", f"-ln(nullif(greatest((CASE {cases} END), 0), 0))"
-    own, came = scores[model.positive], f"({truth} = {model.positive})"
-    likely = f"(CASE WHEN {came} THEN {own} ELSE 1 - {own} END)"
-    return f"(({own} - {came}::INT) * ({own} - {came}::INT))", f"-ln(nullif(greatest({likely}, 0), 0))"

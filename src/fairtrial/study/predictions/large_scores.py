@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from fairtrial.errors import InputError
 from fairtrial.study.predictions.large_file import LargeFile, name
-from fairtrial.study.predictions.prediction_checks import EXACT, ROUNDED, Notes
+from fairtrial.study.predictions.prediction_checks import EXACT, ROUNDED, Notes, tell_nothing
 from fairtrial.study.predictions.prediction_names import ModelColumns, called_probability
 
 Kind = Literal["probability", "decision"]
@@ -25,12 +25,13 @@ class LargeScores:
 
 
 class _Seen(NamedTuple):
-    """What was found in the columns of scores: extremes, the largest distance of a sum from one, lines whose sum is near it."""
+    """In the columns of scores: extremes, the largest distance of a sum from one, lines with a sum near it, with zeros."""
 
     least: float
     most: float
     off: float
     near: int
+    zeros: int
     rows: int
 
 
@@ -93,13 +94,30 @@ def highest(values: Sequence[str]) -> str:
     return "(CASE " + " ".join(f"WHEN {each} = {most} THEN {i}" for i, each in enumerate(values)) + " END)"
 
 
+def losses_in_sql(scores: Sequence[str], truth: str, positive: int | None) -> tuple[str, str]:
+    """SQL for what each row adds to the Brier score and to the log loss (NULL where that is infinite).
+
+    Of two classes, and where one of several is named as the positive one, they are of that class against the rest.
+    """
+    if positive is None:
+        apart = [f"({each} - ({truth} = {i})::INT)" for i, each in enumerate(scores)]
+        square = " + ".join(f"{each} * {each}" for each in apart)
+        cases = " ".join(f"WHEN {truth} = {i} THEN {each}" for i, each in enumerate(scores))
+        return f"({square})", f"-ln(nullif(greatest((CASE {cases} END), 0), 0))"
+    own, came = scores[positive], f"({truth} = {positive})"
+    likely = f"(CASE WHEN {came} THEN {own} ELSE 1 - {own} END)"
+    return f"(({own} - {came}::INT) * ({own} - {came}::INT))", f"-ln(nullif(greatest({likely}, 0), 0))"
+
+
 def _seen(file: LargeFile, columns: Sequence[str], where: str) -> _Seen:
     values = [number(column) for column in columns]
     off, near = f"abs({' + '.join(values)} - 1)", ROUNDED * len(values)
     low, high = (
         (values[0], values[0]) if len(values) == 1 else (f"least({', '.join(values)})", f"greatest({', '.join(values)})")
     )
-    parts = f"min({low}), max({high}), max({off}), count(*) FILTER (WHERE {off} <= {near!r}), count(*)"
+    zeros = " AND ".join(f"{each} = 0" for each in values)
+    counts = [f"count(*) FILTER (WHERE {what})" for what in (f"{off} <= {near!r}", zeros)]
+    parts = f"min({low}), max({high}), max({off}), {', '.join(counts)}, count(*)"
     return _Seen(*file.rows(f"SELECT {parts} FROM judged WHERE {where}")[0])
 
 
@@ -134,6 +152,9 @@ def _probable(columns: Sequence[str], seen: _Seen, who: str, notes: Notes) -> bo
                 f"Probabilities of {who} sum to one only within rounding (off by up to {seen.off:.2g}): they are rescaled."
             )
         return True
+    if not named and seen.near + seen.zeros == seen.rows:
+        tell_nothing(seen.zeros, seen.rows, who, notes)
+        return False
     if named or seen.near > seen.rows / 2:
         raise InputError(
             f"probabilities of {who} must sum to 1 in each row, got a sum that is off by {seen.off:.3g} "

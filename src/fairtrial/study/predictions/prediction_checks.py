@@ -128,7 +128,7 @@ def check_predicted(truths: Sequence[str], predicted: Sequence[str], who: str, n
         twin = folded.get(label.strip().lower())
         if twin is not None:
             raise InputError(f"{who} must predict labels of the truth, got {label!r}: {did_you_mean(label, [twin])}")
-        told = f"{label!r}, which is never true: it counts as a class of its own."
+        told = f"{label!r}, which is never true: it counts as an error."
         notes.tell(f"{{who}} predicts {told}", who, f"{{who}} predict {told}")
     for label in truths:
         if label not in predicted:
@@ -137,6 +137,13 @@ def check_predicted(truths: Sequence[str], predicted: Sequence[str], who: str, n
                 who,
                 f"{{who}} never predict {label!r}: their precision does not exist.",
             )
+
+
+def tell_silent(silent: int, rows: int, who: str, notes: Notes) -> None:
+    """Rows without a label, of a model that gives others one."""
+    if silent:
+        told = f"no label to {silent:,} of {rows:,} rows: abstentions, which count as errors."
+        notes.tell(f"{{who}} gives {told}", who, f"{{who}} each give {told}")
 
 
 def check_once(places: IntArray, repeat: IntArray, fold: IntArray, row_ids: npt.NDArray[Any], who: str) -> None:
@@ -192,6 +199,14 @@ def check_weights(values: FloatArray, column: str) -> FloatArray:
     return values
 
 
+def tell_nothing(silent: int, rows: int, who: str, notes: Notes) -> None:
+    """Scores that sum to one apart from rows of zeros, as a learner leaves them that abstains."""
+    notes.tell(
+        f"Scores of {who} are all zero in {silent:,} of {rows:,} lines and sum to one in the others: they are taken as scores, "
+        "not as probabilities, and measures of probabilities are left out."
+    )
+
+
 def probabilities_or_scores(
     scores: FloatArray, columns: Sequence[str], row_ids: npt.NDArray[Any], who: str, notes: Notes
 ) -> tuple[FloatArray, bool]:
@@ -214,11 +229,14 @@ def probabilities_or_scores(
     if (off <= ROUNDED * scores.shape[1]).all():
         notes.tell(f"Probabilities of {who} sum to one only within rounding (off by up to {off.max():.2g}): they are rescaled.")
         return scores / sums[:, None], True
-    line = int(np.argmax(off))
-    if named or (off <= ROUNDED * scores.shape[1]).mean() > 0.5:
+    line, near = int(np.argmax(off)), off <= ROUNDED * scores.shape[1]
+    if not named and (near | (scores == 0).all(axis=1)).all():
+        tell_nothing(int((~near).sum()), len(near), who, notes)
+        return scores, False
+    if named or near.mean() > 0.5:
         raise InputError(
             f"probabilities of {who} must sum to 1 in each row, got {sums[line]:.6g} at row {row_ids[line]!r} "
-            f"({int((off > ROUNDED * scores.shape[1]).sum())} such lines): normalise them, or call the columns scores if they "
+            f"({int((~near).sum())} such lines): normalise them, or call the columns scores if they "
             "are not probabilities"
         )
     notes.tell(

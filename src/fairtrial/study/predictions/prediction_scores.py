@@ -63,17 +63,12 @@ def scores_of(
     return Scores(matrix, "probability" if probable else "decision")
 
 
-def labels_of(
-    given: IntArray | None, scores: Scores | None, ids: npt.NDArray[Any], who: str, notes: Notes
-) -> tuple[IntArray, Source]:
-    """Predicted classes: those of the file, else those that the scores speak for; and where they come from."""
+def labels_of(given: IntArray | None, scores: Scores | None, who: str, notes: Notes) -> tuple[IntArray, Source]:
+    """Predicted classes: those of the file, else those that the scores speak for; and where they come from.
+
+    Where a model gives some lines labels, the others are abstentions (-1).
+    """
     if given is not None and not (given < 0).all():
-        if (given < 0).any():
-            line = int(np.argmax(given < 0))
-            raise InputError(
-                f"{who} must have a label in each line, got none at row {ids[line]!r} ({int((given < 0).sum())} such lines): "
-                "drop these lines or fill the cells"
-            )
         return given, "file"
     if scores is None:
         raise InputError(f"{who} must have labels or scores, got neither: drop its lines")

@@ -20,6 +20,7 @@ from fairtrial.study.predictions.prediction_checks import (
     check_weights,
     condition_of,
     tell_condition,
+    tell_silent,
     tell_twins,
 )
 from fairtrial.study.predictions.prediction_names import ModelColumns, label_text, plain_label, twin_labels
@@ -195,7 +196,7 @@ class _Building:
         ]
 
     def _classes(self, pieces: list[tuple[str, ModelColumns, IntArray]]) -> list[Any]:
-        """Labels that are true or predicted, and classes that have scores, in order."""
+        """Labels that are true, and classes that have scores, in order."""
         truth = self.columns.truth
         found = {truth.texts[i]: truth.values[i] for i in np.unique(truth.codes[self.lines])}
         for name, one, own in pieces:
@@ -204,8 +205,6 @@ class _Building:
                 present = [i for i in np.unique(labels.codes[self.lines[own]]) if i >= 0]
                 if present:
                     check_predicted(self.truths, [labels.texts[i] for i in present], self._who(name), self.notes)
-                for i in present:
-                    found.setdefault(labels.texts[i], labels.values[i])
             for text, column in one.scores:
                 if text is not None and text not in found and self.columns.table[column].iloc[self.lines[own]].notna().any():
                     found[text] = text
@@ -221,13 +220,14 @@ class _Building:
         check_once(places, repeat, fold, self.row_ids, who)
         ids = self.row_ids[places]
         scores = scores_of(self.columns.table, one, lines, classes, self.positive, ids, who, self.notes)
-        given = None
-        if one.label is not None:
-            labels = self.columns.labels[one.label]
-            given = _recoded(labels, classes)[lines]
-        prediction, source = labels_of(given, scores, ids, who, self.notes)
+        given = None if one.label is None else _recoded(self.columns.labels[one.label], classes)[lines]
+        prediction, source = labels_of(given, scores, who, self.notes)
         matrix, kind = (None, None) if scores is None else (scores.values, scores.kind)
-        return ModelPredictions(name, places, repeat, fold, prediction, matrix, kind, source)
+        found = ModelPredictions(name, places, repeat, fold, prediction, matrix, kind, source)
+        if one.label is not None and source == "file":
+            silent = self.columns.labels[one.label].codes[lines][found.first] < 0
+            tell_silent(int(silent.sum()), len(silent), who, self.notes)
+        return found
 
     def _agreed(self, values: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
         return agreed(self.places, values, len(self.row_ids), self.row_ids, f"{what}{self.where}")
@@ -237,7 +237,7 @@ class _Building:
 
 
 def _recoded(labels: Labels, classes: list[str]) -> IntArray:
-    """Codes of the classes; -1 for a label that is missing or of another data set."""
+    """Codes of the classes; -1 (ABSTAINED) for a label that is missing or none of them."""
     place = {text: i for i, text in enumerate(classes)}
     table = np.array([*(place.get(text, -1) for text in labels.texts), -1], dtype=np.intp)
     return np.asarray(table[labels.codes])

@@ -1,0 +1,42 @@
+"""A p value never seems to lie on the other side of its level."""
+
+import re
+
+import pytest
+from scipy import stats
+
+from fairtrial.significance.p_words import p_form, told_p
+
+
+def test_the_mid_p_of_mcnemar_near_the_level_keeps_its_side():
+    found = [2 * stats.binom.cdf(k, n, 0.5) - stats.binom.pmf(k, n, 0.5) for n in range(5, 200) for k in range(n // 2)]
+    near = [p for p in found if abs(p - 0.05) < 5e-4]
+    assert near
+    for p in near:
+        number = float(re.fullmatch(r"p = (\S+)", told_p(p, 0.05))[1])
+        assert (number < 0.05, number > 0.05) == (p < 0.05, p > 0.05)
+
+
+@pytest.mark.parametrize(
+    ("p", "alpha", "words"),
+    [
+        (0.05, 0.05, "p = 0.05"),
+        (0.0500160, 0.05, "p = 0.05002"),
+        (0.0499800, 0.05, "p = 0.04998"),
+        (0.0123, 0.05, "p = 0.012"),
+        (0.0123, 0.012, "p = 0.0123"),
+        (1e-9, 0.05, "p = 1e-09"),
+    ],
+)
+def test_two_digits_unless_more_are_needed(p, alpha, words):
+    assert told_p(p, alpha) == words
+
+
+def test_other_words():
+    assert told_p(float("nan"), 0.05) == "p is undefined"
+    assert told_p(0.0004998, 0.05, floor=True) == "p at most 0.0005"
+    assert told_p(0.019824, 0.05, digits=3) == "p = 0.0198"
+
+
+def test_one_form_for_a_column():
+    assert p_form([0.9, 0.0496, float("nan")], 0.05) == "{:.3g}"
