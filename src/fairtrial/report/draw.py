@@ -11,7 +11,8 @@ from fairtrial._registry import Registry, did_you_mean
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
-    from fairtrial.study import Judgement, Results
+    from fairtrial.study import Results
+    from fairtrial.study.predictions.judgement import Judgement
 
 Draws = Callable[..., Any]
 _FAMILIES = ("drawn_curves", "drawn_verdicts", "drawn_conditions", "drawn_splits")
@@ -33,7 +34,7 @@ def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
     """A figure of a study's results by its name, as an altair chart: show it in a notebook, or `save(chart, "roc.pdf")`.
 
     `figure_names()` lists the names. Options are the figure's own (`figure_options(name)`): dataset, condition, level, learner,
-    measure, positive and so on; every figure takes `title`. A judgement that holds its predictions without weights has the curves.
+    measure, positive and so on; every figure takes `title`. A judgement without weights has the curves.
 
     >>> draw(None, "rok")
     Traceback (most recent call last):
@@ -58,7 +59,8 @@ def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
 
 def _of_judgement(results: Any, name: str, allowed: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
     """The predictions of a judgement as results, with its positive class; results stay as they are."""
-    from fairtrial.study import Judgement, Results
+    from fairtrial.study import Results
+    from fairtrial.study.predictions.judgement import Judgement
 
     if not isinstance(results, Judgement):
         return results, {}

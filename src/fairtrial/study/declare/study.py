@@ -129,12 +129,18 @@ class Study:
         progress: Any = None,
         shard: tuple[int, int] | None = None,
     ) -> Any:
-        """Run what the store does not hold yet, and give the results. The store is `NAME.fairtrial` unless it is given."""
+        """Run what the store does not hold yet, and give the results. The store is `NAME.fairtrial` unless it is given.
+
+        Ctrl-C stops it cleanly and then raises KeyboardInterrupt, as anywhere in Python: what follows in a script does not run
+        on half of the evidence, and the same call goes on.
+        """
         from fairtrial.study.engine.coordinator import run
         from fairtrial.study.results.results import open_results
 
         path = Path(store) if store is not None else Path(f"{self.name}.fairtrial")
-        run(self, path, jobs=jobs, engine=engine, limits=limits, retry=tuple(retry), progress=progress, shard=shard)
+        done = run(self, path, jobs=jobs, engine=engine, limits=limits, retry=tuple(retry), progress=progress, shard=shard)
+        if done.interrupted:
+            raise KeyboardInterrupt(str(done))
         return open_results(path)
 
     def __eq__(self, other: object) -> bool:
