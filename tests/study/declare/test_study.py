@@ -1,5 +1,7 @@
 """A study is the same in TOML and in Python."""
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,7 @@ from fairtrial.resampling import Repeated, StratifiedKFold
 from fairtrial.study.declare.study import Study
 from fairtrial.study.declare.tuning import Tuned
 from fairtrial.study.plan.identity import learner_identity
+from tests.study.small_study import Answering, Watching
 
 STUDIES = Path(__file__).parents[3] / "studies"
 
@@ -226,3 +229,10 @@ def test_all_mistakes_of_a_table_have_their_lines(file):
         Study.read(file)
     lines = {each.place: wrong.splitlines()[each.line - 1] for each in caught.value.problems}
     assert lines == {"seed": 'seed = "x"', "data.heart.targit": 'targit = "x"', "data.heart.target": 'target = "illness"'}
+
+
+def test_ctrl_c_ends_what_comes_after_the_run_too(tmp_path):
+    study = Study(data=["iris"], learners=["gaussian-nb"], resampling={"folds": 5, "repeats": 4})
+    watching = Watching(2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt, match="are left: run the same command again"):
+        study.run(tmp_path / "stopped.fairtrial", jobs=1, engine=Answering(), progress=watching)

@@ -89,13 +89,6 @@ def test_stop_and_go_on(path, how):
     assert (rest.stored, rest.done, len(executor.trials)) == (summary.done, summary.left, summary.left)
 
 
-def test_in_python_ctrl_c_ends_what_comes_after_it_too(path):
-    watching = Watching(5, lambda: os.kill(os.getpid(), signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt, match="run the same command again to go on"):
-        small_study().run(path, jobs=1, engine=Answering(), progress=watching)
-    assert 5 <= stored(path)["ok"] < 24
-
-
 def test_a_second_ctrl_c_ends_at_once_and_what_was_kept_stays(path):
     def twice():
         os.kill(os.getpid(), signal.SIGINT)
