@@ -64,7 +64,8 @@ def summarise(results: Results) -> ResultSummary:
     try:
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
             verdict = results.verdict()
-        about, words = f"Verdict on {verdict.measure}: {verdict.choice}, {p_text(verdict.p_value, verdict.alpha)}", verdict.words
+        how_sure = p_text(verdict.p_value, verdict.alpha)
+        about, words = f"Verdict on {verdict.measure}: {verdict.choice}, {how_sure}", verdict.words
     except InputError as error:
         about, words = "No verdict", str(error)
     return ResultSummary(title_of(results), means, [*results.notes, *_left_out(results)], about, words)
