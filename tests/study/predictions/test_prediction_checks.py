@@ -54,9 +54,9 @@ def test_a_row_twice_is_refused_unless_in_another_repeat_or_fold():
 
 
 def test_the_lines_of_a_row_must_agree():
-    assert agreed(np.array([1, 0, 1]), np.array([5, 6, 5]), 2, IDS, "the truth").tolist() == [6, 5]
+    assert agreed(np.array([1, 0, 1]), np.array([5, 6, 5]), IDS[:2], "the truth", "y", "").tolist() == [6, 5]
     with pytest.raises(InputError, match="the truth must be the same in all lines of a row, got a difference at row 'r2'"):
-        agreed(np.array([1, 0, 1]), np.array([5, 6, 7]), 2, IDS, "the truth")
+        agreed(np.array([1, 0, 1]), np.array([5, 6, 7]), IDS[:2], "the truth", "y", "")
 
 
 def test_scores_and_weights_must_be_finite():

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
+from fairtrial.study import judge
 from fairtrial.study.predictions.prediction_roles import guess_roles
 from fairtrial.study.predictions.prediction_sets import Labels, sets_of
 
@@ -98,3 +99,17 @@ def test_repeats_and_folds_keep_their_numbers_and_names_are_numbered():
     model = one.models["model"]
     assert model.repeat.tolist() == [3, 3, 7, 7]
     assert model.fold.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_where_predictions_are_taken_for_the_truth_the_column_is_named_with_the_remedy(stream, tmp_path):
+    rows = {
+        "row": [0, 1, 2, 0, 1, 2],
+        "model": list("aaabbb"),
+        "label": list("xyxyyx"),
+        "score": [0.1, 0.8, 0.3, 0.6, 0.9, 0.2],
+    }
+    pd.DataFrame(rows).to_csv(tmp_path / "no_truth.csv", index=False)
+    told = r"the truth must be the same.* column 'label' .*name the column of the truth \(--truth\)"
+    with pytest.raises(InputError, match=told):
+        judge(str(tmp_path / "no_truth.csv"), stream=stream, resamples=20)

@@ -30,7 +30,7 @@ from fairtrial.study.predictions.judged_pairs import (
 from fairtrial.study.predictions.judged_plan import Plan, quiet
 from fairtrial.study.predictions.large_file import name
 from fairtrial.study.predictions.large_models import LargeModel, LargeModels
-from fairtrial.study.predictions.prediction_checks import Notes
+from fairtrial.study.predictions.prediction_checks import OTHER_TRUTH, Notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,8 @@ class LargePairs:
         if other:
             raise InputError(
                 f"the truth must be the same in all lines of a row, got a difference between {first.name!r} and "
-                f"{second.name!r} ({other:,} such rows): models are compared on the same cases, so check the row ids"
+                f"{second.name!r} in column {self.every.file.roles.get('truth')!r} ({other:,} such rows): models are "
+                f"compared on the same cases, so check the row ids{OTHER_TRUTH}"
             )
         if not self.met.tell(first.dataset, (first.name, second.name), (first.rows, second.rows), both):
             return []

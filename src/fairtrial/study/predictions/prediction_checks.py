@@ -158,16 +158,21 @@ def check_once(places: IntArray, repeat: IntArray, fold: IntArray, row_ids: npt.
         )
 
 
-def agreed(places: IntArray, values: npt.NDArray[Any], rows: int, row_ids: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
+OTHER_TRUTH = ", or name the column of the truth (--truth) if it is another one"
+
+
+def agreed(
+    places: IntArray, values: npt.NDArray[Any], row_ids: npt.NDArray[Any], what: str, column: str, remedy: str
+) -> npt.NDArray[Any]:
     """The value of each row, which all of its lines must share."""
-    found = np.empty(rows, dtype=values.dtype)
+    found = np.empty(len(row_ids), dtype=values.dtype)
     found[places[::-1]] = values[::-1]
     apart = found[places] != values
     if apart.any():
         row = row_ids[places[int(np.argmax(apart))]]
         raise InputError(
-            f"{what} must be the same in all lines of a row, got a difference at row {row!r} ({int(apart.sum())} such lines): "
-            "models are compared on the same cases, so check the row ids"
+            f"{what} must be the same in all lines of a row, got a difference at row {row!r} of column {column!r} "
+            f"({int(apart.sum())} such lines): models are compared on the same cases, so check the row ids{remedy}"
         )
     return found
 

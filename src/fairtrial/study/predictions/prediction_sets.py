@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fairtrial._check import IntArray
 from fairtrial.errors import InputError
 from fairtrial.study.predictions.prediction_checks import (
+    OTHER_TRUTH,
     Notes,
     agreed,
     check_classes,
@@ -159,10 +160,11 @@ class _Building:
         classes = self._classes(pieces)
         texts = [label_text(each) for each in classes]
         models = {name: self._model(name, one, own, texts) for name, one, own in pieces}
-        truth = self._agreed(_recoded(self.columns.truth, texts)[self.lines], "the truth")
-        weights = None if self.columns.weight is None else self._agreed(self.columns.weight[self.lines], "the weight")
+        roles, weight = self.columns.roles, self.columns.weight
+        truth = self._agreed(_recoded(self.columns.truth, texts)[self.lines], "the truth", roles.get("truth"), OTHER_TRUTH)
+        weights = None if weight is None else self._agreed(weight[self.lines], "the weight", roles.get("weight"))
         groups = {
-            name: _named(self._agreed(found.codes[self.lines], f"the group {name!r}"), found)
+            name: _named(self._agreed(found.codes[self.lines], f"the group {name!r}", name), found)
             for name, found in self.columns.groups.items()
         }
         return PredictedSet(self.name, tuple(classes), self.row_ids, truth, weights, groups, models)
@@ -229,8 +231,8 @@ class _Building:
             tell_silent(int(silent.sum()), len(silent), who, self.notes)
         return found
 
-    def _agreed(self, values: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
-        return agreed(self.places, values, len(self.row_ids), self.row_ids, f"{what}{self.where}")
+    def _agreed(self, values: npt.NDArray[Any], what: str, column: Any, remedy: str = "") -> npt.NDArray[Any]:
+        return agreed(self.places, values, self.row_ids, f"{what}{self.where}", str(column), remedy)
 
     def _who(self, name: str) -> str:
         return f"model {name!r}{f' on {self.name!r}' if self.where else ''}"
