@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.measures import get_measure
-from fairtrial.study.predictions.judged_words import verdict_words
+from fairtrial.study.predictions.judged_words import told_apart, verdict_words
 
 
 def scores(**estimates):
@@ -81,3 +81,11 @@ def test_an_interval_without_zero_is_explained_where_the_adjusted_p_does_not_rej
 
 def test_a_lone_model_may_be_worse_than_guessing():
     assert "That is worse than guessing (0.5)." in words(scores(x=0.2), pairs())
+
+
+@pytest.mark.parametrize(
+    ("value", "others", "told"),
+    [(0.91234, [0.5], "0.9123"), (0.91234, [0.91231], "0.91234"), (0.999977, [0.999936], "0.99998"), (1.0, [0.99999], "1")],
+)
+def test_different_values_are_written_differently_and_less_than_one_is_not_one(value, others, told):
+    assert told_apart(value, others) == told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,16 +78,32 @@ def _of_one(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, level: flo
     best = known.iloc[0]
     limits = f" ({100 * level:g} % interval {best['low']:.4g} to {best['high']:.4g})" if np.isfinite(best["low"]) else ""
     if len(known) == 1:
-        return f"{best['model']} has {main.name} {best['estimate']:.4g}{limits}.{_chance(best, main)}"
+        value = told_apart(float(best["estimate"]), ())
+        return f"{best['model']} has {main.name} {value}{limits}.{_chance(best, main)}"
     equal = [str(name) for name in known.loc[known["estimate"] == best["estimate"], "model"]]
-    head = f"{best['model']} has the best {main.name}, {best['estimate']:.4g}{limits}."
+    value = told_apart(float(best["estimate"]), known["estimate"])
+    head = f"{best['model']} has the best {main.name}, {value}{limits}."
     if len(equal) > 1:
-        head = f"{_listed(equal)} have the best {main.name}, {best['estimate']:.4g}."
+        head = f"{_listed(equal)} have the best {main.name}, {value}."
     deciding = pairs[pairs["decides"]]
     others = [str(name) for name in known["model"] if str(name) not in equal]
     lines = [line for line in (_against(equal[0], other, deciding) for other in others) if line is not None]
     who = "It" if len(equal) == 1 else equal[0]
     return " ".join([head, *_compared(lines, who, main, alpha), *_how(lines, deciding, alpha)])
+
+
+def told_apart(value: float, others: Iterable[float]) -> str:
+    """A number with 4 digits, and more where it would be written as another one of them or, being less, as 1.
+
+    >>> told_apart(0.999977, [0.999977, 0.999936]), told_apart(0.91234, [0.8]), told_apart(1.0, [0.99999])
+    ('0.99998', '0.9123', '1')
+    """
+    apart = [each for each in (*others, 1.0) if each != value]
+    for digits in range(4, 17):
+        text = f"{value:.{digits}g}"
+        if text not in {f"{each:.{digits}g}" for each in apart}:
+            return text
+    return repr(value)
 
 
 def _compared(lines: Sequence[dict[str, Any]], who: str, main: Measure, alpha: float) -> list[str]:
