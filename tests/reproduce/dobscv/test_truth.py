@@ -36,14 +36,20 @@ def test_a_replicate_depends_on_its_numbers_alone(monkeypatch):
     assert (first.groupby(["learner", "measure"])["truth"].nunique() == 1).all()
 
 
-def test_another_version_is_not_taken_for_ours(tmp_path, monkeypatch):
-    asked = []
+@pytest.fixture
+def asked(monkeypatch):
+    """The replicates that were drawn; each takes no time."""
+    found = []
 
     def one(name, replicate, _seed):
-        asked.append(replicate)
+        found.append(replicate)
         return [(name, replicate, "C4.5", "SCV", "AUC", 0.5, 0.5, 0.5)]
 
     monkeypatch.setattr(truth, "one_replicate", one)
+    return found
+
+
+def test_another_version_is_not_taken_for_ours(asked, tmp_path, monkeypatch):
     request = Request("smoke", tmp_path)
     replicates(request, {"a rare cloud": 2})
     assert [path.name for path in (tmp_path / "truth").iterdir()] == ["a-rare-cloud-0-2-seed-1.csv"]  # as files of version 1
@@ -53,14 +59,7 @@ def test_another_version_is_not_taken_for_ours(tmp_path, monkeypatch):
     assert (tmp_path / "truth" / "a-rare-cloud-0-2-seed-1-version-2.csv").exists()
 
 
-def test_what_is_kept_is_not_done_again(tmp_path, monkeypatch):
-    asked = []
-
-    def one(name, replicate, _seed):
-        asked.append(replicate)
-        return [(name, replicate, "C4.5", "SCV", "AUC", 0.5, 0.5, 0.5)]
-
-    monkeypatch.setattr(truth, "one_replicate", one)
+def test_what_is_kept_is_not_done_again(asked, tmp_path):
     request = Request("smoke", tmp_path)
     assert replicates(request, {"a rare cloud": 7})["replicate"].tolist() == list(range(7))
     assert len(replicates(request, {"a rare cloud": 7})) == 7
