@@ -23,7 +23,7 @@ def found():
 
 
 def test_a_page_has_words_claims_tables_and_what_was_left_out(tmp_path):
-    text = write(EXPERIMENT, Request("quick", tmp_path, 2), found(), 30.4).read_text()
+    text = write(EXPERIMENT, Request("quick", tmp_path, 2), found(), [30.4]).read_text()
     for part in (
         "# ela: A title",
         "fairtrial reproduce ela --scale quick",
@@ -41,13 +41,13 @@ def test_a_page_has_words_claims_tables_and_what_was_left_out(tmp_path):
 
 
 def test_long_tables_are_files_only(tmp_path):
-    text = write(EXPERIMENT, Request("quick", tmp_path), found(), 1).read_text()
+    text = write(EXPERIMENT, Request("quick", tmp_path), found(), [1]).read_text()
     assert text.count("| iris |") == 1
     assert "(long.csv)" in text
 
 
 def test_files_hold_all_digits_that_count_and_pictures_are_written(tmp_path):
-    write(EXPERIMENT, Request("quick", tmp_path), found(), 1)
+    write(EXPERIMENT, Request("quick", tmp_path), found(), [1])
     assert (tmp_path / "long.csv").read_text().splitlines()[1] == "iris,0.3333333333"
     assert {each.name for each in tmp_path.iterdir()} == {
         "by-set.csv",
@@ -61,16 +61,20 @@ def test_files_hold_all_digits_that_count_and_pictures_are_written(tmp_path):
 
 
 def test_long_runs_are_told_in_minutes(tmp_path):
-    assert "31 min on" in write(EXPERIMENT, Request("full", tmp_path), found(), 1870).read_text()
+    assert "31 min on" in write(EXPERIMENT, Request("full", tmp_path), found(), [1870]).read_text()
+
+
+def test_a_run_in_parts_is_told_with_all_of_them(tmp_path):
+    assert "31 min in 3 runs on" in write(EXPERIMENT, Request("full", tmp_path), found(), [1000, 800, 70]).read_text()
 
 
 def test_a_table_without_lines_says_so(tmp_path):
     nothing = Reproduction(("Words.",), (Table("off", "Cells that differ", pd.DataFrame({"a": []})),))
-    assert "There are none." in write(EXPERIMENT, Request("quick", tmp_path), nothing, 1).read_text()
+    assert "There are none." in write(EXPERIMENT, Request("quick", tmp_path), nothing, [1]).read_text()
 
 
 def test_the_command_of_the_page_has_what_was_asked(tmp_path):
     request = Request("full", tmp_path, 1, measures=("my.one", "my.other"), seed=4)
-    text = write(EXPERIMENT, request, found(), 1).read_text()
+    text = write(EXPERIMENT, request, found(), [1]).read_text()
     assert "fairtrial reproduce ela --scale full --measure my.one --measure my.other --seed 4\n" in text
     assert "1 process, " in text

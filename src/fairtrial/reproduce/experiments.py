@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -49,7 +48,8 @@ def reproduce(
     call goes on where it was stopped. `measures` are import paths of measures of your own, for `ranking-real`.
     """
     from fairtrial.report.saving import made_folder
-    from fairtrial.reproduce.writing import write
+    from fairtrial.reproduce.runs import clocked, times
+    from fairtrial.reproduce.writing import command, write
 
     experiment = known(name)
     _check.one_of("scale", scale, SCALES)
@@ -60,9 +60,10 @@ def reproduce(
         raise InputError(f"measures can join ranking-real only, got {list(asked)} for {experiment.name}: leave them out")
     folder = made_folder(Path(out) if out is not None else Path("reproduced") / experiment.name)
     request = Request(scale, folder, jobs or os.cpu_count() or 1, progress, asked, seed)
-    start = time.perf_counter()
-    found = experiment.run(request)
-    write(experiment, request, found, time.perf_counter() - start)
+    line = command(experiment, request)
+    with clocked(folder, line):
+        found = experiment.run(request)
+    write(experiment, request, found, times(folder, line))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 
 
-def write(experiment: Experiment, request: Request, found: Reproduction, seconds: float) -> Path:
-    """Write all of it into the request's folder; the page is `index.md`."""
+def write(experiment: Experiment, request: Request, found: Reproduction, seconds: Sequence[float]) -> Path:
+    """Write all of it into the request's folder; the page is `index.md`. `seconds` are those of every run into it."""
     folder = request.out
     for table in found.tables:
         table.frame.to_csv(folder / f"{table.name}.csv", index=False, encoding="utf-8", float_format="%.10g")
@@ -32,7 +33,9 @@ def write(experiment: Experiment, request: Request, found: Reproduction, seconds
     return page
 
 
-def _page(experiment: Experiment, request: Request, found: Reproduction, seconds: float, pictures: dict[str, str]) -> str:
+def _page(
+    experiment: Experiment, request: Request, found: Reproduction, seconds: Sequence[float], pictures: dict[str, str]
+) -> str:
     parts = [
         f"# {experiment.name}: {experiment.title}",
         f"After: {experiment.paper}.",
@@ -69,11 +72,12 @@ def _table(table: Table) -> list[str]:
     return [*([table.note] if table.note else []), *([lines] if table.shown else []), f"[As a file]({table.name}.csv)"]
 
 
-def _machine(request: Request, seconds: float) -> str:
+def _machine(request: Request, seconds: Sequence[float]) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     processes = "1 process" if request.jobs == 1 else f"{request.jobs} processes"
+    parts = f" in {len(seconds)} runs" if len(seconds) > 1 else ""
     return (
-        f"Scale {request.scale}, seed {request.seed}, {processes}, {_told(seconds)} on {platform.machine()} "
+        f"Scale {request.scale}, seed {request.seed}, {processes}, {_told(sum(seconds))}{parts} on {platform.machine()} "
         f"({platform.system()}), Python {platform.python_version()}, {packages}, {datetime.now(UTC).date()}."
     )
 
