@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from math import isnan
+from dataclasses import dataclass, replace
+from math import inf, isnan
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,16 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Interval:
-    """A number with the ends of its interval."""
+    """A number with the ends of its 95 % interval; `freedom` are the degrees of freedom behind it, where it is Student's."""
 
     value: float
     low: float
     high: float
+    freedom: float = inf
+
+    def __neg__(self) -> Interval:
+        """Of the number with its sign turned."""
+        return replace(self, value=-self.value, low=-self.high, high=-self.low)
 
     @property
     def sign(self) -> int:
@@ -34,7 +39,19 @@ class Interval:
 
     def less(self, amount: float) -> Interval:
         """The same number minus a fixed one: `(x.less(0.1)).above` asks whether x is above 0.1."""
-        return Interval(self.value - amount, self.low - amount, self.high - amount)
+        return replace(self, value=self.value - amount, low=self.low - amount, high=self.high - amount)
+
+    def widened(self, parts: int) -> Interval:
+        """So wide that several such intervals hold together with 95 % (Bonferroni), their ends taken as Student's.
+
+        >>> Interval(0, -2.2622, 2.2622, freedom=9).widened(10).told("{:.2f}")
+        '0.00 (-3.69 to 3.69)'
+        """
+        from scipy.stats import t
+
+        factor = float(t.isf(0.025 / parts, self.freedom) / t.isf(0.025, self.freedom))
+        below, above = factor * (self.value - self.low), factor * (self.high - self.value)
+        return replace(self, low=self.value - below, high=self.value + above)
 
     def within(self, most: float) -> bool | None:
         """Whether the number is at most so far from 0: no, only where the whole interval lies farther; None in between.
@@ -70,7 +87,20 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95) -> Interval:
     if len(given) < 2:
         return Interval(mean, float("nan"), float("nan"))
     half = float(t.ppf((1 + level) / 2, len(given) - 1) * given.std(ddof=1) / np.sqrt(len(given)))
-    return Interval(mean, mean - half, mean + half)
+    return Interval(mean, mean - half, mean + half, len(given) - 1)
+
+
+def all_above(numbers: Iterable[Interval]) -> bool | None:
+    """Whether all of several numbers are above 0: yes, where each interval is; no, where one is below 0 although so many look.
+
+    >>> all_above([Interval(1, 0.5, 1.5)] * 3), all_above([Interval(1, 0.5, 1.5), Interval(-1, -1.99, -0.01)])
+    (True, None)
+    >>> all_above([Interval(1, 0.5, 1.5), Interval(-1, -1.1, -0.9)])
+    False
+    """
+    found = list(numbers)
+    refused = any(each.widened(len(found)).above is False for each in found)
+    return False if refused else True if found and all(each.above for each in found) else None
 
 
 def all_hold(verdicts: Iterable[bool | None]) -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from fairtrial.reproduce.dobscv.rank_claims import rank_claims
 from fairtrial.reproduce.dobscv.spread_claims import spread_claims
 from fairtrial.reproduce.dobscv.target import target_claims
 from fairtrial.reproduce.dobscv.trials import LITERAL
-from fairtrial.reproduce.interval import Interval, all_hold, mean_interval
+from fairtrial.reproduce.interval import Interval, all_above, all_hold, mean_interval
 from fairtrial.reproduce.published import published
 from fairtrial.reproduce.reproduction import Claim
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ENOUGH = 6  # data sets
-_Judge = Callable[[Any], tuple[bool | None, str]]
+_Judge = Callable[[Any], tuple[list[Interval], str]]  # numbers that are above 0 where the claim holds, and words
 
 
 def claims_of(cells: pd.DataFrame, tests: pd.DataFrame) -> list[Claim]:
@@ -40,11 +40,7 @@ def claims_of(cells: pd.DataFrame, tests: pd.DataFrame) -> list[Claim]:
         *_named_sets(cells),
         _against("Sets where DOB-SCV is higher with all learners outnumber those where it is lower", cells, _outnumber),
         _against("Where DOB-SCV is higher, the gains are greater than the losses elsewhere", cells, _gains_and_losses),
-        _against(
-            f"The {TOP} sets with the largest differences are completely different from learner to learner",
-            cells,
-            overlap_words,
-        ),
+        _overlaps(cells),
         *rank_claims(tests),
     ]
     return found if cells["dataset"].nunique() >= _ENOUGH else [replace(each, holds=None) for each in found]
@@ -52,12 +48,22 @@ def claims_of(cells: pd.DataFrame, tests: pd.DataFrame) -> list[Claim]:
 
 def _against(text: str, cells: pd.DataFrame, judge: _Judge) -> Claim:
     """A claim judged on the differences from all stratified folds that ran; it holds where it does against each."""
-    found = {base: judge(set_differences(cells, LITERAL, base)) for base in bases(cells)}
-    told = "; ".join(f"against {base}: {words}" for base, (_, words) in found.items())
-    return Claim(text, all_hold(verdict for verdict, _ in found.values()), told)
+    found = [judge(set_differences(cells, LITERAL, base)) for base in bases(cells)]
+    told = _told(cells, (words for _, words in found))
+    return Claim(text, all_above(number for numbers, _ in found for number in numbers), told)
 
 
-def _most_sets(frame: Any) -> tuple[bool | None, str]:
+def _told(cells: pd.DataFrame, words: Iterable[str]) -> str:
+    return "; ".join(f"against {base}: {each}" for base, each in zip(bases(cells), words, strict=True))
+
+
+def _overlaps(cells: pd.DataFrame) -> Claim:
+    text = f"The {TOP} sets with the largest differences are completely different from learner to learner"
+    found = [overlap_words(set_differences(cells, LITERAL, base)) for base in bases(cells)]
+    return Claim(text, all_hold(verdict for verdict, _ in found), _told(cells, (words for _, words in found)))
+
+
+def _most_sets(frame: Any) -> tuple[list[Interval], str]:
     """The share of sets with a higher estimate against one half."""
     counts = {str(learner): (int((own > 0).sum()), int(own.notna().sum())) for learner, own in frame.items()}
     shares = {learner: share_of(*each) for learner, each in counts.items()}
@@ -65,7 +71,7 @@ def _most_sets(frame: Any) -> tuple[bool | None, str]:
         f"{learner} {above} of {sets} ({shares[learner].low:.0%} to {shares[learner].high:.0%})"
         for learner, (above, sets) in counts.items()
     )
-    return all_hold(each.less(0.5).above for each in shares.values()), told
+    return [each.less(0.5) for each in shares.values()], told
 
 
 def share_of(part: int, whole: int) -> Interval:
@@ -82,21 +88,21 @@ def share_of(part: int, whole: int) -> Interval:
     return Interval(part / whole, float(ends.low), float(ends.high))
 
 
-def _averages(frame: Any) -> tuple[bool | None, str]:
+def _averages(frame: Any) -> tuple[list[Interval], str]:
     effects = mean_effects(frame)
-    return all_hold(each.above for each in effects.values()), told_of(effects)
+    return list(effects.values()), told_of(effects)
 
 
 def _more_with_imbalance(cells: pd.DataFrame) -> Claim:
     text = "The higher the imbalance, the greater the difference between SCV and DOB-SCV"
     imbalance = cells.drop_duplicates("dataset").set_index("dataset")["imbalance"]
 
-    def judged(frame: Any) -> tuple[bool | None, str]:
+    def judged(frame: Any) -> tuple[list[Interval], str]:
         own = {str(name): each.dropna() for name, each in frame.items()}
         signed = {name: rank_correlation(imbalance.reindex(each.index), each) for name, each in own.items()}
         sizes = [rank_correlation(imbalance.reindex(each.index), each.abs()).above for each in own.values()]
         told = f"{told_of(signed, '{:+.2f}')} (with its size: positive for {sizes.count(True)} of {len(sizes)} learners)"
-        return all_hold(each.above for each in signed.values()), told
+        return list(signed.values()), told
 
     found = _against(text, cells, judged)
     return replace(
@@ -140,26 +146,26 @@ def _named_sets(cells: pd.DataFrame) -> list[Claim]:
             f"{name} {learner}": mean_interval(own["value"])
             for (name, learner), own in lines[lines["dataset"].isin(names)].groupby(["dataset", "learner"], sort=False)
         }
-        verdicts = [None if each.above is None else each.above is (sign > 0) for each in effects.values()]
+        verdict = all_above(each if sign > 0 else -each for each in effects.values())
         whole = set(names) <= set(lines["dataset"])
         told = f"against {base_of(cells)}, interval over runs: {told_of(effects, '{:+.3f}')}"
-        found.append(Claim(text, all_hold(verdicts) if whole else None, told if effects else "not among the sets of this run"))
+        found.append(Claim(text, verdict if whole else None, told if effects else "not among the sets of this run"))
     return found
 
 
-def _outnumber(frame: Any) -> tuple[bool | None, str]:
+def _outnumber(frame: Any) -> tuple[list[Interval], str]:
     up, down = int((frame > 0).all(axis=1).sum()), int((frame < 0).all(axis=1).sum())
     share = share_of(up, up + down)
-    return share.less(0.5).above, f"{up} and {down} sets, a share of {share.told('{:.2f}')}"
+    return [share.less(0.5)], f"{up} and {down} sets, a share of {share.told('{:.2f}')}"
 
 
-def _gains_and_losses(frame: Any) -> tuple[bool | None, str]:
+def _gains_and_losses(frame: Any) -> tuple[list[Interval], str]:
     """Mean gain less mean loss over cells; learners on one set are not independent, so the interval is that over sets."""
     values = frame.fillna(0.0).to_numpy()
     gain, gains = _ratio(np.maximum(values, 0), values > 0)
     loss, losses = _ratio(np.maximum(-values, 0), values < 0)
     effect = mean_interval(gain - loss + gains - losses)
-    return effect.above, f"mean gain {gain:.4f}, mean loss {loss:.4f}, gain less loss {effect.told()}"
+    return [effect], f"mean gain {gain:.4f}, mean loss {loss:.4f}, gain less loss {effect.told()}"
 
 
 def _ratio(values: Any, counted: Any) -> tuple[float, Any]:

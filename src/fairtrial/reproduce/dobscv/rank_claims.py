@@ -10,7 +10,7 @@ from fairtrial._check import FloatArray
 from fairtrial.reproduce.dobscv.effects import told_of
 from fairtrial.reproduce.dobscv.table5 import comparison_of
 from fairtrial.reproduce.dobscv.trials import GIVEN, LITERAL, SCV
-from fairtrial.reproduce.interval import all_hold, mean_interval
+from fairtrial.reproduce.interval import all_above, mean_interval
 from fairtrial.reproduce.published import published
 from fairtrial.reproduce.reproduction import Claim
 
@@ -35,7 +35,7 @@ def _significant(own: dict[str, pd.DataFrame]) -> Claim:
         for base, lines in own.items()
     }
     told = "; ".join(f"against {base}: {told_of(each, '{:.2f}')}" for base, each in scores.items())
-    verdict = all_hold(each.less(_LIMIT).above for found in scores.values() for each in found.values())
+    verdict = all_above(each.less(_LIMIT) for found in scores.values() for each in found.values())
     theirs = published("dobscv_table5_wilcoxon").set_index("learner")["p_value"]
     printed = ", ".join(f"{learner} {value:.4f}" for learner, value in theirs[theirs >= _LEVEL].items())
     evidence = (
@@ -63,5 +63,5 @@ def _rank_sums(own: dict[str, pd.DataFrame]) -> Claim:
         for base, lines in own.items()
     }
     told = "; ".join(f"against {base}: {told_of(each, '{:+.0f}')}" for base, each in effects.items())
-    verdict = all_hold(each.above for found in effects.values() for each in found.values())
+    verdict = all_above(each for found in effects.values() for each in found.values())
     return Claim("The rank sums of DOB-SCV are the higher ones", verdict, f"R+ less R-, interval over runs, {told}")

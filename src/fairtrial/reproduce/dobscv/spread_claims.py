@@ -9,7 +9,7 @@ import numpy as np
 from fairtrial.reproduce.dobscv.cells import HIGH, LOW
 from fairtrial.reproduce.dobscv.effects import bases, by_sets, mean_effects, set_differences, told_of
 from fairtrial.reproduce.dobscv.trials import LITERAL
-from fairtrial.reproduce.interval import Interval, all_hold
+from fairtrial.reproduce.interval import Interval, all_above
 from fairtrial.reproduce.reproduction import Claim
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ def _more_with_imbalance(cells: pd.DataFrame) -> Claim:
     groups = cells.drop_duplicates("dataset").set_index("dataset")["group"]
     if set(groups) != {LOW, HIGH}:
         return Claim(text, None, "only one group of imbalance ran")
-    verdicts, told = [], []
+    found, told = [], []
     for scheme in (*bases(cells), LITERAL):
         own = by_sets(cells, scheme, "sd")
         of_group = groups.reindex(own.index)
         ratios = {str(name): log_ratio(each[of_group == HIGH], each[of_group == LOW]) for name, each in own.items()}
-        verdicts += [each.less(float(np.log(MUCH))).above for each in ratios.values()]
+        found += [each.less(float(np.log(MUCH))) for each in ratios.values()]
         plain = {name: Interval(*np.exp([each.value, each.low, each.high])) for name, each in ratios.items()}
         told.append(f"{scheme}: {told_of(plain, '{:.2f}')}")
-    return Claim(text, all_hold(verdicts), f"ratio of the means of IR>9 and IR<9: {'; '.join(told)}")
+    return Claim(text, all_above(found), f"ratio of the means of IR>9 and IR<9: {'; '.join(told)}")
 
 
 def log_ratio(first: Any, second: Any) -> Interval:
@@ -60,12 +60,12 @@ def log_ratio(first: Any, second: Any) -> Interval:
         return Interval(value, value, value)
     freedom = parts.sum() ** 2 / sum(part**2 / (len(each) - 1) for part, each in zip(parts, groups, strict=True))
     half = float(t.ppf(0.975, freedom) * np.sqrt(parts.sum()))
-    return Interval(value, value - half, value + half)
+    return Interval(value, value - half, value + half, float(freedom))
 
 
 def _less(cells: pd.DataFrame) -> Claim:
     text = "DOB-SCV has lower standard deviations over folds than SCV"
     found = {base: mean_effects(-set_differences(cells, LITERAL, base, "sd")) for base in bases(cells)}
     told = "; ".join(f"{base}: {told_of(each)}" for base, each in found.items())
-    verdict = all_hold(each.above for effects in found.values() for each in effects.values())
+    verdict = all_above(each for effects in found.values() for each in effects.values())
     return Claim(text, verdict, f"by how much lower, mean over sets, than under {told}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.drift.declared import TABLES, TableName
 from fairtrial.reproduce.drift.printed import contradictions, printed, printed_averages
-from fairtrial.reproduce.interval import Interval, all_hold
+from fairtrial.reproduce.interval import Interval, all_above, all_hold
 from fairtrial.reproduce.reproduction import Claim
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def drop(found: Findings, table: TableName) -> Claim:
     told = "; ".join(f"{name} {each.told('{:.1f}')}" for name, each in lost.items())
     return Claim(
         f"{_PLACES[table]} (a): a drop in performance is observed by all classifiers",
-        all_hold(each.above for each in lost.values()),
+        all_above(lost.values()),
         f"points of error lost on average over the changes: {told}",
     )
 
@@ -61,7 +61,7 @@ def best_choice(found: Findings) -> Claim:
     above, below = (sum(each.sign == sign for each in better) for sign in (1, -1))
     return Claim(
         "In all cases complex classifiers remain the best choice: their error stays lower than that of the simple ones",
-        all_hold(each.above for each in better),
+        all_above(better),
         f"of {len(better)} pairs and changes the complex one errs less in {above}, more in {below}, "
         f"and is not told apart in {len(better) - above - below}",
     )

@@ -88,7 +88,7 @@ def _at(values: Any, share: float) -> Interval:
 
     mean = float(values.mean())
     half = half_width(values, share, _ALPHA) if len(values) > 1 and np.ptp(values) > 1e-12 else float("nan")
-    return Interval(mean, mean - half, mean + half)
+    return Interval(mean, mean - half, mean + half, len(values) - 1)
 
 
 def exact_lines(table: pd.DataFrame) -> dict[str, Line]:

@@ -10,7 +10,7 @@ from fairtrial.reproduce.estimates.ensembles import BASES
 from fairtrial.reproduce.estimates.estimating import LEVEL, METHODS, REPEATS
 from fairtrial.reproduce.estimates.judging import Compared, Kind, biased, compare, covered
 from fairtrial.reproduce.estimates.worked import relative_absolute_error
-from fairtrial.reproduce.interval import Interval, all_hold
+from fairtrial.reproduce.interval import Interval, all_above, all_hold
 from fairtrial.reproduce.reproduction import Claim
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _coverage(frame: pd.DataFrame) -> Claim:
     )
     return Claim(
         f"Of binomial intervals on a test set at a confidence level of {LEVEL:.0%}, {LEVEL:.0%} contain the true value",
-        all_hold(found[name].less(LEVEL - _SHORT).above for name in _ON_A_TEST_SET),
+        all_above(found[name].less(LEVEL - _SHORT) for name in _ON_A_TEST_SET),
         f"share over all cells that hold the true error of the learner trained on the whole sample: {own} (at least "
         f"{LEVEL - _SHORT:.0%} counts as kept); not judged here, the intervals of the other methods: {others}",
     )
@@ -170,7 +170,7 @@ def _selection(chosen: Selected) -> Claim:
 
 def _ensembles(frame: pd.DataFrame) -> list[Claim]:
     gained = frame[frame["learner"].isin(["bagged C4.5", "boosted C4.5"])]
-    outperform = all_hold(each.above for each in _intervals(gained).values())
+    outperform = all_above(_intervals(gained).values())
     return [
         Claim("Bagging and boosting outperform the single classifier", outperform, f"points gained: {_gains(gained)}"),
         _unstable(frame),
@@ -185,7 +185,7 @@ def _unstable(frame: pd.DataFrame) -> Claim:
     gains = _intervals(frame.dropna(subset=["gain"]))
     trees = {problem: each for (problem, learner), each in gains.items() if learner == "bagged C4.5"}
     more = [
-        Interval(tree.value - other.value, tree.low - other.high, tree.high - other.low).above
+        Interval(tree.value - other.value, tree.low - other.high, tree.high - other.low)
         for problem, tree in trees.items()
         for other in (gains[problem, name] for name in _STABLE)
     ]
@@ -195,7 +195,7 @@ def _unstable(frame: pd.DataFrame) -> Claim:
     )
     return Claim(
         "What bagging gains depends on how unstable the base learner is: more for trees than for learners called stable",
-        all_hold(more),
+        all_above(more),
         f"variance of the single learners in points: {told}; points gained: "
         f"{_gains(frame[frame['learner'].isin(['bagged C4.5', *_STABLE])])}",
     )

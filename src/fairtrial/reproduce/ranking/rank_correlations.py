@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from fairtrial._check import FloatArray
-from fairtrial.reproduce.interval import Interval, all_hold, mean_interval
+from fairtrial.reproduce.interval import Interval, all_above, mean_interval
 from fairtrial.reproduce.ranking.cells import Outcome
 from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS
 from fairtrial.reproduce.reproduction import Claim
@@ -30,7 +30,7 @@ def correlated(noisy: Sequence[Outcome]) -> Claim:
     smallest = min(known, key=lambda pair: known[pair].value)
     one, other = (WORDS[MEASURES[place]] for place in smallest)
     told = f"the smallest rank correlation over the cells is {known[smallest].told('{:.2f}')} ({one} and {other})"
-    return Claim(text, all_hold(each.above for each in found.values()), told)
+    return Claim(text, all_above(found.values()), told)
 
 
 def correlation(rates: FloatArray, sets: FloatArray) -> Interval:
@@ -45,7 +45,7 @@ def correlation(rates: FloatArray, sets: FloatArray) -> Interval:
     without = np.array([_ranked(rates[sets != name]) for name in names])
     spread = mean_interval(len(names) * value - (len(names) - 1) * without)
     half = (spread.high - spread.low) / 2
-    return Interval(value, value - half, value + half)
+    return Interval(value, max(value - half, -1.0), min(value + half, 1.0), spread.freedom)
 
 
 def _ranked(rates: FloatArray) -> float:

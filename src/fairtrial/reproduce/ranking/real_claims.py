@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairtrial.reproduce.interval import Interval, all_hold
+from fairtrial.reproduce.interval import Interval, all_above, all_hold
 from fairtrial.reproduce.ranking.cells import Outcome
 from fairtrial.reproduce.ranking.error_intervals import exact, over_repeats, shared_level
 from fairtrial.reproduce.ranking.hard_sets import HARD, hardest, lowest_auc
@@ -70,7 +70,7 @@ def _easiest(noisy: Sequence[Outcome]) -> Claim:
         return _absent(text)
     rates = [_rate(cell, measure, len(own) * len(MEASURES)) for cell in own for measure in MEASURES]
     worst = max(rates, key=lambda each: each.value)
-    verdicts = [Interval(-each.value, -each.high, -each.low).less(-1).above for each in rates]
+    verdicts = [(-each).less(-1).above for each in rates]
     told = f"at most {worst.value:.2f} %, limits to {max(each.high for each in rates):.2f} % (judged against 1)"
     return Claim(text, all_hold(verdicts), told)
 
@@ -117,5 +117,5 @@ def _ordered(
     gaps = {(one, other): over_repeats(errors[:, place(other)] - errors[:, place(one)]) for one in lower for other in higher}
     nearest = min(gaps, key=lambda pair: gaps[pair].value)
     told = ", ".join(f"{WORDS[each]} {100 * errors[:, place(each)].mean():.2f} %" for each in (*lower, *higher))
-    holds = all_hold(gap.above for gap in gaps.values())
+    holds = all_above(gaps.values())
     return Claim(text, holds, f"{told}; {WORDS[nearest[1]]} less {WORDS[nearest[0]]} {_told(gaps[nearest])}")

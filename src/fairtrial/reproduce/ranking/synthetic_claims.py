@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
-from fairtrial.reproduce.interval import Interval, all_hold
+from fairtrial.reproduce.interval import all_above, all_hold
 from fairtrial.reproduce.ranking.curves import Curve
 from fairtrial.reproduce.ranking.error_intervals import exact, shared_level
 from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS, place
@@ -73,7 +73,7 @@ def ordered(curve: Curve, text: str, lower: Sequence[str], higher: Sequence[str]
     nearest = min(gaps, key=lambda pair: gaps[pair].value)
     rates = ", ".join(f"{WORDS[each]} {100 * curve.mean(each, most=most):.2f} %" for each in (*lower, *higher))
     less = f"{WORDS[nearest[0]]} less {WORDS[nearest[1]]}, in points, {gaps[nearest].told('{:+.2f}')}"
-    return Claim(text, all_hold(gap.above for gap in gaps.values()), f"mean errors {rates}; {less}")
+    return Claim(text, all_above(gaps.values()), f"mean errors {rates}; {less}")
 
 
 def alike(curve: Curve, text: str, measures: Sequence[str], limit: float) -> Claim:
@@ -89,7 +89,7 @@ def _low(curve: Curve, text: str, measures: Sequence[str], most: float, limit: f
     """Whether errors stay below a limit (in percent) at all levels up to one."""
     rates = curve.rates[curve.levels <= most][:, [place(each) for each in measures]].ravel()
     found = [exact(float(rate), curve.pairs, shared_level(len(rates))) for rate in rates]
-    verdict = all_hold(Interval(-each.value, -each.high, -each.low).less(-limit).above for each in found)
+    verdict = all_hold((-each).less(-limit).above for each in found)
     told = f"the highest up to {most:g} % is {100 * rates.max():.2f} %, limits to {max(each.high for each in found):.2f} %"
     return Claim(text, verdict, f"{told} (judged against {limit:g} %)")
 
