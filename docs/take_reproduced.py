@@ -9,12 +9,23 @@ import shutil
 import sys
 from pathlib import Path
 
+import pandas as pd
+
+from fairtrial.reproduce import EXPERIMENTS
+
 TAKEN = (".md", ".csv", ".png")
 LARGEST = 300_000  # bytes: longer tables stay with the run
+OPENING = """# What stands
+
+The verdicts of full runs, one line for each claim; the pages have the numbers behind them. A claim holds where 95 % intervals
+say so, does not hold where they say the contrary, and is open where they cannot tell
+([how claims are judged](../reproduce.md#how-claims-are-judged)). Some lines are targets of ours, or statements of fairtrial's own
+documentation put to the test; they say so.
+"""
 
 
 def take(source: Path, target: Path) -> None:
-    """Replace the pages of the experiments that the folder has."""
+    """Replace the pages of the experiments that the folder has, and the overview of all that are there."""
     for page in sorted(source.glob("*/index.md")):
         place = target / page.parent.name
         shutil.rmtree(place, ignore_errors=True)
@@ -23,6 +34,8 @@ def take(source: Path, target: Path) -> None:
             if file.suffix in TAKEN and (file.suffix != ".csv" or file.stat().st_size <= LARGEST):
                 shutil.copyfile(file, place / file.name)
         _without_dead_links(place / "index.md")
+    overview = [OPENING, *(_stands(target, name) for name in EXPERIMENTS if (target / name).is_dir())]
+    (target / "index.md").write_text("\n".join(overview), encoding="utf-8")
 
 
 def _without_dead_links(page: Path) -> None:
@@ -35,6 +48,17 @@ def _told(line: str, folder: Path) -> str:
     if line.startswith("[As a file](") and not (folder / line[12:-1]).is_file():
         return f"The whole table is the file `{line[12:-1]}` of a run."
     return line
+
+
+def _stands(target: Path, name: str) -> str:
+    """The verdicts of one experiment, those that hold first."""
+    claims = pd.read_csv(target / name / "claims.csv")
+    parts = [f"## [{name}]({name}/index.md)", f"{EXPERIMENTS[name].paper}."]
+    for verdict in ("holds", "does not hold", "open"):
+        own = claims[claims["here"] == verdict]["claim"]
+        if len(own):
+            parts += [f"**{verdict[0].upper()}{verdict[1:]}** ({len(own)})", "\n".join(f"- {claim}" for claim in own)]
+    return "\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":

@@ -52,10 +52,12 @@ def test_files_hold_all_digits_that_count_and_pictures_are_written(tmp_path):
     assert {each.name for each in tmp_path.iterdir()} == {
         "by-set.csv",
         "long.csv",
+        "claims.csv",
         "a-picture-of-it-all.svg",
         "a-picture-of-it-all.png",
         "index.md",
     }
+    assert (tmp_path / "claims.csv").read_text().splitlines()[1:] == ["One is ahead,holds,2 of 2", "Two is ahead,open,no data"]
     assert (tmp_path / "a-picture-of-it-all.png").read_bytes().startswith(b"\x89PNG")
     assert "(a-picture-of-it-all.png)" in (tmp_path / "index.md").read_text()
 

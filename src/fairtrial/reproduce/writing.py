@@ -14,6 +14,8 @@ from fairtrial.report.tables import to_markdown
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairtrial.reproduce.experiments import Experiment
 
 _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
@@ -22,8 +24,8 @@ _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 def write(experiment: Experiment, request: Request, found: Reproduction, seconds: Sequence[float]) -> Path:
     """Write all of it into the request's folder; the page is `index.md`. `seconds` are those of every run into it."""
     folder = request.out
-    for table in found.tables:
-        table.frame.to_csv(folder / f"{table.name}.csv", index=False, encoding="utf-8", float_format="%.10g")
+    for name, frame in {**{table.name: table.frame for table in found.tables}, "claims": _claims(found.claims)}.items():
+        frame.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", float_format="%.10g")
     pictures = {title: file_name(title) for title in found.figures}
     for title, chart in found.figures.items():
         for suffix in ("svg", "png"):
@@ -43,7 +45,8 @@ def _page(
         *found.words,
     ]
     if found.claims:
-        parts += ["## What the paper states", _claims(found.claims)]
+        lines = to_markdown(_claims(found.claims), better=None).strip()
+        parts += ["## What the paper states", lines, "[As a file](claims.csv)"]
     parts += [f"![{title}]({name}.png)\n\n*{title}*" for title, name in pictures.items()]
     for table in found.tables:
         parts += [f"## {table.title}", *_table(table)]
@@ -60,11 +63,11 @@ def command(experiment: Experiment, request: Request) -> str:
     return f"fairtrial reproduce {experiment.name} --scale {request.scale}{measures}{seed}"
 
 
-def _claims(claims: tuple[Claim, ...]) -> str:
+def _claims(claims: tuple[Claim, ...]) -> pd.DataFrame:
     import pandas as pd
 
     lines = [(each.text, each.word, each.evidence) for each in claims]
-    return to_markdown(pd.DataFrame(lines, columns=["claim", "here", "what was seen"]), better=None).strip()
+    return pd.DataFrame(lines, columns=["claim", "here", "what was seen"])
 
 
 def _table(table: Table) -> list[str]:
