@@ -19,8 +19,8 @@ OPENING = """# What stands
 
 The verdicts of full runs, one line for each claim; the pages have the numbers behind them. A claim holds where 95 % intervals
 say so, does not hold where they say the contrary, and is open where they cannot tell
-([how claims are judged](../reproduce.md#how-claims-are-judged)). Some lines are targets of ours, or statements of fairtrial's own
-documentation put to the test; they say so.
+([how claims are judged](../reproduce.md#how-claims-are-judged)). Some lines are targets of ours, or statements of fairtrial's
+own documentation put to the test; they say so.
 """
 
 
