@@ -13,7 +13,6 @@ import pandas as pd
 
 from fairtrial.reproduce import EXPERIMENTS
 
-TAKEN = (".md", ".csv", ".png")
 LARGEST = 300_000  # bytes: longer tables stay with the run
 OPENING = """# What stands
 
@@ -30,21 +29,29 @@ def take(source: Path, target: Path) -> None:
         place = target / page.parent.name
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        for file in sorted(page.parent.iterdir()):
-            if file.suffix in TAKEN and (file.suffix != ".csv" or file.stat().st_size <= LARGEST):
-                shutil.copyfile(file, place / file.name)
-        _without_dead_links(place / "index.md")
+        tables = [file for file in page.parent.glob("*.csv") if file.stat().st_size <= LARGEST]
+        pictures = [_smaller(file) for file in page.parent.glob("*.png")]
+        for file in [page, *tables, *pictures]:
+            shutil.copyfile(file, place / file.name)
+        _with_links_to_what_is_there(place / "index.md")
     overview = [OPENING, *(_stands(target, name) for name in EXPERIMENTS if (target / name).is_dir())]
     (target / "index.md").write_text("\n".join(overview), encoding="utf-8")
 
 
-def _without_dead_links(page: Path) -> None:
+def _smaller(picture: Path) -> Path:
+    """The picture as PNG or as SVG, whichever is the smaller file."""
+    return min(picture, picture.with_suffix(".svg"), key=lambda file: file.stat().st_size)
+
+
+def _with_links_to_what_is_there(page: Path) -> None:
     lines = page.read_text(encoding="utf-8").splitlines()
-    told = [_told(line, page.parent) for line in lines]
+    told = [_linked(line, page.parent) for line in lines]
     page.write_text("\n".join(told) + "\n", encoding="utf-8")
 
 
-def _told(line: str, folder: Path) -> str:
+def _linked(line: str, folder: Path) -> str:
+    if line.startswith("![") and not (folder / line[line.rindex("(") + 1 : -1]).is_file():
+        return line.removesuffix(".png)") + ".svg)"
     if line.startswith("[As a file](") and not (folder / line[12:-1]).is_file():
         return f"The whole table is the file `{line[12:-1]}` of a run."
     return line

@@ -127,19 +127,17 @@ def _tables(
 
 _NOTE = (
     "A star marks a cell whose 95 % interval of the difference (Newcombe's, of two independent shares of repeats) leaves out "
-    "0. "
-    "Measures that joined have no published rates."
+    "0. Measures that joined have no published rates."
 )
 _DIFFERING_NOTE = (
     "`low` and `high` are the limits of the difference. Of as many comparisons as there are cells, about one in twenty may "
-    "fall out "
-    "by chance even where both experiments are the same; fewer where rates are near 0."
+    "fall out by chance even where both experiments are the same; fewer where rates are near 0."
 )
 _CLEAN_NOTE = "The mean AUC of naive Bayes in cross-validation of the data as they are, and the error rates in % there."
 _READINGS_NOTE = (
     "`within` counts the cells within sampling error of the paper; distances are between error rates, in points. The first "
-    "line is the "
-    "result; the others were looked at afterwards, so that the nearest of them proves little about what the paper did."
+    "line is the result; the others were looked at afterwards, so that the nearest of them proves little about what the paper "
+    "did."
 )
 
 

@@ -22,8 +22,8 @@ def real_words(
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
     told = [
         f"{sets} data sets, four kinds of noise of 10 %, {repeats:,} repeats of 10-fold cross-validation of naive Bayes: an "
-        "error is "
-        "1 where the scores of which a tenth was replaced by chance get the higher mean, 0.5 where both get the same.",
+        "error is 1 where the scores of which a tenth was replaced by chance get the higher mean, 0.5 where both get the "
+        "same.",
         _agreement(compared),
         *_where(compared),
         *_house(compared, repeats),
@@ -31,12 +31,9 @@ def real_words(
         *cylinder,
         *_other_readings(readings),
         "The paper names neither its kind of naive Bayes, nor how numbers and missing values are treated, nor how 10 % of a "
-        "test part is "
-        "rounded, nor whether folds are stratified. Chosen before any comparison: naive Bayes after WEKA (normal curves, "
-        "counts from "
-        "one, missing values ignored), plain random folds, the nearest whole number, and H with costs from Beta(2, 2) as "
-        "printed. "
-        "'Heart' is taken to be Statlog's. A fold of one class alone is left out of a mean.",
+        "test part is rounded, nor whether folds are stratified. Chosen before any comparison: naive Bayes after WEKA "
+        "(normal curves, counts from one, missing values ignored), plain random folds, the nearest whole number, and H with "
+        "costs from Beta(2, 2) as printed. 'Heart' is taken to be Statlog's. A fold of one class alone is left out of a mean.",
     ]
     return tuple(told)
 
@@ -94,10 +91,9 @@ def _house(compared: pd.DataFrame, repeats: int) -> list[str]:
         fits += low <= 0 <= high
     return [
         f"House: the paper's line of experiment #2 agrees with ours of #2 in {int(second['within'].sum())} of 6 cells, and "
-        "with ours "
-        f"of experiment #1 in {fits} of 6. Printed, the lines of #1 and #2 are nearly the same, whereas on the paper's other "
-        "sets noise "
-        "in training sets alone does less harm: the line may come from another experiment than its place says."
+        f"with ours of experiment #1 in {fits} of 6. Printed, the lines of #1 and #2 are nearly the same, whereas on the "
+        "paper's other sets noise in training sets alone does less harm: the line may come from another experiment than its "
+        "place says."
     ]
 
 
@@ -108,9 +104,8 @@ def _cylinder(compared: pd.DataFrame) -> list[str]:
         return []
     return [
         f"Cylinder: sAUC differs in {outside} of {len(own)} experiments ({own['ours'].min():.2f} to {own['ours'].max():.2f} % "
-        "here, "
-        f"{own['published'].min():.2f} to {own['published'].max():.2f} % published). The set has columns of names and dates "
-        "with hundreds of values, and many missing values; the paper does not say which columns and rows it used."
+        f"here, {own['published'].min():.2f} to {own['published'].max():.2f} % published). The set has columns of names and "
+        "dates with hundreds of values, and many missing values; the paper does not say which columns and rows it used."
     ]
 
 

@@ -42,8 +42,7 @@ def run(request: Request) -> Reproduction:
 
 _MEANS_NOTE = (
     "The paper prints its error rates as figures only, so that no published numbers stand beside these. The last line is "
-    "another "
-    "reading of the text: both rankings get the same number added to a case's scores."
+    "another reading of the text: both rankings get the same number added to a case's scores."
 )
 
 
@@ -68,18 +67,16 @@ def _words(own: Sequence[Curve], same: Curve, claims: Sequence[Claim]) -> tuple[
     levels = sum(len(curve.levels) for curve in own)
     return (
         "Scores of 100 cases are drawn from [0, 1]; those of 0.5 and more are positives. The first ranking has 10 scores "
-        "replaced "
-        f"by chance, the second 10 others as well, so that it is the worse one. {levels} levels of noise, {own[0].pairs:,} "
-        "pairs at "
-        f"each, six measures: an error is 1 where the second ranking gets the higher value, 0.5 where both get the same.",
+        f"replaced by chance, the second 10 others as well, so that it is the worse one. {levels} levels of noise, "
+        f"{own[0].pairs:,} pairs at each, six measures: an error is 1 where the second ranking gets the higher value, 0.5 "
+        "where both get the same.",
         f"Of {len(claims)} statements of the paper {counted['holds']} hold, {counted['does not hold']} do not, and "
         f"{counted['open']} are left open.",
         _beyond(own[0]),
         _twins(own),
         _reading(own[1], same),
         "H is Hand's with costs from Beta(2, 2), as the paper defines it (R's package hmeasure has since taken another "
-        "default). "
-        "Noise is neither clipped nor rounded, for the paper says nothing of it.",
+        "default). Noise is neither clipped nor rounded, for the paper says nothing of it.",
     )
 
 
@@ -87,8 +84,7 @@ def _twins(own: Sequence[Curve]) -> str:
     widest = max(curve.spread(["auc", "taks"]) for curve in own)
     told = (
         "Where no two of n scores are equal, taKS is (AUC - 1/2) n / (n - 1): a straight line of the AUC, so that both give "
-        "the same "
-        "verdict on every pair. The paper finds their errors 'virtually identical'; "
+        "the same verdict on every pair. The paper finds their errors 'virtually identical'; "
     )
     return told + ("here they are equal at every level." if widest == 0 else f"here they differ by {100 * widest:.2g} points.")
 
@@ -96,11 +92,10 @@ def _twins(own: Sequence[Curve]) -> str:
 def _reading(own: Curve, same: Curve) -> str:
     order = _order(same)
     return (
-        "The paper does not say whether probability noise is drawn anew for each of the two rankings. Here it is: estimates of "
-        "two "
-        f"models err each in their own way. With the same noise for both, errors stay at {100 * same.rates[-1].min():.1f} to "
-        f"{100 * same.rates[-1].max():.1f} % at the highest level, against {100 * own.rates[-1].min():.1f} to "
-        f"{100 * own.rates[-1].max():.1f} %, and the order of mean errors is {order}."
+        "The paper does not say whether probability noise is drawn anew for each of the two rankings. Here it is: estimates "
+        "of two models err each in their own way. With the same noise for both, errors stay at "
+        f"{100 * same.rates[-1].min():.1f} to {100 * same.rates[-1].max():.1f} % at the highest level, against "
+        f"{100 * own.rates[-1].min():.1f} to {100 * own.rates[-1].max():.1f} %, and the order of mean errors is {order}."
     )
 
 

@@ -212,10 +212,8 @@ def _efficiency(ours: pd.DataFrame, theirs: pd.DataFrame) -> Table:
     best = [str(each) for each in own.index[own["efficiency"] >= 1 - 1e-9]]
     note = (
         "*Asked:* can measures be combined without choosing weights? Accuracy and AUC are to be large, RMSE small; each "
-        "learner is given the weights "
-        f"that suit it best. *Answer:* {' and '.join(best)} are beaten by nobody under some weighing: their efficiency is 1. "
-        "The "
-        "tutorial gives "
-        "the formula and no numbers; the columns at the right are computed from its table."
+        f"learner is given the weights that suit it best. *Answer:* {' and '.join(best)} are beaten by nobody under some "
+        "weighing: their efficiency is 1. The tutorial gives the formula and no numbers; the columns at the right are "
+        "computed from its table."
     )
     return Table("efficiency", "The efficiency method (Nakhaeizadeh and Schnabl)", frame, note, digits=4)

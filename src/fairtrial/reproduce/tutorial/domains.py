@@ -63,16 +63,13 @@ def _note(lines: pd.DataFrame, agreeing: pd.Series[int], results: Results) -> st
     largest = most.iloc[int(most["difference"].abs().to_numpy().argmax())]
     return (
         f"*Asked:* how accurate are four learners on ten domains? Means over {folds_told(results)}, in percent. *Answer:* to "
-        f"the second decimal the tutorial's in {_counts(agreeing, lines)}. The slides do not give the settings. "
-        "We inferred those of NB and SVM from the printed accuracies, among two and three that we tried: numbers "
-        "discretised, and a quadratic kernel. So this tells what was probably run, and is no independent check of these two. "
-        "As "
-        f"WEKA comes, they would be up to {far['NB']:.1f} and {far['SVM']:.1f} points away; AdaBoost is as it comes. Without "
-        "the "
-        f"forest the largest difference is {largest['difference']:+.2f} ({largest['learner']} on {largest['dataset']}). WEKA "
-        "3.6.14 with that kernel has 91.52 and 62.15 % of all rows right on Balance Scale and Glass, near what is printed, "
-        "where "
-        "ours differs. The forest is not WEKA's: it draws other numbers and splits nominal columns in two."
+        f"the second decimal the tutorial's in {_counts(agreeing, lines)}. The slides do not give the settings. We inferred "
+        "those of NB and SVM from the printed accuracies, among two and three that we tried: numbers discretised, and a "
+        "quadratic kernel. So this tells what was probably run, and is no independent check of these two. As WEKA comes, they "
+        f"would be up to {far['NB']:.1f} and {far['SVM']:.1f} points away; AdaBoost is as it comes. Without the forest the "
+        f"largest difference is {largest['difference']:+.2f} ({largest['learner']} on {largest['dataset']}). WEKA 3.6.14 with "
+        "that kernel has 91.52 and 62.15 % of all rows right on Balance Scale and Glass, near what is printed, where ours "
+        "differs. The forest is not WEKA's: it draws other numbers and splits nominal columns in two."
     )
 
 
@@ -131,8 +128,7 @@ def _judged(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[object, Table]:
     groups = ["/".join(each) for each in found.groups]
     note = (
         "*Asked:* do the four learners differ over the domains? The tutorial tests pairs only; Friedman's test and Nemenyi's "
-        "look at all. "
-        f"*Answer:* groups of learners that are not told apart: {', '.join(groups)}; by the printed accuracies: "
+        f"look at all. *Answer:* groups of learners that are not told apart: {', '.join(groups)}; by the printed accuracies: "
         f"{', '.join('/'.join(each) for each in printed.groups)}."
     )
     chart = draw_critical_difference(

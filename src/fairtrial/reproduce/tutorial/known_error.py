@@ -126,11 +126,10 @@ def _note(frame: pd.DataFrame, replicates: int) -> str:
     best = frame.loc[frame.groupby(["problem", "learner"], sort=False)["root mean squared error"].idxmin()]
     told = "; ".join(f"{row['scheme']} for {row['learner']}, {row['problem']}" for row in best.to_dict("records"))
     return (
-        f"*Asked:* which scheme comes nearest to the error of the learner on new rows? {replicates} samples of {_ROWS} rows "
-        "of Breiman's twonorm, as it "
-        f"is and with 30 % of the labels flipped; the truth is the error on {_TEST_ROWS} fresh rows. *Answer:* least root "
-        f"mean squared error: {told}. "
-        "The experiment `estimates` looks at more schemes, sizes and problems."
+        f"*Asked:* which scheme comes nearest to the error of the learner on new rows? {replicates} samples of {_ROWS} rows of "
+        f"Breiman's twonorm, as it is and with 30 % of the labels flipped; the truth is the error on {_TEST_ROWS} fresh rows. "
+        f"*Answer:* least root mean squared error: {told}. The experiment `estimates` looks at more schemes, sizes and "
+        "problems."
     )
 
 

@@ -124,8 +124,7 @@ def _mcnemar(wrong: Errors) -> Reproduction:
         f"{few} rows tell the two apart, "
         + ("fewer than 20, so that the tutorial forbids chi-squared" if few < 20 else "enough for chi-squared")
         + " and turns to the sign test. That is not needed: the exact test and mid-p hold for any number (p = "
-        f"{found['exact'].p_value:.3f} "
-        f"and {found['mid-p'].p_value:.3f})."
+        f"{found['exact'].p_value:.3f} and {found['mid-p'].p_value:.3f})."
     )
     part = example(
         "mcnemar",

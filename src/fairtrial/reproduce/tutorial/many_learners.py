@@ -40,9 +40,8 @@ def _friedman(table: pd.DataFrame, tied: pd.DataFrame) -> Reproduction:
     ]
     answer = (
         f"Yes: chi-squared {found.statistic:.4g} with 2 degrees of freedom, p = {found.p_value:.4g}. By hand the tutorial "
-        "ranks two "
-        "values as equal that differ by 0.01, and reads the critical value one line too low; R, on the next slides, does "
-        "neither. The conclusion stays."
+        "ranks two values as equal that differ by 0.01, and reads the critical value one line too low; R, on the next slides, "
+        "does neither. The conclusion stays."
     )
     part = example(
         "friedman",
@@ -77,8 +76,7 @@ def _nemenyi(table: pd.DataFrame, tied: pd.DataFrame) -> Reproduction:
     answer = (
         f"{' and '.join([', '.join(apart[:-1]), apart[-1]]) if len(apart) > 1 else apart[0]} are told apart (critical value "
         f"{critical:.3f}). The formula wants mean ranks; the tutorial puts the sums of ten ranks there, which makes its q ten "
-        "times too "
-        "large. Here the conclusion is the same; with such numbers nearly any two learners would differ."
+        "times too large. Here the conclusion is the same; with such numbers nearly any two learners would differ."
     )
     part = example("nemenyi", "Nemenyi's test after it", results, answer, asked="Which of the three differ?")
     told = {(each.first, each.second): each.p_adjusted for each in found.comparisons}

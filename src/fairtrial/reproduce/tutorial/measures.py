@@ -44,8 +44,7 @@ def _accuracy() -> Reproduction:
     ]
     answer = (
         f"Not necessarily. Both are right in {left['accuracy']:.0f} % of the cases, yet one finds {left['recall']:.0f} % of "
-        "the "
-        f"positives and {left['specificity']:.0f} % of the negatives, the other {right['recall']:.0f} % and "
+        f"the positives and {left['specificity']:.0f} % of the negatives, the other {right['recall']:.0f} % and "
         f"{right['specificity']:.0f} %."
     )
     found = example(
@@ -176,8 +175,7 @@ def _information() -> Reproduction:
     ]
     answer = (
         f"{mean:.3f} bits a case. The fourth forecast gives {FORECASTS[3]:g} to the class that did not come, which is more "
-        "than "
-        f"its share: it costs {-cases[3]:.2f} bits. The tutorial adds them instead, which makes {unsigned:.2f}."
+        f"than its share: it costs {-cases[3]:.2f} bits. The tutorial adds them instead, which makes {unsigned:.2f}."
     )
     part = example(
         "information_score",

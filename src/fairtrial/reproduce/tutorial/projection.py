@@ -57,10 +57,8 @@ def anneal_as_printed() -> Reproduction:
     ratio = {norm: float(own["NB"] / own["AdaBoost"]) for norm, own in to_ideal.items()}
     answer = (
         f"By L2 naive Bayes lies at {100 * ratio['L2']:.0f} % of AdaBoost's distance, by L1 at {100 * ratio['L1']:.0f} %: it "
-        "makes fewer errors "
-        f"({wrong['NB']} against {wrong['AdaBoost']}), but {third} of them are on the one large class, and squares punish "
-        "that. Accuracy tells "
-        "none of this."
+        f"makes fewer errors ({wrong['NB']} against {wrong['AdaBoost']}), but {third} of them are on the one large class, and "
+        "squares punish that. Accuracy tells none of this."
     )
     part = example(
         "anneal_printed",
@@ -114,13 +112,10 @@ def _listing(results: Results, present: list[str]) -> Reproduction:
     agreeing = sum(bool(each.agrees) for each in lines)
     note = (
         "*Asked:* what do lists of measures tell? F is that of "
-        f"{', '.join(f'{label} ({name})' for name, label in _POSITIVE.items())}. *Answer:* "
-        f"over {folds_told(results)}, {agreeing} of {len(lines)} figures agree to the printed digits. "
-        "Liver comes from KEEL, whose rows stand in another "
-        "order than WEKA's "
-        "file, so that its folds are others; there WEKA 3.6.14 gives 53.9, 58.3 and 67.0 % for naive Bayes, SMO and AdaBoost. "
-        "That "
-        "the machine says one class nearly always on Liver shows in F alone."
+        f"{', '.join(f'{label} ({name})' for name, label in _POSITIVE.items())}. *Answer:* over {folds_told(results)}, "
+        f"{agreeing} of {len(lines)} figures agree to the printed digits. Liver comes from KEEL, whose rows stand in another "
+        "order than WEKA's file, so that its folds are others; there WEKA 3.6.14 gives 53.9, 58.3 and 67.0 % for naive Bayes, "
+        "SMO and AdaBoost. That the machine says one class nearly always on Liver shows in F alone."
     )
     table = Table("three_domains", "Three learners on Breast Cancer, Labour and Liver", frame_of(lines), note)
     return Reproduction((), (table,))
@@ -155,14 +150,12 @@ def _pictured(results: Results, names: list[str], norms: tuple[Norm, ...], key: 
     frame = _distances(found)
     words = "; ".join(
         f"by {norm} nearest to Ideal is {own.distance_to_ideal.idxmin()}, farthest {own.distance_to_ideal.idxmax()}, and most "
-        "by itself is "
-        f"{_loneliest(own.distances)}"
+        f"by itself is {_loneliest(own.distances)}"
         for norm, own in found.items()
     )
     note = (
         f"*Asked:* which learners err alike on {title}? *Answer:* {words}. Distances to Ideal and along the tree are exact in "
-        "the picture, others "
-        "may be distorted; learners that crowd about Ideal are drawn at its place (stress "
+        "the picture, others may be distorted; learners that crowd about Ideal are drawn at its place (stress "
         f"{', '.join(f'{own.stress:.3f} by {norm}' for norm, own in found.items())})."
     )
     charts = {
@@ -238,7 +231,6 @@ def _claims(found: Mapping[Norm, Any], names: list[str]) -> tuple[Claim, ...]:
             "The projection of the three binary domains shows which learners behave abnormally",
             None,
             f"a matter of looking; most by themselves are {' and '.join(lonely.index)}, {lonely.iloc[0]:.0f} and "
-            f"{lonely.iloc[1]:.0f} "
-            "from their nearest learner",
+            f"{lonely.iloc[1]:.0f} from their nearest learner",
         ),
     )

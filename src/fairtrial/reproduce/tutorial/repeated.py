@@ -116,10 +116,9 @@ def _note(frame: pd.DataFrame, replicates: int) -> str:
     worst = frame.iloc[int(frame["false alarms"].to_numpy().argmax())]
     return (
         f"*Asked:* which test of cross-validated scores may be trusted? {replicates} simulated data sets of {_ROWS} rows; two "
-        "learners that are alike "
-        "by symmetry (false alarms, which should be 5 %), and two that are not (power). *Answer:* false alarms are compatible "
-        "with 5 % or less "
-        f"for {', '.join(keeps) if keeps else 'none'}. Worst is '{worst['test']}' with {100 * worst['false alarms']:.0f} %"
+        "learners that are alike by symmetry (false alarms, which should be 5 %), and two that are not (power). *Answer:* "
+        f"false alarms are compatible with 5 % or less for {', '.join(keeps) if keeps else 'none'}. Worst is '{worst['test']}' "
+        f"with {100 * worst['false alarms']:.0f} %"
         + (": repeating a run on the same rows makes the numbers many, not the evidence." if "10x10" in worst["test"] else ".")
     )
 

@@ -83,17 +83,14 @@ def _errors_note(frame: pd.DataFrame, samples: int) -> str:
     found = {row["scheme"]: row for row in frame.to_dict("records")}
     told = "; ".join(
         f"{name}: E0 {found['bootstrap E0'][name]:.3f}, e632 {found['e632 (as in the tutorial)'][name]:.3f}, on its own "
-        "training "
-        f"rows {found['resubstitution'][name]:.3f}"
+        f"training rows {found['resubstitution'][name]:.3f}"
         for name in ("C4.5", "NB", "1NN")
     )
     return (
         f"*Asked:* what is the error, and how much does the scheme matter? {samples} bootstrap samples, drawn within classes; "
-        "limits are 95 %. "
-        f"*Answer:* {told}. The nearest neighbour is never wrong on rows that it has seen, so that e632 is 0.632 times E0 for "
-        "it, whatever the "
-        "data; .632+ was made for such learners. Which scheme is right cannot be seen on data whose error is not known: see "
-        "the next table."
+        f"limits are 95 %. *Answer:* {told}. The nearest neighbour is never wrong on rows that it has seen, so that e632 is "
+        "0.632 times E0 for it, whatever the data; .632+ was made for such learners. Which scheme is right cannot be seen on "
+        "data whose error is not known: see the next table."
     )
 
 
@@ -116,9 +113,8 @@ def _shares_note(shares: pd.DataFrame, data: Dataset) -> str:
     plain, even = shares.iloc[0], shares.iloc[1]
     return (
         f"*Asked:* do folds keep the class shares? The rarer class has {100 * share:.0f} % of the rows; shown is its share. "
-        "*Answer:* in plain folds it has "
-        f"{100 * plain['least in test']:.0f} to {100 * plain['most in test']:.0f} % of the test rows, in stratified ones "
-        f"{100 * even['least in test']:.0f} to {100 * even['most in test']:.0f} %."
+        f"*Answer:* in plain folds it has {100 * plain['least in test']:.0f} to {100 * plain['most in test']:.0f} % of the "
+        f"test rows, in stratified ones {100 * even['least in test']:.0f} to {100 * even['most in test']:.0f} %."
     )
 
 

@@ -52,10 +52,9 @@ def _opened(found: Reproduction, request: Request) -> Reproduction:
     counts = {word: sum(claim.word == word for claim in found.claims) for word in ("holds", "does not hold", "open")}
     words = (
         "The tutorial's slides work through measures, tests and resampling with small examples, and show tables that WEKA "
-        "made. Here each "
-        "example is computed anew from its own input, and each experiment is run again on the data. A table for each says "
-        "what is asked, "
-        "puts our number beside the printed one, and answers. Examples that need no data come out the same at every scale.",
+        "made. Here each example is computed anew from its own input, and each experiment is run again on the data. A table "
+        "for each says what is asked, puts our number beside the printed one, and answers. Examples that need no data come "
+        "out the same at every scale.",
         f"**In short.** Of {len(found.claims)} statements {counts['holds']} hold, {counts['does not hold']} do not, "
         f"{counts['open']} "
         "stay open. " + _slips(found),

@@ -47,9 +47,8 @@ def _t() -> Reproduction:
         Result("critical value at 0.001, two-sided", float(student.ppf(0.9995, 9)), 4.781, 3),
     ]
     answer = (
-        f"Yes, if the ten runs were independent: t = {found.statistic:.4f}, p = {found.p_value:.3g}. The slide by hand and "
-        "the R call "
-        "are about the same ten pairs, but only R's numbers follow from them. Two more things: a paired test looks at "
+        f"Yes, if the ten runs were independent: t = {found.statistic:.4f}, p = {found.p_value:.3g}. The slide by hand and the "
+        "R call are about the same ten pairs, but only R's numbers follow from them. Two more things: a paired test looks at "
         "differences alone, so that unequal variances of the learners are no reason against it; that ten runs on the same 57 "
         "rows are not independent is one."
     )
@@ -117,10 +116,8 @@ def _sign(accuracies: pd.DataFrame) -> Reproduction:
     ]
     answer = (
         f"NB and SVM are not told apart (p = {one.p_value:.2f}); AdaBoost and the forest are (p = {dropped.p_value:.3f}, tie "
-        "left out). "
-        f"The critical value 8 is that of the normal approximation; exactly, 8 of 10 has p = {at_least[8]:.4f} and {needed} "
-        "are needed. "
-        "The conclusions stay."
+        f"left out). The critical value 8 is that of the normal approximation; exactly, 8 of 10 has p = {at_least[8]:.4f} and "
+        f"{needed} are needed. The conclusions stay."
     )
     part = example(
         "sign_test",
@@ -151,8 +148,7 @@ def _wilcoxon(accuracies: pd.DataFrame) -> Reproduction:
     ]
     answer = (
         f"No: p = {found.p_value:.2f}. Among all 512 ways to sign nine ranks, sums of 8 or less have a share of "
-        f"{sum(shares[:9]):.4f}: "
-        f"8 is the critical value at 0.05, that at 0.005 is {_critical(shares, 0.005)}."
+        f"{sum(shares[:9]):.4f}: 8 is the critical value at 0.05, that at 0.005 is {_critical(shares, 0.005)}."
     )
     part = example(
         "wilcoxon",
@@ -192,9 +188,8 @@ def _wilcoxon_on_folds() -> Reproduction:
     ]
     verb = "stays below" if exact.p_value < 0.05 else "is above"
     answer = (
-        f"R warns that it cannot be exact with ties and zeros; it can: p = {exact.p_value:.5f} instead of "
-        f"{rough.p_value:.5f}, which "
-        f"{verb} 0.05. Folds share training rows, so that neither is to be taken at its word."
+        f"R warns that it cannot be exact with ties and zeros; it can: p = {exact.p_value:.5f} instead of {rough.p_value:.5f}, "
+        f"which {verb} 0.05. Folds share training rows, so that neither is to be taken at its word."
     )
     part = example(
         "wilcoxon_folds",
