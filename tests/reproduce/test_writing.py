@@ -28,6 +28,7 @@ def test_a_page_has_words_claims_tables_and_what_was_left_out(tmp_path):
         "# ela: A title",
         "fairtrial reproduce ela --scale quick",
         "All of it agrees.",
+        "2 statements: 1 holds, 0 do not hold, 1 open.",
         "| One is ahead | holds | 2 of 2 |",
         "| Two is ahead | open | no data |",
         "| iris | 0.333 |",

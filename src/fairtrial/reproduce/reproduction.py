@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -54,6 +54,18 @@ class Claim:
     def word(self) -> str:
         """The verdict in a word."""
         return {True: "holds", False: "does not hold", None: "open"}[self.holds]
+
+
+def verdicts_told(claims: Sequence[Claim]) -> str:
+    """How many claims there are, and what became of them.
+
+    >>> verdicts_told([Claim("a", True, ""), Claim("b", None, ""), Claim("c", True, "")])
+    '3 statements: 2 hold, 0 do not hold, 1 open.'
+    """
+    held, refused, left = (sum(claim.holds is answer for claim in claims) for answer in (True, False, None))
+    one = "1 holds" if held == 1 else f"{held} hold"
+    other = "1 does not hold" if refused == 1 else f"{refused} do not hold"
+    return f"{len(claims)} {'statement' if len(claims) == 1 else 'statements'}: {one}, {other}, {left} open."
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.report.saving import save
 from fairtrial.report.tables import to_markdown
-from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table
+from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table, verdicts_told
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def _page(
     ]
     if found.claims:
         lines = to_markdown(_claims(found.claims), better=None).strip()
-        parts += ["## What the paper states", lines, "[As a file](claims.csv)"]
+        parts += ["## What the paper states", verdicts_told(found.claims), lines, "[As a file](claims.csv)"]
     parts += [f"![{title}]({name}.png)\n\n*{title}*" for title, name in pictures.items()]
     for table in found.tables:
         parts += [f"## {table.title}", *_table(table)]

@@ -7,18 +7,15 @@ from fairtrial.reproduce.ela.cells import LOGISTIC, as_printed, their_cells
 from fairtrial.reproduce.ela.paired import exact_lines
 from fairtrial.reproduce.ela.tables import compared
 from fairtrial.reproduce.ela.words import agreement, damage, distance_at_noise, opening, slips, unexplained
-from fairtrial.reproduce.reproduction import Claim
 
 
-def test_opening_counts_sets_and_statements(printed):
-    claims = [Claim("a", True, ""), Claim("b", False, ""), Claim("c", None, ""), Claim("d", True, "")]
-    text = opening(compared(printed, their_cells()), claims, 5, 5)
+def test_opening_counts_sets(printed):
+    text = opening(compared(printed, their_cells()), 5, 5)
     assert "on 32 data sets" in text
     assert "by 5 rounds of 5 folds. All of the paper's sets were run. Fewer on the large sets" in text
     assert "one on magic" in text
-    assert "Of 4 statements 2 hold, 1 do not, and 1 are open" in text
     few = printed[printed["dataset"].isin(["iris", "wine"])]
-    assert "The paper has 32; 2 were run." in opening(compared(few, their_cells()), claims, 1, 5)
+    assert "The paper has 32; 2 were run." in opening(compared(few, their_cells()), 1, 5)
 
 
 def test_agreement_tells_distances_and_intervals_that_miss(printed, shifted):

@@ -19,9 +19,3 @@ def test_tables_figures_and_page_are_there(found):
     page = (folder / "index.md").read_text(encoding="utf-8")
     assert page.count(".png)") == 3
     assert "here they are equal at every level" in page
-
-
-def test_words_count_the_claims(found):
-    _, made = found
-    held = sum(claim.holds is True for claim in made.claims)
-    assert any(f"Of {len(made.claims)} statements of the paper {held} hold" in paragraph for paragraph in made.words)

@@ -29,7 +29,7 @@ def test_missing_sets_are_named(found):
 
 def test_first_words_count_what_the_claims_say(found):
     false = sum(claim.holds is False for claim in found.claims)
-    assert f"Of {len(found.claims)} statements" in found.words[1]
-    assert f"{false} do not" in found.words[1]
+    assert f"{len(found.claims)} statements: " in found.words[1]
+    assert f"{false} do not hold" in found.words[1]
     assert "stand in 6 examples" in found.words[1]
     assert "mean nothing" in found.words[-1]

@@ -32,13 +32,12 @@ def run(request: Request) -> Reproduction:
     stated, any_class, theirs = our_cells(main), our_cells(main, ANY), their_cells()
     both, other = compared(stated, theirs), compared(any_class, theirs)
     lines = _lines(main)
-    claims = all_claims(stated, any_class, theirs, lines)
     copies = compared_copies(request, sets, stated, repeats)
     found, ranks, noise = puzzle.accuracies(tried), curves.table(noisy), noises.table(both, other)
     differing = sizes.other_sizes(sets)
     more = [each for each in (copies, sizes.table(differing)) if each]
     told = (
-        words.opening(both, claims, repeats, folds),
+        words.opening(both, repeats, folds),
         decided.words(as_printed(theirs, LOGISTIC)),
         words.agreement(both, other),
         puzzle.words(found, words.distance_at_noise(both), words.distance_at_noise(other)),
@@ -53,7 +52,7 @@ def run(request: Request) -> Reproduction:
     return Reproduction(
         tuple(each for each in told if each),
         (*all_tables(stated, any_class, theirs), *puzzle.tables(found), noise, *more, ranks),
-        claims,
+        all_claims(stated, any_class, theirs, lines),
         _figures(both, other, found, noisy),
         {**sets.left_out, **failures(*main, tried, noisy)},
     )

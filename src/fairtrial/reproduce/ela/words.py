@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.reproduce.ela.paired import Line
-    from fairtrial.reproduce.reproduction import Claim
 
 
-def opening(both: pd.DataFrame, claims: Sequence[Claim], repeats: int, folds: int) -> str:
-    """How much was run, and how many statements stand."""
+def opening(both: pd.DataFrame, repeats: int, folds: int) -> str:
+    """How much was run, and how it is judged."""
     sets = both["dataset"].nunique()
-    held = [sum(claim.holds is answer for claim in claims) for answer in (True, False, None)]
     whole = " All of the paper's sets were run." if sets == 32 else f" The paper has 32; {sets} were run."
     slow = [[name for name in names if name in set(both["dataset"])] for names in (LARGE, LARGEST)]
     told = [f"{rounds} on {', '.join(names)}" for rounds, names in zip(("two rounds", "one"), slow, strict=True) if names]
@@ -30,8 +28,7 @@ def opening(both: pd.DataFrame, claims: Sequence[Claim], repeats: int, folds: in
     rounds = f"{repeats} rounds of {folds} folds" if repeats > 1 else f"one round of {folds} folds (the paper: 5 rounds of 5)"
     return (
         f"C4.5 and a support vector machine on {sets} data sets, with and without 10 % class noise in the training part, "
-        f"by {rounds}.{whole}{fewer} Of {sum(held)} statements {held[0]} hold, {held[1]} do not, and {held[2]} are "
-        "open: intervals or tests at 95 % cannot tell, or sets were not run. Averages are judged by Student's interval over "
+        f"by {rounds}.{whole}{fewer} Averages are judged by Student's interval over "
         "data sets, counts by exact sign tests, single sets by intervals over their splits, corrected for overlap. All are "
         "judged by the noise of the paper's text and by the machine that it seems to have run, with logistic models ('ours'); "
         "beside it stand a machine by votes ('votes') and noise whose new label may be any class ('any class'), both explained "

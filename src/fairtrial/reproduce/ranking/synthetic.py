@@ -10,7 +10,7 @@ from fairtrial.reproduce.ranking.curves import NOISES, SAME_NOISE, Curve, curves
 from fairtrial.reproduce.ranking.drawn_errors import draw_curve
 from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS
 from fairtrial.reproduce.ranking.synthetic_claims import synthetic_claims
-from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table
+from fairtrial.reproduce.reproduction import Reproduction, Request, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,14 +25,13 @@ def run(request: Request) -> Reproduction:
         (*NOISES, SAME_NOISE), step=step, pairs=pairs, seed=request.seed, jobs=request.jobs, progress=request.progress
     )
     *own, same = found
-    claims = synthetic_claims(*own)
     return Reproduction(
-        words=_words(own, same, claims),
+        words=_words(own, same),
         tables=(
             Table("mean-errors", "Mean error rates over all levels, in %", _means(found), note=_MEANS_NOTE, digits=2),
             Table("error-rates", "Error rates at each level, in %", _rates(found), shown=False, digits=2),
         ),
-        claims=claims,
+        claims=synthetic_claims(*own),
         figures={
             f"Figure {number}: {curve.noise.title.lower()}": draw_curve(curve, number)
             for number, curve in zip(_FIGURES, own, strict=True)
@@ -62,16 +61,13 @@ def _rates(found: Sequence[Curve]) -> pd.DataFrame:
     return pd.concat([curve.frame() for curve in found], ignore_index=True)
 
 
-def _words(own: Sequence[Curve], same: Curve, claims: Sequence[Claim]) -> tuple[str, ...]:
-    counted = {word: sum(claim.word == word for claim in claims) for word in ("holds", "does not hold", "open")}
+def _words(own: Sequence[Curve], same: Curve) -> tuple[str, ...]:
     levels = sum(len(curve.levels) for curve in own)
     return (
         "Scores of 100 cases are drawn from [0, 1]; those of 0.5 and more are positives. The first ranking has 10 scores "
         f"replaced by chance, the second 10 others as well, so that it is the worse one. {levels} levels of noise, "
         f"{own[0].pairs:,} pairs at each, six measures: an error is 1 where the second ranking gets the higher value, 0.5 "
         "where both get the same.",
-        f"Of {len(claims)} statements of the paper {counted['holds']} hold, {counted['does not hold']} do not, and "
-        f"{counted['open']} are left open.",
         _beyond(own[0]),
         _twins(own),
         _reading(own[1], same),

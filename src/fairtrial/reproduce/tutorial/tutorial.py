@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fairtrial.reproduce.reproduction import Reproduction, Request
+from fairtrial.reproduce.reproduction import Reproduction, Request, verdicts_told
 from fairtrial.reproduce.tutorial.breast_cancer import breast_cancer
 from fairtrial.reproduce.tutorial.cost_curves import cost_curves
 from fairtrial.reproduce.tutorial.domains import domains
@@ -49,15 +49,12 @@ def run(request: Request) -> Reproduction:
 
 def _opened(found: Reproduction, request: Request) -> Reproduction:
     """The page with what it is about, and what became of the claims, before all else."""
-    counts = {word: sum(claim.word == word for claim in found.claims) for word in ("holds", "does not hold", "open")}
     words = (
         "The tutorial's slides work through measures, tests and resampling with small examples, and show tables that WEKA "
         "made. Here each example is computed anew from its own input, and each experiment is run again on the data. A table "
         "for each says what is asked, puts our number beside the printed one, and answers. Examples that need no data come "
         "out the same at every scale.",
-        f"**In short.** Of {len(found.claims)} statements {counts['holds']} hold, {counts['does not hold']} do not, "
-        f"{counts['open']} "
-        "stay open. " + _slips(found),
+        f"**In short.** {verdicts_told(found.claims)} {_slips(found)}".strip(),
         *found.words,
     )
     rough = (
