@@ -19,7 +19,7 @@ from fairtrial.reproduce.ela.cells import (
 
 
 def test_our_cells_are_the_means_and_losses_of_the_study(small):
-    cells = our_cells([small]).set_index(["dataset", "learner", "quantity"])
+    cells = our_cells(small).set_index(["dataset", "learner", "quantity"])
     scores = small.scores("accuracy")
     for dataset in ("iris", "wine"):
         for learner in LEARNERS:
@@ -36,9 +36,7 @@ def test_our_cells_are_the_means_and_losses_of_the_study(small):
 
 
 def test_the_other_noise_has_the_same_clean_accuracy_and_another_noisy_one(small):
-    stated, other = (
-        our_cells([small], noise).set_index(["dataset", "learner", "quantity"])["value"] for noise in (STATED, ANY)
-    )
+    stated, other = (our_cells(small, noise).set_index(["dataset", "learner", "quantity"])["value"] for noise in (STATED, ANY))
     assert stated.xs(CLEAN, level=2).equals(other.xs(CLEAN, level=2))
     assert not stated.xs(NOISY, level=2).equals(other.xs(NOISY, level=2))
 

@@ -59,11 +59,19 @@ def test_targets_are_missed_by_numbers_two_points_off(printed, shifted):
     assert claims[1].evidence.startswith("difference +0.0190 (+0.0190 to +0.0190); with noise to any class +0.0000")
 
 
-def test_a_target_is_open_where_intervals_are_wider_than_it(printed):
+def test_targets_speak_of_our_means_and_tell_how_sure_they_are(printed):
     wide = printed.assign(low=printed["value"] - 2, high=printed["value"] + 2)
     first = next(iter(told(wide, wide).values()))
-    assert first.holds is None
+    assert first.holds is True
     assert "near on 32 of 32; with its whole interval on 0, surely not on 0" in first.evidence
+
+
+@pytest.mark.parametrize(("moved", "met"), [(6, True), (7, False)])
+def test_26_sets_of_32_are_enough(printed, moved, met):
+    names = printed["dataset"].unique()[:moved]
+    off = printed["value"] + 2 * printed["dataset"].isin(names)
+    first = next(iter(told(printed.assign(value=off, low=off, high=off), printed).values()))
+    assert first.holds is met
 
 
 @pytest.mark.parametrize(("drop", "verdict"), [(0, None), (10, False), (-10, True)])

@@ -44,8 +44,8 @@ def test_a_difference_of_losses_has_the_spread_of_its_numeric_derivatives(name, 
 
 
 def test_lines_of_a_study_agree_with_its_cells(small):
-    cells = our_cells([small]).set_index(["dataset", "learner", "quantity"])["value"]
-    lines = split_lines([small], STATED, LOGISTIC)
+    cells = our_cells(small).set_index(["dataset", "learner", "quantity"])["value"]
+    lines = split_lines(small, STATED, LOGISTIC)
     assert set(lines) == {"iris", "wine"}
     for name, line in lines.items():
         for short, quantity in (("acc0", "accuracy at 0 %"), ("acc10", "accuracy at 10 %"), ("ela", "ELA"), ("rla", "RLA")):
@@ -56,7 +56,7 @@ def test_lines_of_a_study_agree_with_its_cells(small):
 
 def test_losses_of_one_learner_have_the_intervals_of_the_results(small):
     frame = small.robustness(STATED).astype({"dataset": object, "learner": object}).set_index(["dataset", "learner"])
-    found = split_lines([small], STATED, LOGISTIC)["wine"]["rla_c45"]
+    found = split_lines(small, STATED, LOGISTIC)["wine"]["rla_c45"]
     low, high = frame.loc[("wine", "c45"), ["rla_low", "rla_high"]]
     assert (found.low, min(found.high, 1.0)) == pytest.approx((low, high))  # no loss is above 1, and the results end there
 

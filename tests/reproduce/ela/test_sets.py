@@ -3,14 +3,14 @@
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.reproduce.ela.sets import CURVES, LARGE, LARGEST, QUICK, SMOKE, Sets, declared, gathered
+from fairtrial.reproduce.ela.sets import CURVES, LARGE, QUICK, SMOKE, Sets, declared, gathered
 from fairtrial.reproduce.published import published
 from fairtrial.reproduce.reproduction import Request
 
 
 def test_the_study_file_has_the_sets_of_table_3():
     assert list(declared("study")["data"]) == published("ela_table3")["dataset"].tolist()
-    assert {*QUICK, *SMOKE, *LARGE, *LARGEST, *CURVES} <= set(declared("study")["data"])
+    assert {*QUICK, *SMOKE, *LARGE, *CURVES} <= set(declared("study")["data"])
 
 
 def test_all_sets_are_there_and_three_are_damaged(shared_data, monkeypatch, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.published import published
@@ -21,11 +20,11 @@ KEYS = ["dataset", "learner", "quantity"]
 _COLUMNS = [*KEYS, "value", "low", "high"]
 
 
-def our_cells(results: Sequence[Results], noise: str = STATED) -> pd.DataFrame:
+def our_cells(results: Results, noise: str = STATED) -> pd.DataFrame:
     """A line for each data set, learner and quantity under this noise, accuracies in per cent; none where a learner failed."""
     import pandas as pd
 
-    parts = [part for each in results for part in (_accuracies(each, noise), *_losses(each, noise))]
+    parts = [_accuracies(results, noise), *_losses(results, noise)]
     found = pd.concat([part[_COLUMNS].astype({"dataset": "object", "learner": "object"}) for part in parts], ignore_index=True)
     return found[found["value"].notna()].reset_index(drop=True)
 

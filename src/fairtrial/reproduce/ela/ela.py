@@ -12,7 +12,7 @@ from fairtrial.reproduce.ela.curve_figures import curve_figures
 from fairtrial.reproduce.ela.figures import draw_agreement, draw_distances
 from fairtrial.reproduce.ela.paired import Line, exact_lines, split_lines
 from fairtrial.reproduce.ela.running import failures, run_study
-from fairtrial.reproduce.ela.sets import LARGE, LARGEST, Sets, declared, gathered
+from fairtrial.reproduce.ela.sets import declared, gathered
 from fairtrial.reproduce.ela.shown import all_tables
 from fairtrial.reproduce.ela.tables import ANY_CLASS, BY_VOTES, OURS, PAPER, VOTES_ANY, compared
 from fairtrial.reproduce.reproduction import Reproduction, Request
@@ -27,7 +27,7 @@ def run(request: Request) -> Reproduction:
     scheme = declared("study")["resampling"]
     repeats = request.pick(smoke=1, quick=1, full=scheme["repeats"])
     folds = request.pick(smoke=2, quick=scheme["folds"], full=scheme["folds"])
-    main = _main_studies(request, sets, repeats)
+    main = run_study(request, "study", sets.data, name="table3", repeats=repeats)
     tried, noisy = puzzle.variants(request, sets), curves.noise_curves(request, sets)
     stated, any_class, theirs = our_cells(main), our_cells(main, ANY), their_cells()
     both, other = compared(stated, theirs), compared(any_class, theirs)
@@ -54,21 +54,11 @@ def run(request: Request) -> Reproduction:
         (*all_tables(stated, any_class, theirs), *puzzle.tables(found), noise, *more, ranks),
         all_claims(stated, any_class, theirs, lines),
         _figures(both, other, found, noisy),
-        {**sets.left_out, **failures(*main, tried, noisy)},
+        {**sets.left_out, **failures(main, tried, noisy)},
     )
 
 
-def _main_studies(request: Request, sets: Sets, repeats: int) -> list[Results]:
-    """Table 3: a study of most sets, and others with fewer rounds of folds for the large sets and the largest."""
-    parts = {
-        "table3": (sets.but((*LARGE, *LARGEST)), repeats),
-        "table3-large": (sets.only(LARGE), min(repeats, 2)),
-        "table3-largest": (sets.only(LARGEST), 1),
-    }
-    return [run_study(request, "study", data, name=name, repeats=rounds) for name, (data, rounds) in parts.items() if data]
-
-
-def _lines(main: list[Results]) -> dict[str, dict[str, Line]]:
+def _lines(main: Results) -> dict[str, dict[str, Line]]:
     """C4.5 and the machine on each data set, by the names of the tables."""
     kinds = {OURS: (STATED, LOGISTIC), BY_VOTES: (STATED, VOTES), ANY_CLASS: (ANY, LOGISTIC), VOTES_ANY: (ANY, VOTES)}
     found = {name: split_lines(main, noise, machine) for name, (noise, machine) in kinds.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ Line = Mapping[str, Interval]
 _ALPHA = 0.05
 
 
-def split_lines(results: Sequence[Results], noise: str, machine: str) -> dict[str, Line]:
+def split_lines(results: Results, noise: str, machine: str) -> dict[str, Line]:
     """The line of each data set on which neither of the two failed; learners are paired by split.
 
     Intervals are those of Nadeau and Bengio, of RLA and ELA by the delta method, as `Results.robustness` has them by learner.
@@ -28,12 +28,11 @@ def split_lines(results: Sequence[Results], noise: str, machine: str) -> dict[st
     from fairtrial.study.results.split_spread import share_tested
 
     found: dict[str, Line] = {}
-    for each in results:
-        grid = _grid(each, noise, machine)
-        for name in dict.fromkeys(grid.index.get_level_values("dataset")):
-            own = grid.loc[[name]]
-            splits = [(int(repeat), int(fold)) for _, repeat, fold in own.index]
-            found[str(name)] = line_of(own, share_tested(each.archive, str(name), splits))
+    grid = _grid(results, noise, machine)
+    for name in dict.fromkeys(grid.index.get_level_values("dataset")):
+        own = grid.loc[[name]]
+        splits = [(int(repeat), int(fold)) for _, repeat, fold in own.index]
+        found[str(name)] = line_of(own, share_tested(results.archive, str(name), splits))
     return found
 
 

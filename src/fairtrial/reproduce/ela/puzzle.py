@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.ela.cells import CLEAN, LOGISTIC, their_cells
 from fairtrial.reproduce.ela.running import run_study
-from fairtrial.reproduce.ela.sets import LARGE, LARGEST, Sets, declared
+from fairtrial.reproduce.ela.sets import LARGE, Sets, declared
 from fairtrial.reproduce.interval import mean_interval
 from fairtrial.reproduce.reproduction import Request, Table
 
@@ -23,7 +23,7 @@ NEAR = 2.0
 
 def variants(request: Request, sets: Sets) -> Results:
     """The study of all variants: all sets but the large ones, a few at quick scale."""
-    names = request.pick(smoke=tuple(sets.data)[:1], quick=_QUICK, full=tuple(sets.but((*LARGE, *LARGEST))))
+    names = request.pick(smoke=tuple(sets.data)[:1], quick=_QUICK, full=tuple(sets.but(LARGE)))
     learners = declared("puzzle")["learners"]
     kept = {name: each for name, each in learners.items() if request.scale != "smoke" or name in _SMOKE}
     return run_study(request, "puzzle", sets.only(names) or sets.data, learners=kept)

@@ -7,7 +7,6 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.ela.cells import CLEAN, LOGISTIC, NOISY, TREE, VOTES
-from fairtrial.reproduce.ela.sets import LARGE, LARGEST
 from fairtrial.reproduce.ela.statements import LIMIT, STATEMENTS, contradicted
 
 FAR = 3.0
@@ -22,13 +21,10 @@ def opening(both: pd.DataFrame, repeats: int, folds: int) -> str:
     """How much was run, and how it is judged."""
     sets = both["dataset"].nunique()
     whole = " All of the paper's sets were run." if sets == 32 else f" The paper has 32; {sets} were run."
-    slow = [[name for name in names if name in set(both["dataset"])] for names in (LARGE, LARGEST)]
-    told = [f"{rounds} on {', '.join(names)}" for rounds, names in zip(("two rounds", "one"), slow, strict=True) if names]
-    fewer = f" Fewer on the large sets, whose machines are slow: {'; '.join(told)}." if told and repeats > 1 else ""
     rounds = f"{repeats} rounds of {folds} folds" if repeats > 1 else f"one round of {folds} folds (the paper: 5 rounds of 5)"
     return (
         f"C4.5 and a support vector machine on {sets} data sets, with and without 10 % class noise in the training part, "
-        f"by {rounds}.{whole}{fewer} Averages are judged by Student's interval over "
+        f"by {rounds}.{whole} Averages are judged by Student's interval over "
         "data sets, counts by exact sign tests, single sets by intervals over their splits, corrected for overlap. All are "
         "judged by the noise of the paper's text and by the machine that it seems to have run, with logistic models ('ours'); "
         "beside it stand a machine by votes ('votes') and noise whose new label may be any class ('any class'), both explained "
