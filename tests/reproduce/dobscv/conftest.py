@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.reproduce.dobscv.sets import study_file
+from fairtrial.reproduce.dobscv.sets import declared
 from fairtrial.reproduce.dobscv.trials import GIVEN, LITERAL, SCV, SHUFFLED
 
 LEARNERS = ("C4.5", "Chi", "1-NN", "SMO", "PDFC")
@@ -12,7 +12,7 @@ LEARNERS = ("C4.5", "Chi", "1-NN", "SMO", "PDFC")
 
 def made_cells(value, *, names=None, runs=2, sd=0.05):
     """Cells of all sets; `value` gives the estimate by scheme, learner, place of the set and run."""
-    names = list(study_file()["data"]) if names is None else names
+    names = list(declared()["data"]) if names is None else names
     lines = [
         (scheme, run, name, learner, value(scheme, learner, place, run), sd, 2.0 + place, "IR<9" if place < 22 else "IR>9")
         for scheme in (GIVEN, SCV, LITERAL, SHUFFLED)

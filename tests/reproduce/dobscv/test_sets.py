@@ -7,7 +7,7 @@ import pytest
 from fairtrial.data import Dataset
 from fairtrial.errors import InputError
 from fairtrial.reproduce.dobscv import sets
-from fairtrial.reproduce.dobscv.sets import gathered, places, scaled, study_file, unsound
+from fairtrial.reproduce.dobscv.sets import declared, gathered, places, scaled, unsound
 from fairtrial.reproduce.published import published
 
 
@@ -24,13 +24,13 @@ def test_places_are_those_of_the_coverage_list(shared_data):
 
 
 def test_parameters_are_those_of_the_paper():
-    inside = {name: entry["parameters"]["learner"] for name, entry in study_file()["learners"].items()}
+    inside = {name: entry["parameters"]["learner"] for name, entry in declared()["learners"].items()}
     assert inside["C4.5"]["parameters"] == {"confidence": 0.25, "min_cases": 2}
     assert inside["Chi"]["parameters"] == {"labels": 5}
     assert inside["1-NN"]["parameters"] == {"n_neighbours": 1}
     assert inside["SMO"]["parameters"] == {"C": 1.0, "exponent": 1.0}
     assert inside["PDFC"]["parameters"] == {"C": 100.0, "width": 0.25}
-    assert {entry["parameters"]["neighbours"] for entry in study_file()["learners"].values()} == {5}
+    assert {entry["parameters"]["neighbours"] for entry in declared()["learners"].values()} == {5}
 
 
 def test_scaling_drops_gaps_and_names_the_classes():

@@ -5,7 +5,7 @@ import pandas as pd
 
 from fairtrial.data import GivenFolds
 from fairtrial.reproduce.dobscv import trials
-from fairtrial.reproduce.dobscv.sets import Sets, _simulated, study_file
+from fairtrial.reproduce.dobscv.sets import Sets, _simulated, declared
 from fairtrial.reproduce.dobscv.trials import GIVEN, LITERAL, SCHEMES, SCV, failures, schemes_of, scores
 from fairtrial.reproduce.reproduction import Request
 
@@ -22,8 +22,8 @@ def test_given_folds_are_run_as_given_and_abstentions_are_errors(tmp_path, monke
     name, one = next(iter(data.items()))
     halves = (np.arange(0, len(one), 2), np.arange(1, len(one), 2))
     folds = {name: GivenFolds(one, (halves, halves[::-1]))}
-    chi = {"Chi": study_file()["learners"]["Chi"]}
-    monkeypatch.setattr(trials, "study_file", lambda: {**study_file(), "learners": chi})
+    chi = {"Chi": declared()["learners"]["Chi"]}
+    monkeypatch.setattr(trials, "declared", lambda: {**declared(), "learners": chi})
     monkeypatch.setattr(trials, "schemes_of", lambda *_: [GIVEN])
     found = scores(Request("smoke", tmp_path, jobs=1, progress=False), Sets(data, folds, {}), 2)
     assert found[["run", "fold"]].values.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]

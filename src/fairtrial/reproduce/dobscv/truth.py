@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.reproduce.dobscv.sets import NEGATIVE, POSITIVE, scaled, study_file
+from fairtrial.reproduce.dobscv.sets import NEGATIVE, POSITIVE, declared, scaled
 from fairtrial.reproduce.dobscv.trials import LITERAL, SCV, SHUFFLED
 from fairtrial.reproduce.reproduction import Request
 from fairtrial.reproduce.writing import file_name
@@ -66,7 +66,7 @@ def learners() -> dict[str, Any]:
     """The learners of the study, unfitted."""
     from fairtrial.study import Study
 
-    found = Study(data=["iris"], learners=study_file()["learners"], resampling={"folds": 5}).resolve()
+    found = Study(data=["iris"], learners=declared()["learners"], resampling={"folds": 5}).resolve()
     return {each.name: each.estimator for each in found.learners}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.reproduce.dobscv.cells import base_of, differences
-from fairtrial.reproduce.dobscv.sets import SILENT, Sets, study_file, unsound
+from fairtrial.reproduce.dobscv.sets import SILENT, Sets, declared, unsound
 from fairtrial.reproduce.dobscv.trials import LITERAL, SCV, SHUFFLED
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def silent_share(sets: Sets) -> float | None:
     if _PUZZLE not in sets.folds:
         return None
     given = sets.folds[_PUZZLE]
-    learners = {"Chi": study_file()["learners"]["Chi"]}
+    learners = {"Chi": declared()["learners"]["Chi"]}
     chi = Study(data={_PUZZLE: given.dataset}, learners=learners, resampling={"folds": 5}).resolve().learners[0].estimator
     X, y = given.dataset.X.to_numpy(), given.dataset.y
     told = [chi.set_params(random_state=1).fit(X[train], y.iloc[train]).predict(X[test]) for train, test in given]

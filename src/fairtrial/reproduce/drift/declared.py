@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 from typing import Any, Literal, NamedTuple
+
+from fairtrial.reproduce.study_files import study_file
 
 TableName = Literal["populations", "missing", "definitions"]
 TABLES: tuple[TableName, ...] = ("populations", "missing", "definitions")
@@ -72,4 +72,4 @@ def plan_of(scale: str) -> Plan:
 
 @cache
 def _declared() -> dict[str, Any]:
-    return tomllib.loads((resources.files("fairtrial.reproduce.drift") / "drift.toml").read_text(encoding="utf-8"))
+    return study_file("drift", "drift")

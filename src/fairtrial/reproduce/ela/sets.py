@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.reproduce.data_sets import found_sets
 from fairtrial.reproduce.reproduction import Request
+from fairtrial.reproduce.study_files import study_file
 
 if TYPE_CHECKING:
     from fairtrial.data import Dataset
@@ -50,7 +49,7 @@ def declared(name: str) -> dict[str, Any]:
     >>> len(declared("study")["data"]), len(declared("puzzle")["learners"])
     (32, 12)
     """
-    return tomllib.loads((resources.files("fairtrial.reproduce.ela") / f"{name}.toml").read_text(encoding="utf-8"))
+    return study_file("ela", name)
 
 
 def gathered(request: Request) -> Sets:

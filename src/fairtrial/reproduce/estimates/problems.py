@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import TYPE_CHECKING, Any
+
+from fairtrial.reproduce.study_files import study_file
 
 if TYPE_CHECKING:
     from fairtrial.data.simulate import Population
@@ -38,8 +38,7 @@ def plan_of(scale: str) -> Plan:
     >>> plan_of("full").sizes
     (25, 50, 100, 200)
     """
-    text = (resources.files("fairtrial.reproduce.estimates") / "estimates.toml").read_text(encoding="utf-8")
-    told = tomllib.loads(text)["scales"][scale]
+    told = study_file("estimates", "estimates")["scales"][scale]
     return Plan(**told | {name: tuple(told[name]) for name in ("sizes", "problems")})
 
 

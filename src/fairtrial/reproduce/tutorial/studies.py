@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.reproduce.data_sets import found_sets
 from fairtrial.reproduce.reproduction import Request
+from fairtrial.reproduce.study_files import study_file
 
 if TYPE_CHECKING:
     from fairtrial.data import Dataset
@@ -64,8 +63,7 @@ def declared(name: str, folds: int) -> dict[str, Any]:
     >>> sorted(declared("ten_domains", 10)), declared("ten_domains", 10)["resampling"]["scheme"]
     (['learners', 'measures', 'name', 'resampling', 'seed'], 'weka')
     """
-    text = (resources.files("fairtrial.reproduce.tutorial") / f"{name}.toml").read_text(encoding="utf-8")
-    found = tomllib.loads(text)
+    found = study_file("tutorial", name)
     found["resampling"]["folds"] = folds
     return found
 
