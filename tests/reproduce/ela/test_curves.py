@@ -3,7 +3,7 @@
 import pytest
 
 from fairtrial.data import load
-from fairtrial.reproduce.ela.curves import noise_curves, ranked, table, words
+from fairtrial.reproduce.ela.curves import mean_ranks, noise_curves, ranked, table, words
 from fairtrial.reproduce.ela.sets import CURVES, Sets, declared
 from fairtrial.study import Study
 
@@ -33,6 +33,15 @@ def test_learners_are_ranked_by_mean_ela(noisy):
     assert found.set_index("learner")["30 %"].to_dict() == pytest.approx((100 * wide.mean()).to_dict())
     ela = ((1 - wide) / noisy.wide("accuracy")).mean()
     assert found.set_index("learner")["mean ELA"].to_dict() == pytest.approx(ela.to_dict())
+
+
+def test_ranks_are_those_of_each_data_set(noisy):
+    loss = (1 - noisy.wide("accuracy", "class-noise", 0.3)) / noisy.wide("accuracy")
+    expected = {
+        name: (1 + (loss[name] > other).astype(float) + (loss[name] == other) / 2).mean()
+        for name, other in (("c45", loss["naive-bayes"]), ("naive-bayes", loss["c45"]))
+    }
+    assert mean_ranks(noisy) == pytest.approx(expected)
 
 
 def test_words_name_the_first_and_the_last(noisy):
