@@ -29,9 +29,9 @@ def noise_curves(request: Request, sets: Sets) -> Results:
 def table(results: Results) -> Table:
     """A line for each learner, in the order of mean ELA: mean accuracies, ELA and RLA at the highest level with intervals."""
     note = (
-        "Means over data sets, accuracy in per cent. 'mean ELA' is over all levels above 0, 'mean rank' that of this mean among "
-        "the learners of each data set, 1 being the least; ELA and RLA at the highest level stand with Student's intervals over "
-        "data sets. Learners are compared on the data sets on which none failed."
+        "Means over data sets, accuracy in per cent. 'mean ELA' is over all levels above 0, 'mean rank' that of this mean "
+        "among the learners of each data set, 1 being the least; ELA and RLA at the highest level stand with Student's "
+        "intervals over data sets. Learners are compared on the data sets on which none failed."
     )
     return Table("curves", "A dozen learners under class noise", ranked(results), note, digits=3)
 
