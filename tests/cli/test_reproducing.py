@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairtrial.cli import app
+from fairtrial.errors import InputError
 from fairtrial.reproduce import experiments
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Table
 
@@ -38,9 +39,25 @@ def test_without_a_name_all_are_listed():
 def test_claims_are_told_and_the_page_is_named(name, place, tmp_path):
     told = run(name, "--scale", "full", "--seed", 5, "--out", tmp_path)
     assert told.exit_code == 0, told.output
-    assert "holds: It is so (seed 5, full)" in told.output
+    assert "holds: It is so\n" in told.output
+    assert "1 statement: 1 holds, 0 do not hold, 0 open." in told.output
     assert "left out: ring: damaged" in told.output
     assert (tmp_path / place / "index.md").is_file()
+
+
+@pytest.mark.usefixtures("one")
+@pytest.mark.parametrize(("others", "code", "words"), [(["fast"], 0, "page: "), ([], 2, "fairtrial: no data")])
+def test_of_all_the_one_without_data_is_left_out(others, code, words, monkeypatch, tmp_path):
+    class Lost(experiments.Experiment):
+        def run(self, request):
+            raise InputError("no data")
+
+    kept = {name: experiments.EXPERIMENTS[name] for name in others}
+    monkeypatch.setattr(experiments, "EXPERIMENTS", {"lost": Lost("lost", "Lost one", "A paper", "none"), **kept})
+    told = run("all", "--out", tmp_path)
+    assert told.exit_code == code
+    assert "left out: lost: no data\n" in told.output
+    assert words in told.output
 
 
 @pytest.mark.usefixtures("one")

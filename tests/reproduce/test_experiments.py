@@ -54,6 +54,7 @@ def test_files_go_to_a_folder_of_the_experiments_name(tmp_path, monkeypatch):
         ("rankingreal", {}, "did you mean 'ranking-real'"),
         ("ela", {"scale": "huge"}, "scale must be one of"),
         ("ela", {"jobs": 0}, "jobs must be a number of processes"),
+        ("ela", {"seed": 1.5}, "seed must be a whole number"),
         ("ela", {"measures": ["a.b"]}, "measures can join ranking-real only"),
     ],
 )
@@ -61,3 +62,13 @@ def test_mistakes_are_told(name, options, words, tmp_path):
     with pytest.raises(InputError, match=words):
         reproduce(name, out=tmp_path / "new", **options)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.usefixtures("noted")
+def test_a_page_that_is_not_ours_is_not_lost(tmp_path):
+    reproduce("noting", out=tmp_path)
+    reproduce("noting", out=tmp_path)  # its own page may be written again
+    (tmp_path / "index.md").write_text("# My notes\n")
+    with pytest.raises(InputError, match="is not of noting: choose another folder"):
+        reproduce("noting", out=tmp_path)
+    assert (tmp_path / "index.md").read_text() == "# My notes\n"

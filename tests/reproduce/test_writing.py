@@ -2,6 +2,7 @@
 
 import altair as alt
 import pandas as pd
+import pytest
 
 from fairtrial.reproduce.experiments import Experiment
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table
@@ -39,6 +40,12 @@ def test_a_page_has_words_claims_tables_and_what_was_left_out(tmp_path):
         "seed 1, 2 processes",
     ):
         assert part in text
+
+
+@pytest.mark.parametrize(("scale", "told"), [("smoke", True), ("quick", False)])
+def test_a_smoke_says_that_its_numbers_mean_nothing(scale, told, tmp_path):
+    text = write(EXPERIMENT, Request(scale, tmp_path), found(), [1]).read_text()
+    assert ("the numbers mean nothing" in text) is told
 
 
 def test_long_tables_are_files_only(tmp_path):

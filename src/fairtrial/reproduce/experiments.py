@@ -55,16 +55,29 @@ def reproduce(
     _check.one_of("scale", scale, SCALES)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise InputError(f"jobs must be a number of processes, 1 or more, got {jobs!r}")
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise InputError(f"seed must be a whole number, 0 or more, got {seed!r}")
     asked = tuple(measures)
     if asked and experiment.name != "ranking-real":
         raise InputError(f"measures can join ranking-real only, got {list(asked)} for {experiment.name}: leave them out")
-    folder = made_folder(Path(out) if out is not None else Path("reproduced") / experiment.name)
+    folder = made_folder(_free(Path(out) if out is not None else Path("reproduced") / experiment.name, experiment))
     request = Request(scale, folder, jobs or os.cpu_count() or 1, progress, asked, seed)
     line = command(experiment, request)
     with clocked(folder, line):
         found = experiment.run(request)
     write(experiment, request, found, times(folder, line))
     return found
+
+
+def _free(folder: Path, experiment: Experiment) -> Path:
+    """The folder, unless it has a page that is not one of this experiment's and would be lost."""
+    page = folder / "index.md"
+    if page.is_file() and not page.read_text(encoding="utf-8", errors="replace").startswith(f"# {experiment.name}: "):
+        raise InputError(
+            f"out must be a folder without another page, got {str(folder)!r}, whose index.md is not of {experiment.name}: "
+            "choose another folder"
+        )
+    return folder
 
 
 def known(name: str) -> Experiment:

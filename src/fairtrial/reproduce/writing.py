@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from fairtrial.reproduce.experiments import Experiment
 
+_SMOKE = "**At this scale the numbers mean nothing**: the page shows that everything runs."
 _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 
 
@@ -42,6 +43,7 @@ def _page(
         f"# {experiment.name}: {experiment.title}",
         f"After: {experiment.paper}.",
         f"```bash\n{command(experiment, request)}\n```",
+        *([_SMOKE] if request.scale == "smoke" else []),
         *found.words,
     ]
     if found.claims:

@@ -3,10 +3,11 @@
 import pandas as pd
 import pytest
 
+from fairtrial.data import load
 from fairtrial.reproduce.ela.cells import LOGISTIC, as_printed, their_cells
 from fairtrial.reproduce.ela.paired import exact_lines
 from fairtrial.reproduce.ela.tables import compared
-from fairtrial.reproduce.ela.words import agreement, damage, distance_at_noise, opening, slips, unexplained
+from fairtrial.reproduce.ela.words import agreement, damage, distance_at_noise, opening, slips, sources, unexplained
 
 
 def test_opening_counts_sets(printed):
@@ -62,3 +63,11 @@ def test_slips_are_computed_from_the_table():
         "0 of the paper's 10 statements on single data sets contradict its own table 3."
     )
     assert "agrees with it" in slips(exact_lines(mended))
+
+
+def test_sets_of_packages_are_told(tmp_path, monkeypatch):
+    (tmp_path / "zoo.csv").write_text("a,class\n" + "1.0,x\n2.0,y\n" * 5)
+    monkeypatch.setenv("FAIRTRIAL_DATA", str(tmp_path))
+    text = sources({name: load(name) for name in ("iris", "wine", "zoo")})
+    assert "from packages (scikit-learn: iris, wine). Those of scikit-learn are not KEEL's files." in text
+    assert sources({"zoo": load("zoo")}) == ""

@@ -33,7 +33,7 @@ def table(results: Results) -> Table:
         "among the learners of each data set, 1 being the least; ELA and RLA at the highest level stand with Student's "
         "intervals over data sets. Learners are compared on the data sets on which none failed."
     )
-    return Table("curves", "A dozen learners under class noise", ranked(results), note, digits=3)
+    return Table("curves", "More learners under class noise", ranked(results), note, digits=3)
 
 
 def ranked(results: Results) -> pd.DataFrame:

@@ -44,6 +44,7 @@ def run(request: Request) -> Reproduction:
         puzzle.MECHANISM,
         noises.words(noise.frame),
         words.damage(sets.faults, copies.frame if copies else None),
+        words.sources(sets.data),
         sizes.words(differing),
         curves.words(ranks.frame, len(noisy.archive.conditions), folds),
         words.unexplained(other),

