@@ -55,6 +55,7 @@ def test_files_go_to_a_folder_of_the_experiments_name(tmp_path, monkeypatch):
         ("ela", {"scale": "huge"}, "scale must be one of"),
         ("ela", {"jobs": 0}, "jobs must be a number of processes"),
         ("ela", {"seed": 1.5}, "seed must be a whole number"),
+        ("ranking-real", {"measures": ["no.such_measure"]}, "no measure can be imported as 'no.such_measure'"),
         ("ela", {"measures": ["a.b"]}, "measures can join ranking-real only"),
     ],
 )

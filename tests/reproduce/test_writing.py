@@ -45,7 +45,7 @@ def test_a_page_has_words_claims_tables_and_what_was_left_out(tmp_path):
 @pytest.mark.parametrize(("scale", "told"), [("smoke", True), ("quick", False)])
 def test_a_smoke_says_that_its_numbers_mean_nothing(scale, told, tmp_path):
     text = write(EXPERIMENT, Request(scale, tmp_path), found(), [1]).read_text()
-    assert ("the numbers mean nothing" in text) is told
+    assert ("mean nothing" in text) is told
 
 
 def test_long_tables_are_files_only(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,10 +31,13 @@ from fairtrial.report.drawing import (
     with_interval,
     written,
 )
+from fairtrial.report.label_places import CORNERS, corners_of
 from fairtrial.report.rates import draw_tpr_fpr as draw_tpr_fpr
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_PLANE = 420  # pixels
 
 
 def draw_roc(frames: Frames, hulls: Frames | None = None, *, title: str = "ROC curve") -> Any:
@@ -270,7 +273,9 @@ def draw_projection(
     rows = written(points, ["learner", "x", "y"])
     places = {row["learner"]: (row["x"], row["y"]) for row in rows}
     low_x, low_y, span = _square(points)
-    right, left = _names(rows, middle=low_x + 0.6 * span, near=0.02 * span)
+    labels = _labels(rows, near=0.02 * span)
+    pixels = [(_PLANE * (each["x"] - low_x) / span, _PLANE * (1 - (each["y"] - low_y) / span)) for each in labels]
+    corners = corners_of(pixels, [each["names"] for each in labels], _PLANE)
     x = axis("x", "x", "First coordinate", low=low_x, high=low_x + span)
     y = axis("y", "y", "Second coordinate", low=low_y, high=low_y + span)
     layers = [
@@ -278,13 +283,13 @@ def draw_projection(
     ]
     data = chart_of(rows).encode(x, y, tooltip=[alt.Tooltip("learner:N"), alt.Tooltip("x:Q"), alt.Tooltip("y:Q")])
     layers.append(data.mark_point(filled=True, size=80, opacity=1, color=PALETTE[0]))
-    sides: tuple[tuple[Literal["left", "right"], int, Any], ...] = (("left", 8, right), ("right", -8, left))
-    for align, dx, names in sides:
-        layers.append(
-            chart_of(names).mark_text(align=align, dx=dx, dy=-8, fontSize=12.5, limit=NAME_WIDTH).encode(x, y, text="names:N")
-        )
+    for corner in CORNERS:
+        own = [label for label, chosen in zip(labels, corners, strict=True) if chosen == corner]
+        if own:
+            text = chart_of(own).mark_text(**corner._asdict(), fontSize=12.5, limit=NAME_WIDTH)
+            layers.append(text.encode(x, y, text="names:N"))
     whole = alt.layer(*layers).properties(
-        width=420, height=420, title=titled(title, "Learners that lie close together err alike")
+        width=_PLANE, height=_PLANE, title=titled(title, "Learners that lie close together err alike")
     )
     return finished(whole)
 
@@ -297,8 +302,8 @@ def _square(points: pd.DataFrame) -> tuple[float, float, float]:
     return float(middle["x"]) - span / 2, float(middle["y"]) - span / 2, span
 
 
-def _names(rows: Iterable[dict[str, Any]], middle: float, near: float) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Names to be put on the right and on the left of their points; points in one place share one label."""
+def _labels(rows: Iterable[dict[str, Any]], near: float) -> list[dict[str, Any]]:
+    """The names beside the points; points in one place share one label."""
     labels: list[dict[str, Any]] = []
     for row in rows:
         close = [label for label in labels if abs(label["x"] - row["x"]) < near and abs(label["y"] - row["y"]) < near]
@@ -306,7 +311,7 @@ def _names(rows: Iterable[dict[str, Any]], middle: float, near: float) -> tuple[
             close[0]["names"] += f", {row['learner']}"
         else:
             labels.append({"x": row["x"], "y": row["y"], "names": row["learner"]})
-    return [label for label in labels if label["x"] <= middle], [label for label in labels if label["x"] > middle]
+    return labels
 
 
 def _pairs(points: pd.DataFrame, edges: Any) -> list[tuple[str, str]]:

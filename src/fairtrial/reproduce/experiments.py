@@ -48,6 +48,7 @@ def reproduce(
     call goes on where it was stopped. `measures` are import paths of measures of your own, for `ranking-real`.
     """
     from fairtrial.report.saving import made_folder
+    from fairtrial.reproduce.ranking.joining import check_measures
     from fairtrial.reproduce.runs import clocked, times
     from fairtrial.reproduce.writing import command, write
 
@@ -60,6 +61,8 @@ def reproduce(
     asked = tuple(measures)
     if asked and experiment.name != "ranking-real":
         raise InputError(f"measures can join ranking-real only, got {list(asked)} for {experiment.name}: leave them out")
+    if asked:
+        check_measures(asked)
     folder = made_folder(_free(Path(out) if out is not None else Path("reproduced") / experiment.name, experiment))
     request = Request(scale, folder, jobs or os.cpu_count() or 1, progress, asked, seed)
     line = command(experiment, request)

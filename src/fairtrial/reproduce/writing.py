@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fairtrial.reproduce.experiments import Experiment
 
-_SMOKE = "**At this scale the numbers mean nothing**: the page shows that everything runs."
+_SMOKE = "**At this scale the numbers of what is simulated or run mean nothing**: the page shows that everything runs."
 _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 
 

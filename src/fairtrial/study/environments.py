@@ -18,6 +18,7 @@ from fairtrial.conditions.environment import Environment
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.study.environment_matrix import EnvironmentMatrix, Failure, matrix_of
 from fairtrial.study.randomness import named_generator, named_seed
+from fairtrial.study.stopped_training import stopping
 
 _SEED_SPAN = 2**32
 
@@ -150,7 +151,8 @@ def _replicate(
         try:
             own = _seeded(estimator, named_seed(seed, "learner", learner, source, replicate))
             # Copies, since a learner may write into its rows.
-            fitted = own.fit(deepcopy(rows[source].X_train), deepcopy(rows[source].y_train))
+            with stopping():
+                fitted = own.fit(deepcopy(rows[source].X_train), deepcopy(rows[source].y_train))
         except Exception as error:
             yield Failure(learner, source, "", replicate, type(error).__name__, str(error))
             continue

@@ -1,15 +1,20 @@
+from math import nan
+from typing import NamedTuple
+
 import pytest
 
 from fairtrial.reproduce.drift.claims import (
+    MARGIN,
     averages_follow,
     best_choice,
     claims,
     drop,
     lines_follow,
-    not_more,
+    short_of,
     simpler,
     told_apart,
 )
+from fairtrial.reproduce.drift.declared import plan_of
 from fairtrial.reproduce.interval import Interval
 from tests.reproduce.drift.conftest import LOST, findings
 
@@ -39,20 +44,53 @@ def test_table_three_as_the_tutorial_has_it():
 def test_not_more_is_shown_by_an_interval_and_not_by_a_lack_of_evidence():
     alike = findings({"1R": 0.06, "Decision Tree": 0.03, "Simple NN": 0.0200, "Complex NN": 0.0241})
     assert simpler(alike, "definitions").holds is True
-    wide = Interval(0.0, -0.4, 0.4)
-    assert not_more(wide) is None
-    assert [not_more(Interval(value, value - 0.01, value + 0.01)) for value in (-0.3, 0.0, 0.05, 0.2)] == [
-        True,
-        True,
-        None,
-        False,
-    ]
-    assert "by less than 0.05 of averaged pD" in simpler(alike, "definitions").text
+    judged = [short_of(Interval(value, value - 0.01, value + 0.01)).above for value in (-0.3, 0.0, 0.05, 0.2)]
+    assert judged == [True, True, None, False]
+    assert short_of(Interval(0.0, -0.4, 0.4)).above is None
+    assert "that of the simple network by less than 0.05" in simpler(alike, "definitions").text
+
+
+class Set(NamedTuple):
+    """Findings whose differences between the learners of both pairs are given."""
+
+    both: tuple[Interval, Interval]
+    plan = plan_of("smoke")
+
+    def more(self, table, pair):
+        return self.both[self.plan.pairs.index(pair)]
+
+    more_points = more
+
+
+@pytest.mark.parametrize(("table", "second"), [("populations", 0.3), ("missing", 0.3), ("definitions", MARGIN - 0.3)])
+def test_a_claim_of_two_parts_is_refused_only_by_intervals_that_hold_together(table, second):
+    """At 4 degrees of freedom an interval for two parts is 3.495 / 2.776 = 1.26 times as wide as one alone."""
+    holds = Interval(second, second - 0.1, second + 0.1, 4)
+    for half, verdict in ((0.9, None), (0.7, False)):  # both below 0 alone; widened, 1.13 and 0.88
+        assert simpler(Set((Interval(-1, -1 - half, -1 + half, 4), holds)), table).holds is verdict
+        refused = MARGIN + 1 if table == "definitions" else -1
+        beyond = Interval(refused, refused - half, refused + half, 4)
+        assert simpler(Set((Interval(1, 0.5, 1.5, 4), beyond)), table).holds is verdict
+    assert simpler(Set((Interval(1, 0.5, 1.5, 4), holds)), table).holds is True
+
+
+def test_what_is_undefined_is_called_so():
+    nothing = Interval(nan, nan, nan)
+    judged = simpler(Set((nothing, nothing)), "missing")
+    assert judged.holds is None
+    assert "nan" not in judged.evidence
+    assert "1R minus Decision Tree undefined" in judged.evidence
+
+
+def test_how_it_is_judged_is_said(found):
+    for judged in claims(found)[:6]:
+        assert "(judged as: " in judged.text
 
 
 def test_the_tutorials_own_numbers():
     assert averages_follow().holds is False
     assert averages_follow().evidence.count("Table II,") == 4
+    assert "1R from FC to MC (1.00)" in averages_follow().evidence
     assert lines_follow().evidence.startswith("89 of 90")
 
 

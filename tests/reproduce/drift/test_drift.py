@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from fairtrial.reproduce.drift import drift
@@ -17,6 +19,22 @@ def test_the_whole_runs(smoke):
     assert len(smoke.table("missing")) == 80
     assert smoke.table("populations")["ours"].notna().sum() >= 28
     assert all(chart.to_dict() for chart in smoke.figures.values())
+
+
+def test_nothing_is_judged_by_two_replicates(smoke):
+    """The last two are about the tutorial's own numbers."""
+    assert [claim.holds for claim in smoke.claims[:-2]] == [None] * 7
+    assert not any(sign in smoke.claims[-3].evidence for sign in ("in 1,", "in 2,"))
+
+
+def test_nothing_is_told_as_nan(smoke):
+    told = [
+        *smoke.words,
+        *(claim.evidence for claim in smoke.claims),
+        *smoke.table("hypotheses").astype(str).to_numpy().ravel(),
+    ]
+    assert not any(re.search(r"\bnan\b", each) for each in told)
+    assert "undefined" in " ".join(smoke.words)  # so few patients that some network does not beat the trivial one
 
 
 def test_words_follow_the_numbers(monkeypatch, tmp_path):

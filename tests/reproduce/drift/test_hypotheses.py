@@ -60,8 +60,18 @@ def test_a_change_without_pd_does_not_count():
     assert average_pd(found).value == pytest.approx(0.5)
 
 
-def test_a_single_replicate_has_no_interval():
-    found = loss_of(losses([[0.3]], [[0.2]], [[0.4]]))
-    assert found.value == pytest.approx(10)
-    assert found.sign == 0
-    assert np.isnan(found.low)
+@pytest.mark.parametrize("replicates", [1, 2])
+def test_one_or_two_replicates_have_no_interval(replicates):
+    """Two that happen to be alike would have one without any width."""
+    one, other = (losses([[error]] * replicates, [[0.2]] * replicates, [[0.4]] * replicates) for error in (0.3, 0.25))
+    for found, value in ((loss_of(one), 10), (more_points_lost(one, other), 5), (better_by(one, other)[0], 5)):
+        assert found.value == pytest.approx(value)
+        assert found.sign == 0
+        assert np.isnan(found.low)
+
+
+def test_intervals_are_widened_by_students_distribution():
+    values = np.random.default_rng(3).normal(size=5)
+    found = jackknifed(lambda rows: float(values[rows].mean()), 5).widened(2)
+    low, high = stats.t.interval(0.975, 4, values.mean(), stats.sem(values))
+    assert (found.low, found.high) == pytest.approx((low, high))

@@ -35,3 +35,14 @@ def test_trivial_errors(found):
 def test_all_tables_have_names_of_their_own(found):
     names = [each.name for each in tables(found)]
     assert len(set(names)) == len(names) == 6
+
+
+def test_notes_name_the_lines_that_are_filled_in_or_contradict_themselves(found):
+    notes = {each.name: each.note for each in tables(found)}
+    for line in ("1R from no Teenager or OldAdult to NGP (0.11)", "1R from FC to MC (1.00)"):
+        assert line in notes["averages"]
+    assert "a dash, for 1R from FC to MC (1.00)" in notes["definitions"]
+    assert "Simple NN from FC to MC (printed 0.73, from its errors 0.00)" in notes["definitions"]
+    assert "a dash, for 1R from no Teenager or OldAdult to NGP (0.11)" in notes["missing"]
+    assert "a dash" not in notes["populations"]
+    assert not any("see the text" in note for note in notes.values())

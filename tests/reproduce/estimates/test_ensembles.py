@@ -15,6 +15,13 @@ def test_parts_sum_to_the_error_whatever_is_said():
     assert parts.noise + parts.bias + parts.variance == pytest.approx(error)
 
 
+def test_noise_is_half_the_error_of_guessing_by_the_probabilities_not_the_best_error():
+    probabilities = np.random.default_rng(3).dirichlet([1, 1, 1], size=200)
+    noise, best = decomposed(probabilities, np.zeros((2, 200), dtype=int)).noise, 1 - probabilities.max(axis=1).mean()
+    assert noise == pytest.approx((probabilities * (1 - probabilities)).sum(axis=1).mean() / 2)
+    assert best / 2 < noise < best
+
+
 def test_two_learners_by_hand():
     """One row of the first class for sure: one of two learners is wrong, so that votes are 1/2 and 1/2."""
     parts = decomposed(np.array([[1.0, 0.0]]), np.array([[0], [1]]))

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from fairtrial.reproduce.estimates.figures import draw_by_rows, draw_coverage, draw_ensembles
+from fairtrial.reproduce.estimates.figures import _SHOWN, draw_by_rows, draw_coverage, draw_ensembles
 
 LINES = [
     {"problem": problem, "n": n, "learner": "C4.5", "method": method, "bias": bias, "rmse": 0.1, "coverage": 0.9}
@@ -20,6 +20,14 @@ def test_means_over_problems_in_points():
     rows = values(draw_by_rows(pd.DataFrame(LINES), "bias", "title", "words"))
     assert len(rows) == 4
     assert [row["value"] for row in rows if row["method"] == ".632"] == pytest.approx([-4.0, -4.0])
+
+
+def test_each_line_has_a_colour_of_its_own():
+    lines = [{"n": n, "learner": "C4.5", "method": each, "bias": 0.1} for n in (25, 50) for each in _SHOWN]
+    drawn = draw_by_rows(pd.DataFrame(lines), "bias", "title", "words").to_dict()
+    colours = next(each["encoding"]["color"]["scale"] for each in drawn["spec"]["layer"] if "color" in each["encoding"])
+    assert colours["domain"] == list(_SHOWN)
+    assert len(set(colours["range"])) == len(_SHOWN)
 
 
 def test_coverage_in_per_cent_with_the_nominal_line():

@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer
 
 from fairtrial.data import Dataset
 from fairtrial.reproduce.ranking import cells
-from fairtrial.reproduce.ranking.cells import CHOSEN, OTHERS, errors_of, outcome
+from fairtrial.reproduce.ranking.cells import CHOSEN, OTHERS, Outcome, errors_of, outcome
 from fairtrial.reproduce.ranking.coded import coded
 
 
@@ -23,9 +23,29 @@ def test_rounding_does_not_decide():
     assert errors_of(np.array([[[second], [first + 1e-9]]])).tolist() == [[1.0]]
 
 
-def test_losses_are_better_when_lower_and_undefined_ones_count_half():
-    means = np.array([[[0.2, 0.2, np.nan], [0.1, 0.1, 0.5]]])
-    assert errors_of(means, [1, -1, 1]).tolist() == [[0.0, 1.0, 0.5]]
+def test_losses_are_better_when_lower_and_undefined_ones_are_no_ties():
+    means = np.array([[[0.2, 0.2, np.nan, 0.5, np.inf], [0.1, 0.1, 0.5, np.nan, np.inf]]])
+    np.testing.assert_array_equal(errors_of(means, [1, -1, 1, 1, 1]), [[0.0, 1.0, np.nan, np.nan, np.nan]])
+
+
+def test_rates_are_of_the_repeats_in_which_a_measure_is_defined():
+    nan = np.nan
+    errors = np.array([[1.0, nan, nan], [0.0, 1.0, nan], [0.5, 0.5, nan], [0.0, nan, nan]])
+    found = Outcome("a", 1, errors, np.zeros(3), np.zeros(3))
+    np.testing.assert_array_equal(found.rates, [0.375, 0.75, nan])
+    assert found.defined == (4, 2, 0)
+
+
+def test_undefined_errors_are_kept_as_such(data, tmp_path, monkeypatch):
+    means = np.full((3, 2, 6), 0.5)
+    means[1, 0, 2] = np.nan
+    monkeypatch.setattr(cells, "_means", lambda *_: means)
+    first = outcome(data, 1, CHOSEN, 3, 1, tmp_path)
+    monkeypatch.setattr(cells, "_means", None)  # whoever computes now fails
+    again = outcome(data, 1, CHOSEN, 3, 1, tmp_path)
+    np.testing.assert_array_equal(again.errors, first.errors)
+    assert np.isnan(again.errors).sum() == 1
+    assert np.isnan(again.errors[1, 2])
 
 
 def test_a_finished_cell_is_found_again(data, tmp_path, monkeypatch):

@@ -30,3 +30,12 @@ def test_a_panel_for_each_experiment():
     means = pd.DataFrame(lines, columns=["experiment", "measure", "value", "low", "high", "published"])
     text = draw_means(means).to_json()
     assert all(words in text for words in EXPERIMENTS.values())
+
+
+def test_what_joined_is_drawn_with_the_means():
+    lines = [(words, each, 5.0, 4.0, 6.0, 5.5) for words in EXPERIMENTS.values() for each in MEASURES]
+    lines += [(words, "package.mine", 7.0, 6.0, 8.0, float("nan")) for words in EXPERIMENTS.values()]
+    means = pd.DataFrame(lines, columns=["experiment", "measure", "value", "low", "high", "published"])
+    drawn = [row for row in rows(draw_means(means)) if row["learner"] == "package.mine"]
+    assert [row["value"] for row in drawn] == [7.0] * 4
+    assert all(row["published"] is None for row in drawn)

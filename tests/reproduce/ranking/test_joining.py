@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
+from fairtrial.data import Dataset
 from fairtrial.errors import InputError, UnknownNameError
-from fairtrial.reproduce.ranking.joining import joined_measure
+from fairtrial.reproduce.ranking.cells import CHOSEN, outcome
+from fairtrial.reproduce.ranking.coded import coded
+from fairtrial.reproduce.ranking.joining import check_measures, joined_measure, joined_measures
 
 ENDS = [20, 40, 55]
 
@@ -82,3 +86,104 @@ def test_unknown_names_get_a_hint():
 def test_a_function_that_fails_is_named(scored):
     with pytest.raises(InputError, match=r"math.hypot must give a number for 20 classes and scores, got TypeError: .*"):
         joined_measure("math.hypot")(*scored, ENDS)
+
+
+@pytest.fixture
+def own_modules(tmp_path, monkeypatch):
+    """Two modules of the current folder with measures of the same names."""
+    mine = """
+import math
+from fairtrial.measures import brier as again, h_measure
+def gap(y, s):
+    return s[y == 1].mean() - s[y == 0].mean()
+def auc(y, s):
+    return float(s[y == 1].min())
+def Experiment(y, s):
+    return 1.0
+def fails(y, s):
+    raise RuntimeError("no")
+def many(y, s):
+    return s
+def holes(y, s):
+    return math.nan if s[0] == 0.5 else 1.0
+"""
+    for name in ("of_my_own_first", "of_my_own_second"):
+        (tmp_path / f"{name}.py").write_text(mine)
+    monkeypatch.chdir(tmp_path)
+
+
+def names(*paths):
+    return [each.name for each in joined_measures(paths)]
+
+
+@pytest.mark.parametrize("path", ["auc", "roc_auc", "fairtrial.measures.auc", "auch", "sauc", "ks", "taks"])
+def test_the_papers_own_measures_need_not_join(path):
+    with pytest.raises(
+        InputError, match=f"^{path} is .*, one of the paper's six measures: it is compared anyway, leave it out$"
+    ):
+        joined_measures([path])
+
+
+def test_those_that_are_refused_are_those_of_the_table(tmp_path):
+    """The kernel's values are the registered measures': a joined twin would say the same."""
+    X, y = load_breast_cancer(return_X_y=True)
+    data = coded("tumours", Dataset.of(X[:150, :4], y[:150]))
+    twins = [joined_measure(each) for each in ("auc", "auch", "sauc", "ks", "taks")]
+    found = outcome(data, 1, CHOSEN, 6, 3, tmp_path, twins)
+    np.testing.assert_allclose(found.values[6:], found.values[1:6], atol=1e-12)
+    np.testing.assert_array_equal(found.errors[:, 6:], found.errors[:, 1:6])
+
+
+@pytest.mark.usefixtures("own_modules")
+def test_a_measure_joins_once():
+    assert names("brier", "brier", "fairtrial.measures.brier", "of_my_own_first.again") == ["brier"]
+    assert names("of_my_own_first.gap", "of_my_own_first.gap") == ["gap"]
+
+
+@pytest.mark.usefixtures("own_modules")
+def test_where_names_clash_the_path_is_the_label():
+    assert names("of_my_own_first.gap", "of_my_own_second.gap") == ["of_my_own_first.gap", "of_my_own_second.gap"]
+    assert names("of_my_own_first.auc", "brier") == ["of_my_own_first.auc", "brier"]
+    assert names("of_my_own_first.Experiment") == ["of_my_own_first.Experiment"]  # a column of the table
+    assert names("h_measure") == ["fairtrial.measures.h_measure"]  # other costs than the paper's
+
+
+@pytest.mark.usefixtures("own_modules")
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("of_my_own_first.fails", "of_my_own_first.fails must give a number for 20 classes and scores, got RuntimeError: no"),
+        ("of_my_own_first.many", "of_my_own_first.many must give a number for 20 classes and scores, got TypeError"),
+        ("of_my_own_first.absent", "no measure can be imported as 'of_my_own_first.absent'"),
+        ("fairtrial.measures.accuracy", "must be a measure of scores"),
+    ],
+)
+def test_measures_are_checked_before_anything_runs(path, told):
+    with pytest.raises(InputError, match=told):
+        check_measures(["brier", path])
+    check_measures(["brier", "of_my_own_first.holes"])
+
+
+@pytest.mark.usefixtures("own_modules")
+def test_a_hole_in_a_fold_of_both_classes_is_no_value(scored):
+    truths, scores = scored
+    scores[:, :, [0, 20, 40]] = 0.25
+    scores[1, 0, 20] = 0.5
+    found = joined_measure("of_my_own_first.holes")(truths, scores, ENDS)
+    np.testing.assert_array_equal(found, [[1, 1], [np.nan, 1], [1, 1]])
+    truths[1, 20:40] = 0  # one class alone: left out
+    np.testing.assert_array_equal(joined_measure("of_my_own_first.holes")(truths, scores, ENDS), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("brier_score", "brier"), ("precision_average", "average_precision"), ("loss", "log_loss")]
+)
+def test_hints_are_measures_of_scores(name, near):
+    with pytest.raises(UnknownNameError, match=f"no measure of scores is called '{name}'.*: did you mean '{near}'\\?"):
+        joined_measure(name)
+
+
+def test_only_fairtrials_measures_declare_their_direction():
+    assert joined_measure("brier").declared
+    assert joined_measure("average_precision").declared
+    assert not joined_measure("sklearn.metrics.roc_auc_score").declared

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.reproduce.experiments import reproduce
 from fairtrial.reproduce.ranking import real_sets as module
 from fairtrial.reproduce.ranking.cells import CHOSEN, outcome
@@ -24,6 +24,8 @@ def test_smoke_runs_without_the_papers_sets(tmp_path):
     table = found.table("table1")
     assert table["data set"].unique().tolist() == ["wdbc"]
     assert "average_precision" in table.columns
+    assert "average_precision" in found.table("means")["measure"].tolist()
+    assert "average_precision: its mean error over all cells with noise is" in " ".join(found.words)
     assert set(found.left_out) == {"Sonar", "Spect"}
     assert "nothing can be compared" in (tmp_path / "index.md").read_text(encoding="utf-8")
 
@@ -47,7 +49,9 @@ def test_smoke_runs_on_all_ten_sets(shared_data, monkeypatch, tmp_path):
     assert len(found.figures) == 2
     assert len(list((tmp_path / "cells").iterdir())) == 90 + 12
     assert found.table("cylinder")["reading"].nunique() == 4
-    assert sum(claim.holds is None for claim in found.claims) >= len(found.claims) - 3
+    assert all(claim.holds is None for claim in found.claims)
+    means = found.table("means")
+    assert means["low"].min() == 0
     assert found.left_out == {}
 
 
@@ -61,3 +65,18 @@ def test_liver_comes_near_the_paper(shared_data, monkeypatch, tmp_path):
     assert (cells.loc[cells["measure"] == "sauc", "ours"] > 55).all()
     assert (cells.loc[cells["measure"] != "sauc", "ours"] < 35).all()
     assert np.isfinite(cells["low"]).all()
+
+
+@pytest.mark.usefixtures("no_sets")
+def test_a_measure_without_values_is_told_and_warned_of(tmp_path, monkeypatch):
+    (tmp_path / "of_my_own_holes.py").write_text("def never(y, s):\n    return float('nan')\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(UndefinedMeasureWarning, match="never is undefined in 20 of 20 comparisons"):
+        found = reproduce(
+            "ranking-real", scale="smoke", out=tmp_path / "out", jobs=1, progress=False, measures=["of_my_own_holes.never"] * 2
+        )
+    assert found.table("table1")["never"].tolist() == ["undefined"] * 4
+    cells = found.table("cells")
+    assert len(cells) == 28
+    assert cells.loc[cells["measure"] == "never", "ours"].isna().all()
+    assert "never is undefined in all 20 comparisons" in " ".join(found.words)

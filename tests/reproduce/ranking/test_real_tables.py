@@ -81,3 +81,35 @@ def test_readings_are_counted():
     assert table["within"].tolist() == [6, 0]
     assert table["of"].tolist() == [6, 6]
     assert table["largest distance"].tolist() == pytest.approx([0, 70.2])
+
+
+def with_joined(experiment, dataset, own):
+    """A cell of the six without errors, and a joined measure with these."""
+    errors = np.column_stack([np.zeros((len(own), 6)), own])
+    return Outcome(dataset, experiment, errors, np.zeros(7), np.zeros(7))
+
+
+def test_whether_cells_lie_within_is_not_told_without_published_ones():
+    names = [*MEASURES, "mine"]
+    cells = cells_beside([made(2, "Pima", [0] * 7), made(2, "wdbc", [0] * 7)], measures=names)
+    assert cells["within"].isna().tolist() == [False] * 6 + [True] * 8
+    assert cells.to_csv(index=False).count(",\n") == 8  # the last field is empty
+
+
+def test_an_undefined_rate_stays_in_the_table_and_is_no_number():
+    names = [*MEASURES, "mine"]
+    cells = cells_beside([with_joined(1, "Sonar", [np.nan] * 4), with_joined(1, "Pima", [1, np.nan, 0.5, 0])], measures=names)
+    assert len(cells) == 14
+    assert shown(cells, names)["mine"].tolist() == ["undefined", "50.00"]
+    assert cells.loc[cells["measure"] == "mine", "repeats"].tolist() == [0, 3]
+    assert len(differing(cells[cells["measure"] == "mine"])) == 0
+
+
+def test_means_hold_what_joined_and_their_limits_are_rates():
+    outcomes = [with_joined(experiment, "Sonar", [0, 0, 0, 1]) for experiment in (1, 2, 3, 4)]
+    means = mean_errors(outcomes, measures=[*MEASURES, "mine"])
+    own = means[means["measure"] == "mine"]
+    assert own["value"].tolist() == [25.0] * 4
+    assert own["low"].tolist() == [0.0] * 4  # Student's would be below
+    assert own["high"].tolist() == [100.0] * 4
+    assert own["published"].isna().all()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from fairtrial.reproduce.ranking.curves import NOISES, Curve, curves
 from fairtrial.reproduce.ranking.measure_words import MEASURES, place
@@ -73,3 +74,26 @@ def test_few_pairs_leave_open_what_only_many_can_show():
     judged = [claim for claim in few if any(word in claim.text for word in ("around 50", "identical", "similarly", "low up"))]
     assert len(judged) == 5
     assert all(claim.holds is None for claim in judged)
+
+
+def test_vague_words_say_how_they_are_judged(claims):
+    words = ("slightly", "remarkably", "virtually", "almost", "similarly", "around 50", "dramatic")
+    vague = [claim.text for claim in claims if any(word in claim.text for word in words)]
+    assert len(vague) == 8
+    assert all("(judged as: " in text for text in vague)
+
+
+def test_limits_are_shown(found, claims):
+    """Clopper and Pearson's, six of them together, by quantiles of the beta distribution."""
+    rates, pairs = found[0].rates[-1], found[0].pairs
+    low = min(stats.beta.ppf(0.025 / 6, rate * pairs, pairs - rate * pairs + 1) for rate in rates)
+    high = max(stats.beta.isf(0.025 / 6, rate * pairs + 1, pairs - rate * pairs) for rate in rates)
+    half = next(claim for claim in claims if "around 50" in claim.text)
+    assert half.evidence.endswith(f"limits from {100 * low:.2f} to {100 * high:.2f} %")
+    assert "points, limits to " in alike(made(0.1, 0.13), "text", ["h_measure", "auc"], 0.05).evidence
+
+
+def test_coarse_samples_leave_open_all_but_what_one_error_refutes(found, claims):
+    coarse = synthetic_claims(*found, coarse=True)
+    assert [claim.text for claim in coarse] == [claim.text for claim in claims]
+    assert [claim.holds for claim in coarse] == [False] + [None] * 14

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fairtrial.data import load
-from fairtrial.reproduce.tutorial.domains import domains
+from fairtrial.reproduce.tutorial.domains import _caption, domains
 from fairtrial.reproduce.tutorial.studies import TEN, declared
 from fairtrial.study import Study
 
@@ -43,8 +43,16 @@ def test_wekas_own_defaults_would_not(found):
 def test_tests_on_both_tables(found):
     tested = found.table("ten_domains_tests")
     assert len(tested) == 1 + 6
-    assert len(found.figures) == 1
-    assert {claim.text: claim.holds for claim in found.claims}["The column AdaBoost of the ten domains"] is True
+    assert list(found.figures) == ["Four learners on 2 of the ten domains"]
+    assert found.tables[0].title == "Four learners on 2 of the ten domains: accuracy"
+    assert {claim.text: claim.holds for claim in found.claims}[
+        "The column AdaBoost of the ten domains, to the second decimal"
+    ] is True
+
+
+@pytest.mark.parametrize(("sets", "words"), [(10, "on the ten domains"), (9, "on 9 of the ten domains")])
+def test_captions_count(sets, words):
+    assert _caption(sets) == f"Four learners {words}"
 
 
 def test_intervals_are_nadeau_and_bengios(ten_folds, found):

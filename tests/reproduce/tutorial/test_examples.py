@@ -3,7 +3,15 @@ import math
 import pytest
 
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Table
-from fairtrial.reproduce.tutorial.examples import Result, example, frame_of, joined, printed_claim
+from fairtrial.reproduce.tutorial.examples import Result, example, frame_of, joined, judged_with, printed_claim
+
+
+@pytest.mark.parametrize(("number", "left"), [(19, [None, None, None]), (20, [True, False, None])])
+def test_few_runs_judge_nothing(number, left):
+    claims = [Claim("x", holds, "seen") for holds in (True, False, None)]
+    found = judged_with(claims, number, 20, "samples")
+    assert [claim.holds for claim in found] == left
+    assert found[0].evidence == ("seen; 19 samples are too few to judge by (20 are asked for)" if number < 20 else "seen")
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,19 @@ def test_page(tmp_path):
     assert len(found.claims) == 9
 
 
-def test_smoke_decides_nothing(tmp_path):
-    assert all(
-        claim.holds is None for claim in known_error(Request("smoke", tmp_path)).claims if "difference" in claim.evidence
-    )
+def test_smoke_decides_nothing(tmp_path, monkeypatch):
+    """Not even a bias that three samples show to be there."""
+    monkeypatch.setattr(module, "_estimates", lambda *_: dict.fromkeys(module.SCHEMES, 0.9))
+    claims = known_error(Request("smoke", tmp_path)).claims
+    assert {claim.holds for claim in claims} == {None}
+    assert all(claim.evidence.endswith("3 samples are too few to judge by (20 are asked for)") for claim in claims)
+
+
+def test_evidence_says_which_less_which():
+    evidence = _smaller("x", table(), "a", "b", _spread).evidence
+    value = float(table()["b"].std() - table()["a"].std())
+    assert f"; b less a {value:+.4f} (" in evidence
+    assert "difference" not in evidence
 
 
 def test_each_problem_has_samples_of_its_own(monkeypatch):

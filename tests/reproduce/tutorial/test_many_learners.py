@@ -30,5 +30,5 @@ def test_nemenyi_takes_mean_ranks(found):
 def test_claims_and_figure(found):
     verdicts = {claim.text: claim.holds for claim in found.claims}
     assert verdicts["Friedman's statistic by hand is 15.05"] is False
-    assert verdicts["A and B, B and C differ, A and C do not"] is True
+    assert verdicts["A and B, B and C differ, A and C do not (at 0.05)"] is True
     assert all(chart.to_dict()["layer"] for chart in found.figures.values())

@@ -44,7 +44,7 @@ def test_claims_are_shown_by_their_own_numbers(found):
     both = "accuracy, left (%): 60 (printed 60); accuracy, right (%): 60 (printed 60)"
     assert told["Both classifiers of the accuracy example obtain 60 %"] == both
     assert told["Kappa of the example is 43.29 %"] == "kappa (%): 43.289 (printed 43.29)"
-    assert told["Accuracy has no problem catching the difference"].startswith("accuracy 60.0 % and 33.3 %")
+    assert told["Accuracy has no problem catching the difference (more than 5 points)"].startswith("accuracy 60.0 % and 33.3 %")
 
 
 def test_only_the_information_score_slips(found):

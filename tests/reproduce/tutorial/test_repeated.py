@@ -48,3 +48,5 @@ def test_page(tmp_path):
     assert len(frame) == 7
     assert ((frame["power, low"] <= frame["power"]) & (frame["power"] <= frame["power, high"])).all()
     assert len(found.claims) == 6
+    assert {claim.holds for claim in found.claims} == {None}
+    assert all("20 simulated data sets are too few" in claim.evidence for claim in found.claims)

@@ -31,7 +31,18 @@ def test_sets_that_are_not_there_are_named(tmp_path, monkeypatch):
         results, missing = run(request)
         assert results is None
         assert list(missing) == list(names)
+        for name, why in missing.items():
+            assert why.startswith(f"{names[name]} is not found")
+            assert "FAIRTRIAL_DATA" in why
+            assert "did you mean" not in why
     assert labour()[0] is None
+
+
+def test_other_reasons_stay_as_they_are(monkeypatch):
+    monkeypatch.setattr(
+        "fairtrial.reproduce.tutorial.studies.found_sets", lambda names: ({}, dict.fromkeys(names, "line 3 is cut"))
+    )
+    assert labour() == (None, {"Labour": "line 3 is cut"})
 
 
 @pytest.mark.parametrize("run", [eight_learners, ten_domains])

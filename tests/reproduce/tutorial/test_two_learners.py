@@ -30,6 +30,20 @@ def test_d_is_the_difference_over_the_pooled_deviation(found):
     assert lines(found, "cohens_d").loc["Cohen's d", "ours"] == pytest.approx((np.mean(C45) - np.mean(NB)) / pooled)
 
 
+def test_d_and_g_share_the_interval_of_what_both_estimate(found):
+    """Its limits are those whose noncentral t puts 2.5 % beyond the t that is seen; d of the true effect is not corrected."""
+    table = lines(found, "cohens_d")
+    gaps = np.subtract(C45, NB)
+    error = gaps.std(ddof=1) / np.sqrt(10)
+    unit = error / np.sqrt((np.var(C45, ddof=1) + np.var(NB, ddof=1)) / 2)
+    low, high = table["ours"].tolist()[2:]
+    assert stats.nct.sf(gaps.mean() / error, 9, low / unit) == pytest.approx(0.025, abs=1e-6)
+    assert stats.nct.cdf(gaps.mean() / error, 9, high / unit) == pytest.approx(0.025, abs=1e-6)
+    assert not any("interval" in note for note in table["note"].tolist()[:2])
+    assert all("the same for d and g" in note for note in table["note"].tolist()[2:])
+    assert "which d and g both estimate" in next(each.note for each in found.tables if each.name == "cohens_d")
+
+
 def test_sign_test(found):
     table = lines(found, "sign_test")
     assert table.loc["AdaBoost against forest: wins of AdaBoost", "ours"] == 1.5  # ERRATA: printed 1

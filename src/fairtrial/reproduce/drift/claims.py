@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.drift.declared import TABLES, TableName
-from fairtrial.reproduce.drift.printed import contradictions, printed, printed_averages
-from fairtrial.reproduce.interval import Interval, all_above, all_hold
+from fairtrial.reproduce.drift.printed import contradictions, filled, printed, printed_averages
+from fairtrial.reproduce.drift.telling import interval_told
+from fairtrial.reproduce.interval import Interval, all_above
 from fairtrial.reproduce.reproduction import Claim
 
 if TYPE_CHECKING:
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
 _PLACES: dict[TableName, str] = {"populations": "Table I", "missing": "Table II", "definitions": "Table III"}
 MARGIN = 0.05
 """By so much averaged pD two learners may differ and still count as suffering alike."""
+_AT_ALL = "(judged as: in both pairs the averaged pD of the simple one is larger at all)"
 _SECOND: dict[TableName, str] = {
-    "populations": "simpler classifiers suffer much more",
-    "missing": "simpler classifiers suffer slightly more",
+    "populations": f"simpler classifiers suffer much more {_AT_ALL}",
+    "missing": f"simpler classifiers suffer slightly more {_AT_ALL}",
     "definitions": (
-        "1R suffers more than the tree, the simple network not more than the complex one "
-        f"(judged as: by less than {MARGIN:g} of averaged pD)"
+        "1R suffers more than the tree, the simple network not more than the complex one (judged as: the averaged pD of 1R is "
+        f"larger at all, that of the simple network by less than {MARGIN:g})"
     ),
 }
 
@@ -34,9 +36,10 @@ def claims(found: Findings) -> tuple[Claim, ...]:
 def drop(found: Findings, table: TableName) -> Claim:
     """The first hypothesis: every learner loses."""
     lost = {name: found.lost(table, name) for name in found.plan.learners}
-    told = "; ".join(f"{name} {each.told('{:.1f}')}" for name, each in lost.items())
+    told = "; ".join(f"{name} {interval_told(each, '{:.1f}')}" for name, each in lost.items())
     return Claim(
-        f"{_PLACES[table]} (a): a drop in performance is observed by all classifiers",
+        f"{_PLACES[table]} (a): a drop in performance is observed by all classifiers "
+        "(judged as: the error of each rises at all, on average over the changes)",
         all_above(lost.values()),
         f"points of error lost on average over the changes: {told}",
     )
@@ -45,13 +48,13 @@ def drop(found: Findings, table: TableName) -> Claim:
 def simpler(found: Findings, table: TableName) -> Claim:
     """The second hypothesis: the simpler of two loses more."""
     more = {pair: found.more(table, pair) for pair in found.plan.pairs}
-    verdicts = [each.above for each in more.values()]
+    parts = list(more.values())
     if table == "definitions":
-        verdicts[1] = not_more(more[found.plan.pairs[1]])
-    told = "; ".join(f"{simple} minus {other} {each.told('{:.2f}')}" for (simple, other), each in more.items())
-    points = "; ".join(found.more_points(table, pair).told("{:.1f}") for pair in more)
+        parts[1] = short_of(parts[1])
+    told = "; ".join(f"{simple} minus {other} {interval_told(each)}" for (simple, other), each in more.items())
+    points = "; ".join(interval_told(found.more_points(table, pair), "{:.1f}") for pair in more)
     return Claim(
-        f"{_PLACES[table]} (b): {_SECOND[table]}", all_hold(verdicts), f"averaged pD: {told}; in points of error: {points}"
+        f"{_PLACES[table]} (b): {_SECOND[table]}", all_above(parts), f"averaged pD: {told}; in points of error: {points}"
     )
 
 
@@ -75,7 +78,11 @@ def averages_follow() -> Claim:
         f"{_PLACES[row['table']]}, {row['learner']}: printed {row['value']:.2f}, mean of the lines {row['from_lines']:.2f}"
         for row in off.to_dict("records")
     )
-    return Claim("The printed averages are the means of the printed lines", off.empty, told or f"all {len(own)} follow")
+    return Claim(
+        "The printed averages are the means of the printed lines",
+        off.empty,
+        f"{told or f'all {len(own)} follow'}; a pD that cannot be read is taken from its printed errors: {'; '.join(filled())}",
+    )
 
 
 def lines_follow() -> Claim:
@@ -89,14 +96,13 @@ def lines_follow() -> Claim:
     )
 
 
-def not_more(more: Interval, margin: float = MARGIN) -> bool | None:
-    """Whether a difference is below the margin: only where its whole interval is; a lack of evidence leaves it open.
+def short_of(more: Interval, margin: float = MARGIN) -> Interval:
+    """How far a difference stays below the margin: above 0 where it is shown to be smaller.
 
-    >>> not_more(Interval(0.0, -0.01, 0.01)), not_more(Interval(0.0, -0.2, 0.2)), not_more(Interval(0.2, 0.1, 0.3))
-    (True, None, False)
+    >>> short_of(Interval(0.0, -0.25, 0.5), 0.25)
+    Interval(value=0.25, low=-0.25, high=0.5, freedom=inf)
     """
-    beyond = more.less(margin).above
-    return None if beyond is None else not beyond
+    return (-more).less(-margin)
 
 
 def told_apart(pair: tuple[str, str], more: Interval) -> str:

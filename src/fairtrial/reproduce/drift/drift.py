@@ -11,6 +11,7 @@ from fairtrial.reproduce.drift.findings import Findings
 from fairtrial.reproduce.drift.printed import printed
 from fairtrial.reproduce.drift.running import run_parts
 from fairtrial.reproduce.drift.tabulated import NAMES, compared, tables
+from fairtrial.reproduce.drift.telling import number_told
 from fairtrial.reproduce.reproduction import Reproduction, Request
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def run(request: Request) -> Reproduction:
     """Train the four learners in the environments of the three tables and judge both hypotheses."""
     plan = plan_of(request.scale)
-    found = Findings(plan, run_parts(plan, request.seed, request.jobs, request.out / "parts"))
+    found = Findings(plan, run_parts(plan, request.seed, request.jobs, request.out / "parts", request.progress))
     return Reproduction(
         words=(_DOMAIN, _settings(found), *_agreement(found), _hypotheses(found)),
         tables=tables(found),
@@ -64,10 +65,12 @@ def _agrees(frame: pd.DataFrame) -> str:
         own = frame[(frame["what"] == what) & frame["difference"].notna()]
         inside = int(((own["low"] <= 0) & (own["high"] >= 0)).sum())
         order = own["ours"].corr(own["published"], method="spearman")
+        off = number_told(own["difference"].mean(), f"{{:+.{digits}f}}")
+        size = number_told(own["difference"].abs().mean(), f"{{:.{digits}f}}")
         told.append(
-            f"{'Error' if digits == 1 else 'pD'}: ours lies {own['difference'].mean():+.{digits}f} from the printed one on "
-            f"average (absolute {own['difference'].abs().mean():.{digits}f}), {inside} of {len(own)} printed values are within "
-            f"our 95 % interval, and the rank correlation over learners and changes is {order:.2f}."
+            f"{'Error' if digits == 1 else 'pD'}: ours lies {off} from the printed one on average (absolute {size}), {inside} "
+            f"of {len(own)} printed values are within our 95 % interval, and the rank correlation over learners and changes is "
+            f"{number_told(order)}."
         )
     return " ".join(told)
 
@@ -80,9 +83,9 @@ def _elderly(found: Findings) -> str:
     return (
         f" Printed losses are small without the elderly ({alone.min():.2f} to {alone.max():.2f}) and large without old adults "
         f"and elderly ({both.min():.2f} to {both.max():.2f}), as if in the tutorial's domain the old stood in for the elderly. "
-        f"Ours without the elderly: {', '.join(f'{name} {value:.2f}' for name, value in ours.items())}. Two reasons are "
-        "likely, but only inferred from how the domain and the learners are made, not tested: here the risk rises late among "
-        "the old, and a learner that knows groups by name alone cannot go on from one to the next."
+        f"Ours without the elderly: {', '.join(f'{name} {number_told(value)}' for name, value in ours.items())}. Two reasons "
+        "are likely, but only inferred from how the domain and the learners are made, not tested: here the risk rises late "
+        "among the old, and a learner that knows groups by name alone cannot go on from one to the next."
     )
 
 

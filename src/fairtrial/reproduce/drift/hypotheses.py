@@ -15,6 +15,9 @@ from fairtrial.reproduce.interval import Interval, mean_interval
 if TYPE_CHECKING:
     import pandas as pd
 
+FEWEST = 3
+"""Replicates that an interval takes: two that happen to be alike would seem to be certain."""
+
 
 @dataclass(frozen=True, eq=False)
 class Losses:
@@ -62,18 +65,20 @@ class Losses:
 def jackknifed(statistic: Callable[[IntArray], float], n: int) -> Interval:
     """A statistic of n replicates with its interval: Student's for the mean of the jackknife's pseudo-values (Tukey 1958).
 
+    With fewer than FEWEST replicates its ends are not known.
+
     >>> values = np.array([1.0, 2.0, 4.0])  # of a mean it is the usual interval
     >>> jackknifed(lambda rows: float(values[rows].mean()), 3).told("{:.2f}")
     '2.33 (-1.46 to 6.13)'
     """
     everyone = np.arange(n)
     value = statistic(everyone)
-    if n < 2:
+    if n < FEWEST:
         return Interval(value, np.nan, np.nan)
     without = np.array([statistic(np.delete(everyone, each)) for each in everyone])
     spread = mean_interval(n * value - (n - 1) * without)
     half = (spread.high - spread.low) / 2
-    return Interval(value, value - half, value + half)
+    return Interval(value, value - half, value + half, spread.freedom)
 
 
 def loss_of(losses: Losses) -> Interval:
@@ -101,7 +106,11 @@ def more_points_lost(simple: Losses, complicated: Losses) -> Interval:
 
 def better_by(simple: Losses, complicated: Losses) -> list[Interval]:
     """For each change, the error of the simple learner minus that of the complex one, in points."""
-    return [mean_interval(each) for each in (100 * (simple.error - complicated.error)).T]
+    return [_mean_over(each) for each in (100 * (simple.error - complicated.error)).T]
+
+
+def _mean_over(replicates: FloatArray) -> Interval:
+    return jackknifed(lambda rows: float(replicates[rows].mean()), len(replicates))
 
 
 def _mean(values: FloatArray) -> float:

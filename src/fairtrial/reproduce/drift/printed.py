@@ -41,6 +41,8 @@ def printed() -> pd.DataFrame:
 def printed_averages() -> pd.DataFrame:
     """The averaged pD as printed and as it follows from the lines, for each table and learner.
 
+    A pD that cannot be read is taken from the printed errors of its line: with it the average of 1R in Table III is as printed.
+
     >>> printed_averages().query("table == 'missing'")["from_lines"].round(3).tolist()
     [0.145, 0.088, 0.148, 0.097]
     """
@@ -48,6 +50,21 @@ def printed_averages() -> pd.DataFrame:
     lines["pd"] = lines["pd"].fillna(recomputed(lines))
     means = lines.groupby(["table", "learner"])["pd"].mean().rename("from_lines").reset_index()
     return published("drift_flu_averages").merge(means, on=["table", "learner"], how="left")
+
+
+def filled(table: str | None = None) -> list[str]:
+    """Lines of a table, or of all, whose pD cannot be read, with the one that follows from their printed errors.
+
+    >>> filled("definitions")
+    ['1R from FC to MC (1.00)']
+    """
+    lines = printed()
+    holes = lines[lines["pd"].isna()].assign(right=recomputed(lines))
+    return [
+        f"{row['learner']} from {row['trained_on']} to {row['tested_on']} ({row['right']:.2f})"
+        for row in holes.to_dict("records")
+        if table in (None, row["table"])
+    ]
 
 
 def recomputed(lines: pd.DataFrame) -> pd.Series[float]:

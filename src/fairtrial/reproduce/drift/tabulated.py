@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.beside import beside
 from fairtrial.reproduce.drift.declared import TABLES, TableName
-from fairtrial.reproduce.drift.printed import printed, printed_averages
+from fairtrial.reproduce.drift.printed import contradictions, filled, printed, printed_averages
+from fairtrial.reproduce.drift.telling import interval_told
 from fairtrial.reproduce.reproduction import Table
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def tables(found: Findings) -> tuple[Table, ...]:
         for table in TABLES
     ]
     return (
-        Table("averages", "The averaged pD, ours beside the tutorial's", averages(found), _AVERAGES, digits=2),
+        Table("averages", "The averaged pD, ours beside the tutorial's", averages(found), _averages_note(), digits=2),
         Table("hypotheses", "Both hypotheses, under every variant", hypotheses(found), _HYPOTHESES, digits=2),
         *own,
         Table("trivial", "The trivial error of each environment, ours beside the tutorial's", trivial(found), digits=1),
@@ -84,10 +85,10 @@ def hypotheses(found: Findings) -> pd.DataFrame:
                 lines.append(
                     {"variant": variant or "main", "table": table, "simple": pair[0], "complex": pair[1]}
                     | {
-                        f"{which} loses": found.lost(table, name, variant).told("{:.2f}")
+                        f"{which} loses": interval_told(found.lost(table, name, variant))
                         for which, name in zip(("simple", "complex"), pair, strict=True)
                     }
-                    | {"pD, simple minus complex": more.told("{:.2f}"), "points, simple minus complex": points.told("{:.2f}")}
+                    | {"pD, simple minus complex": interval_told(more), "points, simple minus complex": interval_told(points)}
                     | {"the simple one loses": {1: "more", 0: "not told apart", -1: "less"}[more.sign]}
                 )
     return pd.DataFrame(lines)
@@ -113,16 +114,30 @@ def _note(table: TableName) -> str:
         "missing": " In the text at hand the names of the lines stand one line below their numbers: numbers are read in order.",
         "definitions": (
             " MC is not comparable: the printed trivial error, 28.4 %, cannot belong to the same patients with more "
-            "complications, and ours is larger. Two printed values are missing or contradict their line: see the text."
+            "complications, and ours is larger."
         ),
     }
-    return told + extra[table]
+    return told + extra[table] + _holes(table)
 
 
-_AVERAGES = (
-    "`ours` is averaged over all changes of the table where pD is defined, `low` to `high` is the 95 % interval of the "
-    "difference; `mean_of_printed_lines` is the mean of the tutorial's own lines, which its printed average should be."
-)
+def _holes(table: TableName) -> str:
+    """The printed pD that are shown as a dash, and those that are not what their errors give."""
+    lines = printed()
+    off = contradictions(lines[lines["table"] == table])
+    told = f" The printed pD cannot be read, and is a dash, for {'; '.join(filled(table))}: in brackets what its printed "
+    told = f"{told}errors give." if filled(table) else ""
+    return told + (f" A printed pD contradicts the printed errors of its line: {'; '.join(off)}." if off else "")
+
+
+def _averages_note() -> str:
+    return (
+        "`ours` is averaged over all changes of the table where pD is defined, `low` to `high` is the 95 % interval of the "
+        "difference; `mean_of_printed_lines` is the mean of the tutorial's own pD in the tables below, which its printed "
+        "average should be. A pD that cannot be read, a dash there, is not left out of that mean but follows from the printed "
+        f"errors of its line: {'; '.join(filled())}. A pD that contradicts its errors counts as printed."
+    )
+
+
 _HYPOTHESES = (
     "Losses are the error minus that of the same learner trained there, in points, averaged over the changes of the table, "
     "with 95 % intervals over replicates (jackknife). The last column judges the second hypothesis by pD."

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.reproduce.estimates.problems import Plan, population
+from fairtrial.reproduce.estimates.progress import counted
 from fairtrial.reproduce.interval import mean_interval
 
 if TYPE_CHECKING:
@@ -72,14 +73,15 @@ def decomposed(probabilities: FloatArray, said: IntArray) -> Decomposed:
     return Decomposed(float(1 - (probabilities * votes).sum(axis=1).mean()), noise, bias, variance)
 
 
-def run_ensembles(plan: Plan, seed: int, jobs: int) -> pd.DataFrame:
+def run_ensembles(plan: Plan, seed: int, jobs: int, *, progress: bool | None = False) -> pd.DataFrame:
     """A line for each problem and learner: error, bias, variance, and what the ensemble gains on the single learner."""
     import pandas as pd
     from sklearn.utils.parallel import Parallel, delayed
 
     settings = plan.ensembles
     tasks = [(problem, replicate) for problem in settings["problems"] for replicate in range(settings["replicates"])]
-    found = Parallel(n_jobs=jobs)(delayed(_said)(*task, settings, seed) for task in tasks)
+    coming = Parallel(n_jobs=jobs, return_as="generator")(delayed(_said)(*task, settings, seed) for task in tasks)
+    found = list(counted(coming, "sample of the ensembles", len(tasks), progress))
     lines = []
     for problem in settings["problems"]:
         X, _ = _new(problem, settings, seed)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SHOWN = ("hold-out 2/3", "subsampling", "5-fold", "10-fold", "leave-one-out", "bootstrap E0", ".632", ".632+")
+_MORE = "#7F6000"  # the house has seven colours that show on white; this is for an eighth line
 
 
 def figures(summed: pd.DataFrame, ensembles: pd.DataFrame) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def draw_by_rows(summed: pd.DataFrame, value: str, title: str, words: str) -> An
     learners = list(dict.fromkeys(row["learner"] for row in rows))
     methods = [each for each in _SHOWN if any(row["method"] == each for row in rows)]
     legend = alt.Legend(orient="bottom", columns=4, symbolType="stroke", symbolStrokeWidth=3, labelLimit=300, title=None)
-    colours = alt.Scale(domain=methods, range=[PALETTE[i % 7] for i in range(len(methods))])
+    colours = alt.Scale(domain=methods, range=[*PALETTE[:7], _MORE][: len(methods)])
     dashes = alt.Scale(domain=methods, range=[list(DASHES[i // 7]) for i in range(len(methods))])
     sizes = sorted({int(row["n"]) for row in rows})
     x = alt.X("n:Q", title="Rows", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=sizes, format="d"))

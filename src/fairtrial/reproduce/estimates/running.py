@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fairtrial.reproduce.estimates.batched import SHRINKAGE
 from fairtrial.reproduce.estimates.estimating import LEVEL, METHODS
 from fairtrial.reproduce.estimates.problems import LEARNERS, Plan, drawn
+from fairtrial.reproduce.estimates.progress import counted
 from fairtrial.reproduce.writing import file_name
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Cell(NamedTuple):
     learner: str
 
 
-def run_cells(plan: Plan, seed: int, jobs: int, folder: Path) -> pd.DataFrame:
+def run_cells(plan: Plan, seed: int, jobs: int, folder: Path, *, progress: bool | None = False) -> pd.DataFrame:
     """A line for each cell, replicate and method: estimate, interval, and the true error of what the sample taught."""
     import pandas as pd
     from sklearn.utils.parallel import Parallel, delayed
@@ -35,8 +36,8 @@ def run_cells(plan: Plan, seed: int, jobs: int, folder: Path) -> pd.DataFrame:
     longest_first = sorted(cells, key=lambda cell: -cell.n * _WORK[cell.learner])
     kept = folder / "draws"
     kept.mkdir(exist_ok=True)
-    found = Parallel(n_jobs=jobs)(delayed(_kept)(cell, plan, seed, kept) for cell in longest_first)
-    by_cell = dict(zip(longest_first, found, strict=True))
+    found = Parallel(n_jobs=jobs, return_as="generator")(delayed(_kept)(cell, plan, seed, kept) for cell in longest_first)
+    by_cell = dict(zip(longest_first, counted(found, "cell", len(cells), progress), strict=True))
     frames: list[pd.DataFrame] = [by_cell[cell] for cell in cells]
     return pd.concat(frames, ignore_index=True)
 

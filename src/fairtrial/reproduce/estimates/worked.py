@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
 # Numbers that the chapter has wrong, by counting: of 90 patients and of 10 controls, how many are called right.
 _SLIPS = {"accuracy averaged over both classes, %": (100 * 90 / 90 + 100 * 0 / 10) / 2}
+_MISSED, _DISTINCT = "chance to miss a bootstrap sample of 100 rows", "share of distinct rows in 2000 such samples"
+# Numbers that the chapter prints for many rows: what they tend to, and what 100 rows have.
+_LIMITS = {_MISSED: (exp(-1), 0.99**100), _DISTINCT: (1 - exp(-1), 1 - 0.99**100)}
+_NEAR = 0.003  # four standard errors of the share over 2000 samples
 
 
 def worked() -> pd.DataFrame:
@@ -28,24 +33,34 @@ def worked() -> pd.DataFrame:
         ("accuracy, %", 100 * float(accuracy(truth, said)), 90.0, 0),
         ("F-measure", float(f_score(truth, said, positive=1)), 0.95, 2),
         ("accuracy averaged over both classes, %", 100 * float(balanced_accuracy(truth, said)), 45.0, 0),
-        ("chance to miss a bootstrap sample of 100 rows", 0.99**100, 0.368, 2),
-        ("share of distinct rows in 2000 such samples", _distinct(), 0.632, 2),
+        (_MISSED, 0.99**100, 0.368, 3),
+        (_DISTINCT, _distinct(), 0.632, 3),
     ]
     found = pd.DataFrame(lines, columns=["what", "ours", "printed", "digits"])
     verdicts = [verdict(row["what"], row["ours"], row["printed"], row["digits"]) for row in found.to_dict("records")]
-    return found.assign(verdict=verdicts).drop(columns="digits")
+    limits = [_LIMITS[what][0] if what in _LIMITS else float("nan") for what in found["what"]]
+    return found.assign(limit=limits, verdict=verdicts)[["what", "ours", "printed", "limit", "verdict"]]
 
 
 def verdict(what: str, ours: float, printed: float, digits: int) -> str:
-    """What a printed number is beside ours: a slip only if it is a known one and ours is what counting gives, too.
+    """What a printed number is beside ours: a slip or a limit only if it is a known one and ours is what counting gives, too.
 
     >>> verdict("F-measure", 0.947, 0.95, 2), verdict("F-measure", 0.5, 0.95, 2)
     ('agrees, rounded', 'differs')
     """
+    if what in _LIMITS:
+        return _verdict_on_limit(*_LIMITS[what], ours, printed, digits)
     if round(ours, digits) == round(printed, digits):
         return "agrees, rounded"
     known = what in _SLIPS and abs(ours - _SLIPS[what]) < 1e-9
     return "a slip of the chapter" if known else "differs"
+
+
+def _verdict_on_limit(limit: float, counted: float, ours: float, printed: float, digits: int) -> str:
+    """Whether the printed number is the limit, where ours is that of 100 rows."""
+    if abs(ours - counted) > _NEAR or round(limit, digits) != printed:
+        return "differs"
+    return "the limit for many rows, rounded; not that of 100 rows"
 
 
 def _distinct() -> float:

@@ -27,6 +27,7 @@ _PROTOCOL = 1
 _CHUNK = 50
 # Means over folds are sums of ten quotients: what is equal may differ in the last digits.
 _SAME = 1e-12
+_UNDEFINED = 255  # in files, where errors are kept doubled
 Means = FloatArray
 """Repeats x (naive Bayes, with scores replaced) x measures."""
 
@@ -73,7 +74,8 @@ OTHERS = (
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Of a cell: each repeat's errors (repeats x measures: 0, 0.5 or 1), and the mean value of each measure for naive Bayes.
+    """Of a cell: each repeat's errors (repeats x measures: 0, 0.5 or 1, NaN where a measure is undefined), and the mean value
+    of each measure for naive Bayes.
 
     `deviations` are the standard deviations of these values over repeats; NaN where they were not kept.
     """
@@ -86,8 +88,13 @@ class Outcome:
 
     @property
     def rates(self) -> FloatArray:
-        """The error rate of each measure."""
-        return np.asarray(self.errors.mean(axis=0))
+        """The error rate of each measure, over the repeats in which it is defined; NaN where there is none."""
+        return _mean_values(self.errors)
+
+    @property
+    def defined(self) -> tuple[int, ...]:
+        """In how many repeats each measure is defined."""
+        return tuple(int(count) for count in (~np.isnan(self.errors)).sum(axis=0))
 
 
 def outcome(
@@ -108,13 +115,16 @@ def outcome(
 
 
 def errors_of(means: Means, directions: Sequence[int] | None = None) -> FloatArray:
-    """1 where the replaced scores come out better, 0.5 where both are alike or undefined; directions are 1, or -1 for losses.
+    """1 where the replaced scores come out better, 0.5 where both are alike, NaN where one of them is undefined.
+
+    Directions are 1, or -1 for losses.
 
     >>> errors_of(np.array([[[0.8], [0.9]], [[0.8], [0.8]], [[0.8], [0.7]]])).tolist()
     [[1.0], [0.5], [0.0]]
     """
-    ahead = (means[:, 1] - means[:, 0]) * (np.ones(means.shape[2]) if directions is None else np.asarray(directions))
-    return np.where(ahead > _SAME, 1.0, np.where(ahead < -_SAME, 0.0, 0.5))
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        ahead = (means[:, 1] - means[:, 0]) * (np.ones(means.shape[2]) if directions is None else np.asarray(directions))
+    return np.where(np.isnan(ahead), np.nan, np.where(ahead > _SAME, 1.0, np.where(ahead < -_SAME, 0.0, 0.5)))
 
 
 def _means(data: Coded, experiment: int, reading: Reading, repeats: int, seed: int, joined: Sequence[Joined]) -> Means:
@@ -132,15 +142,17 @@ def _means(data: Coded, experiment: int, reading: Reading, repeats: int, seed: i
 
 
 def _mean_values(values: FloatArray) -> FloatArray:
-    """Means over the repeats in which a measure is defined."""
+    """Means over the repeats in which a measure is defined; NaN with none of them."""
     defined = ~np.isnan(values)
-    return np.asarray(np.where(defined, values, 0.0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1))
+    count = defined.sum(axis=0)
+    return np.asarray(np.where(count > 0, np.where(defined, values, 0.0).sum(axis=0) / np.maximum(count, 1), np.nan))
 
 
 def _deviations(values: FloatArray) -> FloatArray:
     """Standard deviations over the repeats in which a measure is defined; NaN with fewer than two of them."""
     defined = ~np.isnan(values)
-    apart = np.where(defined, values - _mean_values(values), 0.0)
+    with np.errstate(invalid="ignore"):
+        apart = np.where(defined, values - _mean_values(values), 0.0)
     count = defined.sum(axis=0)
     return np.asarray(np.where(count > 1, np.sqrt((apart**2).sum(axis=0) / np.maximum(count - 1, 1)), np.nan))
 
@@ -151,7 +163,9 @@ def _read(path: Path, *, whole: bool) -> tuple[FloatArray, FloatArray, FloatArra
         with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
             values = kept["values"]
             known = whole or "deviations" in kept
-            return kept["doubled"] / 2.0, values, kept["deviations"] if known else np.full(len(values), np.nan)
+            doubled = kept["doubled"]
+            errors = np.where(doubled == _UNDEFINED, np.nan, doubled / 2.0)
+            return errors, values, kept["deviations"] if known else np.full(len(values), np.nan)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
         return None
 
@@ -160,5 +174,6 @@ def _write(path: Path, errors: FloatArray, values: FloatArray, deviations: Float
     path.parent.mkdir(exist_ok=True)
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:
-        np.savez_compressed(file, doubled=(2 * errors).astype(np.uint8), values=values, deviations=deviations)
+        doubled = np.where(np.isnan(errors), _UNDEFINED, 2 * errors).astype(np.uint8)
+        np.savez_compressed(file, doubled=doubled, values=values, deviations=deviations)
     unfinished.replace(path)

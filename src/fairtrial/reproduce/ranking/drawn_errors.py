@@ -58,8 +58,8 @@ def draw_means(means: pd.DataFrame) -> Any:
     """Mean error of each measure in each experiment, with intervals; open circles are the published means."""
     import altair as alt
 
-    names = [WORDS[each] for each in MEASURES]
-    rows = written(means.assign(learner=means["measure"].map(WORDS)), [*means.columns, "learner"])
+    named = means.assign(learner=[WORDS.get(each, each) for each in means["measure"]])
+    names, rows = list(dict.fromkeys(named["learner"])), written(named, named.columns)
     high = _ceiling(float(means[["high", "published"]].max().max()))
     x = alt.X("learner:N", title=None, sort=names, axis=alt.Axis(labelAngle=-40))
     y = axis("y", "value", "Mean error in %", high=high)
@@ -71,7 +71,7 @@ def draw_means(means: pd.DataFrame) -> Any:
     rings = base.mark_point(size=70, opacity=0.9).encode(
         x, axis("y", "published", "Mean error in %", high=high), _plain(names), tooltip=tooltips({"published": "published"})
     )
-    panels = alt.layer(bars, points, rings).properties(width=175, height=230)
+    panels = alt.layer(bars, points, rings).properties(width=max(175, 29 * len(names)), height=230)
     subtitle = "Filled: here, with 95 % intervals over repeats. Open: the paper, over the same data sets."
     shown = panels.facet(column=alt.Column("experiment:N", title=None)).properties(title=titled("Mean errors", subtitle))
     return finished(shown)

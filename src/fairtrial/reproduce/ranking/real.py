@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.reproduce.ranking.cells import CHOSEN, OTHERS, WITHOUT_NOISE, Outcome, Reading, outcome
+from fairtrial.reproduce.ranking.coarse import undecided
 from fairtrial.reproduce.ranking.coded import Coded
 from fairtrial.reproduce.ranking.cylinder import CYLINDER, cylinder_readings, cylinder_table, cylinder_words
 from fairtrial.reproduce.ranking.drawn_errors import draw_agreement, draw_means
-from fairtrial.reproduce.ranking.joining import JoinedMeasure, joined_measure
+from fairtrial.reproduce.ranking.joined_words import joined_words, standings, warn_of
+from fairtrial.reproduce.ranking.joining import JoinedMeasure, joined_measures
 from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS
 from fairtrial.reproduce.ranking.real_claims import real_claims
 from fairtrial.reproduce.ranking.real_sets import NAMES, cylinder, real_sets
@@ -30,7 +32,8 @@ _Task = tuple[Coded, int, Reading]
 
 def run(request: Request) -> Reproduction:
     """Fill the cells, lay them beside the paper's, judge its statements."""
-    joined = [joined_measure(path) for path in request.measures]
+    joined = joined_measures(request.measures)
+    names = [*MEASURES, *(each.name for each in joined)]
     sets, missing = real_sets(stand_in=request.scale == "smoke")
     repeats = request.pick(smoke=4, quick=250, full=1000)
     readings = request.pick(smoke=(CHOSEN, *OTHERS[:1]), quick=(CHOSEN,), full=(CHOSEN, *OTHERS))
@@ -38,15 +41,17 @@ def run(request: Request) -> Reproduction:
     clean = [each for each in found[CHOSEN] if each.experiment == WITHOUT_NOISE]
     noisy = [each for each in found[CHOSEN] if each.experiment != WITHOUT_NOISE]
     own = [_without_joined(each) for each in noisy]
-    cells = cells_beside(noisy, measures=[*MEASURES, *(each.name for each in joined)])
+    cells, means = cells_beside(noisy, measures=names), mean_errors(noisy, measures=names)
     by_reading = {reading: own if reading is CHOSEN else found[reading] for reading in readings}
     others = readings_table(by_reading)
     ways, table = _cylinder(request, repeats, sets, own)
+    claims, standing = real_claims(own, [_without_joined(each) for each in clean]), standings(joined, noisy, clean)
+    warn_of(standing)
     return Reproduction(
-        words=real_words(cells, others, repeats, len(sets), ways),
-        tables=(*_tables(cells, clean, own, others, [each.name for each in joined]), *table),
-        claims=real_claims(own, [_without_joined(each) for each in clean]),
-        figures=_figures(cells, own, repeats) if set(sets) & set(NAMES) else {},
+        words=real_words(cells, others, repeats, len(sets), [*ways, *joined_words(standing)]),
+        tables=(*_tables(cells, clean, means, others, names), *table),
+        claims=undecided(claims) if request.scale == "smoke" else claims,
+        figures=_figures(cells, means, repeats) if set(sets) & set(NAMES) else {},
         left_out=missing,
     )
 
@@ -109,17 +114,15 @@ def _without_joined(outcome: Outcome) -> Outcome:
 
 
 def _tables(
-    cells: pd.DataFrame, clean: Sequence[Outcome], own: Sequence[Outcome], others: pd.DataFrame, joined: Sequence[str]
+    cells: pd.DataFrame, clean: Sequence[Outcome], means: pd.DataFrame, others: pd.DataFrame, names: Sequence[str]
 ) -> list[Table]:
-    means, apart = mean_errors(own), differing(cells)
+    apart, measures = differing(cells), [WORDS.get(each, each) for each in means["measure"]]
     listed = [Table("differing", "Cells that differ by more than sampling", apart, _DIFFERING_NOTE, digits=2)]
     return [
-        Table("table1", "Table 1: error rates in %, in brackets the published ones", shown(cells, [*MEASURES, *joined]), _NOTE),
+        Table("table1", "Table 1: error rates in %, in brackets the published ones", shown(cells, names), _NOTE),
         *(listed if len(apart) else []),
-        Table(
-            "means", "Mean error rates over the data sets, in %", means.assign(measure=means["measure"].map(WORDS)), digits=2
-        ),
-        Table("clean", "Without noise", _clean(clean, joined), _CLEAN_NOTE, digits=3),
+        Table("means", "Mean error rates over the data sets, in %", means.assign(measure=measures), digits=2),
+        Table("clean", "Without noise", _clean(clean, names), _CLEAN_NOTE, digits=3),
         Table("readings", "What the paper leaves open, read in other ways", others, _READINGS_NOTE, digits=2),
         Table("cells", "All cells", cells, shown=False),
     ]
@@ -141,18 +144,17 @@ _READINGS_NOTE = (
 )
 
 
-def _clean(clean: Sequence[Outcome], joined: Sequence[str]) -> pd.DataFrame:
+def _clean(clean: Sequence[Outcome], names: Sequence[str]) -> pd.DataFrame:
     import pandas as pd
 
-    names = [*WORDS.values(), *joined]
     lines = [
         {"data set": each.dataset, "mean AUC": each.values[MEASURES.index("auc")]}
-        | {f"error {name}": 100 * rate for name, rate in zip(names, each.rates, strict=True)}
+        | {f"error {WORDS.get(name, name)}": 100 * rate for name, rate in zip(names, each.rates, strict=True)}
         for each in clean
     ]
     return pd.DataFrame(lines)
 
 
-def _figures(cells: pd.DataFrame, own: Sequence[Outcome], repeats: int) -> dict[str, Any]:
+def _figures(cells: pd.DataFrame, means: pd.DataFrame, repeats: int) -> dict[str, Any]:
     both = cells[np.isfinite(cells["published"]) & np.isfinite(cells["ours"])]
-    return {"Errors here and in Table 1": draw_agreement(both, repeats), "Mean errors": draw_means(mean_errors(own))}
+    return {"Errors here and in Table 1": draw_agreement(both, repeats), "Mean errors": draw_means(means)}

@@ -11,7 +11,7 @@ import numpy as np
 from fairtrial.reproduce.beside import beside
 from fairtrial.reproduce.published import published
 from fairtrial.reproduce.ranking.cells import Outcome, Reading
-from fairtrial.reproduce.ranking.error_intervals import difference_limits, over_repeats, wilson_limits
+from fairtrial.reproduce.ranking.error_intervals import as_rate, difference_limits, over_cells, wilson_limits
 from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS
 
 if TYPE_CHECKING:
@@ -37,15 +37,19 @@ def table1() -> pd.DataFrame:
 
 
 def cells_beside(outcomes: Sequence[Outcome], *, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
-    """Ours beside the published, in percent, with the interval of ours and that of the difference, and whether it holds 0."""
+    """Ours beside the published, in percent, with the interval of ours and that of the difference, and whether it holds 0.
+
+    `within` is missing where there is nothing to compare.
+    """
     ours = _long(outcomes, measures)
     theirs = table1()
     theirs = theirs[theirs["dataset"].isin(set(ours["dataset"]))]
     found = beside(ours, theirs, _KEYS, interval=False)
-    found = found[found["ours"].notna()].merge(ours[[*_KEYS, "repeats", "lowest", "highest"]], on=_KEYS, how="left")
+    found = found.merge(ours[[*_KEYS, "repeats", "lowest", "highest"]], on=_KEYS, how="inner")
     limits = [difference_limits(*line) for line in zip(found["ours"], found["published"], found["repeats"], strict=True)]
     found["low"], found["high"] = np.array(limits).reshape(-1, 2).T
-    found["within"] = (found["low"] <= 0) & (found["high"] >= 0)
+    within = (found["low"] <= 0) & (found["high"] >= 0)
+    found["within"] = within.astype("boolean").where(found["low"].notna())
     return found
 
 
@@ -54,9 +58,9 @@ def _long(outcomes: Sequence[Outcome], measures: Sequence[str]) -> pd.DataFrame:
 
     lines = []
     for each in outcomes:
-        for measure, rate in zip(measures, each.rates, strict=True):
-            low, high = wilson_limits(100 * rate, len(each.errors))
-            lines.append((each.experiment, each.dataset, measure, 100 * rate, len(each.errors), low, high))
+        for measure, rate, repeats in zip(measures, each.rates, each.defined, strict=True):
+            low, high = wilson_limits(100 * rate, repeats)
+            lines.append((each.experiment, each.dataset, measure, 100 * rate, repeats, low, high))
     return pd.DataFrame(lines, columns=[*_KEYS, "value", "repeats", "lowest", "highest"])
 
 
@@ -73,6 +77,8 @@ def shown(cells: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
 
 
 def _cell(ours: float, theirs: float, within: bool) -> str:
+    if math.isnan(ours):
+        return "undefined"
     if math.isnan(theirs):
         return f"{ours:.2f}"
     return f"{ours:.2f} ({theirs:.2f}){'' if within else ' *'}"
@@ -80,12 +86,12 @@ def _cell(ours: float, theirs: float, within: bool) -> str:
 
 def differing(cells: pd.DataFrame) -> pd.DataFrame:
     """The cells that differ by more than sampling."""
-    own = cells[cells["published"].notna() & ~cells["within"]]
+    own = cells[~cells["within"].fillna(True)]
     kept = own[[*_KEYS, "ours", "published", "difference", "low", "high"]].reset_index(drop=True)
     return kept.assign(measure=kept["measure"].map(WORDS), experiment="#" + kept["experiment"].astype(str))
 
 
-def mean_errors(outcomes: Sequence[Outcome]) -> pd.DataFrame:
+def mean_errors(outcomes: Sequence[Outcome], *, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
     """Mean error over the data sets of each experiment and measure, in percent, with 95 % limits over repeats."""
     import pandas as pd
 
@@ -94,8 +100,8 @@ def mean_errors(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     for experiment, words in EXPERIMENTS.items():
         own = [each for each in outcomes if each.experiment == experiment]
         same = theirs[(theirs["experiment"] == experiment) & theirs["dataset"].isin([each.dataset for each in own])]
-        for place, measure in enumerate(MEASURES):
-            mean = over_repeats(np.mean([each.errors[:, place] for each in own], axis=0))
+        for place, measure in enumerate(measures):
+            mean = as_rate(over_cells([each.errors[:, place] for each in own]))
             printed = float(same.loc[same["measure"] == measure, "value"].mean())
             lines.append((words, measure, mean.value, mean.low, mean.high, printed))
     return pd.DataFrame(lines, columns=["experiment", "measure", "value", "low", "high", "published"])

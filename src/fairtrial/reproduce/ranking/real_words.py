@@ -16,9 +16,9 @@ _TARGET = 0.75
 
 
 def real_words(
-    cells: pd.DataFrame, readings: pd.DataFrame, repeats: int, sets: int, cylinder: Sequence[str] = ()
+    cells: pd.DataFrame, readings: pd.DataFrame, repeats: int, sets: int, more: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Paragraphs, each computed from the tables."""
+    """Paragraphs, each computed from the tables; `more` are those of others."""
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
     told = [
         f"{sets} data sets, four kinds of noise of 10 %, {repeats:,} repeats of 10-fold cross-validation of naive Bayes: an "
@@ -28,7 +28,7 @@ def real_words(
         *_where(compared),
         *_house(compared, repeats),
         *_cylinder(compared),
-        *cylinder,
+        *more,
         *_other_readings(readings),
         "The paper names neither its kind of naive Bayes, nor how numbers and missing values are treated, nor how 10 % of a "
         "test part is rounded, nor whether folds are stratified. Chosen before any comparison: naive Bayes after WEKA "

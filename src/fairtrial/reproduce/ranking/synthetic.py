@@ -31,7 +31,7 @@ def run(request: Request) -> Reproduction:
             Table("mean-errors", "Mean error rates over all levels, in %", _means(found), note=_MEANS_NOTE, digits=2),
             Table("error-rates", "Error rates at each level, in %", _rates(found), shown=False, digits=2),
         ),
-        claims=synthetic_claims(*own),
+        claims=synthetic_claims(*own, coarse=request.scale == "smoke"),
         figures={
             f"Figure {number}: {curve.noise.title.lower()}": draw_curve(curve, number)
             for number, curve in zip(_FIGURES, own, strict=True)

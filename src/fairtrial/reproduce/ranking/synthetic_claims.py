@@ -7,28 +7,31 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from fairtrial.reproduce.interval import all_above, all_hold
+from fairtrial.reproduce.ranking.coarse import undecided
 from fairtrial.reproduce.ranking.curves import Curve
 from fairtrial.reproduce.ranking.error_intervals import exact, shared_level
 from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS, place
 from fairtrial.reproduce.reproduction import Claim
 
 _AROUND = 2.0  # points
+_FIGURE_4 = "Figure 4, misclassification noise"
+_HIGHER = " (judged as: its mean error is higher at all)"
 _ROBUST_TO_PROPORTION = ("auc", "auch", "h_measure", "ks", "taks")
 
 
-def synthetic_claims(labels: Curve, scores: Curve, proportion: Curve) -> tuple[Claim, ...]:
-    """Each statement with its number."""
-    return (*_labels(labels), *_scores(scores), *_proportion(proportion))
+def synthetic_claims(labels: Curve, scores: Curve, proportion: Curve, *, coarse: bool = False) -> tuple[Claim, ...]:
+    """Each statement with its number; coarse samples leave all open but the first, which a single error refutes."""
+    sampled = (*_labels(labels), *_scores(scores), *_proportion(proportion))
+    return (_zero(labels), *(undecided(sampled) if coarse else sampled))
 
 
 def _labels(curve: Curve) -> list[Claim]:
-    told, most = "Figure 4, misclassification noise", 70
+    told, most = _FIGURE_4, 70
     return [
-        _zero(curve, f"{told}: at 0 % all errors are expected to be 0"),
-        _half(curve, f"{told}: at 100 % all errors are around 50 %"),
+        _half(curve, f"{told}: at 100 % all errors are around 50 % (judged as: within {_AROUND:g} points)"),
         ordered(
             curve,
-            f"{told}: up to about 70 % the errors of H and KS are slightly below those of the others",
+            f"{told}: up to about 70 % the errors of H and KS are slightly below those of the others (judged as: below at all)",
             ["h_measure", "ks"],
             ["auc", "auch", "sauc", "taks"],
             most,
@@ -53,7 +56,7 @@ def _scores(curve: Curve) -> list[Claim]:
         ordered(curve, f"{told}: sAUC performs worst", [each for each in MEASURES if each != "sauc"], ["sauc"]),
         ordered(curve, f"{told}: KS is the next least robust", rest, ["ks"]),
         ordered(curve, f"{told}: H follows", ["auc", "auch", "taks"], ["h_measure"]),
-        ordered(curve, f"{told}: AUCH is slightly less robust than AUC and taKS", ["auc", "taks"], ["auch"]),
+        ordered(curve, f"{told}: AUCH is slightly less robust than AUC and taKS{_HIGHER}", ["auc", "taks"], ["auch"]),
         alike(curve, f"{told}: AUC and taKS are almost identical", ["auc", "taks"], 0.005),
     ]
 
@@ -77,12 +80,17 @@ def ordered(curve: Curve, text: str, lower: Sequence[str], higher: Sequence[str]
 
 
 def alike(curve: Curve, text: str, measures: Sequence[str], limit: float) -> Claim:
-    """Whether measures lie within a limit of each other at all levels: by intervals that hold together with 95 %."""
+    """Whether measures lie within a limit of each other at all levels: by intervals that hold together with 95 %.
+
+    The claim's text ends in the limit.
+    """
     pairs = list(combinations(measures, 2))
     level = shared_level(len(pairs) * len(curve.levels))
-    verdict = all_hold(gap.within(100 * limit) for pair in pairs for gap in curve.gaps(*pair, level))
-    widest = f"the widest distance seen at a level is {100 * curve.spread(measures):.2f} points"
-    return Claim(text, verdict, f"{widest} (judged against {100 * limit:g}, by intervals that hold at all levels)")
+    gaps = [gap for pair in pairs for gap in curve.gaps(*pair, level)]
+    farthest = max(max(abs(gap.low), abs(gap.high)) for gap in gaps)
+    widest = f"the widest distance seen at a level is {100 * curve.spread(measures):.2f} points, limits to {farthest:.2f}"
+    judged = f"{text} (judged as: within {100 * limit:g} points of each other at each level)"
+    return Claim(judged, all_hold(gap.within(100 * limit) for gap in gaps), widest)
 
 
 def _low(curve: Curve, text: str, measures: Sequence[str], most: float, limit: float) -> Claim:
@@ -91,12 +99,12 @@ def _low(curve: Curve, text: str, measures: Sequence[str], most: float, limit: f
     found = [exact(float(rate), curve.pairs, shared_level(len(rates))) for rate in rates]
     verdict = all_hold((-each).less(-limit).above for each in found)
     told = f"the highest up to {most:g} % is {100 * rates.max():.2f} %, limits to {max(each.high for each in found):.2f} %"
-    return Claim(text, verdict, f"{told} (judged against {limit:g} %)")
+    return Claim(f"{text} (judged as: below {limit:g} % at each level)", verdict, told)
 
 
-def _zero(curve: Curve, text: str) -> Claim:
+def _zero(curve: Curve) -> Claim:
     """A single error shows that errors are possible; that none was seen leaves the claim open."""
-    rates = curve.rates[0]
+    text, rates = f"{_FIGURE_4}: at 0 % all errors are expected to be 0", curve.rates[0]
     told = ", ".join(f"{WORDS[each]} {100 * rate:.2f} %" for each, rate in zip(MEASURES, rates, strict=True))
     return Claim(text, False if rates.any() else None, f"{told} of {curve.pairs:,} pairs")
 
@@ -104,5 +112,6 @@ def _zero(curve: Curve, text: str) -> Claim:
 def _half(curve: Curve, text: str) -> Claim:
     rates = curve.rates[-1]
     found = [exact(float(rate), curve.pairs, shared_level(len(rates))) for rate in rates]
-    told = f"{100 * rates.min():.2f} to {100 * rates.max():.2f} % (judged against 50 +- {_AROUND:g})"
+    limits = f"limits from {min(each.low for each in found):.2f} to {max(each.high for each in found):.2f} %"
+    told = f"{100 * rates.min():.2f} to {100 * rates.max():.2f} %, {limits}"
     return Claim(text, all_hold(each.less(50).within(_AROUND) for each in found), told)

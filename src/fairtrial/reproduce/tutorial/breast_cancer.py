@@ -191,12 +191,18 @@ def _winners(table: pd.DataFrame) -> str:
 def _disagreement(ours: pd.DataFrame) -> Claim:
     ranks = _ranked(ours)
     winners = {learner for name in ranks for learner in ranks.index[ranks[name] == 1]}
-    return Claim("Which classifier is better depends on the measure", len(winners) > 1, _winners(ours))
+    return Claim(
+        "Which classifier is better depends on the measure: not all nine have the same winner", len(winners) > 1, _winners(ours)
+    )
 
 
 def _agreement_claims(agreeing: pd.DataFrame) -> list[Claim]:
     return [
-        Claim(f"The row {name} of the measures table", bool(row["agree"] == 9), f"{row['agree']} of 9 figures agree")
+        Claim(
+            f"The row {name} of the measures table, to the printed digits",
+            bool(row["agree"] == 9),
+            f"{row['agree']} of 9 figures agree",
+        )
         for name, row in agreeing.iterrows()
         if name not in NOT_WEKAS
     ]

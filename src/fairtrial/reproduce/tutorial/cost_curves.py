@@ -52,7 +52,7 @@ def _claim(winners: pd.DataFrame, *, judged: bool) -> Claim:
     ranges = [
         f"{row['learner'] or row['who']} from {row['start']:.2f} to {row['end']:.2f}" for row in winners.to_dict("records")
     ]
-    text = "Cost curves tell for what class probabilities one classifier is preferable"
+    text = "Cost curves tell for what class probabilities one classifier is preferable: more than one wins somewhere"
     return Claim(text, len(several) > 1 if judged else None, "; ".join(ranges))
 
 

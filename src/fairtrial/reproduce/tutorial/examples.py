@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.interval import all_hold
@@ -75,6 +75,18 @@ def printed_claim(text: str, results: Iterable[Result], why: str = "") -> Claim:
     judged = [each for each in results if each.agrees is not None]
     numbers = "; ".join(f"{each.what}: {_shown(each)} (printed {each.printed:.10g})" for each in judged)
     return Claim(text, all_hold(each.agrees for each in judged), f"{numbers}; {why}" if why else numbers)
+
+
+def judged_with(claims: Iterable[Claim], number: int, fewest: int, what: str) -> tuple[Claim, ...]:
+    """Claims about what is simulated: with fewer runs than that all stay open, whatever they seem to show.
+
+    >>> [claim.word for claim in judged_with([Claim("x", True, "seen")], 3, 20, "samples")]
+    ['open']
+    """
+    if number >= fewest:
+        return tuple(claims)
+    few = f"{number} {what} are too few to judge by ({fewest} are asked for)"
+    return tuple(replace(claim, holds=None, evidence=f"{claim.evidence}; {few}") for claim in claims)
 
 
 def _shown(result: Result) -> str:

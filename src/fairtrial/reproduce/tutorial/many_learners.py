@@ -54,7 +54,7 @@ def _friedman(table: pd.DataFrame, tied: pd.DataFrame) -> Reproduction:
         printed_claim("Friedman's statistic by hand is 15.05", results[:1], f"with a tie {slipped.statistic:.4g}"),
         printed_claim("R gives 15, p = 0.0005531", results[2:4]),
         printed_claim("The critical value at 0.05 is 7.8", results[4:5], "with 2 degrees of freedom"),
-        Claim("The three classifiers differ", found.p_value < 0.05, f"p = {found.p_value:.4g}"),
+        Claim("The three classifiers differ (p < 0.05)", found.p_value < 0.05, f"p = {found.p_value:.4g}"),
     )
     return joined([part, Reproduction((), (), claims)])
 
@@ -83,7 +83,7 @@ def _nemenyi(table: pd.DataFrame, tied: pd.DataFrame) -> Reproduction:
     claims = (
         printed_claim("q is -32.22, 2.22 and 34.44", results[:3], "a slip: rank sums stand for mean ranks"),
         Claim(
-            "A and B, B and C differ, A and C do not",
+            "A and B, B and C differ, A and C do not (at 0.05)",
             told["fA", "fB"] < 0.05 and told["fB", "fC"] < 0.05 and told["fA", "fC"] > 0.05,
             ", ".join(f"{a}-{b} p = {p:.4f}" for (a, b), p in told.items()),
         ),

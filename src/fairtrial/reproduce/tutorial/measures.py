@@ -70,7 +70,7 @@ def _precision_and_recall() -> Reproduction:
         f"No: neither of the two looks at negatives that are found, {left['specificity']:.0f} % on the left and "
         f"{right['specificity']:.0f} % on the right. Accuracy does: {left['accuracy']:.1f} % and {right['accuracy']:.1f} %."
     )
-    caught = f"accuracy {left['accuracy']:.1f} % and {right['accuracy']:.1f} %; more than 5 points count as a difference"
+    caught = f"accuracy {left['accuracy']:.1f} % and {right['accuracy']:.1f} %"
     found = example(
         "precision_recall_example",
         "What precision and recall hide",
@@ -80,7 +80,11 @@ def _precision_and_recall() -> Reproduction:
     )
     claims = (
         printed_claim("Both classifiers of the second example have precision 66.7 % and recall 40 %", results),
-        Claim("Accuracy has no problem catching the difference", abs(left["accuracy"] - right["accuracy"]) > 5, caught),
+        Claim(
+            "Accuracy has no problem catching the difference (more than 5 points)",
+            abs(left["accuracy"] - right["accuracy"]) > 5,
+            caught,
+        ),
     )
     return joined([found, Reproduction((), (), claims)])
 

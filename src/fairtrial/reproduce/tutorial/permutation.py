@@ -99,12 +99,12 @@ def _claims(frame: Any, times: int) -> tuple[Claim, ...]:
     few = f"; {times} bogus data sets, so that p is {1 / (times + 1):.3f} at least"
     return (
         Claim(
-            "Naive Bayes on Labour is better than on bogus data",
+            f"Naive Bayes on Labour is better than on bogus data (p < {_LEVEL:g})",
             True if _rejects(nb["p, permuted"], times) else None,
             f"p = {nb['p, permuted']:.3f}, labels permuted{few}",
         ),
         Claim(
-            "Switching labels at random makes the right bogus data",
+            f"Switching labels at random makes the right bogus data (nothing learnt does not get p < {_LEVEL:g})",
             False if _rejects(trivial["p, switched"], times) else None,
             f"a classifier that has learnt nothing gets p = {trivial['p, switched']:.3f} (permuted labels: "
             f"{trivial['p, permuted']:.3f}){few}",

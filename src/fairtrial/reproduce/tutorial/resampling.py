@@ -122,7 +122,8 @@ def _stratified_claim(shares: pd.DataFrame, folds: int) -> Claim:
     """Open with few folds, whose shares hardly vary whichever way they are made."""
     spread = shares["most in test"] - shares["least in test"]
     return Claim(
-        "Stratification respects the class distribution in every fold, a pure random process does not",
+        "Stratification respects the class distribution in every fold, a pure random process does not: the share of the rarer "
+        "class varies less over stratified folds",
         bool(spread.iloc[1] < spread.iloc[0]) if spread.iloc[0] > 0 and folds >= 10 else None,
         f"the share of the rarer class varies by {100 * spread.iloc[1]:.0f} points over {folds} stratified folds, by "
         f"{100 * spread.iloc[0]:.0f} over others",

@@ -47,7 +47,7 @@ def ten_domains(request: Request) -> tuple[Results | None, dict[str, str]]:
 def _run(name: str, names: dict[str, str], request: Request) -> tuple[Results | None, dict[str, str]]:
     from fairtrial.study import Study
 
-    sets, missing = found_sets(names)
+    sets, missing = _looked_for(names)
     if not sets:
         return None, missing
     given = declared(name, folds=request.pick(smoke=2, quick=10, full=10)) | {"seed": request.seed}
@@ -70,5 +70,17 @@ def declared(name: str, folds: int) -> dict[str, Any]:
 
 def labour() -> tuple[Dataset | None, dict[str, str]]:
     """The Labour data, which most of the tutorial's examples are about."""
-    sets, missing = found_sets({"Labour": EIGHT["Labour"]})
+    sets, missing = _looked_for({"Labour": EIGHT["Labour"]})
     return sets.get("Labour"), missing
+
+
+def _looked_for(names: dict[str, str]) -> tuple[dict[str, Dataset], dict[str, str]]:
+    """The sets that are there, and why others are not: no set of another name is proposed for one that is not found."""
+    sets, missing = found_sets(names)
+    plain = {
+        name: f"{names[name]} is not found: name the folder that holds it by FAIRTRIAL_DATA"
+        if why.startswith("no data set is called")
+        else why
+        for name, why in missing.items()
+    }
+    return sets, plain

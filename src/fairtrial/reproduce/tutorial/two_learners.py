@@ -37,7 +37,7 @@ def _t() -> Reproduction:
     spread = float(np.std(np.subtract(C45, NB), ddof=1))
     by_hand = 0.1526 / (0.05969 / np.sqrt(10))
     results = [
-        Result("mean difference", found.effect.estimate, 0.1526, 4),
+        Result("mean difference, C4.5 less NB", found.effect.estimate, 0.1526, 4),
         Result("sd of the differences, by hand", spread, 0.05969, 5, "of the ten pairs that the R call shows"),
         Result("t, by hand", found.statistic, 8.0845, 4, f"the printed mean and sd give {by_hand:.4f}"),
         Result("t, by R", found.statistic, 7.8645, 4),
@@ -67,17 +67,24 @@ def _t() -> Reproduction:
     return joined([part, Reproduction((), (), claims)])
 
 
+_BOTH = "95 % interval of the true standardised difference (noncentral t of pairs), the same for d and g"
+
+
 def _d() -> Reproduction:
     from fairtrial.significance import cohens_d, hedges_g
 
     d, g = cohens_d(C45, NB), hedges_g(C45, NB)
     results = [
-        Result("Cohen's d", d.estimate, note=f"95 % interval {d.low:.2f} to {d.high:.2f}; {d.note}"),
-        Result("Hedges' g, freed of bias", g.estimate, note=f"95 % interval {g.low:.2f} to {g.high:.2f}; {g.note}"),
+        Result("Cohen's d", d.estimate, note=d.note),
+        Result("Hedges' g, freed of bias", g.estimate, note=g.note),
+        Result("what both estimate, lower limit", d.low, note=_BOTH),
+        Result("what both estimate, upper limit", d.high, note=_BOTH),
     ]
     answer = (
-        f"The mean error rates lie {d.estimate:.1f} pooled standard deviations of a run apart. The spread is that between runs "
-        "on the same rows, not between samples: with another sample of contracts it would be larger, and d smaller."
+        f"The mean error rates lie {d.estimate:.1f} pooled standard deviations of a run apart. The interval, {d.low:.2f} to "
+        f"{d.high:.2f}, is that of the true difference in true standard deviations (noncentral t), which d and g both "
+        "estimate: freeing the estimate of bias does not move it. The spread is that between runs on the same rows, "
+        "not between samples: with another sample of contracts it would be larger, and d smaller."
     )
     return example(
         "cohens_d",
@@ -127,7 +134,7 @@ def _sign(accuracies: pd.DataFrame) -> Reproduction:
         asked="Does one learner win on more domains than chance allows?",
     )
     claims = (
-        Claim("NB and SVM cannot be told apart by the sign test", one.p_value > 0.05, f"p = {one.p_value:.3f}"),
+        Claim("NB and SVM cannot be told apart by the sign test (p > 0.05)", one.p_value > 0.05, f"p = {one.p_value:.3f}"),
         Claim("Random forest beats AdaBoost by the sign test at 0.05", dropped.p_value < 0.05, f"p = {dropped.p_value:.4f}"),
         printed_claim("AdaBoost wins 1 and the forest 8.5 of ten domains", results[3:5]),
     )
@@ -159,7 +166,9 @@ def _wilcoxon(accuracies: pd.DataFrame) -> Reproduction:
     )
     claims = (
         printed_claim("The rank sums are 17 and 28", results[:2]),
-        Claim("NB and SVM cannot be told apart by Wilcoxon's test", found.p_value > 0.05, f"p = {found.p_value:.3f}"),
+        Claim(
+            "NB and SVM cannot be told apart by Wilcoxon's test (p > 0.05)", found.p_value > 0.05, f"p = {found.p_value:.3f}"
+        ),
         printed_claim("The critical value at 0.005 is 8", results[4:], f"at 0.05 it is {results[3].ours:g}"),
     )
     return joined([part, Reproduction((), (), claims)])
