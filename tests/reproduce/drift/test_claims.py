@@ -10,6 +10,7 @@ from fairtrial.reproduce.drift.claims import (
     claims,
     drop,
     lines_follow,
+    over_variants,
     short_of,
     simpler,
     told_apart,
@@ -56,7 +57,7 @@ class Set(NamedTuple):
     both: tuple[Interval, Interval]
     plan = plan_of("smoke")
 
-    def more(self, table, pair):
+    def more(self, table, pair, variant=""):
         return self.both[self.plan.pairs.index(pair)]
 
     more_points = more
@@ -72,6 +73,19 @@ def test_a_claim_of_two_parts_is_refused_only_by_intervals_that_hold_together(ta
         beyond = Interval(refused, refused - half, refused + half, 4)
         assert simpler(Set((Interval(1, 0.5, 1.5, 4), beyond)), table).holds is verdict
     assert simpler(Set((Interval(1, 0.5, 1.5, 4), holds)), table).holds is True
+
+
+def test_variants_that_say_otherwise_leave_it_open():
+    signs = {"": 1, "same": 1, "other": -1, "unclear": 0}
+
+    def numbers(variant):
+        return [Interval(signs[variant], signs[variant] - 0.5, signs[variant] + 0.5, 9)]
+
+    assert over_variants(["same"], numbers) == (True, "; the same under all variants")
+    assert over_variants([], numbers) == (True, "")
+    verdict, told = over_variants(["same", "other", "unclear"], numbers)
+    assert verdict is None
+    assert told == "; judged by the main run alone it holds, with other it does not hold, with unclear it is open"
 
 
 def test_what_is_undefined_is_called_so():

@@ -36,10 +36,12 @@ def on_the_papers_table():
     return real_claims(noisy, clean({"Liver": 0.64, "Transfusion": 0.71, "Sonar": 0.8}))
 
 
-def test_the_papers_table_bears_out_its_statements_but_one(on_the_papers_table):
-    wrong = [claim for claim in on_the_papers_table if claim.holds is False]
-    assert [claim.text for claim in wrong] == ["The errors on Liver and Transfusion are the highest in all four experiments"]
-    assert wrong[0].evidence.endswith("; in the paper's own table so for sAUC alone")
+def test_the_papers_table_bears_out_its_statements(on_the_papers_table):
+    assert not [claim for claim in on_the_papers_table if claim.holds is False]
+    [hard] = [claim for claim in on_the_papers_table if claim.text.startswith("The errors on Liver and Transfusion")]
+    assert hard.holds is True  # by the mean of the six measures; each by itself does not
+    assert "of the measures by themselves so for sAUC, not for H-measure" in hard.evidence
+    assert hard.evidence.endswith("; in the paper's own table so for sAUC alone")
     held = {claim.text for claim in on_the_papers_table if claim.holds}
     assert HARD in held
     assert {"Of the usual measures AUC is the most robust (mean error over all cells)", CREDIT, LOWEST} <= held

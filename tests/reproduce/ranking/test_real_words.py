@@ -16,7 +16,7 @@ def told(outcomes, repeats=1000):
 def test_full_agreement():
     text = told([as_printed(experiment, dataset) for experiment, dataset in PRINTED.index])
     assert "240 of 240 cells lie within sampling error of the paper, 0 do not" in text
-    assert "This meets the target of three in four (180 of 240)." in text
+    assert "This meets the target of this reproduction, three in four (180 of 240)." in text
     assert "Cylinder:" not in text
     assert "House:" not in text
     assert "cannot tell" not in text
@@ -28,7 +28,7 @@ def test_misses_are_told_with_their_places():
     assert "Cylinder: sAUC differs in 4 of 4 experiments (0.00 to 0.00 % here, 2.50 to 7.90 % published)" in text
     assert "in 0 of them the error here is the higher one" in text
     assert "With 400 repeats, fewer than the paper's 1,000" in text
-    assert "cannot tell whether the target of three in four (18 of 24) is met" in text
+    assert "cannot tell whether the target of this reproduction, three in four (18 of 24) is met" in text
     assert "This meets" not in text
     assert "This misses" not in text
     assert "was tried" not in text
@@ -47,6 +47,6 @@ def test_other_readings_name_the_nearest():
     cells = cells_beside([as_printed(1, "Pima")])
     lines = [(CHOSEN.words, 4, 6, 1.0, 2.0), (OTHERS[0].words, 3, 6, 1.0, 2.0), (OTHERS[1].words, 5, 6, 1.0, 2.0)]
     readings = pd.DataFrame(lines, columns=["reading", "within", "of", "mean distance", "largest distance"])
-    assert "nearest to the paper is: stratified folds (5 of 6 cells, against 4)" in " ".join(
+    assert "within sampling error is: stratified folds (5 of 6 cells, against 4)" in " ".join(
         real_words(cells, readings, 1000, 1)
     )

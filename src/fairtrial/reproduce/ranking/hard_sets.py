@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fairtrial.reproduce.interval import Interval, all_hold
+from fairtrial.reproduce.interval import Interval, all_hold, mean_interval
 from fairtrial.reproduce.ranking.cells import Outcome
 from fairtrial.reproduce.ranking.error_intervals import difference_limits, shared_level
 from fairtrial.reproduce.ranking.measure_words import MEASURES, named, place
@@ -16,8 +16,10 @@ HARD = ("Liver", "Transfusion")
 
 
 def hardest(noisy: Sequence[Outcome]) -> Claim:
-    """Of each measure: on both sets it must err more than on any other set, in each experiment."""
-    text = "The errors on Liver and Transfusion are the highest in all four experiments"
+    """On both sets the measures must err more, on average, than on any other set, in each experiment; and each by itself."""
+    text = (
+        "The errors on Liver and Transfusion are the highest in all four experiments (judged as: the mean of the six measures)"
+    )
     if not _enough(noisy):
         return Claim(text, None, "the sets are not there")
     verdicts = {measure: _highest(noisy, measure) for measure in MEASURES}
@@ -28,7 +30,12 @@ def hardest(noisy: Sequence[Outcome]) -> Claim:
     ]
     printed = printed_hardest()
     own = f"so for {named(printed)}{' alone' if len(printed) == 1 else ''}" if printed else "so for no measure"
-    return Claim(text, all_hold(verdicts.values()), f"{', '.join(told)}; in the paper's own table {own}")
+    pairs = _pairs(noisy)
+    gaps = [_more_on_average(*pair, shared_level(len(pairs))) for pair in pairs]
+    nearest = min(gaps, key=lambda gap: gap.value)
+    least = f"the nearest of the others errs less by {nearest.told('{:.2f}')} points"
+    single = f"of the measures by themselves {', '.join(told)}; in the paper's own table {own}"
+    return Claim(text, all_hold(gap.above for gap in gaps), f"{least}; {single}")
 
 
 def _enough(outcomes: Sequence[Outcome]) -> bool:
@@ -39,13 +46,26 @@ def _enough(outcomes: Sequence[Outcome]) -> bool:
     return set(HARD) < set(by_set) and len({frozenset(each) for each in by_set.values()}) == 1
 
 
-def _highest(noisy: Sequence[Outcome], measure: str) -> bool | None:
-    pairs = [
+def _pairs(noisy: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
+    """One of both sets and another set in the same experiment."""
+    return [
         (hard, other)
         for hard in noisy
         for other in noisy
         if hard.experiment == other.experiment and hard.dataset in HARD and other.dataset not in HARD
     ]
+
+
+def _more_on_average(first: Outcome, second: Outcome, level: float) -> Interval:
+    """The difference of the mean errors over the six measures, in points; repeats are independent."""
+    one, other = (mean_interval(100 * each.errors[:, : len(MEASURES)].mean(axis=1), level) for each in (first, second))
+    half = math.hypot((one.high - one.low) / 2, (other.high - other.low) / 2)
+    value = one.value - other.value
+    return Interval(value, value - half, value + half)
+
+
+def _highest(noisy: Sequence[Outcome], measure: str) -> bool | None:
+    pairs = _pairs(noisy)
     level = shared_level(len(pairs) * len(MEASURES))
     return all_hold(_more_errors(hard, other, place(measure), level).above for hard, other in pairs)
 
@@ -82,7 +102,7 @@ def lowest_auc(clean: Sequence[Outcome]) -> Claim:
     gaps = [_less_auc(*pair, level) for pair in pairs]
     told = ", ".join(f"{name} {_auc(values[name]):.3f}" for name in lowest)
     nearest = min(gaps, key=lambda gap: gap.value).told("{:+.3f}")
-    told = f"the lowest three: {told}; the least difference of another set and one of both is {nearest}"
+    told = f"the lowest three: {told}; the AUC of the nearest other set is higher by {nearest}"
     return Claim(text, all_hold(gap.above for gap in gaps), told)
 
 

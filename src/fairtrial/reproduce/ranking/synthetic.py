@@ -107,6 +107,6 @@ def _beyond(curve: Curve) -> str:
     means = curve.rates[curve.levels > 70].mean(axis=0)
     best, worst = MEASURES[int(means.argmin())], MEASURES[int(means.argmax())]
     return (
-        f"Of misclassification noise beyond 70 % the paper says nothing: there {WORDS[worst]} errs most on average "
-        f"({100 * means.max():.1f} %) and {WORDS[best]} least ({100 * means.min():.1f} %)."
+        f"Of the order of the measures under misclassification noise between 70 and 100 % the paper says nothing: there "
+        f"{WORDS[worst]} errs most on average ({100 * means.max():.1f} %) and {WORDS[best]} least ({100 * means.min():.1f} %)."
     )
