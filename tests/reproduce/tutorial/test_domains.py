@@ -1,8 +1,9 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairtrial.data import load
-from fairtrial.reproduce.tutorial.domains import _caption, domains
+from fairtrial.reproduce.tutorial.domains import _caption, _claims, domains
 from fairtrial.reproduce.tutorial.studies import TEN, declared
 from fairtrial.study import Study
 
@@ -69,3 +70,10 @@ def test_other_folds_are_told_and_not_judged(shared_data, tmp_path_factory):
     assert {claim.holds for claim in found.claims} == {None}
     assert "over the 2 folds that WEKA makes" in found.words[0]
     assert "Means over the 2 folds" in found.tables[0].note
+
+
+def test_what_differs_in_some_domains_is_open_for_every_learner():
+    agreeing = pd.Series({"NB": 10, "SVM": 8, "AdaBoost": 10, "RandomForest": 0})
+    claims = _claims(agreeing, 10, True)
+    assert [claim.holds for claim in claims] == [True, None, True, None]
+    assert claims[1].evidence.startswith("8 of 10 agree")

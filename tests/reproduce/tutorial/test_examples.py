@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from fairtrial.report.tables import to_markdown
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Table
 from fairtrial.reproduce.tutorial.examples import Result, example, frame_of, joined, judged_with, printed_claim
 
@@ -57,3 +58,14 @@ def test_parts_are_joined_in_order():
     assert both.claims[0].text == "c"
     assert both.figures == {"f": 1}
     assert both.left_out == {"s": "gone"}
+
+
+def test_page_shows_as_many_digits_as_are_printed():
+    """7.86454 beside a printed 7.8645, not 7.865 beside 7.864."""
+    results = [Result("t", 7.86453611, 7.8645, 4), Result("r", 0.4534, 0.4534, 4), Result("d", 3.30812)]
+    lines = to_markdown(example("n", "T", results, "yes.", asked="?").tables[0].frame, better=None).splitlines()[2:]
+    assert [line.split(" | ")[1:4] for line in lines] == [
+        ["7.86454", "7.8645", "0.00004"],
+        ["0.4534", "0.4534", "0.0000"],
+        ["3.308", "\N{EN DASH}", "\N{EN DASH}"],
+    ]

@@ -9,6 +9,7 @@ from fairtrial.reproduce.reproduction import Request
 from fairtrial.reproduce.tutorial import known_error as module
 from fairtrial.reproduce.tutorial.known_error import (
     _bias,
+    _cells,
     _drawn,
     _errors,
     _jackknife,
@@ -52,7 +53,7 @@ def test_smoke_decides_nothing(tmp_path, monkeypatch):
 def test_evidence_says_which_less_which():
     evidence = _smaller("x", table(), "a", "b", _spread).evidence
     value = float(table()["b"].std() - table()["a"].std())
-    assert f"; b less a {value:+.4f} (" in evidence
+    assert f", b less a {value:+.4f} (" in evidence
     assert "difference" not in evidence
 
 
@@ -81,23 +82,60 @@ def test_what_is_clearly_smaller_is_found():
 
 
 def test_learners_on_the_same_sample_are_not_more_evidence():
-    """Four learners that err alike tell what one of them tells: neither interval may shrink."""
+    """Four learners that err alike tell what one of them tells: no interval may shrink."""
     one, four = table(), table(learners=("k", "l", "m", "n"))
     assert _bias(four, "a").told("{:.12f}") == mean_interval(one["a"]).told("{:.12f}")
-    assert _smaller("x", four, "a", "b", _spread) == _smaller("x", one, "a", "b", _spread)
+    (alone,) = _cells(one, "a", "b", _spread)
+    assert [each.gap for each in _cells(four, "a", "b", _spread)] == [alone.gap] * 4
+
+
+def test_each_cell_must_agree():
+    """The mean over both learners has `a` far below `b`; one learner of the two has it above."""
+    one, other = table(), table(learners=("m",)).rename(columns={"a": "b", "b": "a"})
+    both = pd.concat([one.assign(b=10 * one["b"]), other])
+    claim = _smaller("x", both, "a", "b", _spread)
+    assert claim.holds is False
+    assert "l, p: " in claim.evidence
+    assert "m, p: " in claim.evidence
+    assert _smaller("x", pd.concat([one, other.assign(b=other["a"])]), "a", "b", _spread).holds is None
+
+
+def test_what_the_slides_exempt_is_told_and_not_judged():
+    one, other = table(), table(learners=("m",)).rename(columns={"a": "b", "b": "a"})
+    claim = _smaller("x", one, "a", "b", _spread, exempt=other)
+    assert claim.holds is True
+    assert "; exempted by the slides: m, p: " in claim.evidence
+
+
+def test_e632_against_10_fold_is_judged_on_naive_bayes():
+    """e632 better for naive Bayes on both problems, far worse for the nearest neighbour."""
+    rng = np.random.default_rng(4)
+    widths = {"NB": (2, 1), "1NN": (1, 9)}
+    rows = [
+        pd.DataFrame({"problem": problem, "learner": learner, "replicate": range(100), "truth": 0.3})
+        .assign(**dict.fromkeys(module.SCHEMES, 0.1))
+        .assign(**{"10-fold": folds * rng.normal(size=100), "e632": boot * rng.normal(size=100)})
+        for problem in module._FLIPPED
+        for learner, (folds, boot) in widths.items()
+    ]
+    claims = {claim.text.split(":")[0]: claim for claim in module._claims(pd.concat(rows))}
+    (better,) = [claim for text, claim in claims.items() if "better than 10-fold" in text]
+    assert better.holds is True
+    assert "exempted by the slides: 1NN, small error" in better.evidence
+    assert claims["The e632 bootstrap is poor for nearest neighbours"].holds is True
 
 
 def test_jackknife_of_a_mean_is_students_interval():
     """Pseudo-values of a mean are the values themselves."""
     values = np.random.default_rng(2).normal(1, 3, 30)
-    found, expected = _jackknife(np.mean, values[None, :, None]), mean_interval(values)
+    found, expected = _jackknife(np.mean, values), mean_interval(values)
     assert (found.value, found.low, found.high) == pytest.approx((expected.value, expected.low, expected.high))
 
 
 def test_jackknife_covers_a_known_spread():
     """The interval of a standard deviation, which is 1 here, misses it in about 5 % of samples."""
     samples = np.random.default_rng(3).normal(0, 1, (300, 60))
-    found = [_jackknife(lambda own: own.std(ddof=1), own[None, :, None]).less(1) for own in samples]
+    found = [_jackknife(lambda own: own.std(ddof=1), own).less(1) for own in samples]
     assert sum(each.sign != 0 for each in found) / 300 == pytest.approx(0.05, abs=0.04)
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from fairtrial.reproduce.reproduction import Request
-from fairtrial.reproduce.tutorial.labour import _answer, errors, labour_again
+from fairtrial.reproduce.tutorial.labour import _answer, _differ, errors, labour_again
 
 
 def test_error_rates_are_wekas(labour):
@@ -25,3 +25,12 @@ def test_answer_follows_the_corrected_test():
     assert _answer(0.001, 0.01).startswith("Yes")
     assert _answer(0.001, 0.2).startswith("Only if runs are taken as independent")
     assert _answer(0.3, 0.2) == "It does not show."
+
+
+def test_difference_is_judged_by_the_slides_test_and_both_are_told():
+    claim = _differ(2.7e-07, 0.015)
+    assert claim.holds is True
+    assert "over runs taken as independent, as the slide does" in claim.text
+    assert "p = 2.7e-07 over runs" in claim.evidence
+    assert "p = 0.015" in claim.evidence
+    assert _differ(0.2, 0.4).holds is None

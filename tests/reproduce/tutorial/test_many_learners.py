@@ -32,3 +32,13 @@ def test_claims_and_figure(found):
     assert verdicts["Friedman's statistic by hand is 15.05"] is False
     assert verdicts["A and B, B and C differ, A and C do not (at 0.05)"] is True
     assert all(chart.to_dict()["layer"] for chart in found.figures.values())
+
+
+def test_slip_of_nemenyi_is_told_in_full(found):
+    """Rank sums 15.5 and 30: -14.5 over the root of 0.2 is -32.42, over 0.45 it is the printed -32.22."""
+    exact, rounded = f"{-14.5 / np.sqrt(0.2):.2f}", f"{-14.5 / 0.45:.2f}"
+    assert (exact, rounded) == ("-32.42", "-32.22")
+    told = next(claim.evidence for claim in found.claims if claim.text.startswith("q is"))
+    note = next(table.note for table in found.tables if table.name == "nemenyi")
+    for words in (told, note):
+        assert f"q of A and B is {exact} so, and {rounded} with the root of 0.2 rounded to 0.45" in words

@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from fairtrial.reproduce.reproduction import Request
-from fairtrial.reproduce.tutorial.repeated import _accuracies, _compared, _cut_half_way, repeated
+from fairtrial.reproduce.tutorial.repeated import _accuracies, _claims, _compared, _cut_half_way, repeated
 
 
 def test_cut_is_half_way_between_the_class_means():
@@ -50,3 +50,15 @@ def test_page(tmp_path):
     assert len(found.claims) == 6
     assert {claim.holds for claim in found.claims} == {None}
     assert all("20 simulated data sets are too few" in claim.evidence for claim in found.claims)
+
+
+def test_claims_of_10x10_name_their_test_and_tell_bouckaerts():
+    """The plain test always rejects, the calibrated one never does: only the former is what the claim is about."""
+    names = ("10-fold, paired t", "5x2, t (Dietterich)", "5x2, F (Alpaydin)", "10x10, paired t of all folds")
+    data = pd.DataFrame({name: [False, True] * 50 for name in names})
+    data["10x10, paired t of all folds"], data["10x10, calibrated (Bouckaert)"] = True, False
+    claims = _claims({"equal": data, "different": data})[-2:]
+    for claim in claims:
+        assert claim.holds is True
+        assert claim.text.startswith("10x10 with the plain t test over all 100 folds has more ")
+        assert "calibrated: 0.000 (10x10, calibrated (Bouckaert)) less 0.500 (10-fold, paired t): -0.500" in claim.evidence

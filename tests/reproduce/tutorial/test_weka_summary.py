@@ -1,3 +1,4 @@
+from fairtrial.reproduce.tutorial.examples import Result
 from fairtrial.reproduce.tutorial.weka_summary import weka_summary
 
 
@@ -17,3 +18,10 @@ def test_other_folds_are_told_and_not_judged(two_folds):
     assert "the printed figures are over 10" in found.claims[0].evidence
     assert "Over the 2 folds" in found.words[0]
     assert "Run were the 2 folds" in found.tables[0].note
+
+
+def test_a_figure_that_differs_leaves_it_open(monkeypatch, small_study):
+    monkeypatch.setattr("fairtrial.reproduce.tutorial.weka_summary._counts", lambda _: [Result("right", 41, 42, 0)])
+    (claim,) = weka_summary(small_study).claims
+    assert claim.holds is None
+    assert claim.evidence.startswith("25 of 26 figures agree")

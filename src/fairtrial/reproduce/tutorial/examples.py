@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.interval import all_hold
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Table
+from fairtrial.reproduce.tutorial.shown import Shown, beside_printed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +36,10 @@ class Result:
         return abs(self.ours - self.printed) <= 0.5 * 10.0**-self.digits + 1e-9
 
 
-def frame_of(results: Iterable[Result]) -> pd.DataFrame:
+def frame_of(results: Iterable[Result], digits: int | None = None) -> pd.DataFrame:
     """A line for each result: ours, the tutorial's, their difference and what is to be said.
+
+    A page shows the decimals that are printed, and one more of ours; `digits` are for what is not printed.
 
     >>> frame_of([Result("kappa", 0.432892, 0.4329, 4)])[["what", "ours", "tutorial"]].to_numpy().tolist()
     [['kappa', 0.432892, 0.4329]]
@@ -48,22 +51,34 @@ def frame_of(results: Iterable[Result]) -> pd.DataFrame:
         [
             {
                 "what": each.what,
-                "ours": float(each.ours),
-                "tutorial": float("nan") if each.printed is None else float(each.printed),
-                "difference": float("nan") if each.printed is None else float(each.ours - each.printed),
+                **_numbers(each, digits),
                 "to the printed digits": words[each.agrees],
                 "note": each.note,
             }
             for each in results
-        ]
+        ],
+        dtype=object,
     )
+
+
+def _numbers(each: Result, digits: int | None) -> dict[str, float]:
+    own = float(each.ours)
+    if each.printed is None:
+        none = float("nan")
+        shown = Shown(own, f"{own + 0.0:.4g}") if digits is None else Shown.with_decimals(own, digits)
+        return {"ours": shown, "tutorial": none, "difference": none}
+    return {
+        "ours": beside_printed(own, each.digits),
+        "tutorial": Shown.with_decimals(float(each.printed), each.digits),
+        "difference": beside_printed(own - each.printed, each.digits),
+    }
 
 
 def example(
     name: str, title: str, results: Iterable[Result], note: str, *, asked: str, digits: int | None = None
 ) -> Reproduction:
     """A worked example: its table, told by what is asked and what is answered."""
-    return Reproduction((), (Table(name, title, frame_of(results), f"*Asked:* {asked} *Answer:* {note}", digits),))
+    return Reproduction((), (Table(name, title, frame_of(results, digits), f"*Asked:* {asked} *Answer:* {note}"),))
 
 
 def printed_claim(text: str, results: Iterable[Result], why: str = "") -> Claim:

@@ -80,12 +80,17 @@ def _runs(wrong: Errors, folds: int) -> Reproduction:
         asked="Does C4.5 err more than naive Bayes on Labour when the experiment is run again?",
         digits=4,
     )
-    claim = Claim(
-        "C4.5 and naive Bayes differ on Labour at the 0.001 level (corrected for shared training rows)",
-        corrected.p_value < 0.001,
-        f"p = {runs.p_value:.2g} over runs taken as independent, {corrected.p_value:.2g} corrected for shared training rows",
+    return joined([part, Reproduction((), (), (_differ(runs.p_value, corrected.p_value),))])
+
+
+def _differ(plain: float, corrected: float) -> Claim:
+    """By the slide's own test; a level that is missed is no evidence against a difference."""
+    return Claim(
+        "C4.5 and naive Bayes differ on Labour at the 0.001 level, by the paired t test over runs taken as independent, as the "
+        "slide does",
+        True if plain < 0.001 else None,
+        f"p = {plain:.2g} over runs taken as independent; they are not: corrected for shared training rows p = {corrected:.2g}",
     )
-    return joined([part, Reproduction((), (), (claim,))])
 
 
 def _answer(plain: float, corrected: float) -> str:

@@ -76,12 +76,15 @@ def _nemenyi(table: pd.DataFrame, tied: pd.DataFrame) -> Reproduction:
     answer = (
         f"{' and '.join([', '.join(apart[:-1]), apart[-1]]) if len(apart) > 1 else apart[0]} are told apart (critical value "
         f"{critical:.3f}). The formula wants mean ranks; the tutorial puts the sums of ten ranks there, which makes its q ten "
-        "times too large. Here the conclusion is the same; with such numbers nearly any two learners would differ."
+        f"times too large ({_sums_told(slipped, unit)}). Here the conclusion is the same; with such numbers nearly "
+        "any two learners would differ."
     )
     part = example("nemenyi", "Nemenyi's test after it", results, answer, asked="Which of the three differ?")
     told = {(each.first, each.second): each.p_adjusted for each in found.comparisons}
     claims = (
-        printed_claim("q is -32.22, 2.22 and 34.44", results[:3], "a slip: rank sums stand for mean ranks"),
+        printed_claim(
+            "q is -32.22, 2.22 and 34.44", results[:3], f"a slip: rank sums stand for mean ranks ({_sums_told(slipped, unit)})"
+        ),
         Claim(
             "A and B, B and C differ, A and C do not (at 0.05)",
             told["fA", "fB"] < 0.05 and told["fB", "fC"] < 0.05 and told["fA", "fC"] > 0.05,
@@ -95,6 +98,14 @@ def _nemenyi(table: pd.DataFrame, tied: pd.DataFrame) -> Reproduction:
         title="Three classifiers on ten domains (Nemenyi)",
     )
     return joined([part, Reproduction((), (), claims, {"Nemenyi: three classifiers on ten domains": picture})])
+
+
+def _sums_told(slipped: Any, unit: float) -> str:
+    """What the formula gives of rank sums, exactly and with its root rounded as the tutorial must have done."""
+    first = next(each for each in slipped.comparisons if (each.first, each.second) == ("fA", "fB"))
+    gap = 10 * first.statistic * unit
+    rounded = round(unit, 2)
+    return f"q of A and B is {gap / unit:.2f} so, and {gap / rounded:.2f} with the root of {unit**2:.1f} rounded to {rounded:g}"
 
 
 def _pair_lines(found: Any, reading: str, printed: dict[tuple[str, str], float]) -> list[Result]:

@@ -26,7 +26,7 @@ def permutation(data: Dataset, request: Request) -> Reproduction:
     return Reproduction(
         (),
         (Table("permutation", "The permutation test on Labour", frame, _note(frame, times), digits=3),),
-        _claims(frame, times),
+        _claims(frame, times, data.y.value_counts().max(), len(data.y)),
     )
 
 
@@ -72,30 +72,55 @@ _LEVEL = 0.05
 
 
 def _rejects(p_value: float, times: int) -> bool | None:
-    """Whether p is below the level; None where so few bogus data sets cannot make it so small."""
-    return bool(p_value < _LEVEL) if 1 / (times + 1) < _LEVEL else None
+    """Whether p is below the level, by its Monte Carlo interval; None where so few bogus data sets leave it open."""
+    low, high = _limits(p_value, times)
+    return True if high < _LEVEL else False if low > _LEVEL else None
+
+
+def _limits(p_value: float, times: int) -> tuple[float, float]:
+    """The 95 % interval of what p would be of endless bogus data sets: of the share that is at least as good."""
+    from fairtrial.measures.closed_intervals import clopper_pearson
+
+    low, high = clopper_pearson(round(p_value * (times + 1)) - 1, times, 0.95)
+    return float(low), float(high)
+
+
+def alike(rows: int, most: int) -> float:
+    """The probability that labels by a coin give one of two classes so many rows, or more.
+
+    >>> round(alike(57, 37), 3)
+    0.033
+    """
+    from scipy.stats import binom
+
+    return min(1.0, 2 * float(binom.sf(most - 1, rows, 0.5)))
 
 
 def _note(frame: Any, times: int) -> str:
     nb, trivial = frame.iloc[0], frame.iloc[1]
+    low, high = _limits(trivial["p, switched"], times)
     answer = {
         True: "for naive Bayes it could hardly",
         False: "for naive Bayes it could",
-        None: f"{times} such sets cannot tell, since p is {1 / (times + 1):.3f} at least; of naive Bayes nothing follows",
+        None: f"{times} such sets cannot tell, since p is {1 / (times + 1):.3f} at least; of naive Bayes nothing follows"
+        if 1 / (times + 1) >= _LEVEL
+        else f"for naive Bayes {times} such sets leave it open",
     }[_rejects(nb["p, permuted"], times)]
     return (
         f"*Asked:* could the accuracy have been obtained on bogus data? {times} bogus data sets each way. *Answer:* {answer} "
         f"(p = {nb['p, permuted']:.3f} with permuted labels). The tutorial makes bogus data by leaving or switching each "
         "label by chance. That changes the class shares, too. The classifier that always says the more frequent class has "
         f"learnt nothing; it is right in {100 * trivial['mean, switched']:.0f} % of the cases on such data, in "
-        f"{100 * trivial['accuracy']:.0f} % on the true data, and gets p = {trivial['p, switched']:.3f}. "
+        f"{100 * trivial['accuracy']:.0f} % on the true data, and gets p = {trivial['p, switched']:.3f} "
+        f"({low:.3f} to {high:.3f} with so many bogus data sets). "
         f"Permuting keeps the shares: p = {trivial['p, permuted']:.3f}."
     )
 
 
-def _claims(frame: Any, times: int) -> tuple[Claim, ...]:
+def _claims(frame: Any, times: int, most: int, rows: int) -> tuple[Claim, ...]:
     """A small p decides; one that is not small shows nothing."""
     nb, trivial = frame.iloc[0], frame.iloc[1]
+    low, high = _limits(trivial["p, switched"], times)
     few = f"; {times} bogus data sets, so that p is {1 / (times + 1):.3f} at least"
     return (
         Claim(
@@ -106,7 +131,8 @@ def _claims(frame: Any, times: int) -> tuple[Claim, ...]:
         Claim(
             f"Switching labels at random makes the right bogus data (nothing learnt does not get p < {_LEVEL:g})",
             False if _rejects(trivial["p, switched"], times) else None,
-            f"a classifier that has learnt nothing gets p = {trivial['p, switched']:.3f} (permuted labels: "
-            f"{trivial['p, permuted']:.3f}){few}",
+            f"a classifier that has learnt nothing gets p = {trivial['p, switched']:.3f} ({low:.3f} to {high:.3f}; permuted "
+            f"labels: {trivial['p, permuted']:.3f}){few}; a coin gives {most} or more of {rows} labels alike with probability "
+            f"{alike(rows, most):.3f}; the slide describes the procedure only",
         ),
     )

@@ -39,7 +39,7 @@ def weka_summary(results: Results) -> Reproduction:
     )
     table = Table("weka_summary", "WEKA's summary of C4.5 on Labour", frame_of(lines), note)
     told = f"{agreeing} of {len(judged)} figures agree"
-    holds = agreeing == len(judged) if as_printed(results) else None
+    holds = True if agreeing == len(judged) and as_printed(results) else None
     claim = Claim("WEKA's summary of C4.5 on Labour, to the printed digits", holds, f"{told}, over {folds_told(results)}")
     words = (
         f"**WEKA's summary of Labour.** Over {folds_told(results)}, {agreeing} of its {len(judged)} figures come out to the "
