@@ -37,6 +37,15 @@ def test_words_are_those_of_the_tables(smoke):
     means = cells[cells["method"] != "resubstitution"].groupby("method")["rmse"].mean()
     assert f"{means.idxmin()} {100 * means.min():.1f}; " in told.split("**Nearest to the truth**")[1][:60]
     assert "known because" in told
+    assert "Least coverage, mean over cells: " in told
+
+
+def test_cells_are_counted_with_and_without_the_problem_that_has_no_signal(smoke):
+    told = " ".join(smoke.words)
+    assert "16 in all, 8 without 'no signal'" in told
+    evidence = smoke.claims[0].evidence
+    assert " of 8, below: " in evidence
+    assert "a claim holds if it does for each learner" in told
 
 
 def test_resubstitution_is_left_out_of_all_three_sentences_and_said_so(smoke):

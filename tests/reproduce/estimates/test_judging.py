@@ -46,8 +46,8 @@ def test_comparisons_find_the_ratio():
     assert rmse.whole.low < np.log(0.08 / 0.05) < rmse.whole.high
     assert bias.whole.low < -0.03 < bias.whole.high
     assert compare(frame, "b", "a", "rmse").above is False
-    assert deviation.ratio().startswith("ratio 2.00 (")
-    assert deviation.ratio().endswith("cells whose own interval is above 1: 5 of 5, below: 0")
+    assert deviation.as_ratio().startswith("2.00 (")
+    assert deviation.counts(1) == "cells whose own interval is above 1: 5 of 5, below: 0"
     assert bias.points().startswith("-3.00 (")
 
 

@@ -36,6 +36,7 @@ def test_two_places_by_welch():
     welch = stats.ttest_ind(a, -b, equal_var=False).confidence_interval(0.95)
     found = pooled([cell("p", a), cell("q", b)])
     assert (found.low, found.high) == pytest.approx((welch.low / 2, welch.high / 2))
+    assert found.freedom == pytest.approx(stats.ttest_ind(a, -b, equal_var=False).df)
 
 
 def test_95_per_cent_hold_the_truth_where_learners_share_samples_and_one_has_fewer():

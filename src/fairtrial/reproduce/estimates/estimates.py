@@ -9,9 +9,10 @@ from fairtrial.reproduce.estimates.ensembles import run_ensembles
 from fairtrial.reproduce.estimates.estimating import REPEATS
 from fairtrial.reproduce.estimates.figures import figures
 from fairtrial.reproduce.estimates.judging import covered, summary
-from fairtrial.reproduce.estimates.problems import Plan, plan_of, population
+from fairtrial.reproduce.estimates.problems import LEARNERS, Plan, plan_of, population
 from fairtrial.reproduce.estimates.running import run_cells
 from fairtrial.reproduce.estimates.selection import selected
+from fairtrial.reproduce.estimates.telling import shown
 from fairtrial.reproduce.estimates.worked import worked
 from fairtrial.reproduce.reproduction import Reproduction, Request, Table
 
@@ -42,8 +43,20 @@ def _plan_told(plan: Plan) -> str:
         f"the learner trained on that sample, and {plan.test_rows} new rows tell its true error. Subsampling is done "
         f"{plan.subsamples} times with a third of the rows as test, the bootstrap {plan.bootstrap_samples} times; .632 takes "
         "E0, as the chapter prints it. Learners: nearest neighbour, naive Bayes, a linear discriminant (shrunk by a tenth), "
-        "C4.5; all see the same samples and splits, so that Monte Carlo intervals count samples, not cells. The chapter "
-        "credits .632 to Efron and Tibshirani 1997; it is Efron's of 1983, and theirs is .632+."
+        "C4.5; all see the same samples and splits, so that Monte Carlo intervals count samples, not cells. "
+        f"{_cells_told(plan)} The chapter credits .632 to Efron and Tibshirani 1997; "
+        "it is Efron's of 1983, and theirs is .632+."
+    )
+
+
+def _cells_told(plan: Plan) -> str:
+    each = len(plan.sizes) * len(LEARNERS)
+    learnable = sum(name != "no signal" for name in plan.problems)
+    return (
+        f"A cell is a problem, a number of rows and a learner: {each * len(plan.problems)} in all, {each * learnable} without "
+        "'no signal', where no number of training rows changes the error; what is claimed of bias is judged on these. "
+        "Where methods are compared, a claim holds if it does for each learner, so that none carries it alone; C4.5 has the "
+        "fewest samples, and may leave open what the others show."
     )
 
 
@@ -100,7 +113,7 @@ def _covered(draws: pd.DataFrame) -> str:
     return (
         "**Intervals** (nominal 95 %): binomial ones for hold-out, as the chapter says, and for folds, those of Nadeau and "
         f"Bengio for subsampling, of the delta method for the bootstrap; {REPEATS} times 10 folds count as once. "
-        f"Least coverage: {least}. Most: {most}. {_apart(aside.told('{:.1%}'))}"
+        f"Least coverage, mean over cells: {least}. Most: {most}. {_apart(aside.told('{:.1%}'))}"
     )
 
 
@@ -113,7 +126,7 @@ def _ensembles_told(ensembles: pd.DataFrame) -> str:
     )
     return (
         "**Ensembles**, points of error gained on the single learner, mean over problems: "
-        + "; ".join(f"{name} {gain:+.1f}" for name, gain in gains.items())
+        + "; ".join(f"{name} {shown(gain, 1, sign=True)}" for name, gain in gains.items())
         + f". Against the single C4.5: {moves}. Bagging here averages the members' probabilities instead of counting votes."
     )
 
@@ -126,7 +139,7 @@ def _tables(cells: pd.DataFrame, ensembles: pd.DataFrame) -> tuple[Table, ...]:
         Table("worked", "The chapter's worked numbers", worked(), _WORKED, digits=3),
         Table("methods", "All methods", by_method.reset_index(), f"{_NOTE}, sizes and learners.", digits=2),
         Table("methods_by_size", "Methods by learner and number of rows", by_size.reset_index(), f"{_NOTE}.", digits=2),
-        Table("ensembles", "Bagging and boosting", _per_cent(ensembles), _ENSEMBLES, digits=2),
+        Table("ensembles", "Bagging and boosting", _per_cent(ensembles), _ENSEMBLES, digits=3),
         Table("cells", "Every cell with its Monte Carlo intervals", cells, "As shares, not per cent.", shown=False),
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray
 from fairtrial.reproduce.estimates.pooling import Measured, covering, pooled
+from fairtrial.reproduce.estimates.telling import told
 from fairtrial.reproduce.interval import Interval, mean_interval
 
 if TYPE_CHECKING:
@@ -45,16 +46,19 @@ class Compared:
         return None if self.above is None else not self.above
 
     def points(self) -> str:
-        """As points of error."""
-        whole = Interval(100 * self.whole.value, 100 * self.whole.low, 100 * self.whole.high)
-        return f"{whole.told('{:+.2f}')} points; {self._counts(0)}"
+        """As points of error, with the number of cells on each side."""
+        return f"{self.as_points()} points; {self.counts(0)}"
 
-    def ratio(self) -> str:
-        """As a ratio, for logarithms of ratios."""
-        whole = Interval(*np.exp([self.whole.value, self.whole.low, self.whole.high]).tolist())
-        return f"ratio {whole.told('{:.2f}')}; {self._counts(1)}"
+    def as_points(self) -> str:
+        """The mean in points of error."""
+        return told(Interval(100 * self.whole.value, 100 * self.whole.low, 100 * self.whole.high), 2, sign=True)
 
-    def _counts(self, nothing: int) -> str:
+    def as_ratio(self) -> str:
+        """The mean as a ratio, for logarithms of ratios."""
+        return told(Interval(*np.exp([self.whole.value, self.whole.low, self.whole.high]).tolist()), 2, nothing=1)
+
+    def counts(self, nothing: int) -> str:
+        """How many cells lie on which side of no effect."""
         above, below = (sum(each.sign == side for each in self.cells) for side in (1, -1))
         return f"cells whose own interval is above {nothing}: {above} of {len(self.cells)}, below: {below}"
 

@@ -57,7 +57,7 @@ def pooled(cells: Sequence[Measured]) -> Interval:
     value = float(np.mean([each.value for each in cells])) if cells else float("nan")
     variance, freedom = _spread(cells)
     half = float(t.ppf((1 + _LEVEL) / 2, freedom) * np.sqrt(variance))
-    return Interval(value, value - half, value + half)
+    return Interval(value, value - half, value + half, freedom)
 
 
 def covering(cells: Sequence[Measured]) -> Interval:
@@ -98,14 +98,21 @@ def _spread(cells: Sequence[Measured]) -> tuple[float, float]:
     In each place, shares of a replicate are added over the cells that have it: a learner with fewer replicates has no part
     in the others. Places have samples of their own, so that their variances add.
     """
-    import pandas as pd
-
     if not cells or min(each.freedom for each in cells) < 1:
         return float("nan"), float("nan")
     groups = _by_place(cells)
-    sums = [pd.concat([each.shares for each in group]).groupby(level=0).sum() / len(cells) for group in groups]
+    sums = [_added(group) / len(cells) for group in groups]
     variances = np.array([float((each**2).sum()) for each in sums])
     if not variances.any():
         return float("nan"), float("nan")
     freedoms = np.array([min(each.freedom for each in group) for group in groups])
     return float(variances.sum()), float(variances.sum() ** 2 / (variances**2 / freedoms).sum())
+
+
+def _added(group: Sequence[Measured]) -> pd.Series[float]:
+    """The shares of each replicate, added over the cells of one place."""
+    import pandas as pd
+
+    if len(group) == 1:
+        return group[0].shares
+    return pd.concat([each.shares for each in group]).groupby(level=0).sum()
