@@ -70,16 +70,17 @@ def simpler(found: Findings, table: TableName) -> Claim:
 
 
 def over_variants(variants: Sequence[str], numbers: Callable[[str], Iterable[Interval]]) -> tuple[bool | None, str]:
-    """The verdict of the main run where all variants share it, else open: the tutorial does not say which of them it ran.
+    """The verdict of the main run, unless a variant says the contrary: the tutorial does not say which of them it ran.
 
-    >>> over_variants(["by name"], lambda variant: [Interval(1, -1 if variant else 0.5, 2)])
-    (None, '; judged by the main run alone it holds, with by name it is open')
+    >>> over_variants(["names for all"], lambda variant: [Interval(1, -1 if variant else 0.5, 2)])
+    (True, '; by the main run it holds, with names for all it is open')
     """
     found = {variant: all_above(numbers(variant)) for variant in ("", *variants)}
     if len(set(found.values())) == 1:
         return found[""], "; the same under all variants" if variants else ""
     others = ", ".join(f"with {name} it {_WORDS[found[name]]}" for name in variants if found[name] is not found[""])
-    return None, f"; judged by the main run alone it {_WORDS[found['']]}, {others}"
+    verdict = None if {True, False} <= set(found.values()) else found[""]
+    return verdict, f"; by the main run it {_WORDS[found['']]}, {others}"
 
 
 def best_choice(found: Findings) -> Claim:
