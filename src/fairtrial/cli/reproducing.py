@@ -12,10 +12,11 @@ import typer
 from fairtrial.cli.application import app
 from fairtrial.cli.printing import print_frame, refusals, spoken, stopped_with
 from fairtrial.errors import InputError
-from fairtrial.reproduce.reproduction import Reproduction, verdicts_told
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fairtrial.reproduce import Reproduction
 
 
 @app.command()
@@ -69,6 +70,8 @@ def _all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str]) -
 
 def _tell(found: Reproduction, folder: Path) -> None:
     """The verdicts in a line each; the numbers behind them are on the page."""
+    from fairtrial.reproduce.reproduction import verdicts_told
+
     for claim in found.claims:
         typer.echo(f"{claim.word}: {claim.text}")
     for missing, why in found.left_out.items():
