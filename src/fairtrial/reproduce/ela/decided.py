@@ -100,7 +100,8 @@ def words(printed: pd.DataFrame) -> str:
     ]
     counted = found[found["count decides"] == "yes"]["quantity"].tolist()
     told = (
-        f"What the paper's averages decide. Taken as a sample of {len(printed)} data sets, its own table 3 gives C4.5 less SVM "
+        f"**What the paper's averages decide.** Taken as a sample of {len(printed)} data sets, its own table 3 gives C4.5 less "
+        "SVM "
     )
     told += f"intervals that hold 0 for {'; '.join(parts)}" if parts else "no interval that holds 0"
     told += f". Clear is the mean of {_listed(clear)}. " if clear else ". No mean is clear. "

@@ -75,7 +75,7 @@ def words(found: pd.DataFrame) -> str:
     which = " and ".join(told) or "neither of the two that it seems to have run"
     verdict = f"Nearer to the paper when any class may be drawn: {which}"
     return (
-        "What the paper's noise was. Its text says that the labels of exactly 10 % of the rows are changed to one of the "
+        "**What the paper's noise was.** Its text says that the labels of exactly 10 % of the rows are changed to one of the "
         "other classes. If the new label is drawn from all classes instead, some rows keep theirs: with two classes half "
         f"of them do, and the noise is 5 %. Our mean accuracy at 10 % less the paper's, in points: {'; '.join(parts)}. "
         f"{verdict}. The second reading was tried because the first left us too low, so that these numbers are no "

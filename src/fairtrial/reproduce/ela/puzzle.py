@@ -80,7 +80,7 @@ def words(found: pd.DataFrame, stated: Mapping[str, float], any_class: Mapping[s
     (nearest, first), (_, second), *_ = lines.items()
     votes, logistic = lines["votes"], lines["logistic"]
     told = (
-        "What the paper's support vector machine was. C = 100, the kernel, tolerance 0.001 and epsilon 1e-12 are printed; "
+        "**What the paper's support vector machine was.** C = 100, the kernel, tolerance 0.001 and epsilon 1e-12 are printed; "
         "these are parameters of SMO in KEEL, a port of WEKA's, the last two at their defaults. The rest is not printed. "
         f"Of {len(lines)} variants, on {votes['data sets']} sets without noise, '{nearest}' is nearest to the paper: mean "
         f"distance {first['mean distance']:.2f} points (next: {second['mean distance']:.2f}). Machines that vote, the "
@@ -98,7 +98,7 @@ def words(found: pd.DataFrame, stated: Mapping[str, float], any_class: Mapping[s
 
 
 MECHANISM = (
-    "Why it matters. With C = 100 and this kernel a machine separates its training rows, most of them at outputs of -1 or "
+    "**Why it matters.** With C = 100 and this kernel a machine separates its training rows, most of them at outputs of -1 or "
     "1. A logistic line fitted to such outputs has no best slope: the descent ends with its first step, which leaves the "
     "threshold at the mean output of the pair (-0.4 with classes of 70 % and 30 %) instead of 0, so that rare classes are "
     "told too often; pairwise coupling then weighs these answers by the sizes of the classes. 'logistic, to the optimum' "

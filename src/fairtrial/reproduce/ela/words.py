@@ -48,7 +48,8 @@ def agreement(both: pd.DataFrame, other: pd.DataFrame) -> str:
             f"intervals miss the paper's number), {means[1]:.2f} ({missing[1]}) with the noise of its text, {means[2]:.2f} "
             f"({missing[2]}) with noise to any class"
         )
-    return f"How near: {'; '.join(parts)}."
+    told = "; ".join(parts)
+    return f"**How near.** {told[:1].upper()}{told[1:]}."
 
 
 def _own(both: pd.DataFrame, learner: str, quantity: str) -> pd.DataFrame:
@@ -105,7 +106,7 @@ def unexplained(both: pd.DataFrame) -> str:
     ]
     which = ", ".join(named) if named else "no data set"
     return (
-        f"What remains open. More than {FAR:.0f} points from the paper, and with an interval that misses it, is the "
+        f"**What remains open.** More than {FAR:.0f} points from the paper, and with an interval that misses it, is the "
         f"machine with logistic models on {which}. The paper's folds and noise are not to be had, so that its numbers have "
         "a sampling error of their own. Its text says nothing of logistic models: that they were fitted is our inference."
     )
