@@ -47,6 +47,6 @@ def test_ranks_are_those_of_each_data_set(noisy):
 def test_words_name_the_first_and_the_last(noisy):
     frame = table(noisy).frame
     text = words(frame, 2, 2)
-    assert f"{frame['learner'][0]} loses least" in text
-    assert f"{frame['learner'][1]} most" in text
+    assert f"{frame['learner'][0]} behaves best" in text
+    assert f"{frame['learner'][1]} worst" in text
     assert f"c45 {frame['learner'].tolist().index('c45') + 1}." in text

@@ -12,6 +12,7 @@ from fairtrial.reproduce.dobscv.trials import GIVEN, LITERAL, SCV
 if TYPE_CHECKING:
     import pandas as pd
 
+DIGITS = 12  # of a difference: what lies beyond is rounding, and equal estimates are to differ by 0
 LOW, HIGH, ALL = "IR<9", "IR>9", "all"
 _BORDER = 9.0  # the paper's groups; 9.00 itself is in the upper one
 
@@ -56,7 +57,7 @@ def differences(cells: pd.DataFrame, scheme: str = LITERAL, base: str | None = N
     keys = ["run", "dataset", "learner"]
     own = cells[cells["scheme"] == scheme].set_index(keys)
     other = cells[cells["scheme"] == (base or base_of(cells))].set_index(keys)
-    found = own[["imbalance", "group"]].assign(value=own["auc"] - other["auc"])
+    found = own[["imbalance", "group"]].assign(value=(own["auc"] - other["auc"]).round(DIGITS))
     found["percent"] = 100 * found["value"] / other["auc"]
     return found.dropna(subset=["value"]).reset_index()
 

@@ -39,7 +39,12 @@ def claims_of(cells: pd.DataFrame, tests: pd.DataFrame) -> list[Claim]:
         *spread_claims(cells),
         *_named_sets(cells),
         _against("Sets where DOB-SCV is higher with all learners outnumber those where it is lower", cells, _outnumber),
-        _against("Where DOB-SCV is higher, the gains are greater than the losses elsewhere", cells, _gains_and_losses),
+        _against(
+            "Where DOB-SCV is higher, the gains are greater than the losses elsewhere "
+            "(judged as: at all, over all sets and learners)",
+            cells,
+            _gains_and_losses,
+        ),
         _overlaps(cells),
         *rank_claims(tests),
     ]

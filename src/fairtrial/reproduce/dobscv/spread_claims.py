@@ -38,7 +38,7 @@ def _more_with_imbalance(cells: pd.DataFrame) -> Claim:
         ratios = {str(name): log_ratio(each[of_group == HIGH], each[of_group == LOW]) for name, each in own.items()}
         found += [each.less(float(np.log(MUCH))) for each in ratios.values()]
         plain = {name: Interval(*np.exp([each.value, each.low, each.high])) for name, each in ratios.items()}
-        told.append(f"{scheme}: {told_of(plain, '{:.2f}')}")
+        told.append(f"{scheme}: {told_of(plain, '{:.3f}')}")
     return Claim(text, all_above(found), f"ratio of the means of IR>9 and IR<9: {'; '.join(told)}")
 
 

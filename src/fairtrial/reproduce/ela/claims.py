@@ -89,7 +89,7 @@ def _averages(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
 def _counts(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
     def single(text: str, short: str, wanted: bool) -> Claim:
         tests = {told: tree_better(each, short) for told, each in tables.items()}
-        numbers = {told: f"{wins} to {losses} (p = {p:.3f})" for told, (_, wins, losses, p) in tests.items()}
+        numbers = {told: f"{wins} to {losses} ({_p(p)})" for told, (_, wins, losses, p) in tests.items()}
         verdict = tests[OURS][0]
         return Claim(text, None if verdict is None else verdict is wanted, f"C4.5 to SVM, ties left out: {_listed(numbers)}")
 
@@ -98,7 +98,7 @@ def _counts(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
         for told, each in tables.items():
             before, after = tree_best(each, fewer), tree_best(each, larger)
             holds, gained, lost, p = more(after, before)
-            numbers[told] = f"{before.sum():.0f} and {after.sum():.0f} ({gained} gained, {lost} lost, p = {p:.3f})"
+            numbers[told] = f"{before.sum():.0f} and {after.sum():.0f} ({gained} gained, {lost} lost, {_p(p)})"
             verdict = holds if told == OURS else verdict
         return Claim(text, verdict, f"C4.5 best on, of {len(tables[OURS])}: {_listed(numbers)}")
 
@@ -108,6 +108,14 @@ def _counts(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
         single("By RLA C4.5 is best on more sets (23 of 32)", "rla", wanted=True),
         change("By ELA (first) the count is not so clear in favour of C4.5 as by RLA (second)", "ela", "rla"),
     ]
+
+
+def _p(value: float) -> str:
+    """
+    >>> _p(0.0214), _p(0.00004)
+    ('p = 0.021', 'p < 0.001')
+    """
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 def _listed(values: Mapping[str, str]) -> str:

@@ -79,8 +79,8 @@ def words(frame: pd.DataFrame, levels: int, folds: int) -> str:
     places = ", ".join(f"{name} {order.index(name) + 1}." for name in ("c45", "puk-svc", "puk-svc-logistic") if name in order)
     return (
         f"**Beyond the paper.** {len(order)} learners at {levels} levels of class noise on {int(frame['data sets'].max())} "
-        f"small sets, one round of {folds} folds. By mean ELA over the levels {first['learner']} loses least "
-        f"({first['mean ELA']:.3f}) and {last['learner']} most ({last['mean ELA']:.3f}). Places in that order: {places} Means "
+        f"small sets, one round of {folds} folds. By mean ELA over the levels {first['learner']} behaves best "
+        f"({first['mean ELA']:.3f}) and {last['learner']} worst ({last['mean ELA']:.3f}). Places in that order: {places} Means "
         f"are moved by single sets; by mean rank {best['learner']} comes first ({best['mean rank']:.1f}) and "
         f"{worst['learner']} last ({worst['mean rank']:.1f})."
     )

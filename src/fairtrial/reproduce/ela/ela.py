@@ -47,7 +47,7 @@ def run(request: Request) -> Reproduction:
         words.sources(sets.data),
         sizes.words(differing),
         curves.words(ranks.frame, len(noisy.archive.conditions), folds),
-        words.unexplained(other),
+        words.unexplained(both, other),
         words.slips(lines[PAPER]),
     )
     return Reproduction(
