@@ -16,13 +16,13 @@ def test_the_interval_of_a_mean_is_that_of_the_t_test(level):
     assert found.value == pytest.approx(values.mean())
 
 
-@pytest.mark.parametrize("values", [[], [3.0]])
-def test_too_few_values_say_nothing(values):
+@pytest.mark.parametrize(("values", "told"), [([], "undefined"), ([3.0], "+3.0000 (interval unknown)")])
+def test_too_few_values_say_nothing(values, told):
     found = mean_interval(values)
     assert found.sign == 0
     assert found.above is None
     assert found.within(100) is None
-    assert "interval unknown" in found.told()
+    assert found.told() == told
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,9 @@ def test_one_part_that_does_not_hold_decides():
     assert all_hold(iter([None, False, True])) is False
     assert all_hold(iter([None, True])) is None
     assert all_hold(iter([True])) is True
+
+
+def test_what_does_not_exist_is_called_undefined():
+    assert Interval(np.nan, np.nan, np.nan).told() == "undefined"
+    assert Interval(0.5, np.nan, np.nan).told("{:.2f}") == "0.50 (interval unknown)"
+    assert Interval(0.5, 0.25, 0.75).told("{:.2f}") == "0.50 (0.25 to 0.75)"

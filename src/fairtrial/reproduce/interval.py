@@ -64,11 +64,13 @@ class Interval:
         return False if self.low > most or self.high < -most else None
 
     def told(self, form: str = "{:+.4f}") -> str:
-        """The number and its interval as words.
+        """The number and its interval as words; one that does not exist is called undefined.
 
-        >>> Interval(0.5, -1, 2).told("{:.1f}")
-        '0.5 (-1.0 to 2.0)'
+        >>> Interval(0.5, -1, 2).told("{:.1f}"), Interval(float("nan"), 0, 1).told()
+        ('0.5 (-1.0 to 2.0)', 'undefined')
         """
+        if isnan(self.value):
+            return "undefined"
         if isnan(self.low):
             return f"{form.format(self.value)} (interval unknown)"
         return f"{form.format(self.value)} ({form.format(self.low)} to {form.format(self.high)})"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.drift.declared import TABLES, TableName
 from fairtrial.reproduce.drift.printed import contradictions, filled, printed, printed_averages
-from fairtrial.reproduce.drift.telling import interval_told
 from fairtrial.reproduce.interval import Interval, all_above
 from fairtrial.reproduce.reproduction import Claim
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 _PLACES: dict[TableName, str] = {"populations": "Table I", "missing": "Table II", "definitions": "Table III"}
 MARGIN = 0.05
 """By so much averaged pD two learners may differ and still count as suffering alike."""
+_FORM = "{:.2f}"
 _WORDS = {True: "holds", False: "does not hold", None: "is open"}
 _AT_ALL = "(judged as: in both pairs the averaged pD of the simple one is larger at all)"
 _SECOND: dict[TableName, str] = {
@@ -43,7 +43,7 @@ def drop(found: Findings, table: TableName) -> Claim:
 
     lost = dict(zip(found.plan.learners, numbers(""), strict=True))
     verdict, variants = over_variants(found.plan.variants, numbers)
-    told = "; ".join(f"{name} {interval_told(each, '{:.1f}')}" for name, each in lost.items())
+    told = "; ".join(f"{name} {each.told('{:.1f}')}" for name, each in lost.items())
     return Claim(
         f"{_PLACES[table]} (a): a drop in performance is observed by all classifiers "
         "(judged as: the error of each rises at all, on average over the changes)",
@@ -61,8 +61,8 @@ def simpler(found: Findings, table: TableName) -> Claim:
 
     more = {pair: found.more(table, pair) for pair in found.plan.pairs}
     verdict, variants = over_variants(found.plan.variants, numbers)
-    told = "; ".join(f"{simple} minus {other} {interval_told(each)}" for (simple, other), each in more.items())
-    points = "; ".join(interval_told(found.more_points(table, pair), "{:.1f}") for pair in more)
+    told = "; ".join(f"{simple} minus {other} {each.told(_FORM)}" for (simple, other), each in more.items())
+    points = "; ".join(found.more_points(table, pair).told("{:.1f}") for pair in more)
     evidence = f"averaged pD: {told}; in points of error: {points}{variants}"
     if table == "definitions":
         evidence += "; changes to and from MC, most of this table, are not comparable (see above)"

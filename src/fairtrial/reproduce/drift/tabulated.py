@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from fairtrial.reproduce.beside import beside
 from fairtrial.reproduce.drift.declared import TABLES, TableName
 from fairtrial.reproduce.drift.printed import contradictions, filled, printed, printed_averages
-from fairtrial.reproduce.drift.telling import interval_told
 from fairtrial.reproduce.reproduction import Table
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ NAMES: dict[TableName, str] = {
     "definitions": "Table III, the class is defined otherwise",
 }
 _KEYS = ["learner", "trained_on", "tested_on", "what"]
+_FORM = "{:.2f}"
 _KINDS = {"error": "error, %", "pd": "pD"}
 
 
@@ -85,10 +85,10 @@ def hypotheses(found: Findings) -> pd.DataFrame:
                 lines.append(
                     {"variant": variant or "main", "table": table, "simple": pair[0], "complex": pair[1]}
                     | {
-                        f"{which} loses": interval_told(found.lost(table, name, variant))
+                        f"{which} loses": found.lost(table, name, variant).told(_FORM)
                         for which, name in zip(("simple", "complex"), pair, strict=True)
                     }
-                    | {"pD, simple minus complex": interval_told(more), "points, simple minus complex": interval_told(points)}
+                    | {"pD, simple minus complex": more.told(_FORM), "points, simple minus complex": points.told(_FORM)}
                     | {"the simple one loses": {1: "more", 0: "not told apart", -1: "less"}[more.sign]}
                 )
     return pd.DataFrame(lines)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.ela.cells import CLEAN, ELA, TREE
-from fairtrial.reproduce.ela.decided import gap, more, tree_best, tree_better
+from fairtrial.reproduce.ela.decided import ALPHA, gap, more, tree_best, tree_better
 from fairtrial.reproduce.ela.paired import Line
 from fairtrial.reproduce.ela.statements import STATEMENTS, Statement
 from fairtrial.reproduce.ela.tables import OURS, PAPER, compared, judged_differently, preferred, printed_tables
 from fairtrial.reproduce.interval import Interval, all_hold, mean_interval
 from fairtrial.reproduce.reproduction import Claim
+from fairtrial.significance.p_words import told_p
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +90,7 @@ def _averages(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
 def _counts(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
     def single(text: str, short: str, wanted: bool) -> Claim:
         tests = {told: tree_better(each, short) for told, each in tables.items()}
-        numbers = {told: f"{wins} to {losses} ({_p(p)})" for told, (_, wins, losses, p) in tests.items()}
+        numbers = {told: f"{wins} to {losses} ({told_p(p, ALPHA)})" for told, (_, wins, losses, p) in tests.items()}
         verdict = tests[OURS][0]
         return Claim(text, None if verdict is None else verdict is wanted, f"C4.5 to SVM, ties left out: {_listed(numbers)}")
 
@@ -98,7 +99,7 @@ def _counts(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
         for told, each in tables.items():
             before, after = tree_best(each, fewer), tree_best(each, larger)
             holds, gained, lost, p = more(after, before)
-            numbers[told] = f"{before.sum():.0f} and {after.sum():.0f} ({gained} gained, {lost} lost, {_p(p)})"
+            numbers[told] = f"{before.sum():.0f} and {after.sum():.0f} ({gained} gained, {lost} lost, {told_p(p, ALPHA)})"
             verdict = holds if told == OURS else verdict
         return Claim(text, verdict, f"C4.5 best on, of {len(tables[OURS])}: {_listed(numbers)}")
 
@@ -108,14 +109,6 @@ def _counts(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
         single("By RLA C4.5 is best on more sets (23 of 32)", "rla", wanted=True),
         change("By ELA (first) the count is not so clear in favour of C4.5 as by RLA (second)", "ela", "rla"),
     ]
-
-
-def _p(value: float) -> str:
-    """
-    >>> _p(0.0214), _p(0.00004)
-    ('p = 0.021', 'p < 0.001')
-    """
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 def _listed(values: Mapping[str, str]) -> str:

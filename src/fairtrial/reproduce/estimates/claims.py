@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from fairtrial.reproduce.coarse import undecided
 from fairtrial.reproduce.estimates.by_learner import ByLearner, by_learner, every_learner
 from fairtrial.reproduce.estimates.claims_on_ensembles import claims_on_ensembles
 from fairtrial.reproduce.estimates.estimating import LEVEL, METHODS, REPEATS
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 _REPEATED = f"10-fold, {REPEATS} times"
 _ON_A_TEST_SET = ("hold-out 2/3", "hold-out 9/10")  # where the chapter's binomial interval is meant for
 _LEARNABLE = "on the problems with something to learn"
-_FEW = "so few samples at this scale that it is not judged"
 _SHORT = 0.01  # a coverage that falls short by less than this still counts as kept
 _NEAR = 0.02  # a mean error that is nearer to the true one than this counts as right
 
@@ -58,7 +58,7 @@ def claims(draws: Draws, ensembles: pd.DataFrame, chosen: Selected, *, judged: b
         _selection(chosen),
         *claims_on_ensembles(ensembles),
     )
-    told = simulated if judged else tuple(replace(each, holds=None, evidence=f"{each.evidence}; {_FEW}") for each in simulated)
+    told = simulated if judged else undecided(simulated)
     return (*told, _relative_error())
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.reproduce.coarse import undecided
 from fairtrial.reproduce.ranking.cells import CHOSEN, OTHERS, WITHOUT_NOISE, Outcome, Reading, outcome
-from fairtrial.reproduce.ranking.coarse import undecided
 from fairtrial.reproduce.ranking.coded import Coded
 from fairtrial.reproduce.ranking.cylinder import CYLINDER, cylinder_readings, cylinder_table, cylinder_words
 from fairtrial.reproduce.ranking.drawn_errors import draw_agreement, draw_means

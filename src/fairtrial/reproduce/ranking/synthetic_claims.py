@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from itertools import combinations
 
+from fairtrial.reproduce.coarse import undecided
 from fairtrial.reproduce.interval import all_above, all_hold
-from fairtrial.reproduce.ranking.coarse import undecided
 from fairtrial.reproduce.ranking.curves import Curve
 from fairtrial.reproduce.ranking.error_intervals import exact, shared_level
 from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS, place

@@ -1,6 +1,6 @@
 """At smoke scale all claims are open, with their numbers."""
 
-from fairtrial.reproduce.ranking.coarse import undecided
+from fairtrial.reproduce.coarse import undecided
 from fairtrial.reproduce.reproduction import Claim
 
 
