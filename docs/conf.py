@@ -1,0 +1,87 @@
+"""Configuration of the Sphinx documentation. `make docs` builds it into site/ and treats warnings as errors."""
+
+import sys
+from importlib import import_module
+from importlib.metadata import version as get_version
+from inspect import ismodule
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "fairtrial"
+release = version = get_version("fairtrial")
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    # docs/_ext
+    "docstring_markup",
+    "measure_catalogue",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+default_role = "code"  # docstrings put code in single backticks
+smartquotes = False  # quotation marks and -- stay as written: much of the prose quotes code
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+# Pages in Markdown: admonitions between ::: fences, and links to headings as in [text](page.md#the-heading).
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+
+# API pages. The signature has the annotations, one parameter per line if it is long.
+autosummary_generate = True
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {"npt.ArrayLike": "ArrayLike"}
+python_maximum_signature_line_length = 100
+toc_object_entries_show_parents = "hide"
+numpydoc_show_class_members = False
+
+PUBLIC_MODULES = ["conditions", "data", "errors", "learners", "measures", "resampling", "significance", "study", "testing"]
+
+
+def name_class_pages() -> dict[str, str]:
+    """Return file names for pages of classes, so that `Interval` and `interval` differ where file names ignore case."""
+    pages = {}
+    for module_name in PUBLIC_MODULES:
+        module = import_module(f"fairtrial.{module_name}")
+        names = {name for name in dir(module) if not ismodule(getattr(module, name))}
+        class_names = {name for name in names if name != name.lower() and name.lower() in names}
+        pages |= {f"{module.__name__}.{name}": f"{module.__name__}.{name}-class" for name in class_names}
+    return pages
+
+
+autosummary_filename_map = name_class_pages()
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "image_scrapers": ("altair_scraper.scrape_chart",),
+    "reset_modules": (),
+    "ignore_repr_types": "altair",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "fairtrial"
+html_static_path = ["_static"]
+html_css_files = ["fairtrial.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "fairtrial"},
+    "header_links_before_dropdown": 6,
+    "show_prev_next": True,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": [],
+    "footer_end": [],
+}
