@@ -17,9 +17,8 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.reference.weka.asking import write_arff
 from tests.reference.weka.make_c45 import grown, real_sets
 
-from fairtrial.learners.c45 import C45
-from fairtrial.learners.c45_build import build_tree
-from fairtrial.learners.learner import declared_order
+from fairtrial.learners.c45 import C45, build_tree
+from fairtrial.learners.learner import get_declared_order
 
 LEAST_ROWS = 1000
 
@@ -38,8 +37,8 @@ def building(X, y):
     """The building of the tree alone, as a function."""
     learner = C45()
     training = learner._read_training(X, y)
-    declared = len(declared_order(y, learner.classes_))
-    return lambda: build_tree(training, learner._plan(), learner._order, declared)
+    declared = len(get_declared_order(y, learner.classes_))
+    return lambda: build_tree(training, learner._make_settings(), learner._order, declared)
 
 
 def against_j48(builds):

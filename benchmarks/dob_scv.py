@@ -19,12 +19,10 @@ import numpy as np
 import pandas as pd
 from side_by_side import seconds
 
-from fairtrial.kernels.threads import thread_count
-from fairtrial.report.drawing import chart_of, colour, finished, titled
-from fairtrial.report.saving import save
-from fairtrial.resampling.db_scv import DBSCV
-from fairtrial.resampling.distance import as_cases, rows_by_class
-from fairtrial.resampling.dob_scv import DOBSCV
+from fairtrial.kernels.compiling import count_threads
+from fairtrial.report.figures.base import build_chart, build_title, encode_colour, style_chart
+from fairtrial.report.files import save
+from fairtrial.resampling.dob_scv import DBSCV, DOBSCV, as_cases, split_rows_by_class
 
 HERE = Path(__file__).parent
 PICTURE = HERE.parent / "docs" / "pictures" / "dob-scv-growth.svg"
@@ -84,7 +82,7 @@ def equal_to_every_pair(table: Table, n: int) -> bool:
     for fold, (_, test) in enumerate(DOBSCV(FOLDS, assign="literal", random_state=1).split(X, y)):
         found[test] = fold
     rng, points = np.random.default_rng(1), as_cases(X).points
-    classes = rows_by_class(y)
+    classes = split_rows_by_class(y)
     for rows, order in [(rows, rng.permutation(len(rows))) for rows in classes]:
         taken = every_pair(points[rows], order)
         if not np.array_equal(found[rows[taken]], np.arange(len(rows)) % FOLDS):
@@ -119,7 +117,7 @@ def picture(found: pd.DataFrame) -> Any:
 
     keel = pd.DataFrame({"learner": "KEEL (Java)", "rows": list(KEEL), "seconds": list(KEEL.values())})
     rows = pd.concat([found, keel], ignore_index=True)
-    chart = chart_of(rows.to_dict("records"))
+    chart = build_chart(rows.to_dict("records"))
     x = alt.X(
         "rows:Q", title="rows", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", values=[10**p for p in range(3, 7)])
     )
@@ -130,11 +128,11 @@ def picture(found: pd.DataFrame) -> Any:
         axis=alt.Axis(format="~g", values=[10.0**p for p in range(-3, 3)]),
     )
     names = rows["learner"].unique().tolist()
-    lines = chart.mark_line(strokeWidth=2.2).encode(x, y, colour(names)) + chart.mark_point(filled=True, size=45).encode(
-        x, y, colour(names)
+    lines = chart.mark_line(strokeWidth=2.2).encode(x, y, encode_colour(names)) + chart.mark_point(filled=True, size=45).encode(
+        x, y, encode_colour(names)
     )
-    title = titled("Seconds for five DOB-SCV folds", f"two classes, {thread_count()} threads; KEEL measured elsewhere")
-    return finished(lines.properties(width=460, height=340, title=title))
+    title = build_title("Seconds for five DOB-SCV folds", f"two classes, {count_threads()} threads; KEEL measured elsewhere")
+    return style_chart(lines.properties(width=460, height=340, title=title))
 
 
 def report(found: pd.DataFrame, walk: pd.DataFrame, equal: dict[str, bool]) -> str:
@@ -153,7 +151,7 @@ def report(found: pd.DataFrame, walk: pd.DataFrame, equal: dict[str, bool]) -> s
         "# Speed of DOB-SCV\n\n"
         "Written by `python benchmarks/dob_scv.py`. Seconds for five folds of two Gaussian classes, with reading the table, "
         "without compiling. KEEL's times were measured elsewhere on two cores.\n\n"
-        f"{date.today()}, {platform.machine()}, {thread_count()} threads, Python {platform.python_version()}, {packages}.\n\n"
+        f"{date.today()}, {platform.machine()}, {count_threads()} threads, Python {platform.python_version()}, {packages}.\n\n"
         "| target | seconds | met |\n|---|---|---|\n"
         + "".join(f"| {what} | {took:.3g} | {'yes' if met else '**no**'} |\n" for what, took, met in targets)
         + "\n| folds compared with a look at every pair | equal |\n|---|---|\n"

@@ -61,7 +61,7 @@ def found(name: str, run: int) -> tuple[bool, bool, bool]:
     X, y = draw(rng)
     splits = StratifiedKFold(5, random_state=run).freeze(X, y)
     if shift:
-        X[splits.parts[0].test, 0] += shift
+        X[splits.splits[0].test, 0] += shift
     findings = audit(splits, (X, y), n_permutations=n_permutations, random_state=run).findings
     levels = [each.level for each in findings if each.check in SHIFT]
     return "fault" in levels, bool(levels), shift > 0 and _plain(X, splits)

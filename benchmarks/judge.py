@@ -47,7 +47,7 @@ def merely_sorting(path: Path) -> None:
 
 def judging(path: Path) -> None:
     """Child process: the whole judgement."""
-    from fairtrial.study.predictions.judgement import judge
+    from fairtrial.predictions.judgement import judge
 
     start = time.perf_counter()
     found = judge(path, stream=True)

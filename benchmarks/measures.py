@@ -23,7 +23,7 @@ from scipy.stats import bootstrap
 from side_by_side import Line, side_by_side, tell
 from sklearn.metrics import roc_auc_score
 
-from fairtrial.kernels.threads import thread_count
+from fairtrial.kernels.compiling import count_threads
 from fairtrial.measures import auc, batch, difference, h_measure, interval
 
 SIX = ("auc", "auch", "sauc", "ks", "taks", "h_measure")
@@ -127,7 +127,7 @@ def report(lines: list[Line]) -> str:
         "# Speed of the measures\n\n"
         "Written by `make bench`. Both sides run in one process, interleaved, after an untimed round; times are medians, "
         "and so is the ratio.\n\n"
-        f"{date.today()}, {platform.machine()}, {thread_count()} threads, Python {platform.python_version()}, {versions}.\n\n"
+        f"{date.today()}, {platform.machine()}, {count_threads()} threads, Python {platform.python_version()}, {versions}.\n\n"
         "| what | ours, ms | peer | peer, ms | times faster | target | met |\n|---|---|---|---|---|---|---|\n"
         f"{rows}\n"
     )

@@ -22,9 +22,9 @@ from autorank import autorank
 from baycomp import SignedRankTest
 from side_by_side import Line, seconds, side_by_side, tell
 
-from fairtrial.kernels.threads import thread_count
+from fairtrial.kernels.compiling import count_threads
 from fairtrial.significance import bayes_signed_rank, posthoc
-from fairtrial.significance.advise import advise
+from fairtrial.significance.compare import compare
 
 HERE = Path(__file__).parent
 # Seconds of scmamp (R) for nine learners, where it stops: measured on two cores, not here.
@@ -80,7 +80,7 @@ def measured(growth: dict[int, float], rounds: int) -> list[Line]:
         *(
             side_by_side(
                 f"advise: 10 learners, 50 data sets, {name} scores, all pairs, verdict in words",
-                lambda table=table: advise(table).words,  # type: ignore[misc]
+                lambda table=table: compare(table).summary,  # type: ignore[misc]
                 f"autorank ({way})",
                 lambda table=table: quiet_autorank(table),  # type: ignore[misc]
                 10,
@@ -107,7 +107,7 @@ def report(lines: list[Line], growth: dict[int, float]) -> str:
         "# Speed of the tests\n\n"
         "Written by `make bench`. Both sides run in one process, interleaved, after an untimed round; times are medians, "
         "and so is the ratio. scmamp's time was measured elsewhere on two cores; it stops at nine learners.\n\n"
-        f"{date.today()}, {platform.machine()}, {thread_count()} threads, Python {platform.python_version()}, {versions}.\n\n"
+        f"{date.today()}, {platform.machine()}, {count_threads()} threads, Python {platform.python_version()}, {versions}.\n\n"
         "| what | ours, ms | peer | peer, ms | times faster | target | met |\n|---|---|---|---|---|---|---|\n"
         f"{rows}\n\n"
         "The ratio of the signed rank varied from 40 to 54 over several runs: it is timed right after baycomp, with cold "

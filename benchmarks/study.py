@@ -54,10 +54,10 @@ def tables(count: int = 10) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def study(repeats: int = 10, **changes: Any) -> Any:
     """GaussianNB, clean and with noise, 10 folds."""
+    from fairtrial import Study
     from fairtrial.data import Dataset
-    from fairtrial.study import Study
 
-    data = {f"set {number}": Dataset.of(X, y, name=f"set {number}") for number, (X, y) in enumerate(tables())}
+    data = {f"set {number}": Dataset.from_table(X, y, name=f"set {number}") for number, (X, y) in enumerate(tables())}
     plan = {
         "data": data,
         "learners": ["gaussian-nb"],
@@ -80,7 +80,7 @@ def peer(splits: list[Any], jobs: int = 2) -> None:
 
 
 def ours(folder: Path, number: int, jobs: int = 2) -> Any:
-    from fairtrial.study.engine.coordinator import run
+    from fairtrial.study.run.coordinator import run
 
     return run(study(), folder / f"run-{number}.fairtrial", jobs=jobs, progress=False)
 
@@ -146,7 +146,7 @@ def overhead(folder: Path) -> list[tuple[str, str, str, bool]]:
         stores = (folder / f"run-{next(numbers)}.fairtrial" for _ in itertools.repeat(None))
         return min(seconds(lambda: run(study(repeats), next(stores), jobs=2, progress=False)) for _ in range(3))
 
-    from fairtrial.study.engine.coordinator import run
+    from fairtrial.study.run.coordinator import run
 
     splits = splits_of(study().plan())
     bare(splits, 0, 10)
@@ -165,11 +165,11 @@ def planning() -> list[tuple[str, str, str, bool]]:
 
 
 def plan_a_million() -> None:
+    from fairtrial import Study
     from fairtrial.data import Dataset
-    from fairtrial.study import Study
 
     rng = np.random.default_rng(0)
-    data = {f"set {n}": Dataset.of(rng.normal(size=(500, 5)), np.arange(500) % 2, name=f"set {n}") for n in range(100)}
+    data = {f"set {n}": Dataset.from_table(rng.normal(size=(500, 5)), np.arange(500) % 2, name=f"set {n}") for n in range(100)}
     learners = {f"tree {n}": {"learner": "decision-tree", "parameters": {"max_depth": n + 1}} for n in range(10)}
     levels = [0, *(round(0.02 * n, 2) for n in range(1, 10))]
     declared = Study(data, learners, {"class-noise": levels}, {"scheme": "stratified", "folds": 10, "repeats": 10})
@@ -202,27 +202,26 @@ def hundred_thousand(folder: Path) -> list[tuple[str, str, str, bool]]:
 
 def fill(path: Path) -> None:
     """50 data sets x 10 conditions x 10 learners x 20 splits."""
+    from fairtrial import Study
     from fairtrial.data import Dataset
-    from fairtrial.study import Study
-    from fairtrial.study.evidence import CODES, NUMBERS, pack
-    from fairtrial.study.plan.plan_facts import add_plan, link_of
-    from fairtrial.study.records import Evidence
-    from fairtrial.study.store.store import Store
+    from fairtrial.study.records import CODES, NUMBERS, TrialRecord, pack
+    from fairtrial.study.run.coordinator import add_plan, build_link
+    from fairtrial.study.store.store import ResultsStore
 
     rng = np.random.default_rng(0)
-    data = {f"set {n}": Dataset.of(rng.normal(size=(120, 2)), np.arange(120) % 2, name=f"set {n}") for n in range(50)}
+    data = {f"set {n}": Dataset.from_table(rng.normal(size=(120, 2)), np.arange(120) % 2, name=f"set {n}") for n in range(50)}
     learners = {f"tree {n}": {"learner": "decision-tree", "parameters": {"max_depth": n + 1}} for n in range(10)}
     levels = [0, *(round(0.02 * n, 2) for n in range(1, 10))]
     declared = Study(data, learners, {"class-noise": levels}, {"scheme": "stratified", "folds": 4, "repeats": 5})
     plan = declared.plan()
-    with Store.open(path, write=True, create=True) as store:
+    with ResultsStore.open(path, write=True, create=True) as store:
         add_plan(store, plan)
         for place, number in enumerate(range(len(plan.data))):
             keys = plan.keys(number)
             batch = []
             for split, condition, learner in np.ndindex(keys.shape):
                 scores = rng.random((len(plan.data[place].splits[split].test), 2))
-                evidence = Evidence(
+                evidence = TrialRecord(
                     keys[split, condition, learner].tobytes(),
                     "ok",
                     pack(scores.argmax(axis=1), CODES),
@@ -231,7 +230,7 @@ def fill(path: Path) -> None:
                     fit_time=0.001,
                     predict_time=0.001,
                 )
-                batch.append((evidence, link_of(plan, Placed(place, split, condition, learner))))
+                batch.append((evidence, build_link(plan, Placed(place, split, condition, learner))))
             store.add(batch)
 
 
@@ -258,7 +257,7 @@ def main() -> None:
     if given.cold:
         which, path = given.cold
         if which == "ours":
-            from fairtrial.study.engine.coordinator import run
+            from fairtrial.study.run.coordinator import run
 
             run(study(), path, jobs=2, progress=False)
         else:

@@ -9,8 +9,8 @@ from typing import Any
 
 from sklearn.datasets import load_breast_cancer
 
-from fairtrial.report.audit import draw_audit
-from fairtrial.report.saving import save
+from fairtrial.report.figures.folds import draw_audit
+from fairtrial.report.files import save
 from fairtrial.resampling.audit import audit
 from fairtrial.resampling.dob_scv import DOBSCV
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from fairtrial.report.checks.documenting import checks_page
+from fairtrial.report.checks.documenting import render_checks_page
 
 if __name__ == "__main__":
-    Path(__file__).with_name("checks.md").write_text(checks_page(), encoding="utf-8", newline="\n")
+    Path(__file__).with_name("checks.md").write_text(render_checks_page(), encoding="utf-8", newline="\n")

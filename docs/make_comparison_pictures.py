@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from fairtrial.report.compare import figures
-from fairtrial.report.saving import save
-from fairtrial.significance.advise import advise
+from fairtrial.report.comparison import figures
+from fairtrial.report.files import save
+from fairtrial import compare
 
 TABLE = Path(__file__).parents[1] / "tests" / "oracles" / "garcia_herrera_2008_accuracy.csv"
 
@@ -19,9 +19,9 @@ TABLE = Path(__file__).parents[1] / "tests" / "oracles" / "garcia_herrera_2008_a
 def pictures() -> dict[str, Any]:
     """Each picture by its name."""
     scores = pd.read_csv(TABLE, index_col=0)
-    many = figures(advise(scores, measure="accuracy"))
+    many = figures(compare(scores, measure="accuracy"))
     # A percent more or less of accuracy is taken to make no difference in practice.
-    two = figures(advise(scores[["C4.5", "NaiveBayes"]], measure="accuracy", rope=0.01))
+    two = figures(compare(scores[["C4.5", "NaiveBayes"]], measure="accuracy", rope=0.01))
     return {**many, "simplex": two["simplex"]}
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fairtrial.conditions import AttributeNoise, ClassNoise, Clean
-from fairtrial.report.conditions import changed_cases, draw_changes
-from fairtrial.report.saving import save
+from fairtrial.report.figures.noise import build_case_frame, draw_changes
+from fairtrial.report.files import save
 
 LEVEL = 0.15
 CLASS_NOISE = {
@@ -40,7 +40,7 @@ def pictures() -> dict[str, Any]:
     X, y = cases()
 
     def panel(noise: Any) -> Any:
-        return changed_cases(X, y, noise.apply(X, y, 1))
+        return build_case_frame(X, y, noise.apply(X, y, 1))
 
     labels = {"clean": panel(Clean())} | {name: panel(ClassNoise(LEVEL, **more)) for name, more in CLASS_NOISE.items()}
     values = {

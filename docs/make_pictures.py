@@ -14,10 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairtrial import measures
 from fairtrial.report import curves
-from fairtrial.report.saving import save
+from fairtrial.report.files import save
 
 
-def forecasts() -> tuple[Any, dict[str, Any]]:
+def get_predicted_probabilities() -> tuple[Any, dict[str, Any]]:
     """The truth of the held-out cases, and each learner's probability that a tumour is malignant."""
     data = load_breast_cancer()
     # The first attribute group alone: with all thirty, every curve hugs its corner and shows little.
@@ -29,7 +29,7 @@ def forecasts() -> tuple[Any, dict[str, Any]]:
 
 def pictures() -> dict[str, Any]:
     """Each picture by its name."""
-    truth, forecast = forecasts()
+    truth, forecast = get_predicted_probabilities()
 
     def of(curve: Any, **options: Any) -> dict[str, Any]:
         return {name: curve(truth, probability, **options) for name, probability in forecast.items()}

@@ -9,9 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from fairtrial.report.draw import draw
-from fairtrial.report.saving import save
-from fairtrial.study import Results, Study
+from fairtrial.report.figures.registry import draw
+from fairtrial.report.files import save
+from fairtrial.study import Results
+from fairtrial import Study
 
 
 def pictures(results: Results) -> dict[str, Any]:

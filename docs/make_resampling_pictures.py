@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fairtrial import resampling
-from fairtrial.report.saving import save
-from fairtrial.report.splits import draw_splits
+from fairtrial.report.files import save
+from fairtrial.report.figures.folds import draw_splits
 
 
 def pictures() -> dict[str, Any]:

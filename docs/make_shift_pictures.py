@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from fairtrial.data.simulate import flu_environments
-from fairtrial.report.environments import draw_environments
-from fairtrial.report.saving import save
+from fairtrial.report.figures.environments import draw_environments
+from fairtrial.report.files import save
 from fairtrial.study.environments import run_environments
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from fairtrial.conditions import Clean
 from fairtrial.data.simulate import GaussianMixture, Ringnorm, Twonorm
-from fairtrial.report.conditions import changed_cases, draw_changes
-from fairtrial.report.saving import save
+from fairtrial.report.figures.noise import build_case_frame, draw_changes
+from fairtrial.report.files import save
 
 CLOUDS = GaussianMixture(means=[[-3, 0], [3, 0], [0, 0]], priors=[0.25, 0.25, 0.5], component_classes=["2", "2", "1"])
 POPULATIONS = {"twonorm": Twonorm(2), "ringnorm": Ringnorm(2), "three clouds": CLOUDS}
@@ -25,7 +25,7 @@ def main() -> None:
     for name, population in POPULATIONS.items():
         X, y = population.sample(150, rng=2)
         told = f"{name}: best error {100 * population.bayes_error:.1f} %"
-        panels[told] = changed_cases(np.asarray(X), y.astype(str).to_numpy(), Clean().apply(X, y))
+        panels[told] = build_case_frame(np.asarray(X), y.astype(str).to_numpy(), Clean().apply(X, y))
     chart = draw_changes(panels, title="150 rows of three populations", subtitle="Colour and shape: the class", side=220)
     print(save(chart, folder / f"populations{suffix}"))
 

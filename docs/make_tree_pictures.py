@@ -10,8 +10,8 @@ from typing import Any
 from sklearn.datasets import load_iris
 
 from fairtrial.learners import C45
-from fairtrial.report.saving import save
-from fairtrial.report.tree import draw_tree
+from fairtrial.report.files import save
+from fairtrial.report.figures.tree import draw_tree
 
 
 def picture() -> Any:

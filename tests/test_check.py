@@ -15,40 +15,43 @@ from fairtrial.errors import InputError
     ("call", "message"),
     [
         (
-            lambda: _check.one_of("mode", "fats", ["fast", "slow"]),
+            lambda: _check.check_one_of("mode", "fats", ["fast", "slow"]),
             r"mode must be one of \['fast', 'slow'\], got 'fats': did you",
         ),
-        (lambda: _check.at_least("n", 1, 2), "n must be at least 2, got 1"),
-        (lambda: _check.at_least("n", math.nan, 2), "n must be at least 2, got nan"),
-        (lambda: _check.whole_number("n", 2.0, 1), "n must be a whole number, got 2.0"),
-        (lambda: _check.whole_number("n", True, 1), "n must be a whole number, got True"),
-        (lambda: _check.whole_number("n", 0, 1), "n must be at least 1, got 0"),
-        (lambda: _check.between("x", 1, 0, 1), "x must lie between 0 and 1, got 1"),
-        (lambda: _check.between("x", math.nan, 0, 1), "x must lie between 0 and 1, got nan"),
-        (lambda: _check.share("x", 0), "x must be above 0 and at most 1, got 0"),
-        (lambda: _check.column("y", [[1, 2], [3, 4]]), r"y must be one-dimensional, got shape \(2, 2\)"),
-        (lambda: _check.column("y", None), "y must be one-dimensional, got None"),
-        (lambda: _check.column("y", np.ma.array([1, 2], mask=[0, 1])), "y must not hold masked values, got 1"),
-        (lambda: _check.column("y", []), "y must hold at least 1 row, got 0"),
-        (lambda: _check.same_length(a=np.ones(2), b=np.ones(3)), "same number of rows: a has 2, b has 3"),
-        (lambda: _check.numbers("s", ["1", "2"]), "s must hold numbers, got '1': convert it first"),
-        (lambda: _check.numbers("s", [1, "two"]), "s must hold numbers, got 'two'"),
-        (lambda: _check.numbers("s", np.array(["2026-01-01"], dtype="M8[D]")), "s must hold numbers"),
-        (lambda: _check.numbers("s", [1 + 2j]), "s must hold numbers"),
-        (lambda: _check.numbers("s", [object()]), "s must hold numbers"),
-        (lambda: _check.numbers("s", [[1], [2, 3]]), "s must be a column or a table, got rows of different lengths"),
-        (lambda: _check.between("level", "0.95", 0, 1), "level must be a number, got '0.95'"),
-        (lambda: _check.share("x", None), "x must be a number, got None"),
-        (lambda: _check.finite("s", np.array([1, np.inf])), r"s must be finite, got inf at row 1 \(1 such values\): drop"),
-        (lambda: _check.finite("s", np.array([[1, 2], [np.nan] * 2])), r"got nan at row \(1, 0\) \(2 such values\)"),
+        (lambda: _check.check_at_least("n", 1, 2), "n must be at least 2, got 1"),
+        (lambda: _check.check_at_least("n", math.nan, 2), "n must be at least 2, got nan"),
+        (lambda: _check.check_whole_number("n", 2.0, 1), "n must be a whole number, got 2.0"),
+        (lambda: _check.check_whole_number("n", True, 1), "n must be a whole number, got True"),
+        (lambda: _check.check_whole_number("n", 0, 1), "n must be at least 1, got 0"),
+        (lambda: _check.check_between("x", 1, 0, 1), "x must lie between 0 and 1, got 1"),
+        (lambda: _check.check_between("x", math.nan, 0, 1), "x must lie between 0 and 1, got nan"),
+        (lambda: _check.check_proportion("x", 0), "x must be above 0 and at most 1, got 0"),
+        (lambda: _check.check_column("y", [[1, 2], [3, 4]]), r"y must be one-dimensional, got shape \(2, 2\)"),
+        (lambda: _check.check_column("y", None), "y must be one-dimensional, got None"),
+        (lambda: _check.check_column("y", np.ma.array([1, 2], mask=[0, 1])), "y must not hold masked values, got 1"),
+        (lambda: _check.check_column("y", []), "y must hold at least 1 row, got 0"),
+        (lambda: _check.check_same_length(a=np.ones(2), b=np.ones(3)), "same number of rows: a has 2, b has 3"),
+        (lambda: _check.check_numbers("s", ["1", "2"]), "s must hold numbers, got '1': convert it first"),
+        (lambda: _check.check_numbers("s", [1, "two"]), "s must hold numbers, got 'two'"),
+        (lambda: _check.check_numbers("s", np.array(["2026-01-01"], dtype="M8[D]")), "s must hold numbers"),
+        (lambda: _check.check_numbers("s", [1 + 2j]), "s must hold numbers"),
+        (lambda: _check.check_numbers("s", [object()]), "s must hold numbers"),
+        (lambda: _check.check_numbers("s", [[1], [2, 3]]), "s must be a column or a table, got rows of different lengths"),
+        (lambda: _check.check_between("level", "0.95", 0, 1), "level must be a number, got '0.95'"),
+        (lambda: _check.check_proportion("x", None), "x must be a number, got None"),
         (
-            lambda: _check.probabilities("p", np.array([0.5, 1.5])),
+            lambda: _check.check_finite("s", np.array([1, np.inf])),
+            r"s must be finite, got inf at row 1 \(1 such values\): drop",
+        ),
+        (lambda: _check.check_finite("s", np.array([[1, 2], [np.nan] * 2])), r"got nan at row \(1, 0\) \(2 such values\)"),
+        (
+            lambda: _check.check_probabilities("p", np.array([0.5, 1.5])),
             "p must hold probabilities between 0 and 1, got 1.5 at row 1",
         ),
-        (lambda: _check.probabilities("p", np.array([[0.5, 0.4]])), "p must sum to 1 in each row, got 0.9 at row 0"),
-        (lambda: _check.weights([1, -1], 2), "sample_weight must not be negative, got -1.0 at row 1"),
-        (lambda: _check.weights([0, 0], 2), "sample_weight must not be zero everywhere"),
-        (lambda: _check.weights([1], 2), "sample_weight must have one value for each of the 2 rows, got 1"),
+        (lambda: _check.check_probabilities("p", np.array([[0.5, 0.4]])), "p must sum to 1 in each row, got 0.9 at row 0"),
+        (lambda: _check.check_weights([1, -1], 2), "sample_weight must not be negative, got -1.0 at row 1"),
+        (lambda: _check.check_weights([0, 0], 2), "sample_weight must not be zero everywhere"),
+        (lambda: _check.check_weights([1], 2), "sample_weight must have one value for each of the 2 rows, got 1"),
     ],
 )
 def test_a_broken_rule_is_told_with_name_rule_and_value(call, message):
@@ -57,21 +60,21 @@ def test_a_broken_rule_is_told_with_name_rule_and_value(call, message):
 
 
 def test_what_keeps_the_rules_passes():
-    _check.one_of("mode", None, [None, "fast"])
-    _check.between("x", 0.5, 0, 1)
-    _check.share("x", 1)
-    _check.same_length(a=np.ones(2), b=None, c=np.ones(2))
-    assert _check.whole_number("n", np.int64(3), 1) == 3
-    assert _check.column("y", [[1], [2]]).tolist() == [1, 2]
-    assert _check.numbers("s", np.array([1, 2.5], dtype=object)).tolist() == [1, 2.5]
-    assert _check.weights(None, 5) is None
-    assert _check.weights([0, 2], 2).tolist() == [0, 2]
-    assert _check.probabilities("p", np.array([[0.25, 0.75]])).tolist() == [[0.25, 0.75]]
+    _check.check_one_of("mode", None, [None, "fast"])
+    _check.check_between("x", 0.5, 0, 1)
+    _check.check_proportion("x", 1)
+    _check.check_same_length(a=np.ones(2), b=None, c=np.ones(2))
+    assert _check.check_whole_number("n", np.int64(3), 1) == 3
+    assert _check.check_column("y", [[1], [2]]).tolist() == [1, 2]
+    assert _check.check_numbers("s", np.array([1, 2.5], dtype=object)).tolist() == [1, 2.5]
+    assert _check.check_weights(None, 5) is None
+    assert _check.check_weights([0, 2], 2).tolist() == [0, 2]
+    assert _check.check_probabilities("p", np.array([[0.25, 0.75]])).tolist() == [[0.25, 0.75]]
 
 
 def test_rows_may_miss_the_sum_of_one_by_rounding_only():
     thirds = np.full((1, 3), 1 / 3, dtype=np.float32).astype(float)
-    assert _check.probabilities("p", thirds) is thirds
+    assert _check.check_probabilities("p", thirds) is thirds
 
 
 LABELS = st.one_of(
@@ -87,7 +90,7 @@ LABELS = st.one_of(
 
 @given(values=LABELS)
 def test_codes_point_at_the_sorted_classes(values):
-    classes, (codes,) = _check.encode(None, None, y=values)
+    classes, (codes,) = _check.encode_labels(None, None, y=values)
     names = classes.names.tolist()
     assert names == sorted(set(names))
     assert [names[code] for code in codes] == values.tolist()
@@ -98,7 +101,7 @@ def test_codes_point_at_the_sorted_classes(values):
 @given(values=LABELS)
 def test_given_labels_fix_the_codes(values):
     labels = sorted(set(values.tolist()), reverse=True)
-    classes, (codes,) = _check.encode(labels, None, y=values)
+    classes, (codes,) = _check.encode_labels(labels, None, y=values)
     assert classes.names.tolist() == labels
     assert [labels[code] for code in codes] == values.tolist()
 
@@ -107,22 +110,22 @@ def test_given_labels_fix_the_codes(values):
 def test_lists_of_mixed_labels_are_refused_as_arrays_of_objects_are(values):
     for column in (values, np.array(values, dtype=object)):
         with pytest.raises(InputError, match="comparable with each other, got a mixture of types: convert them to one type"):
-            _check.encode(None, None, y=_check.column("y", column))
+            _check.encode_labels(None, None, y=_check.check_column("y", column))
 
 
 def test_text_that_is_missing_in_a_list_is_missing():
     for gone in (None, math.nan, pd.NA):
         with pytest.raises(InputError, match="y must not hold missing labels, got one at row 1"):
-            _check.encode(None, None, y=_check.column("y", ["a", gone]))
+            _check.encode_labels(None, None, y=_check.check_column("y", ["a", gone]))
 
 
 def test_classes_may_be_given_in_mixed_types():
-    classes, (codes,) = _check.encode([1, "a"], None, y=np.array([1, 1]))
+    classes, (codes,) = _check.encode_labels([1, "a"], None, y=np.array([1, 1]))
     assert (classes.names.tolist(), codes.tolist()) == ([1, "a"], [0, 0])
 
 
 def test_columns_share_their_classes():
-    classes, (true, predicted) = _check.encode(None, None, y_true=np.array([3, 5]), y_pred=np.array([7, 3]))
+    classes, (true, predicted) = _check.encode_labels(None, None, y_true=np.array([3, 5]), y_pred=np.array([7, 3]))
     assert classes.names.tolist() == [3, 5, 7]
     assert (true.tolist(), predicted.tolist()) == ([0, 1], [2, 0])
 
@@ -132,7 +135,7 @@ def test_columns_share_their_classes():
     [([0, 0], [0, 1], [0, 0]), ([1, 1], [0, 1], [1, 1]), ([-1], [-1, 1], [0]), ([1.0], [0, 1], [1]), ([5, 5], [5], [0, 0])],
 )
 def test_a_lone_zero_or_one_belongs_to_the_usual_pair(values, names, codes):
-    classes, (found,) = _check.encode(None, None, y=np.array(values))
+    classes, (found,) = _check.encode_labels(None, None, y=np.array(values))
     assert classes.names.tolist() == names
     assert found.tolist() == codes
 
@@ -148,7 +151,7 @@ def test_a_lone_zero_or_one_belongs_to_the_usual_pair(values, names, codes):
     ],
 )
 def test_the_positive_class_is_the_named_one_or_the_second_of_two(values, positive, place):
-    classes, _ = _check.encode(None, positive, y=np.array(values))
+    classes, _ = _check.encode_labels(None, positive, y=np.array(values))
     assert classes.positive == place
 
 
@@ -174,7 +177,7 @@ def test_the_positive_class_is_the_named_one_or_the_second_of_two(values, positi
 )
 def test_labels_that_break_a_rule_are_refused(labels, positive, columns, message):
     with pytest.raises(InputError, match=message):
-        _check.encode(labels, positive, **{name: np.asarray(values) for name, values in columns.items()})
+        _check.encode_labels(labels, positive, **{name: np.asarray(values) for name, values in columns.items()})
 
 
 @pytest.mark.parametrize(
@@ -188,21 +191,21 @@ def test_labels_that_break_a_rule_are_refused(labels, positive, columns, message
     ids=["default", "category", "string", "object"],
 )
 def test_columns_of_pandas_are_labels(column):
-    classes, (codes,) = _check.encode(None, None, y=_check.column("y", column))
+    classes, (codes,) = _check.encode_labels(None, None, y=_check.check_column("y", column))
     assert classes.names.tolist() == ["a", "b"]
     assert codes.tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "int8", "float32"])
 def test_number_columns_of_pandas_go_with_plain_numbers(dtype):
-    column = _check.column("y_true", pd.Series([1, 0, 1], dtype=dtype))
-    _, (true, predicted) = _check.encode(None, None, y_true=column, y_pred=np.array([1, 1, 0]))
+    column = _check.check_column("y_true", pd.Series([1, 0, 1], dtype=dtype))
+    _, (true, predicted) = _check.encode_labels(None, None, y_true=column, y_pred=np.array([1, 1, 0]))
     assert (true.tolist(), predicted.tolist()) == ([1, 0, 1], [1, 1, 0])
 
 
 def test_a_rounding_error_beyond_0_to_1_is_no_mistake():
     told = np.array([[1.0000000000000002, -2e-16], [0.5, 0.5]])
-    assert _check.probabilities("p", told).tolist() == [[1.0, 0.0], [0.5, 0.5]]
+    assert _check.check_probabilities("p", told).tolist() == [[1.0, 0.0], [0.5, 0.5]]
     assert told[0, 0] > 1  # what came in stays
     with pytest.raises(InputError, match=r"between 0 and 1, got 1\.00001"):
-        _check.probabilities("p", np.array([0.5, 1.00001]))
+        _check.check_probabilities("p", np.array([0.5, 1.00001]))

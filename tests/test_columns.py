@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from sklearn.preprocessing import OrdinalEncoder
 
-from fairtrial._columns import as_frame, places, read_columns
+from fairtrial._frames import as_frame, read_columns, resolve_column_indices
 from fairtrial.errors import InputError
 from tests.data.written import tables
 
@@ -41,12 +41,12 @@ def test_codes_are_those_of_scikit_learn(written):
 
 def test_another_table_is_read_in_the_same_codes():
     table = read_columns(FRAME)
-    other = table.like(pd.DataFrame({"n": [2], "c": ["hi"], "t": ["new"]}))
+    other = table.encode_like(pd.DataFrame({"n": [2], "c": ["hi"], "t": ["new"]}))
     assert np.array_equal(other.values, [[2, 2, np.nan]], equal_nan=True)
     with pytest.raises(InputError, match="X must have 3 columns as before, got 1"):
-        table.like(FRAME[["n"]])
+        table.encode_like(FRAME[["n"]])
     with pytest.raises(InputError, match="column 'n' must hold numbers as before"):
-        table.like(FRAME.assign(n=["a", "b"]))
+        table.encode_like(FRAME.assign(n=["a", "b"]))
 
 
 def test_values_of_several_types_are_sorted_by_type():
@@ -88,10 +88,10 @@ def test_matrices_have_names_and_lists_keep_their_types():
 
 def test_columns_are_found_by_name_then_by_place():
     frame = pd.DataFrame([[1, 2, 3]], columns=["a", "1", "b"])
-    assert places(frame, None) == set()
-    assert places(frame, ["b", 1, -3, np.int64(0)]) == {0, 1, 2}
-    assert places(pd.DataFrame([[1, 2]], columns=[1, 0]), [0]) == {1}
+    assert resolve_column_indices(frame, None) == set()
+    assert resolve_column_indices(frame, ["b", 1, -3, np.int64(0)]) == {0, 1, 2}
+    assert resolve_column_indices(pd.DataFrame([[1, 2]], columns=[1, 0]), [0]) == {1}
     for wrong in ("z", 3, -4, 1.5):
         with pytest.raises(InputError, match="nominal must name columns of X"):
-            places(frame, [wrong])
+            resolve_column_indices(frame, [wrong])
     assert read_columns(frame, ["a"]).categories == ((1,), None, None)

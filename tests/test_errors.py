@@ -42,13 +42,13 @@ def test_a_message_is_printed_as_it_was_written():
 
 def test_mistakes_of_a_study_are_told_a_line_each_in_the_order_of_the_file():
     problems = [errors.Problem("learners.a", 12, "x"), errors.Problem("seed", 2, "y"), errors.Problem("", None, "z")]
-    error = errors.SpecError.of(problems, "study.toml")
+    error = errors.SpecError.from_problems(problems, "study.toml")
     assert str(error).splitlines() == ["study.toml: z", "study.toml:2: seed: y", "study.toml:12: learners.a: x"]
     assert [each.message for each in error.problems] == ["z", "y", "x"]
-    assert str(errors.SpecError.of(problems[:1])) == "12: learners.a: x"
+    assert str(errors.SpecError.from_problems(problems[:1])) == "12: learners.a: x"
 
 
 def test_a_spec_error_crosses_processes_with_its_problems():
-    error = pickle.loads(pickle.dumps(errors.SpecError.of([errors.Problem("seed", 2, "y")])))
+    error = pickle.loads(pickle.dumps(errors.SpecError.from_problems([errors.Problem("seed", 2, "y")])))
     assert error.problems == (errors.Problem("seed", 2, "y"),)
     assert errors.SpecError("plain").problems == ()

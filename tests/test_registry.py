@@ -3,7 +3,7 @@
 import pytest
 
 from fairtrial import _registry
-from fairtrial._registry import Registry, did_you_mean
+from fairtrial._registry import Registry, suggest_name
 from fairtrial.errors import InputError, UnknownNameError
 
 
@@ -69,4 +69,4 @@ def test_entry_points_are_loaded_once_at_the_first_lookup(monkeypatch):
     ],
 )
 def test_the_remedy_names_what_exists(name, known, remedy):
-    assert did_you_mean(name, known) == remedy
+    assert suggest_name(name, known) == remedy

@@ -14,8 +14,8 @@ import psutil
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from fairtrial.study.engine.coordinator import run
-from fairtrial.study.store.store import Store
+from fairtrial.study.run.coordinator import run
+from fairtrial.study.store.store import ResultsStore
 
 from .study.loopback import loopback
 from .study.small_study import Watching
@@ -25,13 +25,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def digest(path):
-    with Store.open(path) as store:
-        return store.evidence_digest()
+    with ResultsStore.open(path) as store:
+        return store.compute_digest()
 
 
 def counts(path):
-    with Store.open(path) as store:
-        return store.counts()
+    with ResultsStore.open(path) as store:
+        return store.count_by_status()
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_a_careless_neighbour_changes_nothing_for_the_others(tmp_path):
     together, alone = tmp_path / "together.fairtrial", tmp_path / "alone.fairtrial"
     run(whole_study(learners={"careless": Careless(), "trusting": Trusting()}), together, jobs=1, progress=False)
     run(whole_study(learners={"trusting": Trusting()}), alone, jobs=1, progress=False)
-    with Store.open(together) as both, Store.open(alone) as single:
+    with ResultsStore.open(together) as both, ResultsStore.open(alone) as single:
         beside, expected = (predictions_of(store, "trusting") for store in (both, single))
     assert len(beside) == TRIALS // 6
     assert beside == expected
@@ -218,8 +218,8 @@ def test_learners_that_kill_hang_or_take_all_memory_fail_alone(tmp_path, cluster
     with_dask, alone = tmp_path / "dask.fairtrial", tmp_path / "local.fairtrial"
     run(harmful_study(), with_dask, engine=cluster.address, progress=False)
     run(harmful_study(), alone, jobs=2, progress=False)
-    with Store.open(with_dask) as store:
-        trials = store.archive().trials()
+    with ResultsStore.open(with_dask) as store:
+        trials = store.open_archive().trials()
     found = {learner: set(group) for learner, group in trials.groupby("learner", observed=True)["status"]}
     assert found == {"bayes": {"ok"}, "kill": {"crash"}, "hang": {"timeout"}, "hog": {"memory"}}
     assert len(trials) == 8

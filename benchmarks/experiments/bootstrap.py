@@ -71,7 +71,7 @@ for _n in (20, 60):
             X, y = _rows(n, apart, rng)
             counts, (new, truth), whole = _counts(y, rng), _rows(NEW, apart, rng), np.ones((1, n))
             (predicted,), (told,) = learn(X, y, whole, X), learn(X, y, whole, new)
-            chance = NoInformation.of_labels(y, predicted)
+            chance = NoInformation.from_labels(y, predicted)
             found = out_of_bag_estimates(learn(X, y, counts, X) != y, counts, predicted != y, chance)
             rate = float((told != truth).mean())
             return {f"estimate, {method}": covers(found[method], rate) for method in METHODS}

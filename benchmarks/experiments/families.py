@@ -8,17 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from experiments.registry import ADVISE, ALL, ALPHA, CONTROL, MANY, experiment, rejects
-from fairtrial.significance import (
-    adjust,
-    aligned_ranks,
-    anova,
-    friedman,
-    iman_davenport,
-    posthoc,
-    quade,
-    wilcoxon,
-)
-from fairtrial.significance.advise import advise
+from fairtrial.significance import adjust, aligned_ranks, anova, friedman, iman_davenport, posthoc, quade, wilcoxon
+from fairtrial.significance.compare import compare
 
 PAIRS = (
     "nemenyi",
@@ -142,13 +133,13 @@ def _told_apart(groups: tuple[tuple[str, ...], ...], null: set[str]) -> bool:
 
 @experiment(ADVISE, "15 data sets, 2 learners, lognormal scores, none better", share=0.3)
 def advise_two(rng: Rng) -> Hits:
-    return {"advise, wilcoxon": advise(rng.lognormal(size=(15, 2))).p_value <= ALPHA}
+    return {"advise, wilcoxon": compare(rng.lognormal(size=(15, 2))).p_value <= ALPHA}
 
 
 for _table, _null, _setting in (COMPLETE, PARTIAL):
 
     @experiment(ADVISE, _setting, share=0.3)
     def advise_many(rng: Rng, table=_table, null=_null) -> Hits:  # type: ignore[no-untyped-def]
-        found = advise(table(rng))
+        found = compare(table(rng))
         told: dict[str, bool | None] = {"advise, any two equals told apart": _told_apart(found.groups, null)}
         return told if len(null) < 5 else {"advise, omnibus (iman_davenport)": found.p_value <= ALPHA, **told}

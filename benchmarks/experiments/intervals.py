@@ -265,7 +265,7 @@ def shrunken(rng: Rng) -> Hits:
     mean = 0.02 + 0.02 * rng.standard_t(10, size=(10, 1))
     d = mean + 0.03 * (np.sqrt(0.1) * rng.normal(size=(10, 1)) + np.sqrt(0.9) * rng.normal(size=(10, 10)))
     found = hierarchical(d, np.zeros((10, 10)), test_fraction=0.1, seed=int(rng.integers(1 << 30)))
-    one = found.lines[0]
+    one = found.dataset_rows[0]
     return {"hierarchical": one[3] <= mean[0, 0] <= one[4]}
 
 

@@ -1,4 +1,4 @@
-"""A fair trial for every learning algorithm."""
+"""Evaluate classifiers: which one is better, how sure that is, and whether it holds under noise, imbalance and drift."""
 
 from __future__ import annotations
 
@@ -7,24 +7,48 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairtrial.report.draw import draw as draw
+    from fairtrial.predictions.judgement import judge as judge
+    from fairtrial.report.figures.registry import draw as draw
     from fairtrial.report.report import write_report as write_report
-    from fairtrial.study import Study as Study, open_results as open_results
+    from fairtrial.significance.compare import compare as compare
+    from fairtrial.study.results.results import open_results as open_results
+    from fairtrial.study.study import Study as Study
 
-_PARTS = ("conditions", "data", "errors", "learners", "measures", "report", "reproduce", "resampling", "significance", "study")
-_NAMES = {"Study": "study", "draw": "report.draw", "open_results": "study", "write_report": "report.report"}
+__all__ = ["Study", "compare", "draw", "judge", "open_results", "write_report"]
+
+_PACKAGES = (
+    "conditions",
+    "data",
+    "errors",
+    "learners",
+    "measures",
+    "predictions",
+    "report",
+    "reproduce",
+    "resampling",
+    "significance",
+    "study",
+)
+_MODULES = {
+    "Study": "study.study",
+    "compare": "significance.compare",
+    "draw": "report.figures.registry",
+    "judge": "predictions.judgement",
+    "open_results": "study.results.results",
+    "write_report": "report.report",
+}
 
 __version__ = version("fairtrial")
 
 
 def __getattr__(name: str) -> Any:
-    """Parts are imported when first used: importing fairtrial itself stays fast."""
-    if name in _PARTS:
+    """Import packages and names on first use, so that importing fairtrial stays fast."""
+    if name in _PACKAGES:
         return import_module(f"fairtrial.{name}")
-    if name in _NAMES:
-        return getattr(import_module(f"fairtrial.{_NAMES[name]}"), name)
+    if name in _MODULES:
+        return getattr(import_module(f"fairtrial.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'fairtrial' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_PARTS, *_NAMES])
+    return sorted([*globals(), *_PACKAGES, *_MODULES])

@@ -10,13 +10,13 @@ from typing import Generic, TypeVar
 from fairtrial.errors import InputError, UnknownNameError
 
 
-def did_you_mean(name: object, known: Iterable[object]) -> str:
+def suggest_name(name: object, candidates: Iterable[object]) -> str:
     """The remedy for a wrong name: the nearest known one, or the whole list.
 
-    >>> did_you_mean("acuracy", ["accuracy", "auc"])
+    >>> suggest_name("acuracy", ["accuracy", "auc"])
     "did you mean 'accuracy'?"
     """
-    options = {str(option): option for option in known}
+    options = {str(option): option for option in candidates}
     lower = {text.lower(): text for text in options}
     near = difflib.get_close_matches(str(name).lower(), lower, n=1)
     if near:
@@ -27,9 +27,11 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 T = TypeVar("T")
 
 
-def _same_place(first: object, second: object) -> bool:
+def _is_same_definition(first: object, second: object) -> bool:
     """Whether both were defined under one name in one module."""
-    return all(getattr(first, what, first) == getattr(second, what, second) for what in ("__module__", "__qualname__"))
+    return all(
+        getattr(first, attribute, first) == getattr(second, attribute, second) for attribute in ("__module__", "__qualname__")
+    )
 
 
 class Registry(Generic[T]):
@@ -44,8 +46,8 @@ class Registry(Generic[T]):
     fairtrial.errors.UnknownNameError: no shape is called 'sqare': did you mean 'square'?
     """
 
-    def __init__(self, what: str, *, group: str) -> None:
-        self._what = what
+    def __init__(self, kind: str, *, group: str) -> None:
+        self._kind = kind
         self._group = group
         self._items: dict[str, T] = {}
         self._aliases: dict[str, str] = {}
@@ -54,10 +56,10 @@ class Registry(Generic[T]):
     def add(self, name: str, item: T, *, aliases: Iterable[str] = ()) -> None:
         """Register; a name that is taken is refused, unless by an earlier form of the same thing (a cell run again)."""
         names = [name, *aliases]
-        for each in names:
-            taken = self._items.get(self._aliases.get(each, each))
-            if taken is not None and not _same_place(taken, item):
-                raise InputError(f"a {self._what} called {each!r} exists already: choose another name")
+        for new_name in names:
+            existing = self._items.get(self._aliases.get(new_name, new_name))
+            if existing is not None and not _is_same_definition(existing, item):
+                raise InputError(f"a {self._kind} called {new_name!r} exists already: choose another name")
         self._items[name] = item
         self._aliases.update(dict.fromkeys(names[1:], name))
 
@@ -66,8 +68,8 @@ class Registry(Generic[T]):
         try:
             return self._items[self._aliases.get(name, name)]
         except KeyError:
-            hint = did_you_mean(name, [*self._items, *self._aliases])
-            raise UnknownNameError(f"no {self._what} is called {name!r}: {hint}") from None
+            hint = suggest_name(name, [*self._items, *self._aliases])
+            raise UnknownNameError(f"no {self._kind} is called {name!r}: {hint}") from None
 
     def __contains__(self, name: object) -> bool:
         self._load()

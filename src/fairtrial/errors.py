@@ -44,18 +44,18 @@ class Problem:
     12: learners.forest: no learner is called 'forrest'
     """
 
-    place: str
+    location: str
     line: int | None
     message: str
 
     def __str__(self) -> str:
-        return ": ".join(str(part) for part in (self.line, self.place, self.message) if part not in (None, ""))
+        return ": ".join(str(part) for part in (self.line, self.location, self.message) if part not in (None, ""))
 
 
 class SpecError(FairtrialError):
     """The study is wrong; the message lists every mistake with its place, and `problems` holds them.
 
-    >>> error = SpecError.of([Problem("seed", 2, "seed must be a whole number, got 'x'")], source="study.toml")
+    >>> error = SpecError.of([Problem("seed", 2, "seed must be a whole number, got 'x'")], source="study.to_toml")
     >>> print(error)
     study.toml:2: seed: seed must be a whole number, got 'x'
     """
@@ -63,15 +63,15 @@ class SpecError(FairtrialError):
     problems: tuple[Problem, ...] = ()
 
     @classmethod
-    def of(cls, problems: Iterable[Problem], source: str = "") -> SpecError:
+    def from_problems(cls, problems: Iterable[Problem], source: str = "") -> SpecError:
         """Of all mistakes, in the order of their lines; `source` is the name of the file."""
-        found = tuple(sorted(problems, key=lambda each: each.line or 0))
-        error = cls("\n".join(_told(each, source) for each in found))
-        error.problems = found
+        sorted_problems = tuple(sorted(problems, key=lambda problem: problem.line or 0))
+        error = cls("\n".join(_format_problem(problem, source) for problem in sorted_problems))
+        error.problems = sorted_problems
         return error
 
 
-def _told(problem: Problem, source: str) -> str:
+def _format_problem(problem: Problem, source: str) -> str:
     """The mistake as compilers tell it: file, line, place, message."""
     if not source:
         return str(problem)

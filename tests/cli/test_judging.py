@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.measures import auc
-from tests.report.judged.cases import many_classes, two_classes
+from tests.report.judgement.cases import many_classes, two_classes
 
 FEW = ("--resamples", "20")
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairtrial.cli import app
-from fairtrial.cli.printing import print_frame, spoken, stopped_with
+from fairtrial.cli.application import on_interrupt, print_frame, warnings_to_stderr
 from fairtrial.errors import SuspectInputWarning
 from fairtrial.measures import registry
 
@@ -94,12 +94,12 @@ def test_listings_have_no_trailing_blanks_off_a_terminal(run):
 
 
 def test_warnings_are_told_at_once(capsys):
-    with spoken():
+    with warnings_to_stderr():
         warnings.warn("early", SuspectInputWarning, stacklevel=1)
         assert capsys.readouterr().err == "fairtrial: warning: early\n"
 
 
 def test_who_was_stopped_may_say_it_better():
     for said, told in (((), "before"), (("3 of 4",), "3 of 4")):
-        with pytest.raises(KeyboardInterrupt, match=told), stopped_with("before"):
+        with pytest.raises(KeyboardInterrupt, match=told), on_interrupt("before"):
             raise KeyboardInterrupt(*said)

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score
 
 from fairtrial.study.results.results import open_results
-from fairtrial.study.store.store import Store
+from fairtrial.study.store.store import ResultsStore
 
 from .conftest import TRIALS
 
@@ -152,8 +152,8 @@ def test_shards_merge_to_the_whole(run, finished, study_file, tmp_path):
     assert run("merge", *parts).exit_code == 2  # the first one is not taken as the target
     told = run("merge", *parts, "--store", whole)
     assert told.exit_code == 0, told.output
-    with Store.open(whole) as merged, Store.open(finished[0]) as one:
-        assert merged.evidence_digest() == one.evidence_digest()
+    with ResultsStore.open(whole) as merged, ResultsStore.open(finished[0]) as one:
+        assert merged.compute_digest() == one.compute_digest()
 
 
 def test_how_far_a_study_is(run, finished):
@@ -234,7 +234,7 @@ def test_ctrl_c_before_the_first_trial_says_so(run, study_file, tmp_path, monkey
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fairtrial.study.declare.study.Study.read", interrupted)
+    monkeypatch.setattr("fairtrial.study.study.Study.read", interrupted)
     told = run("run", study_file, "--store", tmp_path / "x.fairtrial")
     assert told.exit_code == 130
     assert told.stderr == "fairtrial: stopped before anything ran: run the same command again\n"
@@ -271,8 +271,8 @@ def test_ctrl_c_after_the_run_says_where_the_results_are(run, finished, study_fi
 
 def _stored(store):
     try:
-        with Store.open(store) as kept:
-            return sum(kept.counts().values())
+        with ResultsStore.open(store) as kept:
+            return sum(kept.count_by_status().values())
     except Exception:
         return 0
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.conditions import ClassNoise
-from fairtrial.conditions.borderline import neighbouring_class, ratios
+from fairtrial.conditions.class_noise import compute_distance_ratios, find_neighbouring_class
 
 I = np.arange(1, 61)  # noqa: E741
 U, V = (43.7585 * np.sin(12.9898 * I)) % 1, (43.7585 * np.sin(78.233 * I)) % 1
@@ -65,15 +65,15 @@ def test_each_class_for_itself():
 
 def test_ratios_where_cases_coincide_or_are_alone():
     near = np.array([[[0.0], [0.0]], [[0.0], [2.0]], [[1.0], [np.inf]], [[np.inf], [1.0]]])
-    assert ratios(near, np.array([0, 0, 1, 0])).tolist() == [1.0, 0.0, np.inf, np.inf]
+    assert compute_distance_ratios(near, np.array([0, 0, 1, 0])).tolist() == [1.0, 0.0, np.inf, np.inf]
 
 
 def test_the_class_of_the_neighbours():
     near = np.array([[9.0, 9.5, 9.9], [1.0, 3.0, 7.0], [2.0, 4.0, 5.0], [np.inf] * 3])
-    assert neighbouring_class(near, own=0) == 1  # 1, 2, 3: two of class 1
-    assert neighbouring_class(near[:, :1], own=1) == 2
-    assert neighbouring_class(np.array([[1.0], [2.0], [2.0]]), own=0) == 1  # equally near: the first in order
-    assert neighbouring_class(np.array([[1.0, 2.0], [np.inf, np.inf], [5.0, np.inf]]), own=0) == 2
+    assert find_neighbouring_class(near, own_class=0) == 1  # 1, 2, 3: two of class 1
+    assert find_neighbouring_class(near[:, :1], own_class=1) == 2
+    assert find_neighbouring_class(np.array([[1.0], [2.0], [2.0]]), own_class=0) == 1  # equally near: the first in order
+    assert find_neighbouring_class(np.array([[1.0, 2.0], [np.inf, np.inf], [5.0, np.inf]]), own_class=0) == 2
 
 
 def test_margin_at_every_level_and_with_a_curved_border():

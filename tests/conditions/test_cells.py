@@ -4,7 +4,16 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from fairtrial.conditions.cells import column_places, differs, float_kind, place_of, put, read_table, values_of, written
+from fairtrial.conditions.cells import (
+    compare_values,
+    find_column_index,
+    find_column_indices,
+    get_float_type,
+    get_values,
+    read_table,
+    replace_cells,
+    replace_values,
+)
 from fairtrial.errors import InputError
 
 MIXED = pd.DataFrame(
@@ -27,7 +36,7 @@ MIXED = pd.DataFrame(
 @pytest.mark.parametrize("place", range(MIXED.shape[1]), ids=MIXED.columns)
 def test_a_frame_keeps_the_type_of_each_column(place):
     before = MIXED.copy(deep=True)
-    new = written(MIXED, {place: (np.array([0]), values_of(MIXED, place)[np.array([2])])})
+    new = replace_cells(MIXED, {place: (np.array([0]), get_values(MIXED, place)[np.array([2])])})
     pd.testing.assert_frame_equal(MIXED, before)
     assert (new.dtypes == MIXED.dtypes).all()
     assert new.index.equals(MIXED.index)
@@ -39,7 +48,7 @@ def test_a_frame_keeps_the_type_of_each_column(place):
 
 @pytest.mark.parametrize("place", range(MIXED.shape[1]), ids=MIXED.columns)
 def test_a_frame_loses_values(place):
-    new = written(MIXED, {place: (np.array([0, 2]), None)})
+    new = replace_cells(MIXED, {place: (np.array([0, 2]), None)})
     name = MIXED.columns[place]
     missing = MIXED.isna().to_numpy()
     missing[[0, 2], place] = True
@@ -50,31 +59,31 @@ def test_a_frame_loses_values(place):
 
 def test_frames_with_a_name_twice():
     X = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
-    assert written(X, {1: (np.array([0]), [9])}).to_numpy().tolist() == [[1, 9], [3, 4]]
+    assert replace_cells(X, {1: (np.array([0]), [9])}).to_numpy().tolist() == [[1, 9], [3, 4]]
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.uint8, np.float32, np.float64, object])
 def test_a_matrix_keeps_its_type(kind):
     X = np.array([[1, 2], [3, 4]], dtype=kind)
-    new = written(X, {0: (np.array([1]), np.array([7.0]))})
+    new = replace_cells(X, {0: (np.array([1]), np.array([7.0]))})
     assert new.dtype == X.dtype
     assert new.tolist() == [[1, 2], [7, 4]]
     assert X.tolist() == [[1, 2], [3, 4]]
-    lost = written(X, {0: (np.array([1]), None)})
+    lost = replace_cells(X, {0: (np.array([1]), None)})
     assert lost.dtype == (object if kind is object else np.float32 if kind is np.float32 else np.float64)
     assert pd.isna(lost[1, 0])
 
 
 def test_matrices_of_text_and_booleans():
     X = np.array([["a", "b"], ["c", "d"]])
-    assert written(X, {0: (np.array([0]), ["longer"])}).tolist() == [["longer", "b"], ["c", "d"]]
-    assert written(X, {0: (np.array([0]), None)}).tolist() == [[None, "b"], ["c", "d"]]
-    assert written(np.array([[True], [False]]), {0: (np.array([0]), None)}).tolist() == [[None], [False]]
+    assert replace_cells(X, {0: (np.array([0]), ["longer"])}).tolist() == [["longer", "b"], ["c", "d"]]
+    assert replace_cells(X, {0: (np.array([0]), None)}).tolist() == [[None, "b"], ["c", "d"]]
+    assert replace_cells(np.array([[True], [False]]), {0: (np.array([0]), None)}).tolist() == [[None], [False]]
 
 
 def test_lists_and_tuples_of_rows():
     X = [[1, 2.5, "a"], (3, 4, "b")]
-    new = written(
+    new = replace_cells(
         X, {0: (np.array([1]), np.array([8.0])), 1: (np.array([0, 1]), np.array([0.5, 1.5])), 2: (np.array([0]), None)}
     )
     assert new == [[1, 0.5, None], (8, 1.5, "b")]
@@ -111,36 +120,36 @@ def test_what_is_not_a_table(X, message):
 
 
 def test_columns_are_named_or_numbered():
-    assert column_places(MIXED, None) == list(range(10))
-    assert column_places(MIXED, ["kind", 0, -1]) == [8, 0, 9]
-    assert column_places([[1, 2, 3]], [2]) == [2]
-    assert place_of(np.eye(3), 1, "by") == 1
+    assert find_column_indices(MIXED, None) == list(range(10))
+    assert find_column_indices(MIXED, ["kind", 0, -1]) == [8, 0, 9]
+    assert find_column_indices([[1, 2, 3]], [2]) == [2]
+    assert find_column_index(np.eye(3), 1, "by") == 1
     with pytest.raises(InputError, match="columns must name columns of X, got 'knd': did you mean 'kind'"):
-        column_places(MIXED, ["knd"])
+        find_column_indices(MIXED, ["knd"])
     with pytest.raises(InputError, match=r"must be a list of columns, got 'kind': write \['kind'\]"):
-        column_places(MIXED, "kind")
+        find_column_indices(MIXED, "kind")
     with pytest.raises(InputError, match="each column once"):
-        column_places(MIXED, ["kind", 8])
+        find_column_indices(MIXED, ["kind", 8])
     with pytest.raises(InputError, match="got 3"):
-        column_places(np.eye(3), [3])
+        find_column_indices(np.eye(3), [3])
     with pytest.raises(InputError, match="columns must name at least 1 column, got none: leave it out for all columns"):
-        column_places(MIXED, [])
+        find_column_indices(MIXED, [])
 
 
 def test_what_does_not_fit_an_extension_type_is_said():
     for column, value in [(pd.array([1, 2], dtype="Int8"), 300), (pd.array([True], dtype="boolean"), 2)]:
         with pytest.raises(InputError, match=f"must fit the type {column.dtype}"):
-            put(column, np.array([0]), [value])
+            replace_values(column, np.array([0]), [value])
 
 
 def test_big_integers_are_told_apart():
     X = np.array([[2**60], [2**60 + 1]])
-    assert differs(X[:, 0], X[::-1, 0], np.array([0, 1])).all()
-    assert not differs(X[:, 0], X[:, 0], np.array([0, 1])).any()
+    assert compare_values(X[:, 0], X[::-1, 0], np.array([0, 1])).all()
+    assert not compare_values(X[:, 0], X[:, 0], np.array([0, 1])).any()
 
 
 def test_kinds_of_floats():
-    assert float_kind(np.zeros(1, dtype=np.float32)) == np.float32
-    assert float_kind(pd.array([1.0], dtype="Float32")) == np.float32
-    assert float_kind(np.zeros(1, dtype=int)) == np.float64
-    assert put(np.array([1.0, 2.0]), np.array([0]), None).tolist()[1] == 2.0
+    assert get_float_type(np.zeros(1, dtype=np.float32)) == np.float32
+    assert get_float_type(pd.array([1.0], dtype="Float32")) == np.float32
+    assert get_float_type(np.zeros(1, dtype=int)) == np.float64
+    assert replace_values(np.array([1.0, 2.0]), np.array([0]), None).tolist()[1] == 2.0

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.conditions import ClassNoise
-from fairtrial.conditions.class_noise import SCHEMES, checked_pairs, checked_transition
+from fairtrial.conditions.class_noise import SCHEMES, check_pairs, check_transition
 from fairtrial.errors import InputError
 
 X = np.random.default_rng(1).normal(size=(40, 2))
@@ -103,20 +103,20 @@ def test_words():
 
 
 def test_pairs_in_all_forms():
-    assert checked_pairs(("a", "b")) == (("a", "b"),)
-    assert checked_pairs([1, 2]) == ((1, 2),)
-    assert checked_pairs({"a": "b", "b": "a"}) == (("a", "b"), ("b", "a"))
-    assert checked_pairs([["a", "b"], ["b", "c"]]) == (("a", "b"), ("b", "c"))
+    assert check_pairs(("a", "b")) == (("a", "b"),)
+    assert check_pairs([1, 2]) == ((1, 2),)
+    assert check_pairs({"a": "b", "b": "a"}) == (("a", "b"), ("b", "a"))
+    assert check_pairs([["a", "b"], ["b", "c"]]) == (("a", "b"), ("b", "c"))
     for wrong in ("ab", [], ["ab", "cd", "ef"], [("a", "b", "c")], [("a", "a")], [("a", "b"), ("a", "c")]):
         with pytest.raises(InputError, match="pairs must"):
-            checked_pairs(wrong)
+            check_pairs(wrong)
 
 
 def test_transitions_in_all_forms():
     rows = {"a": {"a": 0.5, "b": 0.5}, "b": {"a": 0.1, "b": 0.9}}
-    assert checked_transition(rows) == rows
-    assert checked_transition(pd.DataFrame(rows).T) == rows
-    assert checked_transition([[0.5, 0.5], [0.1, 0.9]]) == ((0.5, 0.5), (0.1, 0.9))
+    assert check_transition(rows) == rows
+    assert check_transition(pd.DataFrame(rows).T) == rows
+    assert check_transition([[0.5, 0.5], [0.1, 0.9]]) == ((0.5, 0.5), (0.1, 0.9))
     for wrong, message in [
         ([[0.5, 0.4], [0, 1]], "row 0 of transition must hold probabilities that sum to 1"),
         ([[1.5, -0.5], [0, 1]], "sum to 1"),
@@ -127,4 +127,4 @@ def test_transitions_in_all_forms():
         ("ab", "must hold numbers"),
     ]:
         with pytest.raises(InputError, match=message):
-            checked_transition(wrong)
+            check_transition(wrong)

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.conditions.concept_change import ConceptChange
+from fairtrial.conditions.shift import ConceptChange
 from fairtrial.errors import InputError, SuspectInputWarning
 
 X = np.arange(10.0)[:, None]

@@ -19,7 +19,7 @@ from fairtrial.conditions import (
     Sequence,
     from_declaration,
 )
-from fairtrial.conditions.condition import Changed, check_level, exact_count, percent
+from fairtrial.conditions.condition import Changed, check_level, format_percent, round_count
 from fairtrial.errors import InputError
 
 TRANSITION = {"a": {"b": 0.7, "c": 0.3}, "b": {"a": 1.0}, "c": {"a": 0.5, "b": 0.5}}
@@ -186,7 +186,7 @@ def test_every_noise_describes_itself_and_comes_back(make):
 
 @given(st.integers(0, 1000), st.integers(0, 200))
 def test_exact_count_rounds_halves_to_even(thousandths, n):
-    assert exact_count(thousandths / 1000, n) == round(Fraction(thousandths, 1000) * n)
+    assert round_count(thousandths / 1000, n) == round(Fraction(thousandths, 1000) * n)
 
 
 def test_a_change_unpacks_and_tells():
@@ -204,14 +204,14 @@ def test_a_change_unpacks_and_tells():
 def test_parts():
     noise = ClassNoise(0.1)
     assert noise.part == "train"
-    assert noise.on("train") is noise
-    assert noise.on("test") == Clean()
-    assert ClassNoise(0.1, part="all").on("test").level == 0.1
+    assert noise.limit_to("train") is noise
+    assert noise.limit_to("test") == Clean()
+    assert ClassNoise(0.1, part="all").limit_to("test").level == 0.1
     assert str(Clean()) == "clean"
     with pytest.raises(InputError, match="part must be one of"):
         ClassNoise(0.1, part="both")
     with pytest.raises(InputError, match="part must be one of"):
-        noise.on("all")
+        noise.limit_to("all")
 
 
 def test_rows_must_match_and_be_there():
@@ -235,4 +235,4 @@ def test_a_condition_of_ones_own():
 
 def test_one_and_one_point_zero_are_the_same_level():
     assert ClassNoise(1).content_hash == ClassNoise(1.0).content_hash == ClassNoise(np.float64(1)).content_hash
-    assert percent(0.07) == "7 %"
+    assert format_percent(0.07) == "7 %"

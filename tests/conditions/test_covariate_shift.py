@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.conditions.covariate_shift import CovariateShift
+from fairtrial.conditions.shift import CovariateShift
 from fairtrial.errors import InputError
 
 PEOPLE = pd.DataFrame({"age": np.arange(100.0), "sex": pd.Categorical(["f", "m"] * 50)})

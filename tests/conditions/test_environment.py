@@ -5,11 +5,8 @@ import pytest
 from scipy.stats import kstest
 
 from fairtrial.conditions import Changed, Clean, Condition, Sequence
-from fairtrial.conditions.concept_change import ConceptChange
-from fairtrial.conditions.covariate_shift import CovariateShift
 from fairtrial.conditions.environment import Altered, Environment, altered
-from fairtrial.conditions.prior_shift import PriorShift
-from fairtrial.conditions.selection_bias import SelectionBias
+from fairtrial.conditions.shift import ConceptChange, CovariateShift, PriorShift, SelectionBias
 from fairtrial.data.simulate import Flu, Twonorm
 from fairtrial.errors import InputError
 
@@ -87,7 +84,7 @@ def test_a_frequent_class_is_made_of_fresh_rows(how):
 
 @dataclass(frozen=True, kw_only=True)
 class Twice(Condition):
-    def _change(self, X, y, rng):
+    def _apply(self, X, y, rng):
         rows = np.repeat(np.arange(len(X)), 2)
         return Changed(X[rows], y[rows], np.ones(len(X), dtype=bool), 1.0, rows)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.conditions.labels import fitting, place_among, read_labels, relabelled
+from fairtrial.conditions.labels import convert_label, find_label, read_labels, replace_labels
 from fairtrial.errors import InputError
 
 FORMS = {
@@ -26,7 +26,7 @@ def test_labels_are_read_and_written_in_their_form(y):
     assert labels.codes.tolist() == [1, 0, 1]
     assert labels.counts.tolist() == [1, 2]
     before = np.array(y)
-    new = relabelled(y, np.array([0]), [labels.names[0]])
+    new = replace_labels(y, np.array([0]), [labels.names[0]])
     assert np.array_equal(np.asarray(y), before)
     assert type(new) is type(y)
     assert getattr(new, "dtype", None) == getattr(y, "dtype", None)
@@ -68,27 +68,27 @@ def test_what_is_not_a_class(y, classes, message):
 
 
 def test_longer_names_are_not_cut_off_and_foreign_ones_refused():
-    assert relabelled(np.array(["a", "b"]), np.array([0]), ["long"]).tolist() == ["long", "b"]
+    assert replace_labels(np.array(["a", "b"]), np.array([0]), ["long"]).tolist() == ["long", "b"]
     with pytest.raises(InputError, match="must fit the type int8"):
-        relabelled(np.array([1, 2], dtype=np.int8), np.array([0]), [300])
+        replace_labels(np.array([1, 2], dtype=np.int8), np.array([0]), [300])
     with pytest.raises(InputError, match="must fit the type float32"):
-        relabelled(np.array([1, 2], dtype=np.float32), np.array([0]), [2**24 + 1])
+        replace_labels(np.array([1, 2], dtype=np.float32), np.array([0]), [2**24 + 1])
     with pytest.raises(InputError, match="must fit the type Int8"):
-        relabelled(pd.Series([1, 2], dtype="Int8"), np.array([0]), [300])
+        replace_labels(pd.Series([1, 2], dtype="Int8"), np.array([0]), [300])
     with pytest.raises(InputError, match="got Index"):
-        relabelled(pd.Index(["a"]), np.array([0]), ["b"])
+        replace_labels(pd.Index(["a"]), np.array([0]), ["b"])
 
 
 @pytest.mark.parametrize("y", FORMS.values(), ids=FORMS)
 def test_where_nothing_changes_nothing_is_touched(y):
-    assert relabelled(y, np.array([], dtype=int), []) is y
+    assert replace_labels(y, np.array([], dtype=int), []) is y
 
 
 def test_objects_stay_objects_and_categories_get_new_ones():
     y = pd.Series(["a", "b"], dtype=object)
-    assert relabelled(y, np.array([0]), ["b"]).dtype == object
+    assert replace_labels(y, np.array([0]), ["b"]).dtype == object
     for y in (pd.Categorical(["a", "b"], ordered=True), pd.Series(["a", "b"], dtype="category")):
-        new = relabelled(y, np.array([0]), ["new"])
+        new = replace_labels(y, np.array([0]), ["new"])
         assert list(new) == ["new", "b"]
         assert new.dtype.categories.tolist() == ["a", "b", "new"]
         assert new.dtype.ordered == y.dtype.ordered
@@ -96,13 +96,13 @@ def test_objects_stay_objects_and_categories_get_new_ones():
 
 
 def test_text_names_a_class_where_only_one_has_this_text():
-    assert read_labels([3, 1, 3]).place("3", "positive") == 1
-    assert read_labels([True, False]).place("False", "positive") == 0
-    assert read_labels(["1", "2"]).place("2", "positive") == 1
+    assert read_labels([3, 1, 3]).find_code("3", "positive") == 1
+    assert read_labels([True, False]).find_code("False", "positive") == 0
+    assert read_labels(["1", "2"]).find_code("2", "positive") == 1
     assert read_labels([3, 1, 3], ["3", "1", 7]).names == (3, 1, 7)
     with pytest.raises(InputError, match="got '4'"):
-        read_labels([3, 1]).place("4", "positive")
-    assert place_among((1, "1"), "1") == 1
+        read_labels([3, 1]).find_code("4", "positive")
+    assert find_label((1, "1"), "1") == 1
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_text_names_a_class_where_only_one_has_this_text():
     ],
 )
 def test_labels_that_fit(label, names, fits):
-    found = fitting(label, names, "labels")
+    found = convert_label(label, names, "labels")
     assert found == fits
     assert type(found) is type(fits)
 
@@ -140,9 +140,9 @@ def test_labels_that_fit(label, names, fits):
 )
 def test_labels_that_do_not_fit(label, names, told):
     with pytest.raises(InputError, match=f"labels must fit the classes of y, which are {told}, got"):
-        fitting(label, names, "labels")
+        convert_label(label, names, "labels")
 
 
 def test_an_unknown_class_is_named():
     with pytest.raises(InputError, match="pairs must name classes of y, got 'yess': did you mean 'yes'"):
-        read_labels(["no", "yes"]).place("yess", "pairs")
+        read_labels(["no", "yes"]).find_code("yess", "pairs")

@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import chisquare
 
 from fairtrial.conditions import MissingValues
-from fairtrial.conditions.missing_values import rank_shares
+from fairtrial.conditions.missing_values import compute_rank_fractions
 from fairtrial.errors import InputError
 
 N = 2000
@@ -116,8 +116,8 @@ def test_the_column_that_decides_loses_nothing():
 
 
 def test_rank_shares():
-    assert rank_shares(np.array([5.0])).tolist() == [0.5]
-    assert rank_shares(np.array([2.0, 1.0, 3.0])).tolist() == [0.5, 0.0, 1.0]
+    assert compute_rank_fractions(np.array([5.0])).tolist() == [0.5]
+    assert compute_rank_fractions(np.array([2.0, 1.0, 3.0])).tolist() == [0.5, 0.0, 1.0]
 
 
 def test_no_columns_at_all_are_an_error():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.conditions.cells import read_table
-from fairtrial.conditions.neighbours import class_distances, embedded
+from fairtrial.conditions.class_noise import compute_class_distances, encode_points
 
 
 def brute(frame, codes, k, neighbours):
@@ -53,24 +53,24 @@ def test_distances_equal_the_brute_force_ones(kind, seed, n, neighbours, whole):
         frame.iat[0, 0] = np.nan
         frame.iat[n - 1, 2] = None
     codes = rng.integers(0, 3, n)
-    found = class_distances(frame, codes, 3, neighbours)
+    found = compute_class_distances(frame, codes, 3, neighbours)
     np.testing.assert_allclose(found, brute(frame, codes, 3, neighbours), rtol=1e-9, atol=1e-12)
 
 
 def test_a_constant_or_empty_column_adds_nothing():
     X = pd.DataFrame({"u": [0.0, 1.0, 3.0], "one": 7.0})
-    alone = class_distances(X[["u"]], np.array([0, 0, 0]), 1, 2)
-    assert np.array_equal(class_distances(X, np.array([0, 0, 0]), 1, 2), alone)
-    lost = class_distances(X.assign(one=np.nan), np.array([0, 0, 0]), 1, 1)
+    alone = compute_class_distances(X[["u"]], np.array([0, 0, 0]), 1, 2)
+    assert np.array_equal(compute_class_distances(X, np.array([0, 0, 0]), 1, 2), alone)
+    lost = compute_class_distances(X.assign(one=np.nan), np.array([0, 0, 0]), 1, 1)
     assert lost[0, 0, 0] == pytest.approx(np.sqrt(1 + 1 / 9))
 
 
 def test_float_noise_does_not_tell_equal_distances_apart():
     X = np.array([[0.1], [0.2], [0.3], [0.4]])
-    found = class_distances(X, np.array([0, 1, 0, 1]), 2, 1)
+    found = compute_class_distances(X, np.array([0, 1, 0, 1]), 2, 1)
     assert len(set(found[1:3, :, 0].min(axis=1))) == 1
 
 
 def test_points_of_a_mixed_table():
     table = read_table(pd.DataFrame({"u": [1.0, 3.0, np.nan], "w": ["x", "y", None]}))
-    assert np.allclose(embedded(table), [[-np.sqrt(0.5), 1, 0], [np.sqrt(0.5), 0, 1], [0, 0, 0]])
+    assert np.allclose(encode_points(table), [[-np.sqrt(0.5), 1, 0], [np.sqrt(0.5), 0, 1], [0, 0, 0]])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.sparse import coo_matrix
 
-from fairtrial.conditions.prior_shift import PriorShift
+from fairtrial.conditions.shift import PriorShift
 from fairtrial.errors import InputError
 
 classes = st.lists(st.sampled_from("abc"), min_size=6, max_size=80).filter(lambda y: len(set(y)) == 3)

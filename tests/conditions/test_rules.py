@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.conditions.rules import checked_rule, checked_weights, in_words, matching, weighing
+from fairtrial.conditions.rules import check_rule, check_weight_rule, compute_weights, find_matching_rows, format_rule
 from fairtrial.errors import InputError
 
 PEOPLE = pd.DataFrame(
@@ -40,7 +40,7 @@ TRUTH = pd.Series(["well", "sick", "well", "sick", "sick"], dtype="category")
 )
 def test_an_expression_means_what_python_means(rule, python):
     rows = PEOPLE.rename(columns={"blood sugar": "sugar"}).assign(y=TRUTH).itertuples()
-    assert matching("where", rule, PEOPLE, TRUTH).tolist() == [bool(python(row)) for row in rows]
+    assert find_matching_rows("where", rule, PEOPLE, TRUTH).tolist() == [bool(python(row)) for row in rows]
 
 
 @given(
@@ -50,7 +50,7 @@ def test_an_expression_means_what_python_means(rule, python):
 def test_comparisons_equal_pandas_own(values, limit, sign):
     frame = pd.DataFrame({"a": values})
     rule = f"a {sign} {limit!r}"
-    assert matching("where", rule, frame).tolist() == frame.eval(rule, engine="python").tolist()
+    assert find_matching_rows("where", rule, frame).tolist() == frame.eval(rule, engine="python").tolist()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_comparisons_equal_pandas_own(values, limit, sign):
 )
 def test_nothing_but_the_grammar_runs(rule):
     with pytest.raises(InputError, match="keep must"):
-        checked_rule("keep", rule)
+        check_rule("keep", rule)
 
 
 @pytest.mark.parametrize(
@@ -116,17 +116,17 @@ def test_where_text_meets_a_number_its_text_counts(rule, rows):
             "n": pd.array([None, "x", "y"], dtype="string"),
         }
     )
-    assert matching("where", rule, table, np.array([0, 1, 2])).tolist() == rows
+    assert find_matching_rows("where", rule, table, np.array([0, 1, 2])).tolist() == rows
 
 
 def test_a_power_of_constants_ends():
-    assert matching("keep", "age < 9 ** 9 ** 9", PEOPLE).tolist() == [True, True, True, True, False]
+    assert find_matching_rows("keep", "age < 9 ** 9 ** 9", PEOPLE).tolist() == [True, True, True, True, False]
 
 
 def test_the_data_is_not_written_to():
     before = PEOPLE.copy()
-    weighing("weights", "exp(-abs(age)) * 0 + 1 + `blood sugar`", PEOPLE.fillna({"age": 1}))
-    matching("where", "not late", PEOPLE)
+    compute_weights("weights", "exp(-abs(age)) * 0 + 1 + `blood sugar`", PEOPLE.fillna({"age": 1}))
+    find_matching_rows("where", "not late", PEOPLE)
     pd.testing.assert_frame_equal(PEOPLE, before)
 
 
@@ -143,39 +143,42 @@ def test_the_data_is_not_written_to():
 )
 def test_a_wrong_rule_says_why(rule, told):
     with pytest.raises(InputError, match=told):
-        matching("where", rule, PEOPLE)
+        find_matching_rows("where", rule, PEOPLE)
 
 
 def test_functions_get_the_table_as_it_is():
     X = np.array([[1.0], [2.0]])
-    assert matching("keep", lambda given: given[:, 0] > 1, X).tolist() == [False, True]
-    assert matching("where", lambda _, y: y == "b", X, np.array(["a", "b"]), with_class=True).tolist() == [False, True]
+    assert find_matching_rows("keep", lambda given: given[:, 0] > 1, X).tolist() == [False, True]
+    assert find_matching_rows("where", lambda _, y: y == "b", X, np.array(["a", "b"]), with_class=True).tolist() == [
+        False,
+        True,
+    ]
     with pytest.raises(InputError, match="for each of the 2 rows"):
-        matching("keep", lambda _: [True], X)
+        find_matching_rows("keep", lambda _: [True], X)
 
 
 def test_weights_from_text_function_and_mapping():
     X = np.array([[0.0], [1.0], [2.0]])
-    np.testing.assert_allclose(weighing("weights", "exp(x0)", X), np.exp([0, 1, 2]))
-    assert weighing("weights", "3", X).tolist() == [3, 3, 3]
-    assert weighing("weights", lambda given: given[:, 0] > 1, X).tolist() == [0, 0, 1]
-    assert weighing("weights", {"x0 >= 1": 4, "x0 >= 2": 0.5}, X).tolist() == [1, 4, 2]
-    assert weighing("chance", {"y == 'a'": 0.5}, X, ["a", "b", "a"]).tolist() == [0.5, 1, 0.5]
+    np.testing.assert_allclose(compute_weights("weights", "exp(x0)", X), np.exp([0, 1, 2]))
+    assert compute_weights("weights", "3", X).tolist() == [3, 3, 3]
+    assert compute_weights("weights", lambda given: given[:, 0] > 1, X).tolist() == [0, 0, 1]
+    assert compute_weights("weights", {"x0 >= 1": 4, "x0 >= 2": 0.5}, X).tolist() == [1, 4, 2]
+    assert compute_weights("chance", {"y == 'a'": 0.5}, X, ["a", "b", "a"]).tolist() == [0.5, 1, 0.5]
 
 
 @pytest.mark.parametrize("rule", ["-x0", "log(x0)", "1 / x0", lambda given: given[:, 0] * np.nan])
 def test_weights_are_finite_and_not_negative(rule):
     with pytest.raises(InputError, match="weights must be finite and at least 0"):
-        weighing("weights", rule, np.array([[0.0], [1.0]]))
+        compute_weights("weights", rule, np.array([[0.0], [1.0]]))
 
 
 @pytest.mark.parametrize("rule", [3, None, {"x0 > 1": -1}, {"x0 > 1": "two"}, {"x0 > 1": True}, {3: 1.0}, {"x0 >": 1}])
 def test_weights_of_other_kinds_are_refused(rule):
     with pytest.raises(InputError, match="weights must"):
-        checked_weights("weights", rule)
+        check_weight_rule("weights", rule)
 
 
 def test_rules_in_words():
-    assert in_words({"age > 3": 0.5}) == "0.5 where age > 3"
-    assert in_words("age > 3") == "age > 3"
-    assert in_words(test_rules_in_words) == "test_rules_in_words"
+    assert format_rule({"age > 3": 0.5}) == "0.5 where age > 3"
+    assert format_rule("age > 3") == "age > 3"
+    assert format_rule(test_rules_in_words) == "test_rules_in_words"

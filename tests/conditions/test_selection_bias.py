@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.conditions.selection_bias import SelectionBias
+from fairtrial.conditions.shift import SelectionBias
 from fairtrial.errors import InputError
 
 PEOPLE = pd.DataFrame({"age": np.arange(100.0)})

@@ -47,11 +47,11 @@ def test_a_step_draws_from_its_own_source():
 
 def test_parts():
     both = Sequence([ClassNoise(0.1), AttributeNoise(0.1, part="test"), MissingValues(0.1, part="all")])
-    assert both.on("train") == Sequence([ClassNoise(0.1), MissingValues(0.1, part="all")])
-    assert both.on("test") == Sequence([AttributeNoise(0.1, part="test"), MissingValues(0.1, part="all")])
-    assert Sequence([ClassNoise(0.1)]).on("test") == Clean()
-    assert Sequence([ClassNoise(0.1)], part="test").on("train") == Clean()
-    assert Sequence([both, Clean()]).on("train") == both.on("train")
+    assert both.limit_to("train") == Sequence([ClassNoise(0.1), MissingValues(0.1, part="all")])
+    assert both.limit_to("test") == Sequence([AttributeNoise(0.1, part="test"), MissingValues(0.1, part="all")])
+    assert Sequence([ClassNoise(0.1)]).limit_to("test") == Clean()
+    assert Sequence([ClassNoise(0.1)], part="test").limit_to("train") == Clean()
+    assert Sequence([both, Clean()]).limit_to("train") == both.on("train")
 
 
 def test_wrong_steps():

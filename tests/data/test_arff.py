@@ -92,7 +92,7 @@ def test_sparse_rows():
 
 
 def test_a_sparse_file_cannot_claim_all_memory(monkeypatch):
-    monkeypatch.setattr(module, "MOST_CELLS", 10)
+    monkeypatch.setattr(module, "MAX_CELLS", 10)
     with pytest.raises(InputError, match="line 9: sparse rows must not stand for more than 10 values"):
         read_arff(b"@attribute n numeric\n@attribute c {a,b}\n@data\n" + b"{}\n" * 6)
 

@@ -3,7 +3,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from fairtrial.data.attributes import Attribute, read_attribute, unique_names, unquoted
+from fairtrial.data.declared import Attribute, check_unique_name, read_attribute, strip_quotes
 from fairtrial.errors import InputError
 from tests.data.written import WORDS, quoted
 
@@ -30,7 +30,7 @@ def test_quoted_names_and_values_come_back(name, values):
 
 @given(st.text())
 def test_what_is_quoted_comes_back(text):
-    assert unquoted(quoted(text)) == text
+    assert strip_quotes(quoted(text)) == text
 
 
 @given(st.text(" ab{}[],'\"\\%.0", max_size=20), st.booleans())
@@ -41,4 +41,4 @@ def test_any_text_is_read_or_refused(text, plain):
 
 def test_names_must_differ():
     with pytest.raises(InputError, match="'a' twice"):
-        unique_names([Attribute("a", "numeric")], Attribute("a", "string"), InputError)
+        check_unique_name([Attribute("a", "numeric")], Attribute("a", "string"), InputError)

@@ -6,7 +6,7 @@ import pytest
 from sklearn import datasets
 from sklearn.utils import Bunch
 
-from fairtrial.data.bunches import read_bunch
+from fairtrial.data.frames import read_bunch
 from fairtrial.errors import InputError, SuspectInputWarning
 
 

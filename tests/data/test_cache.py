@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fairtrial.data.cache import cache_folder, keep
+from fairtrial.data.openml import cache_folder, write_atomically
 from fairtrial.errors import InputError
 
 
@@ -29,8 +29,8 @@ def test_the_folder_of_each_platform(monkeypatch, platform, variables, expected)
 
 
 def test_files_are_kept_whole(tmp_path):
-    path = keep(tmp_path / "a" / "b.txt", b"one")
-    assert keep(path, b"two").read_bytes() == b"two"
+    path = write_atomically(tmp_path / "a" / "b.txt", b"one")
+    assert write_atomically(path, b"two").read_bytes() == b"two"
     assert [each.name for each in path.parent.iterdir()] == ["b.txt"]
     with pytest.raises(InputError, match=r"cannot be written: .*; set FAIRTRIAL_CACHE to another folder"):
-        keep(path / "below a file", b"")
+        write_atomically(path / "below a file", b"")

@@ -15,13 +15,13 @@ TABLE = pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": pd.Categorical(["x", None, "
 
 
 def made(**more):
-    return Dataset.of(TABLE, ["u", "v", "u"], **more)
+    return Dataset.from_table(TABLE, ["u", "v", "u"], **more)
 
 
 def test_it_never_changes():
     source = TABLE.copy()
     labels = np.array(["u", "v", "u"], dtype=object)
-    data = Dataset.of(source, labels)
+    data = Dataset.from_table(source, labels)
     before = data.content_hash
     source.iloc[0, 0] = 9
     source.loc[0, "b"] = "z"
@@ -36,7 +36,7 @@ def test_it_never_changes():
     with pytest.raises(AttributeError):
         data.name = "other"
     assert (data.X.iloc[0].tolist(), data.y[0], data.ranges) == ([1.0, "x"], "u", {})
-    assert Dataset.of(data.X, data.y).content_hash == before
+    assert Dataset.from_table(data.X, data.y).content_hash == before
 
 
 def test_the_summary_counts():
@@ -57,14 +57,14 @@ def test_names_of_sets_do_not_count_but_everything_else_does():
     assert data == made(name="other", source="f", row_ids=[5, 6, 7], notes=["n"], ranges={"a": (0, 1)})
     assert hash(data) == hash(made(name="other"))
     others = [
-        Dataset.of(TABLE, ["u", "v", "v"]),
-        Dataset.of(TABLE, ["u", "v", "u"], classes=["v", "u"]),
-        Dataset.of(TABLE, ["u", "v", "u"], target="k"),
-        Dataset.of(TABLE.rename(columns={"a": "q"}), ["u", "v", "u"]),
-        Dataset.of(TABLE[["b", "a"]], ["u", "v", "u"]),
-        Dataset.of(TABLE.assign(a=[1.0, np.nan, 3.5]), ["u", "v", "u"]),
-        Dataset.of(TABLE.assign(b=TABLE["b"].cat.set_categories(["x", "z"])), ["u", "v", "u"]),
-        Dataset.of(TABLE, ["u", "v", "u"], nominal=["a"]),
+        Dataset.from_table(TABLE, ["u", "v", "v"]),
+        Dataset.from_table(TABLE, ["u", "v", "u"], classes=["v", "u"]),
+        Dataset.from_table(TABLE, ["u", "v", "u"], target="k"),
+        Dataset.from_table(TABLE.rename(columns={"a": "q"}), ["u", "v", "u"]),
+        Dataset.from_table(TABLE[["b", "a"]], ["u", "v", "u"]),
+        Dataset.from_table(TABLE.assign(a=[1.0, np.nan, 3.5]), ["u", "v", "u"]),
+        Dataset.from_table(TABLE.assign(b=TABLE["b"].cat.set_categories(["x", "z"])), ["u", "v", "u"]),
+        Dataset.from_table(TABLE, ["u", "v", "u"], nominal=["a"]),
         data.take([0, 1]),
         data.take([1, 0, 2]),
     ]
@@ -74,7 +74,7 @@ def test_names_of_sets_do_not_count_but_everything_else_does():
 
 def test_zeros_and_missing_values_have_one_form():
     odd = np.array([0x7FF8000000000123], dtype=np.uint64).view(np.float64)[0]
-    assert Dataset.of([[-0.0], [odd]], ["a", "b"]) == Dataset.of([[0.0], [np.nan]], ["a", "b"])
+    assert Dataset.from_table([[-0.0], [odd]], ["a", "b"]) == Dataset.from_table([[0.0], [np.nan]], ["a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_labels_of_numpy_are_labels_of_python(one, other):
     assert type(scalars[0]) is not type(one[0])
     plain, numpys = ([values[0], values[1], values[0]] for values in (one, scalars))
     made = [
-        Dataset.of(
+        Dataset.from_table(
             pd.DataFrame({"a": pd.Categorical.from_codes([0, 1, 0], pd.Index(values, dtype=object))}), labels, classes=values
         )
         for values, labels in ((one, plain), (scalars, numpys))
@@ -117,21 +117,21 @@ def test_rows_that_are_not_there_are_refused(rows):
 
 def test_wrong_parts_are_refused():
     with pytest.raises(InputError, match="X has 3, y has 2"):
-        Dataset.of(TABLE, ["u", "v"])
+        Dataset.from_table(TABLE, ["u", "v"])
     with pytest.raises(InputError, match="target must differ from the columns of X, got 'a'"):
         made(target="a")
     for ids in ([1, 1, 2], [1, 2], [[1, 2, 3]]):
         with pytest.raises(InputError, match="row_ids must hold a different value for each of the 3 rows"):
             made(row_ids=ids)
     with pytest.raises(InputError, match="at least 1 row"):
-        Dataset.of(TABLE.iloc[:0], [])
+        Dataset.from_table(TABLE.iloc[:0], [])
 
 
 @settings(max_examples=40)
 @given(tables(), st.data())
 def test_all_rows_in_any_order_come_back(written, data):
     frame, _ = written
-    made = Dataset.of(frame.iloc[:, :-1], frame.iloc[:, -1])
+    made = Dataset.from_table(frame.iloc[:, :-1], frame.iloc[:, -1])
     order = data.draw(st.permutations(range(len(frame))))
     assert made.take(order).take(np.argsort(order)) == made
     assert made.frame().columns.tolist() == frame.columns.tolist()
@@ -145,5 +145,5 @@ def test_the_constructor_points_to_the_way_to_make_one(made):
 
 
 def test_data_sets_can_be_packed_and_copied():
-    data = Dataset.of([[1.0], [2.0]], ["a", "b"])
+    data = Dataset.from_table([[1.0], [2.0]], ["a", "b"])
     assert pickle.loads(pickle.dumps(data)) == copy.deepcopy(data) == copy.copy(data) == replace(data, name="other") == data

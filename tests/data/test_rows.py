@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from fairtrial.data import rows
-from fairtrial.data.attributes import Attribute
-from fairtrial.data.lines import Block
-from fairtrial.data.rows import LEFT_OUT, read_rows
+from fairtrial.data import declared
+from fairtrial.data.declared import LEFT_OUT, Attribute, read_rows
+from fairtrial.data.lines import LineBlock
 from fairtrial.errors import InputError, SuspectInputWarning
 
 KIND = {"n": Attribute("n", "numeric"), "c": Attribute("c", "nominal", ("red", "blue")), "s": Attribute("s", "string")}
@@ -13,9 +12,9 @@ KIND = {"n": Attribute("n", "numeric"), "c": Attribute("c", "nominal", ("red", "
 
 def read(kinds, lines, whole="", plain=False):
     attributes = [KIND[kind] for kind in kinds]
-    blocks = [Block(1 + 2 * i, lines[2 * i : 2 * i + 2]) for i in range((len(lines) + 1) // 2)]
+    blocks = [LineBlock(1 + 2 * i, lines[2 * i : 2 * i + 2]) for i in range((len(lines) + 1) // 2)]
     return read_rows(
-        blocks, attributes, "f", lambda line: line.split(";") if line else [], missing=["?"], whole=whole, plain=plain
+        blocks, attributes, "f", lambda line: line.split(";") if line else [], missing=["?"], complete_column=whole, plain=plain
     )
 
 
@@ -79,7 +78,7 @@ def test_what_sparse_rows_leave_out():
 
 def test_rows_of_another_length_are_refused_wherever_a_block_ends(monkeypatch):
     for cells in (1, 2**22):
-        monkeypatch.setattr(rows, "_CELLS_AT_ONCE", cells)
+        monkeypatch.setattr(declared, "_CELLS_AT_ONCE", cells)
         with pytest.raises(InputError, match="f, line 4: a row must hold 2 values, one for each attribute, got 3"):
             read("nc", ["1;red", "", "2;blue", "1;2;red", "7"])
 
@@ -87,9 +86,9 @@ def test_rows_of_another_length_are_refused_wherever_a_block_ends(monkeypatch):
 def test_the_first_value_outside_its_range_is_told_wherever_a_block_ends():
     lines = ["1;0", "?;0", "3;1.5", "11;-9", "-1;0"]
     attributes = [Attribute("a", "numeric", range=(0, 10)), Attribute("b", "numeric", range=(-1, 1))]
-    blocks = [Block(1, lines[:2]), Block(3, lines[2:])]
+    blocks = [LineBlock(1, lines[:2]), LineBlock(3, lines[2:])]
     with pytest.warns(SuspectInputWarning) as told:
-        found = read_rows(blocks, attributes, "f", lambda line: line.split(";"), missing=["?"], whole="", plain=True)
+        found = read_rows(blocks, attributes, "f", lambda line: line.split(";"), missing=["?"], complete_column="", plain=True)
     assert len(told) == 1
     assert str(told[0].message).startswith(
         "f, line 3: 'b' is 1.5, outside its declared range [-1, 1]; such values in the file: 4"

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from fairtrial.data.sniffing import DELIMITERS, is_number, sniff_delimiter, sniff_header, split_rows
+from fairtrial.data.text_tables import DELIMITERS, is_number, sniff_delimiter, sniff_header, split_rows
 
 
 @pytest.mark.parametrize("delimiter", DELIMITERS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairtrial.data.suspect_words import one_number, suspicion
+from fairtrial.data.delimited import detect_number_format, find_equal_numbers
 
 
 @pytest.mark.parametrize(
@@ -26,22 +26,22 @@ from fairtrial.data.suspect_words import one_number, suspicion
     ],
 )
 def test_what_is_told(words, decimal, told):
-    assert told in ": ".join(suspicion(words, decimal))
+    assert told in ": ".join(detect_number_format(words, decimal))
 
 
 @pytest.mark.parametrize(
     "words", [["a", "1,5"], ["1,2,3"], ["red"], ["1.2.3"], [","], ["2001-04-03", "x"], ["2001-04-03"], ["12,34,567"], []]
 )
 def test_words_that_are_words(words):
-    assert suspicion(words, ".") is None
-    assert suspicion(words, ",") is None
+    assert detect_number_format(words, ".") is None
+    assert detect_number_format(words, ",") is None
 
 
 def test_one_number_written_in_two_ways():
-    assert one_number(["01", "1"], ".") == ("01", "1")
-    assert one_number(["2", "1e1", "10.0"], ".") == ("1e1", "10.0")
-    assert one_number(["1,0", "1"], ",") == ("1,0", "1")
-    assert one_number(["12345678901234567890", "12345678901234567891"], ".") is None, "two numbers, though one float"
-    assert one_number(["01", "2"], ".") is None
-    assert one_number(["1", "01", "1e9999999999999999999999"], ".") is None
-    assert one_number(["01", "1", "x"], ".") is None
+    assert find_equal_numbers(["01", "1"], ".") == ("01", "1")
+    assert find_equal_numbers(["2", "1e1", "10.0"], ".") == ("1e1", "10.0")
+    assert find_equal_numbers(["1,0", "1"], ",") == ("1,0", "1")
+    assert find_equal_numbers(["12345678901234567890", "12345678901234567891"], ".") is None, "two numbers, though one float"
+    assert find_equal_numbers(["01", "2"], ".") is None
+    assert find_equal_numbers(["1", "01", "1e9999999999999999999999"], ".") is None
+    assert find_equal_numbers(["01", "1", "x"], ".") is None

@@ -5,7 +5,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from fairtrial.data.text_columns import as_classes, as_dates, as_labels, as_numbers, as_text, first_code, first_word, stray_word
+from fairtrial.data.delimited import (
+    as_classes,
+    as_dates,
+    as_labels,
+    as_numbers,
+    as_text,
+    find_code,
+    find_isolated_text,
+    find_non_number,
+)
 
 
 def column(*cells):
@@ -30,23 +39,23 @@ def test_numbers_with_signs_blanks_gaps_and_decimal_commas():
 
 def test_a_point_is_no_number_among_decimal_commas():
     assert as_numbers(column("1,5", "1.234"), [], ",") is None
-    assert first_word(column("1,5", "1.234"), [], ",") == (1, "1.234")
+    assert find_non_number(column("1,5", "1.234"), [], ",") == (1, "1.234")
     np.testing.assert_equal(as_numbers(column("-1,5e3", "?"), ["?"], ","), [-1500, np.nan])
 
 
 def test_the_first_word():
-    assert first_word(column("1", "?", "b", "c"), ["?"]) == (2, "b")
-    assert first_word(column("1", "nan"), []) == (1, "nan")
+    assert find_non_number(column("1", "?", "b", "c"), ["?"]) == (2, "b")
+    assert find_non_number(column("1", "nan"), []) == (1, "nan")
 
 
 @pytest.mark.parametrize("code", ["00123", "-01", "01.10", "1234567890123456"])
 def test_codes_are_found(code):
-    assert first_code(column("1", "0", "?", f" {code}", "000"), ["?"]) == code
+    assert find_code(column("1", "0", "?", f" {code}", "000"), ["?"]) == code
 
 
 def test_numbers_are_no_codes():
     cells = ["0", "-0", "0.50", "123456789012345", "1234567890123456.0", "1.2345678901234567e+19", "10", "000"]
-    assert first_code(column(*cells), ["000"]) is None
+    assert find_code(column(*cells), ["000"]) is None
 
 
 def test_dates_are_the_seconds_that_other_readers_give():
@@ -104,8 +113,8 @@ def test_missing_labels():
 
 
 def test_a_word_is_astray_where_19_of_20_values_are_numbers():
-    assert stray_word(column(*["1,5"] * 10, "?", "x", *["2"] * 9), ["?"], ",") == (11, "x", 19)
-    assert stray_word(column(*["1"] * 18, "x"), []) is None, "too few values"
-    assert stray_word(column(*["1"] * 18, "x", "y"), []) is None, "too many words"
-    assert stray_word(column(*["1"] * 20), []) is None, "no word"
-    assert stray_word(column("?", "?"), ["?"]) is None
+    assert find_isolated_text(column(*["1,5"] * 10, "?", "x", *["2"] * 9), ["?"], ",") == (11, "x", 19)
+    assert find_isolated_text(column(*["1"] * 18, "x"), []) is None, "too few values"
+    assert find_isolated_text(column(*["1"] * 18, "x", "y"), []) is None, "too many words"
+    assert find_isolated_text(column(*["1"] * 20), []) is None, "no word"
+    assert find_isolated_text(column("?", "?"), ["?"]) is None

@@ -5,13 +5,22 @@ import gzip
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.data.sniffing import DELIMITERS, MISSING
-from fairtrial.data.text_tables import cells_of, contents, find_layout, line_of, quick_pass, slow_pass, stem
+from fairtrial.data.text_tables import (
+    DELIMITERS,
+    MISSING,
+    find_layout,
+    find_line,
+    get_file_stem,
+    read_cells,
+    read_cells_fast,
+    read_cells_slow,
+    read_content,
+)
 from fairtrial.errors import InputError
 
 
 def laid_out(path, **options):
-    content = contents(path, "utf-8")
+    content = read_content(path, "utf-8")
     declared = {"delimiter": None, "header": None, "columns": None, "missing": frozenset(MISSING), **options}
     return content, find_layout(content, **declared)
 
@@ -32,9 +41,9 @@ def test_both_passes_agree_on_whatever_the_quick_one_reads(tmp_path_factory, tex
         content, layout = laid_out(path, delimiter=delimiter, header=header)
     except InputError:
         return
-    quick = quick_pass(content.data, layout)
+    quick = read_cells_fast(content.data, layout)
     if quick is not None:
-        assert lists(quick) == lists(slow_pass(content, layout))
+        assert lists(quick) == lists(read_cells_slow(content, layout))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +64,7 @@ def test_tables(tmp_path, text, rows):
     path.write_text(text, newline="")
     content, layout = laid_out(path)
     assert layout.names == ("a", "b")
-    assert list(map(list, zip(*lists(cells_of(content, layout)).values(), strict=True))) == rows
+    assert list(map(list, zip(*lists(read_cells(content, layout)).values(), strict=True))) == rows
 
 
 @pytest.mark.parametrize(
@@ -83,31 +92,31 @@ def test_faults_name_file_and_line(tmp_path, text, message):
     path = tmp_path / "table.csv"
     path.write_text(text, newline="")
     with pytest.raises(InputError, match=message):
-        cells_of(*laid_out(path))
+        read_cells(*laid_out(path))
 
 
 def test_a_cell_too_long_for_the_slow_pass_is_named(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text('a,b\n1,"' + "x" * 200_000 + '"\n')
     with pytest.raises(InputError, match=r"line 2 or later: field larger than field limit"):
-        cells_of(*laid_out(path))
+        read_cells(*laid_out(path))
 
 
 def test_wrong_encodings_and_packed_files(tmp_path):
     path = tmp_path / "table.csv"
     path.write_bytes("a,b\n1,é\n".encode("latin-1"))
     with pytest.raises(InputError, match=r"line 2: byte 0xe9 is not utf-8"):
-        contents(path, "utf-8")
-    assert contents(path, "latin-1").data.decode() == "a,b\n1,é"
+        read_content(path, "utf-8")
+    assert read_content(path, "latin-1").data.decode() == "a,b\n1,é"
     packed = tmp_path / "table.csv.gz"
     packed.write_bytes(gzip.compress("a,b\n1,é\n".encode()))
-    assert contents(packed, "utf-8").data.decode() == "a,b\n1,é"
-    assert stem(packed) == stem(path) == "table"
+    assert read_content(packed, "utf-8").data.decode() == "a,b\n1,é"
+    assert get_file_stem(packed) == get_file_stem(path) == "table"
     packed.write_bytes(b"no gzip")
     with pytest.raises(InputError, match=r"table.csv.gz cannot be read: Not a gzipped file"):
-        contents(packed, "utf-8")
+        read_content(packed, "utf-8")
     with pytest.raises(InputError, match="cannot be opened"):
-        contents(tmp_path / "absent.csv.gz", "utf-8")
+        read_content(tmp_path / "absent.csv.gz", "utf-8")
 
 
 def test_declared_layouts(tmp_path):
@@ -126,4 +135,4 @@ def test_the_line_of_a_row(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text('a,b\n\n"x\ny",2\n3,4\n')
     content, layout = laid_out(path)
-    assert [line_of(row, content, layout) for row in (0, 1)] == [3, 5]
+    assert [find_line(row, content, layout) for row in (0, 1)] == [3, 5]

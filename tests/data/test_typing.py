@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from fairtrial.data.typing import typed_classes, typed_columns
+from fairtrial.data.dataset import convert_classes, convert_columns
 from fairtrial.errors import InputError
 
 
 def kinds(X, nominal=None):
-    return ["number" if kind == np.float64 else kind.categories.tolist() for kind in typed_columns(X, nominal).dtypes]
+    return ["number" if kind == np.float64 else kind.categories.tolist() for kind in convert_columns(X, nominal).dtypes]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_kinds_of_columns():
             "span": pd.to_timedelta([90, None], unit="s"),
         }
     )
-    typed = typed_columns(frame)
+    typed = convert_columns(frame)
     assert kinds(frame) == ["number", "number", [False, True], ["low", "mid", "high"], [1, "a"], "number", "number", "number"]
     assert typed.iloc[0, 5:].tolist() == [986299932.0, 986299932.0, 90.0]
     assert typed.iloc[1, [1, 5, 6, 7]].isna().all()
@@ -53,15 +53,15 @@ def test_dates_far_away_and_parts_of_seconds():
     days = pa.table({"day": pa.array([datetime.date(9999, 12, 31), datetime.date(1000, 1, 1)])}).cast(
         pa.schema([("day", pa.timestamp("ms"))])
     )
-    assert typed_columns(days)["day"].tolist() == [253402214400, -30610224000]  # date -u -d ... +%s
+    assert convert_columns(days)["day"].tolist() == [253402214400, -30610224000]  # date -u -d ... +%s
     parts = [
         datetime.datetime(2001, 4, 3, 12, 12, 12, 123457, tzinfo=datetime.UTC),
         datetime.datetime(1969, 12, 31, 23, 59, 59, 1, tzinfo=datetime.UTC),
     ]
     for unit in ("us", "ns"):
         column = pa.table({"when": pa.array(parts, pa.timestamp(unit))})
-        assert typed_columns(column)["when"].tolist() == [each.timestamp() for each in parts]
-    assert typed_columns(pa.table({"when": pa.array([5], pa.timestamp("ns"))}))["when"].tolist() == [5e-9]
+        assert convert_columns(column)["when"].tolist() == [each.timestamp() for each in parts]
+    assert convert_columns(pa.table({"when": pa.array([5], pa.timestamp("ns"))}))["when"].tolist() == [5e-9]
 
 
 def test_columns_are_made_nominal_by_name_or_place():
@@ -70,17 +70,17 @@ def test_columns_are_made_nominal_by_name_or_place():
     assert kinds(frame, [1]) == kinds(frame, [-1]) == ["number", [0, 1]]
     for wrong in (["c"], [2]):
         with pytest.raises(InputError, match="nominal must name columns of X, got"):
-            typed_columns(frame, wrong)
+            convert_columns(frame, wrong)
 
 
 def test_sparse_matrices_are_filled():
-    assert typed_columns(sparse.csr_array(np.eye(2))).to_numpy().tolist() == [[1, 0], [0, 1]]
+    assert convert_columns(sparse.csr_array(np.eye(2))).to_numpy().tolist() == [[1, 0], [0, 1]]
 
 
 def test_nothing_is_shared():
     array = np.array([[1.0], [2.0]])
     frame = pd.DataFrame({"a": [1.0], "b": pd.Categorical(["x"], categories=["x", "y"])})
-    from_array, from_frame = typed_columns(array), typed_columns(frame)
+    from_array, from_frame = convert_columns(array), convert_columns(frame)
     array[0, 0] = 9
     frame.iloc[0, 0] = 9
     frame.loc[0, "b"] = "y"
@@ -101,7 +101,7 @@ def test_nothing_is_shared():
 )
 def test_tables_that_are_none_are_refused(X, told):
     with pytest.raises(InputError, match=told):
-        typed_columns(X)
+        convert_columns(X)
 
 
 @pytest.mark.parametrize(
@@ -117,15 +117,15 @@ def test_tables_that_are_none_are_refused(X, told):
     ],
 )
 def test_classes_keep_the_declared_order(y, classes, expected):
-    found = typed_classes(y, classes)
+    found = convert_classes(y, classes)
     assert found.cat.categories.tolist() == expected
     assert found.tolist() == np.asarray(y).ravel().tolist()
 
 
 def test_the_class_has_a_name():
-    assert typed_classes(["a"]).name == "class"
-    assert typed_classes(pd.Series(["a"], name=0)).name == "0"
-    assert typed_classes(pd.Series(["a"], name="k"), target="t").name == "t"
+    assert convert_classes(["a"]).name == "class"
+    assert convert_classes(pd.Series(["a"], name=0)).name == "0"
+    assert convert_classes(pd.Series(["a"], name="k"), target="t").name == "t"
 
 
 @pytest.mark.parametrize(
@@ -142,4 +142,4 @@ def test_the_class_has_a_name():
 )
 def test_wrong_classes_are_refused(y, classes, told):
     with pytest.raises(InputError, match=told):
-        typed_classes(y, classes)
+        convert_classes(y, classes)

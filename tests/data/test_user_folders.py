@@ -5,7 +5,7 @@ import os
 import pytest
 
 from fairtrial.data import catalogue, load
-from fairtrial.data.user_folders import folder_entries, user_folders
+from fairtrial.data.catalogue import list_folder_entries, list_user_folders
 from fairtrial.errors import InputError
 
 CSV = "size,kind\n1,a\n2,b\n"
@@ -24,7 +24,7 @@ def folders(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("folders")
 def test_files_at_any_depth_but_no_parts_of_folds():
-    assert [entry.name for entry in folder_entries()] == ["mine", "iris", "mine"]
+    assert [entry.name for entry in list_folder_entries()] == ["mine", "iris", "mine"]
 
 
 def test_they_go_before_others_and_are_listed(folders):
@@ -51,4 +51,4 @@ def test_a_folder_that_is_not_there(monkeypatch, tmp_path):
     with pytest.raises(InputError, match="FAIRTRIAL_DATA must name folders"):
         load("iris")
     monkeypatch.delenv("FAIRTRIAL_DATA")
-    assert user_folders() == []
+    assert list_user_folders() == []

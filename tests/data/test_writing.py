@@ -12,7 +12,7 @@ TEXT = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, 
     lambda text: text.strip() == text
 )
 DATA = st.builds(
-    lambda rows, names, title: Dataset.of(
+    lambda rows, names, title: Dataset.from_table(
         pd.DataFrame({names[0]: [row[0] for row in rows], names[1]: pd.Categorical([row[1] for row in rows], dtype=None)}),
         [row[2] for row in rows],
         target=names[2],
@@ -41,7 +41,7 @@ def test_csv_keeps_values(tmp_path):
 
 def test_csv_keeps_codes_truths_and_classes_that_look_like_one_number(tmp_path):
     table = pd.DataFrame({"zip": ["001", "010", "001"], "flag": [True, False, True], "size": [1.5, 2.0, 3.0]})
-    data = Dataset.of(table, ["01", "1", "1"])
+    data = Dataset.from_table(table, ["01", "1", "1"])
     path = write(data, tmp_path / "w.csv")
     with pytest.warns(SuspectInputWarning) as told:
         assert read(path) == data
@@ -49,7 +49,7 @@ def test_csv_keeps_codes_truths_and_classes_that_look_like_one_number(tmp_path):
 
 
 def test_infinite_numbers_are_refused_by_texts_as_their_readers_do(tmp_path):
-    data = Dataset.of(pd.DataFrame({"a": [1.0, -np.inf]}), ["x", "y"])
+    data = Dataset.from_table(pd.DataFrame({"a": [1.0, -np.inf]}), ["x", "y"])
     for form in ("csv", "arff"):
         with pytest.raises(InputError, match=f"the infinite value of 'a' in row 1 cannot be read from {form}: .* parquet"):
             write(data, tmp_path / f"t.{form}")
@@ -58,7 +58,7 @@ def test_infinite_numbers_are_refused_by_texts_as_their_readers_do(tmp_path):
 
 def test_missing_values_and_classes_without_rows(tmp_path):
     table = pd.DataFrame({"a": [1.0, np.nan], "b": pd.Categorical([None, "it's, so"], ["it's, so", "never"])})
-    data = Dataset.of(table, ["x", "x"], classes=["x", "y y"])
+    data = Dataset.from_table(table, ["x", "x"], classes=["x", "y y"])
     for form in ("parquet", "arff"):
         assert read(write(data, tmp_path / f"t.{form}")) == data
     found = read(write(data, tmp_path / "t.csv"))
@@ -66,7 +66,7 @@ def test_missing_values_and_classes_without_rows(tmp_path):
 
 
 def test_refusals(tmp_path):
-    data = Dataset.of(pd.DataFrame({"a": ["NA", "b"]}), ["x", "y"])
+    data = Dataset.from_table(pd.DataFrame({"a": ["NA", "b"]}), ["x", "y"])
     with pytest.raises(InputError, match="the value 'NA' of 'a' would be read as missing from CSV"):
         write(data, tmp_path / "t.csv")
     assert list(tmp_path.iterdir()) == []

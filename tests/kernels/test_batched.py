@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.kernels.batched import look_up_batched
+from fairtrial.kernels.neighbours import look_up_batched
 from tests.reference import dob_scv as twin
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairtrial.kernels import bayes_counts as bayes
 from fairtrial.learners import NaiveBayes
+from fairtrial.reproduce import ranking_kernels as bayes
 
 
 def coded(frame):
@@ -20,13 +20,13 @@ def coded(frame):
         levels.append([float(place) for place in range(len(known))] if is_nominal else known)
         nominal.append(is_nominal)
     offsets = np.cumsum([0, *map(len, levels)])
-    return np.array(codes), bayes.Columns(np.concatenate(levels), offsets, np.array(nominal, np.uint8))
+    return np.array(codes), bayes.CodedColumns(np.concatenate(levels), offsets, np.array(nominal, np.uint8))
 
 
 def shares(frame, y, training, style=bayes.INTERVALS):
     codes, columns = coded(frame)
     scores = np.empty(len(frame) - training)
-    bayes.positive_shares(codes, np.asarray(y[:training], np.uint8), columns, style, scores)
+    bayes.predict_positive(codes, np.asarray(y[:training], np.uint8), columns, style, scores)
     return scores
 
 
@@ -74,4 +74,4 @@ def test_densities_equal_e1071s():
 
 def test_normal_masses_are_scipys():
     places = np.linspace(-8, 8, 41)
-    np.testing.assert_allclose([bayes.normal_below(x) for x in places], stats.norm.cdf(places), rtol=1e-12, atol=1e-18)
+    np.testing.assert_allclose([bayes.compute_normal_cdf(x) for x in places], stats.norm.cdf(places), rtol=1e-12, atol=1e-18)

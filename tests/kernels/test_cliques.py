@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.kernels.cliques import most_true, neighbours
+from fairtrial.kernels.significance import compute_adjacency, compute_max_pairs
 from tests.significance.test_shaffer import partitions
 
 
@@ -26,7 +26,7 @@ def searched(joined):
 def test_equals_the_search(k, seed, density):
     upper = np.triu(np.random.default_rng(seed).random((k, k)) < density, 1)
     joined = upper | upper.T
-    np.testing.assert_array_equal(most_true(neighbours(joined), k), searched(joined))
+    np.testing.assert_array_equal(compute_max_pairs(compute_adjacency(joined), k), searched(joined))
 
 
 def test_kernel_on_known_graphs():
@@ -34,7 +34,7 @@ def test_kernel_on_known_graphs():
         joined = np.zeros((k, k), dtype=bool)
         for i, j in edges:
             joined[i, j] = joined[j, i] = True
-        return most_true(neighbours(joined), k)
+        return compute_max_pairs(compute_adjacency(joined), k)
 
     # A path of four: either the two outer pairs or the middle one.
     path = most(4, (0, 1), (1, 2), (2, 3))

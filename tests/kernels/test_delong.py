@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.kernels.delong import auc_covariance, auc_variance, placements
+from fairtrial.kernels.delong import compute_auc_covariance, compute_auc_variance, compute_placements
 from fairtrial.measures import ScoreTally
 
 # pROC: var(roc(y, s, direction = "<")), printed with 12 digits
@@ -23,7 +23,7 @@ def by_pairs(y, s):
 @pytest.mark.parametrize(("y", "s", "auc", "variance"), [TEN, TIED])
 def test_variance_equals_procs(y, s, auc, variance):
     tally = ScoreTally.from_scores(y, s)
-    found = auc_variance(tally.pos, tally.neg)
+    found = compute_auc_variance(tally.pos, tally.neg)
     assert found == pytest.approx((auc, variance), rel=1e-11)
 
 
@@ -31,7 +31,7 @@ def test_covariance_equals_procs():
     y = np.array([0, 0, 1, 1, 0, 1, 1, 0]) == 1
     a = np.array([0.1, 0.3, 0.7, 0.9, 0.2, 0.4, 0.8, 0.5])
     b = np.array([0.2, 0.6, 0.5, 0.7, 0.4, 0.3, 0.9, 0.1])
-    aucs, covariance = auc_covariance(np.stack([placements(a, y), placements(b, y)]), y)
+    aucs, covariance = compute_auc_covariance(np.stack([compute_placements(a, y), compute_placements(b, y)]), y)
     # pROC: var(ra), var(rb), cov(ra, rb)
     assert covariance == pytest.approx(
         np.array([[0.0078125, 0.00260416666667], [0.00260416666667, 0.02864583333333]]), rel=1e-11
@@ -47,8 +47,8 @@ def test_variance_and_placements_equal_the_definition(seed, n_pos, n_neg):
     s = rng.integers(0, 6, len(y)).astype(float)
     expected = by_pairs(y, s)
     tally = ScoreTally.from_scores(y, s)
-    assert auc_variance(tally.pos, tally.neg) == pytest.approx(expected, abs=1e-12)
-    aucs, covariance = auc_covariance(placements(s, y)[None], y)
+    assert compute_auc_variance(tally.pos, tally.neg) == pytest.approx(expected, abs=1e-12)
+    aucs, covariance = compute_auc_covariance(compute_placements(s, y)[None], y)
     assert (aucs[0], covariance[0, 0]) == pytest.approx(expected, abs=1e-12)
 
 
@@ -57,12 +57,12 @@ def test_long_columns_take_the_radix_path_and_agree():
     y = rng.random(30_000) < 0.4
     s = (rng.normal(size=30_000) + y).round(2)
     tally = ScoreTally.from_scores(y, s)
-    aucs, covariance = auc_covariance(placements(s, y)[None], y)
-    assert (aucs[0], covariance[0, 0]) == pytest.approx(auc_variance(tally.pos, tally.neg), rel=1e-9)
+    aucs, covariance = compute_auc_covariance(compute_placements(s, y)[None], y)
+    assert (aucs[0], covariance[0, 0]) == pytest.approx(compute_auc_variance(tally.pos, tally.neg), rel=1e-9)
 
 
 def test_one_class_and_single_cases_have_no_variance():
-    assert np.isnan(auc_variance(np.array([1.0, 2.0]), np.zeros(2))).all()
-    auc, variance = auc_variance(np.array([1.0, 0.0]), np.array([0.0, 3.0]))
+    assert np.isnan(compute_auc_variance(np.array([1.0, 2.0]), np.zeros(2))).all()
+    auc, variance = compute_auc_variance(np.array([1.0, 0.0]), np.array([0.0, 3.0]))
     assert auc == 1
     assert np.isnan(variance)

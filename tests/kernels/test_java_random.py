@@ -1,12 +1,12 @@
-from fairtrial.kernels.java_random import JavaRandom
+from fairtrial.kernels.randomness import JavaRandom
 
 
 def test_java_documents_its_generator():
     # System.out.println(new java.util.Random(42).nextInt(10)), five times, and with a bound that is a power of two
     source = JavaRandom(42)
-    assert [source.below(10) for _ in range(5)] == [0, 3, 8, 4, 0]
+    assert [source.draw_below(10) for _ in range(5)] == [0, 3, 8, 4, 0]
     source = JavaRandom(42)
-    assert [source.below(16) for _ in range(5)] == [11, 0, 10, 0, 4]
+    assert [source.draw_below(16) for _ in range(5)] == [11, 0, 10, 0, 4]
 
 
 def test_a_shuffle_keeps_what_it_shuffles():
@@ -19,4 +19,4 @@ def test_a_shuffle_keeps_what_it_shuffles():
 def test_whole_numbers_have_a_sign():
     # System.out.println(new java.util.Random(42).nextInt()), three times
     source = JavaRandom(42)
-    assert [source.whole() for _ in range(3)] == [-1170105035, 234785527, -1360544799]
+    assert [source.draw_int32() for _ in range(3)] == [-1170105035, 234785527, -1360544799]

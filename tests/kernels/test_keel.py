@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.kernels.keel import keel_distance, keel_groups
-from fairtrial.resampling.distance import as_keel_cases
+from fairtrial.kernels.neighbours import compute_keel_distance, find_keel_groups
+from fairtrial.resampling.dob_scv import as_keel_cases
 from tests.reference import dob_scv as twin
 
 
@@ -24,7 +24,7 @@ def test_groups_equal_the_twin(seed, n, size):
     for name in np.unique(classes):
         members = np.flatnonzero(classes == name)
         seeds = rng.permutation(len(members))
-        taken, places = keel_groups(cases.points[members], cases.weights, cases.shares, seeds, size)
+        taken, places = find_keel_groups(cases.points[members], cases.weights, cases.proportions, seeds, size)
         found = [members[group].tolist() for group in np.split(taken, np.flatnonzero(places == 0)[1:])]
         assert found == twin.keel_groups(rows, [False, True, False], classes.tolist(), name, members[seeds].tolist(), size)
         assert all(each.tolist() == list(range(len(each))) for each in np.split(places, np.flatnonzero(places == 0)[1:]))
@@ -32,10 +32,10 @@ def test_groups_equal_the_twin(seed, n, size):
 
 def test_copies_are_no_neighbours():
     points = np.array([[0.0], [0.0], [1.0], [0.0]])
-    taken, places = keel_groups(points, np.ones(1), np.zeros((1, 1, 1)), np.arange(4), 3)
+    taken, places = find_keel_groups(points, np.ones(1), np.zeros((1, 1, 1)), np.arange(4), 3)
     assert (taken.tolist(), places.tolist()) == ([0, 2, 1, 3], [0, 1, 0, 0])
 
 
 def test_the_deviation_multiplies():
     points = np.array([[0.0, np.nan], [8.0, 1.0]])
-    assert keel_distance(points, np.array([2.0, 5.0]), np.zeros((2, 1, 1)), 0, 1) == np.sqrt(8 / 4 * 2 + 1)
+    assert compute_keel_distance(points, np.array([2.0, 5.0]), np.zeros((2, 1, 1)), 0, 1) == np.sqrt(8 / 4 * 2 + 1)

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.kernels.live_tree import bound, build, insert, leaf_distances, nearest, remove
+from fairtrial.kernels.kd_tree import (
+    build_live_tree,
+    compute_box_bound,
+    compute_leaf_distances,
+    find_nearest_live,
+    insert_neighbour,
+    remove_point,
+)
 from tests.reference import dob_scv as twin
 
 
@@ -29,7 +36,7 @@ def clouds(draw, most=400):
 
 def ask(tree, points, one, count):
     distances, numbers, scratch = np.empty(count), np.empty(count, np.int64), np.empty(tree.ids.shape[1])
-    found = nearest(tree, points[one], one, distances, numbers, scratch)
+    found = find_nearest_live(tree, points[one], one, distances, numbers, scratch)
     return numbers[:found].tolist(), distances[:found]
 
 
@@ -37,7 +44,7 @@ def ask(tree, points, one, count):
 @settings(max_examples=60, deadline=None)
 def test_nearest_among_those_left(cloud, count):
     points, kinds, rng = cloud
-    tree = build(points, kinds, np.arange(len(points)))
+    tree = build_live_tree(points, kinds, np.arange(len(points)))
     left = np.arange(len(points))
     for _ in range(6):
         one = int(rng.integers(len(points)))
@@ -47,7 +54,7 @@ def test_nearest_among_those_left(cloud, count):
         np.testing.assert_array_equal(distances, twin.distances(points, kinds, one, np.array(found, dtype=int)))
         gone = rng.choice(left, size=len(left) // 3, replace=False)
         for each in gone:
-            remove(tree, each)
+            remove_point(tree, each)
         left = np.setdiff1d(left, gone)
         assert np.flatnonzero(tree.where >= 0).tolist() == left.tolist()
         assert tree.live[0] == len(left)
@@ -58,27 +65,27 @@ def test_nearest_among_those_left(cloud, count):
 @settings(max_examples=40, deadline=None)
 def test_no_bound_exceeds_a_distance(cloud):
     points, kinds, _ = cloud
-    tree = build(points, kinds, np.arange(len(points)))
+    tree = build_live_tree(points, kinds, np.arange(len(points)))
     leaves, scratch = len(tree.ids), np.empty(tree.ids.shape[1])
     for leaf in range(leaves):
         node = leaves - 1 + leaf
-        leaf_distances(kinds, tree.blocks, leaf, tree.live[node], points[0], scratch)
+        compute_leaf_distances(kinds, tree.blocks, leaf, tree.live[node], points[0], scratch)
         for place in range(tree.live[node]):
-            assert bound(kinds, tree.low, tree.high, node, points[0]) <= scratch[place]
+            assert compute_box_bound(kinds, tree.low, tree.high, node, points[0]) <= scratch[place]
 
 
 def test_a_tree_of_some_points_knows_no_others():
     points = np.random.default_rng(0).random((300, 2))
     chosen = np.arange(0, 300, 3)
-    tree = build(points, np.zeros(2, np.int8), chosen)
+    tree = build_live_tree(points, np.zeros(2, np.int8), chosen)
     assert ask(tree, points, 1, 300)[0] == twin.nearest(points, [0, 0], 1, chosen, 300)
 
 
 def test_many_copies_are_given_by_number():
     points = np.zeros((5000, 2))
-    tree = build(points, np.zeros(2, np.int8), np.arange(5000))
+    tree = build_live_tree(points, np.zeros(2, np.int8), np.arange(5000))
     for gone in (0, 1, 3):
-        remove(tree, gone)
+        remove_point(tree, gone)
     assert ask(tree, points, 2, 4)[0] == [4, 5, 6, 7]
 
 
@@ -88,5 +95,5 @@ def test_a_full_list_keeps_the_nearest(size):
     given_pairs = [(2.0, 5), (1.0, 9), (2.0, 1), (1.0, 2), (3.0, 0)]
     count = 0
     for pair in given_pairs:
-        count = insert(distances, numbers, count, *pair)
+        count = insert_neighbour(distances, numbers, count, *pair)
     assert list(zip(distances, numbers, strict=True)) == sorted(given_pairs)[:size]

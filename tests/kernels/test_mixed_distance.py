@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.distance import cdist
 
-from fairtrial.kernels.mixed_distance import distances, nearest, squared
+from fairtrial.kernels.mixed_distance import compute_distances, compute_squared_distance, find_nearest_rows
 from tests.reference import two_sample as twin
 
 
@@ -22,15 +22,15 @@ def tables(draw):
 def test_distances_equal_their_definition(table):
     rows, nominal = table
     found = np.empty((len(rows), len(rows)))
-    distances(rows, rows, nominal, found)
+    compute_distances(rows, rows, nominal, found)
     np.testing.assert_allclose(found, [[twin.heom(a, b, nominal) for b in rows] for a in rows])
-    np.testing.assert_allclose(squared(rows[0], rows[1], nominal), twin.heom(rows[0], rows[1], nominal) ** 2)
+    np.testing.assert_allclose(compute_squared_distance(rows[0], rows[1], nominal), twin.heom(rows[0], rows[1], nominal) ** 2)
 
 
 def test_numbers_alone_have_the_euclidean_distance():
     rows = np.random.default_rng(0).normal(size=(20, 3))
     found = np.empty((20, 20))
-    distances(rows, rows, np.zeros(3, dtype=bool), found)
+    compute_distances(rows, rows, np.zeros(3, dtype=bool), found)
     np.testing.assert_allclose(found, cdist(rows, rows), atol=1e-12)
 
 
@@ -40,7 +40,7 @@ def test_nearest_equal_a_full_sort(table, k):
     rows, nominal = table
     k = min(k, len(rows) - 1)
     found = np.empty((len(rows), k), dtype=np.intp)
-    nearest(np.arange(len(rows)), rows, nominal, found)
+    find_nearest_rows(np.arange(len(rows)), rows, nominal, found)
     for i in range(len(rows)):
-        far = sorted((squared(rows[i], rows[j], nominal), j) for j in range(len(rows)) if j != i)
+        far = sorted((compute_squared_distance(rows[i], rows[j], nominal), j) for j in range(len(rows)) if j != i)
         assert found[i].tolist() == [j for _, j in far[:k]]

@@ -1,7 +1,7 @@
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.kernels.neighbour_votes import neighbour_votes
+from fairtrial.kernels.mixed_distance import count_neighbour_votes
 
 
 def plain(queries, rows, nominal, codes, weight, reach, power, classes):
@@ -34,9 +34,11 @@ def test_against_the_plain_twin(seed, reach, power):
     rows, queries = rng.integers(3, size=(12, 3)).astype(float), rng.integers(3, size=(4, 3)).astype(float)
     rows[rng.random(rows.shape) < 0.1] = np.nan
     given = (queries, rows, np.array([True, False, False]), rng.integers(2, size=12), rng.integers(1, 3, size=12).astype(float))
-    np.testing.assert_allclose(neighbour_votes(*given, float(reach), power, 2), plain(*given, reach, power, 2))
+    np.testing.assert_allclose(count_neighbour_votes(*given, float(reach), power, 2), plain(*given, reach, power, 2))
 
 
 def test_more_neighbours_than_rows_are_all_rows():
-    votes = neighbour_votes(np.zeros((1, 1)), np.ones((3, 1)), np.array([False]), np.array([0, 1, 1]), np.ones(3), 9.0, 0.0, 2)
+    votes = count_neighbour_votes(
+        np.zeros((1, 1)), np.ones((3, 1)), np.array([False]), np.array([0, 1, 1]), np.ones(3), 9.0, 0.0, 2
+    )
     assert votes.tolist() == [[1.0, 2.0]]

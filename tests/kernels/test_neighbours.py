@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.kernels import neighbours
-from fairtrial.kernels.neighbours import chains_by_class, groups_by_class, nearest_chain, nearest_groups
+from fairtrial.kernels.neighbours import find_chains_by_class, find_groups_by_class, find_nearest_chain, find_nearest_groups
 from tests.kernels.test_live_tree import clouds
 from tests.reference import dob_scv as twin
 
@@ -23,7 +23,7 @@ def eager(monkeypatch):
 def test_groups_equal_brute_force(cloud, size):
     points, kinds, rng = cloud
     seeds = rng.permutation(len(points))
-    assert nearest_groups(points, kinds, seeds, size).tolist() == twin.groups(points, kinds, seeds, size)
+    assert find_nearest_groups(points, kinds, seeds, size).tolist() == twin.groups(points, kinds, seeds, size)
 
 
 @pytest.mark.parametrize("engine", ["tree", "batched"])
@@ -35,7 +35,7 @@ def test_looking_ahead_changes_nothing(engine, digits, n, columns):
     points, kinds = rng.normal(size=(n, columns)).round(digits), np.zeros(columns, np.int8)
     seeds = rng.permutation(n)
     for size in (2, 5, 10):
-        assert nearest_groups(points, kinds, seeds, size, engine).tolist() == twin.groups(points, kinds, seeds, size)
+        assert find_nearest_groups(points, kinds, seeds, size, engine).tolist() == twin.groups(points, kinds, seeds, size)
 
 
 @pytest.mark.parametrize(("engine", "columns"), [("tree", 2), ("batched", 16)])
@@ -43,7 +43,7 @@ def test_a_class_that_is_worth_threads(engine, columns):
     rng = np.random.default_rng(0)
     points, kinds = rng.normal(size=(21_000, columns)), np.zeros(columns, np.int8)
     seeds = rng.permutation(len(points))
-    members = nearest_groups(points, kinds, seeds, 5, engine)
+    members = find_nearest_groups(points, kinds, seeds, 5, engine)
     assert np.array_equal(np.sort(members), np.arange(len(points)))
     left = np.ones(len(points), bool)
     for start in range(0, len(points), 5):
@@ -59,7 +59,7 @@ def test_a_class_that_is_worth_threads(engine, columns):
 def test_walk_equals_brute_force(cloud):
     points, kinds, rng = cloud
     start = int(rng.integers(len(points)))
-    assert nearest_chain(points, kinds, start).tolist() == twin.chain(points, kinds, start)
+    assert find_nearest_chain(points, kinds, start).tolist() == twin.chain(points, kinds, start)
 
 
 @pytest.mark.parametrize("columns", [2, 16])
@@ -71,8 +71,8 @@ def test_classes_are_independent(monkeypatch, columns, threads):
     points, kinds = rng.normal(size=(90, columns)), np.zeros(columns, np.int8)
     classes = [np.arange(0, 60), np.arange(60, 71), np.arange(71, 90)]
     seeds = [rng.permutation(len(rows)) for rows in classes]
-    for rows, order, found in zip(classes, seeds, groups_by_class(points, kinds, classes, seeds, 4), strict=True):
+    for rows, order, found in zip(classes, seeds, find_groups_by_class(points, kinds, classes, seeds, 4), strict=True):
         assert found.tolist() == rows[twin.groups(points[rows], kinds, order, 4)].tolist()
-    for rows, found in zip(classes, chains_by_class(points, kinds, classes, [3, 0, 18]), strict=True):
+    for rows, found in zip(classes, find_chains_by_class(points, kinds, classes, [3, 0, 18]), strict=True):
         assert found[0] == rows[{60: 3, 11: 0, 19: 18}[len(rows)]]
         assert found.tolist() == rows[twin.chain(points[rows], kinds, int(found[0] - rows[0]))].tolist()

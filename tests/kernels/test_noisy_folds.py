@@ -7,25 +7,23 @@ import pandas as pd
 import pytest
 
 from fairtrial import measures
-from fairtrial.kernels import noisy_folds as folds
-from fairtrial.kernels.bayes_counts import INTERVALS
-from fairtrial.kernels.draws import start
-from fairtrial.kernels.ranking_pass import MEASURES
 from fairtrial.learners import NaiveBayes
+from fairtrial.reproduce import ranking_kernels as folds
+from fairtrial.reproduce.ranking_kernels import INTERVALS, MEASURES, start_stream
 from tests.kernels.test_bayes_counts import coded, mixed
 
 SEED = np.uint64(4)
 
 
 def plan(experiment=folds.NONE, *, stratified=False, cut=False, share=0.1):
-    return folds.Plan(experiment, share, 5, INTERVALS, stratified, cut, 1.0)
+    return folds.NoisePlan(experiment, share, 5, INTERVALS, stratified, cut, 1.0)
 
 
 def repeated(frame, y, chosen, repeats=3, first=0):
     codes, columns = coded(frame)
     means, truths = np.empty((repeats, 2, 6)), np.empty((repeats, len(y)), np.uint8)
     scores = np.empty((repeats, 2, len(y)))
-    folds.noisy_folds(codes, y.astype(np.uint8), columns, chosen, SEED, first, means, truths, scores)
+    folds.run_noisy_folds(codes, y.astype(np.uint8), columns, chosen, SEED, first, means, truths, scores)
     return means, truths, scores
 
 
@@ -44,7 +42,7 @@ def decoded(codes, frame):
 def twin(frame, y, chosen, repeat):
     """One repeat: noise and order by the kernel's own steps; learning and measuring by the public classes."""
     state, n = np.zeros(1, np.uint64), len(y)
-    start(state, SEED, repeat)
+    start_stream(state, SEED, repeat)
     codes, classes, items, kept = coded(frame)[0], y.astype(np.uint8), np.empty(n, np.int64), np.empty(n, np.int64)
     order = np.empty(n, np.int64)
     if chosen.experiment == folds.LABELS:
@@ -107,15 +105,15 @@ def test_repeats_do_not_depend_on_how_they_are_divided():
 
 @pytest.mark.parametrize(("size", "nearest", "down"), [(27, 3, 2), (35, 4, 3), (25, 2, 2), (70, 7, 7), (3, 0, 0)])
 def test_portions_are_rounded_as_conditions_round(size, nearest, down):
-    assert folds.portion(plan(), size) == nearest
-    assert folds.portion(plan(cut=True), size) == down
+    assert folds.count_drawn(plan(), size) == nearest
+    assert folds.count_drawn(plan(cut=True), size) == down
 
 
 def test_assigned_classes_are_a_coins():
     changed = []
     for stream in range(300):
         state, classes = np.zeros(1, np.uint64), np.ones(200, np.uint8)
-        start(state, SEED, stream)
+        start_stream(state, SEED, stream)
         folds.assign_classes(state, plan(), np.empty(200, np.int64), classes)
         changed.append(200 - int(classes.sum()))
     assert max(changed) <= 20
@@ -127,7 +125,7 @@ def test_permuted_values_stay_in_their_column_and_few_places_change():
     codes = rng.permuted(np.tile(np.arange(50), (3, 1)), axis=1)
     codes[1, :20] = -1
     before, state, room = codes.copy(), np.zeros(1, np.uint64), np.empty(50, np.int64)
-    start(state, SEED, 0)
+    start_stream(state, SEED, 0)
     folds.permute_values(state, plan(share=0.2), 40, np.empty(50, np.int64), room, codes)
     np.testing.assert_array_equal(np.sort(codes, axis=1), np.sort(before, axis=1))
     np.testing.assert_array_equal(codes == -1, before == -1)
@@ -140,7 +138,7 @@ def test_permuted_values_stay_in_their_column_and_few_places_change():
 def test_stratified_parts_have_the_same_classes():
     y = np.r_[np.zeros(30), np.ones(20)].astype(np.uint8)
     state, order = np.zeros(1, np.uint64), np.empty(50, np.int64)
-    start(state, SEED, 1)
+    start_stream(state, SEED, 1)
     folds.shuffle_rows(state, y, True, np.empty(50, np.int64), order)
     assert sorted(order.tolist()) == list(range(50))
     assert [int(y[order[fold::10]].sum()) for fold in range(10)] == [2] * 10

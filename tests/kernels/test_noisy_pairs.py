@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from fairtrial import measures
-from fairtrial.kernels import noisy_pairs as pairs
-from fairtrial.kernels.draws import start
-from fairtrial.kernels.ranking_pass import MEASURES
+from fairtrial.reproduce import ranking_kernels as pairs
+from fairtrial.reproduce.ranking_kernels import MEASURES, start_stream
 
 
 def state_of(stream, seed=11):
     state = np.zeros(1, np.uint64)
-    start(state, np.uint64(seed), stream)
+    start_stream(state, np.uint64(seed), stream)
     return state
 
 
@@ -23,7 +22,7 @@ def drawn(state, n=100, replaced=10):
 
 def counted(kind, level, same=False, streams=(0, 300), seed=11):
     errors, together = np.zeros(6), np.zeros((6, 6))
-    pairs.noisy_pairs(kind, level, same, 100, 10, 1.0, np.uint64(seed), streams, errors, together)
+    pairs.compare_noisy_pairs(kind, level, same, 100, 10, 1.0, np.uint64(seed), streams, errors, together)
     return errors, together
 
 
@@ -34,12 +33,12 @@ def twin(kind, level, same, streams, seed=11):
         state = state_of(stream, seed)
         items, better, worse, classes = drawn(state)
         left = 100
-        if kind == pairs.LABELS:
-            pairs.toss_classes(state, round(level * 100), items, classes)
-        elif kind == pairs.SCORES:
-            pairs.blur(state, level, same, better, worse)
+        if kind == pairs.LABEL_NOISE:
+            pairs.randomise_classes(state, round(level * 100), items, classes)
+        elif kind == pairs.SCORE_NOISE:
+            pairs.add_score_noise(state, level, same, better, worse)
         else:
-            left = pairs.thin_positives(state, level, items, better, worse, classes)
+            left = pairs.drop_positives(state, level, items, better, worse, classes)
         truth = classes[:left].astype(int)
         for place, name in enumerate(MEASURES):
             params = {"severity_ratio": 1} if name == "h_measure" else {}
@@ -70,7 +69,7 @@ def test_tossed_classes_change_half_of_those_drawn():
         state = state_of(stream)
         items, _, _, classes = drawn(state)
         before = classes.copy()
-        pairs.toss_classes(state, 40, items, classes)
+        pairs.randomise_classes(state, 40, items, classes)
         changed.append(int((before != classes).sum()))
     assert max(changed) <= 40
     assert abs(np.mean(changed) - 20) < 1
@@ -81,7 +80,7 @@ def test_blurred_scores_move_within_the_limit_and_together_if_wanted():
         state = state_of(5)
         _, better, worse, _ = drawn(state)
         before = better.copy(), worse.copy()
-        pairs.blur(state, 0.2, same, better, worse)
+        pairs.add_score_noise(state, 0.2, same, better, worse)
         moves = better - before[0], worse - before[1]
         assert abs(np.array(moves)).max() <= 0.2 + 1e-12
         assert abs(np.array(moves)).max() > 0.15
@@ -93,7 +92,7 @@ def test_thinning_leaves_out_positives_only(share):
     state = state_of(9)
     items, better, worse, classes = drawn(state)
     before, negatives = int(classes.sum()), sorted(better[classes == 0].tolist())
-    left = pairs.thin_positives(state, share, items, better, worse, classes)
+    left = pairs.drop_positives(state, share, items, better, worse, classes)
     assert left == 100 - round(share * before)
     assert classes[:left].sum() == before - round(share * before)
     assert sorted(better[:left][classes[:left] == 0].tolist()) == negatives
@@ -101,7 +100,12 @@ def test_thinning_leaves_out_positives_only(share):
 
 @pytest.mark.parametrize(
     ("kind", "level", "same"),
-    [(pairs.LABELS, 0.4, False), (pairs.SCORES, 0.3, False), (pairs.SCORES, 0.5, True), (pairs.PROPORTION, 0.9, False)],
+    [
+        (pairs.LABEL_NOISE, 0.4, False),
+        (pairs.SCORE_NOISE, 0.3, False),
+        (pairs.SCORE_NOISE, 0.5, True),
+        (pairs.PROPORTION_NOISE, 0.9, False),
+    ],
 )
 def test_errors_are_those_of_the_public_measures(kind, level, same):
     errors, together = counted(kind, level, same, (0, 60))
@@ -111,7 +115,7 @@ def test_errors_are_those_of_the_public_measures(kind, level, same):
 
 
 def test_pairs_do_not_depend_on_how_they_are_divided():
-    whole, products = counted(pairs.LABELS, 0.6)
-    parts = [counted(pairs.LABELS, 0.6, streams=streams) for streams in ((0, 7), (7, 200), (200, 300))]
+    whole, products = counted(pairs.LABEL_NOISE, 0.6)
+    parts = [counted(pairs.LABEL_NOISE, 0.6, streams=streams) for streams in ((0, 7), (7, 200), (200, 300))]
     np.testing.assert_array_equal(whole, sum(errors for errors, _ in parts))
     np.testing.assert_array_equal(products, sum(together for _, together in parts))

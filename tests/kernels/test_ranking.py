@@ -10,13 +10,13 @@ from tests.reference.cases import tallies
 
 # name: how the kernel is called, and its twin
 SWEEPS = {
-    "auc": (lambda _, p, n, out: kernels.auc(p, n, out), twin.auc),
-    "sauc": (kernels.sauc, twin.sauc),
-    "ks": (lambda _, p, n, out: kernels.ks(p, n, False, out), lambda *rows: twin.ks(*rows, signed=False)),
-    "signed ks": (lambda _, p, n, out: kernels.ks(p, n, True, out), lambda *rows: twin.ks(*rows, signed=True)),
-    "taks": (lambda _, p, n, out: kernels.taks(p, n, True, out), twin.taks),
-    "abc": (lambda _, p, n, out: kernels.taks(p, n, False, out), twin.abc),
-    "average_precision": (lambda _, p, n, out: kernels.average_precision(p, n, out), twin.average_precision),
+    "auc": (lambda _, p, n, out: kernels.compute_auc(p, n, out), twin.auc),
+    "sauc": (kernels.compute_sauc, twin.sauc),
+    "ks": (lambda _, p, n, out: kernels.compute_ks(p, n, False, out), lambda *rows: twin.ks(*rows, signed=False)),
+    "signed ks": (lambda _, p, n, out: kernels.compute_ks(p, n, True, out), lambda *rows: twin.ks(*rows, signed=True)),
+    "taks": (lambda _, p, n, out: kernels.compute_taks(p, n, True, out), twin.taks),
+    "abc": (lambda _, p, n, out: kernels.compute_taks(p, n, False, out), twin.abc),
+    "average_precision": (lambda _, p, n, out: kernels.compute_average_precision(p, n, out), twin.average_precision),
 }
 
 
@@ -41,21 +41,21 @@ def test_sweep_equals_its_twin(name, tally):
 @given(tally=tallies(), max_fpr=st.sampled_from([0.01, 0.1, 1 / 3, 0.5, 0.9, 1.0]))
 @settings(max_examples=80, deadline=None)
 def test_partial_auc_equals_its_twin(tally, max_fpr):
-    found = sweep(lambda _, p, n, out: kernels.partial_auc(p, n, max_fpr, out), *tally)
+    found = sweep(lambda _, p, n, out: kernels.compute_partial_auc(p, n, max_fpr, out), *tally)
     np.testing.assert_allclose(found, by_twin(lambda *rows: twin.partial_auc(*rows, max_fpr=max_fpr), *tally), atol=1e-9)
 
 
 @given(tally=tallies(), fraction=st.sampled_from([0.05, 0.1, 0.5, 2 / 3, 1.0]))
 @settings(max_examples=80, deadline=None)
 def test_lift_equals_its_twin(tally, fraction):
-    found = sweep(lambda _, p, n, out: kernels.lift(p, n, fraction, out), *tally)
+    found = sweep(lambda _, p, n, out: kernels.compute_lift(p, n, fraction, out), *tally)
     np.testing.assert_allclose(found, by_twin(lambda *rows: twin.lift(*rows, fraction=fraction), *tally), rtol=1e-9)
 
 
 @given(tally=tallies(), cost=st.sampled_from([0.01, 0.3, 0.5, 0.99]))
 @settings(max_examples=80, deadline=None)
 def test_least_loss_equals_its_twin(tally, cost):
-    found = sweep(lambda _, p, n, out: kernels.least_loss(p, n, np.full(len(p), cost), out), *tally)
+    found = sweep(lambda _, p, n, out: kernels.compute_min_loss(p, n, np.full(len(p), cost), out), *tally)
     np.testing.assert_allclose(found, by_twin(lambda *rows: twin.least_loss(*rows, cost=cost), *tally), atol=1e-12)
 
 
@@ -65,7 +65,9 @@ def test_sauc_takes_one_row_of_values_for_all_tallies(tally):
     values, pos, neg = tally
     shared = values[:1]
     repeated = np.repeat(shared, len(pos), axis=0)
-    np.testing.assert_array_equal(sweep(kernels.sauc, shared, pos, neg), sweep(kernels.sauc, repeated, pos, neg))
+    np.testing.assert_array_equal(
+        sweep(kernels.compute_sauc, shared, pos, neg), sweep(kernels.compute_sauc, repeated, pos, neg)
+    )
 
 
 @pytest.mark.parametrize("name", SWEEPS)
@@ -88,9 +90,9 @@ def test_one_class_alone_gives_nan(name):
 
 def test_counts_may_be_whole_numbers_of_any_type():
     out = np.empty(1)
-    kernels.auc(np.array([[1, 0, 1]]), np.array([[0, 2, 0]]), out)
+    kernels.compute_auc(np.array([[1, 0, 1]]), np.array([[0, 2, 0]]), out)
     assert out[0] == 0.5
 
 
 def test_totals_add_up_one_row():
-    assert kernels.totals(np.array([1, 2, 3], dtype=np.uint8)) == 6.0
+    assert kernels.sum_counts(np.array([1, 2, 3], dtype=np.uint8)) == 6.0

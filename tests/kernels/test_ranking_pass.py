@@ -8,14 +8,14 @@ from hypothesis import given, settings, strategies as st
 
 from fairtrial import measures
 from fairtrial.errors import UndefinedMeasureWarning
-from fairtrial.kernels.ranking_pass import MEASURES, rank, room_for, six_measures
+from fairtrial.reproduce.ranking_kernels import MEASURES, compute_six_measures, make_buffers, rank_scores
 from tests.reference.cases import scored_rows
 
 
 def six(y, s, severity_ratio=1.0, room=None):
     out = np.empty(6)
     y, s = np.asarray(y, np.uint8), np.asarray(s, float)
-    six_measures(s, y, severity_ratio, room or room_for(len(s)), out)
+    compute_six_measures(s, y, severity_ratio, room or make_buffers(len(s)), out)
     return out
 
 
@@ -36,7 +36,7 @@ def test_all_six_equal_the_public_measures(rows, severity_ratio):
 
 @pytest.mark.parametrize("digits", [1, 2, 15])
 def test_rankings_of_a_hundred_cases_equal_the_public_measures(digits):
-    rng, room = np.random.default_rng(digits), room_for(130)
+    rng, room = np.random.default_rng(digits), make_buffers(130)
     for _ in range(40):
         n = rng.integers(30, 130)
         s = rng.random(n).round(digits) ** rng.choice([1, 9])
@@ -84,8 +84,8 @@ def test_one_class_or_equal_scores_are_undefined():
 @settings(max_examples=60, deadline=None)
 def test_ranks_are_numpys(rows):
     y, s, _ = rows
-    room = room_for(len(s))
-    rank(s, y.astype(np.uint8), room)
+    room = make_buffers(len(s))
+    rank_scores(s, y.astype(np.uint8), room)
     np.testing.assert_array_equal(room.values, np.sort(s)[::-1])
     for value in set(s.tolist()):
         assert room.sorted_classes[room.values == value].sum() == y[s == value].sum()
@@ -93,10 +93,10 @@ def test_ranks_are_numpys(rows):
 
 def test_scores_that_lie_next_to_each_other_are_ranked():
     s = np.r_[np.full(30, 1.0), np.nextafter(1.0, 2)]
-    room = room_for(31)
-    rank(s, np.r_[np.zeros(30, np.uint8), np.ones(1, np.uint8)], room)
+    room = make_buffers(31)
+    rank_scores(s, np.r_[np.zeros(30, np.uint8), np.ones(1, np.uint8)], room)
     assert room.sorted_classes[0] == 1
     tiny = np.arange(30) * 5e-324
-    room = room_for(30)
-    rank(tiny, np.zeros(30, np.uint8), room)
+    room = make_buffers(30)
+    rank_scores(tiny, np.zeros(30, np.uint8), room)
     np.testing.assert_array_equal(room.values, tiny[::-1])

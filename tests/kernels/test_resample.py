@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from fairtrial.kernels.resample import draw, next_state, scrambled
+from fairtrial.kernels.randomness import draw_resamples, hash_state, update_state
 
 MASK = (1 << 64) - 1
 
@@ -15,7 +15,7 @@ def drawn(seed, first, strata, lines):
     order = np.argsort(strata, kind="stable")
     ends = np.cumsum(np.bincount(strata))
     out = np.zeros((lines, len(strata)), dtype=np.uint8)
-    draw(np.uint64(seed), first, order, ends, out)
+    draw_resamples(np.uint64(seed), first, order, ends, out)
     return out
 
 
@@ -70,8 +70,8 @@ def test_generator_is_splitmix64():
     """The first outputs for seed 1234567, as published with Vigna's splitmix64.c (Rosetta Code)."""
     state, found = np.uint64(1234567), []
     for _ in range(5):
-        state = np.uint64(next_state(state))
-        found.append(int(scrambled(state)))
+        state = np.uint64(update_state(state))
+        found.append(int(hash_state(state)))
     assert found == [
         6457827717110365317,
         3203168211198807973,

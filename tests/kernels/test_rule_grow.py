@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from fairtrial.kernels.rule_grow import covered, grow, kept_length
+from fairtrial.kernels.rule_grow import find_best_length, find_covered_rows, grow_rule
 from tests.reference import rules as twin
 
 
@@ -23,7 +23,7 @@ def tables(draw):
 def grown(values, sizes, rows, positive, used, least):
     orders = np.argsort(values, axis=1, kind="stable").astype(np.intp)
     known = (~np.isnan(values)).sum(axis=1).astype(np.intp)
-    return grow(values, orders, known, sizes, rows, positive, used, least)
+    return grow_rule(values, orders, known, sizes, rows, positive, used, least)
 
 
 @given(tables(), st.sampled_from([0.0, 1.0, 2.0, 5.0]))
@@ -38,7 +38,7 @@ def test_a_rule_is_cut_back_as_its_twin(table, whole):
     everything = np.arange(values.shape[1])
     conditions = grown(values, sizes, everything, positive, used, 0.0)
     told = list(zip(*(part.tolist() for part in conditions), strict=True))
-    assert kept_length(values, rows, positive, *conditions, whole) == twin.kept_length(values, rows, positive, told, whole)
+    assert find_best_length(values, rows, positive, *conditions, whole) == twin.kept_length(values, rows, positive, told, whole)
 
 
 @given(tables())
@@ -47,7 +47,7 @@ def test_rows_are_covered_where_all_conditions_hold(table):
     conditions = grown(values, sizes, rows, positive, used, 0.0)
     told = zip(*(part.tolist() for part in conditions), strict=True)
     expected = np.all([np.ones(values.shape[1], bool), *(twin.mask(values, each) for each in told)], axis=0)
-    np.testing.assert_array_equal(covered(values, rows, *conditions), expected[rows])
+    np.testing.assert_array_equal(find_covered_rows(values, rows, *conditions), expected[rows])
 
 
 def test_the_gain_of_a_first_condition():
@@ -65,4 +65,4 @@ def test_both_measures_of_pruning(whole, length):
     values = np.array([[1.0, 2, 2, 2, 2, 2, 2, 2]])
     positive = np.array([1, 1, 1, 1, 1, 0, 0, 0], dtype=bool)
     condition = np.zeros(1, np.intp), np.zeros(1, np.intp), np.ones(1)
-    assert kept_length(values, np.arange(8), positive, *condition, whole) == length
+    assert find_best_length(values, np.arange(8), positive, *condition, whole) == length

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fairtrial.kernels.sorting import _LONG, order, radix_order, radix_sort, sort, sort_both
+from fairtrial.kernels.sorting import _LONG, order_by_radix, order_scores, sort_both, sort_by_radix, sort_scores
 
 EDGES = [0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, 2.2e-308, -2.2e-308, 1.8e308, -1.8e308, 1.0, -1.0]
 
@@ -14,28 +14,28 @@ EDGES = [0.0, -0.0, np.inf, -np.inf, 5e-324, -5e-324, 2.2e-308, -2.2e-308, 1.8e3
 @settings(max_examples=200, deadline=None)
 def test_radix_sort_orders_all_numbers(column):
     expected = np.sort(column)
-    radix_sort(column)
+    sort_by_radix(column)
     np.testing.assert_array_equal(column, expected)
 
 
 def test_zero_of_either_sign_is_one_number():
     column = np.array([0.0, -0.0, 1.0, -1.0, 0.0, -0.0])
-    np.testing.assert_array_equal(radix_order(column), [3, 0, 1, 4, 5, 2])
-    radix_sort(column)
+    np.testing.assert_array_equal(order_by_radix(column), [3, 0, 1, 4, 5, 2])
+    sort_by_radix(column)
     np.testing.assert_array_equal(column, [-1, 0, 0, 0, 0, 1])
 
 
 @given(column=hnp.arrays(float, st.integers(0, 60), elements=st.floats(allow_nan=False) | st.sampled_from(EDGES)))
 @settings(max_examples=200, deadline=None)
 def test_radix_order_is_numpys_stable_order(column):
-    np.testing.assert_array_equal(radix_order(column), np.argsort(column, kind="stable"))
+    np.testing.assert_array_equal(order_by_radix(column), np.argsort(column, kind="stable"))
 
 
 @pytest.mark.parametrize("n", [1, _LONG - 1, _LONG, 50_001])
 def test_order_is_stable_at_every_length_and_leaves_the_column_alone(n):
     column = np.random.default_rng(n).normal(size=n).round(2)
     before = column.copy()
-    np.testing.assert_array_equal(order(column), np.argsort(column, kind="stable"))
+    np.testing.assert_array_equal(order_scores(column), np.argsort(column, kind="stable"))
     np.testing.assert_array_equal(column, before)
 
 
@@ -45,7 +45,7 @@ def test_nan_goes_to_the_ends(column, nans):
     stray = np.full(nans, np.nan)
     stray[::2] *= -1
     mixed = np.random.default_rng(0).permutation(np.r_[column, stray])
-    radix_sort(mixed)
+    sort_by_radix(mixed)
     assert np.isnan(mixed[0]) or np.isnan(mixed[-1])
     np.testing.assert_array_equal(mixed[~np.isnan(mixed)], np.sort(column))
 
@@ -61,7 +61,7 @@ def test_sort_is_in_place_and_right_at_every_length(n, kind):
         "huge range": rng.normal(size=n) * 10.0 ** rng.integers(-300, 300, n),
     }[kind]
     expected = np.sort(column)
-    sort(column)
+    sort_scores(column)
     np.testing.assert_array_equal(column, expected)
 
 
@@ -70,7 +70,7 @@ def test_sort_is_in_place_and_right_at_every_length(n, kind):
 def test_what_is_not_finite_shows_at_an_end(stray, n):
     column = np.random.default_rng(0).random(n)
     column[n // 2] = stray
-    sort(column)
+    sort_scores(column)
     assert not (np.isfinite(column[0]) and np.isfinite(column[-1]))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from fairtrial.kernels.strength import maximise
+from fairtrial.kernels.significance import estimate_strengths
 
 
 def searched(wins):
@@ -20,10 +20,10 @@ def searched(wins):
 def test_equals_the_searched_maximum():
     rng = np.random.default_rng(0)
     tables = rng.integers(1, 9, (4, 5, 5)).astype(float)
-    for found, wins in zip(maximise(tables), tables, strict=True):
+    for found, wins in zip(estimate_strengths(tables), tables, strict=True):
         np.testing.assert_allclose(found, searched(wins), atol=1e-4)
 
 
 def test_two_learners_have_a_closed_form():
-    found = maximise(np.array([[[0.0, 9.0], [3.0, 0.0]]]))[0]
+    found = estimate_strengths(np.array([[[0.0, 9.0], [3.0, 0.0]]]))[0]
     np.testing.assert_allclose(found, [np.log(3) / 2, -np.log(3) / 2], atol=1e-9)

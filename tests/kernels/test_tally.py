@@ -17,7 +17,7 @@ def as_dictionary(values, pos, neg):
 @settings(max_examples=100, deadline=None)
 def test_split_keeps_the_order_of_each_class(rows):
     y, s, _ = rows
-    positives, negatives = kernels.split(y, s)
+    positives, negatives = kernels.split_scores(y, s)
     np.testing.assert_array_equal(positives, s[y])
     np.testing.assert_array_equal(negatives, s[~y])
 
@@ -29,7 +29,7 @@ def test_merge_counts_each_distinct_score_once_and_downwards(rows):
     n = len(s)
     positives, negatives = np.sort(s[y]), np.sort(s[~y])
     values, pos, neg = (np.full((1, n), 99.0) for _ in range(3))
-    size = kernels.merge(
+    size = kernels.merge_tallies(
         positives[None], negatives[None], np.array([len(positives)]), np.array([len(negatives)]), values, pos, neg
     )
     expected = twin.tally(y, s, w)
@@ -54,7 +54,7 @@ def test_merge_of_many_lines_treats_each_line_alone(data):
         for b in range(B):
             side[b, : chosen[b].sum()] = np.sort(s[b, chosen[b]])
     values, pos, neg = np.empty((B, n)), np.empty((B, n)), np.empty((B, n))
-    widest = kernels.merge(*sides, y.sum(axis=1), (~y).sum(axis=1), values, pos, neg)
+    widest = kernels.merge_tallies(*sides, y.sum(axis=1), (~y).sum(axis=1), values, pos, neg)
     expected = [twin.tally(y[b], s[b], np.ones(n)) for b in range(B)]
     assert widest == max(len(each) for each in expected)
     for b in range(B):
@@ -69,7 +69,7 @@ def test_group_sorted_adds_the_weights_of_equal_scores(rows):
     y, s, w = rows
     order = np.argsort(-s, kind="stable")
     values, pos, neg = (np.empty(len(s)) for _ in range(3))
-    size = kernels.group_sorted(s[order], y[order], w[order], values, pos, neg)
+    size = kernels.sum_equal_scores(s[order], y[order], w[order], values, pos, neg)
     expected = {float(v): [w[y & (s == v)].sum(), w[~y & (s == v)].sum()] for v in np.unique(s)[::-1]}
     assert values[:size].tolist() == list(expected)
     np.testing.assert_allclose(np.c_[pos, neg][:size], list(expected.values()))

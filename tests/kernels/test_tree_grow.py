@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from fairtrial._columns import read_columns
-from fairtrial.kernels.tree_grow import longer
-from fairtrial.kernels.tree_split import Rules
-from fairtrial.learners.c45_build import Plan, bound_of, build_tree
-from fairtrial.learners.learner import Training
+from fairtrial._frames import read_columns
+from fairtrial.kernels.c45_grow import SplitRules, ensure_size
+from fairtrial.learners.c45 import C45Settings, build_tree, make_error_bound
+from fairtrial.learners.learner import TrainingSet
 from tests.reference.trees import drawn
 from tests.reference.trees_twin import Twin
 
@@ -26,8 +25,10 @@ def both(frame, weight, **options):
     codes = frame["class"].cat.codes.to_numpy().astype(np.intp)
     classes = len(frame["class"].cat.categories)
     chosen = {"prune": True, "collapse": True, "raising": True} | options
-    plan = Plan(Rules(2.0, True, False), bound_of(0.25), chosen["collapse"], chosen["prune"], chosen["raising"])
-    tree = build_tree(Training(columns, codes, weight), plan, np.arange(classes), classes)
+    plan = C45Settings(
+        SplitRules(2.0, True, False), make_error_bound(0.25), chosen["collapse"], chosen["prune"], chosen["raising"]
+    )
+    tree = build_tree(TrainingSet(columns, codes, weight), plan, np.arange(classes), classes)
     levels = [0 if each is None else len(each) for each in columns.categories]
     return told(tree), Twin(columns.values.tolist(), levels, codes.tolist(), weight.tolist(), classes, **chosen).told()
 
@@ -47,7 +48,7 @@ def test_small_tables_equal_the_twin(seed, rows):
 
 
 def test_arrays_grow_with_their_rows_kept():
-    grown = longer(np.array([[1.0, 2.0]]), 3)
+    grown = ensure_size(np.array([[1.0, 2.0]]), 3)
     assert grown.shape == (3, 2)
     assert grown[0].tolist() == [1.0, 2.0]
-    assert longer(np.arange(4), 2).shape == (4,)
+    assert ensure_size(np.arange(4), 2).shape == (4,)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairtrial.kernels.tree_grow import Nodes
-from fairtrial.kernels.tree_prune import collapse, compact, make_leaf
+from fairtrial.kernels.c45_grow import Nodes
+from fairtrial.kernels.c45_prune import collapse_tree, drop_unreachable, make_leaf
 from tests.kernels.test_tree_grow import both
 from tests.reference.trees import drawn
 
@@ -24,19 +24,19 @@ def test_simplified_trees_equal_the_twin(seed, options):
 
 def test_a_split_without_fewer_errors_collapses():
     nodes = stump([5, 1], [4, 2])
-    collapse(nodes)
+    collapse_tree(nodes)
     assert nodes.column[0] == -1
 
 
 def test_a_split_with_fewer_errors_stays():
     nodes = stump([5, 1], [1, 4])
-    collapse(nodes)
+    collapse_tree(nodes)
     assert nodes.column[0] == 0
 
 
 def test_compact_drops_what_cannot_be_reached():
     nodes = stump([5, 1], [1, 4])
     make_leaf(nodes, 0)
-    kept = compact(nodes)
+    kept = drop_unreachable(nodes)
     assert kept.column.tolist() == [-1]
     assert kept.counts.tolist() == [[6.0, 5.0]]

@@ -5,8 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from fairtrial.kernels.tree_numbers import x_log_x_table
-from fairtrial.kernels.tree_split import Cases, Rows, Rules, best_column, branch_of, column_split, observed_threshold
+from fairtrial.kernels.c45_grow import (
+    SplitRules,
+    TreeCases,
+    TreeRows,
+    choose_column,
+    find_branch,
+    find_column_split,
+    find_observed_threshold,
+    make_x_log_x_table,
+)
 from tests.reference.trees_twin import Twin
 
 # Quinlan's golf data (C4.5, 1993, table 2.1 as numbers): outlook, temperature, humidity, windy; 1 is 'play'.
@@ -23,7 +31,7 @@ def golf(**changes):
         columns[column, row] = value
     numeric = [1, 2]
     n = columns.shape[1]
-    rows = Rows(
+    rows = TreeRows(
         columns,
         np.array([3, 0, 0, 2]),
         np.array([0, 0, 1, 0]),
@@ -32,15 +40,15 @@ def golf(**changes):
         np.ones(n),
         2,
         2,
-        x_log_x_table(n),
+        make_x_log_x_table(n),
     )
-    return rows, Cases(np.arange(n, dtype=np.int32), np.ones(n))
+    return rows, TreeCases(np.arange(n, dtype=np.int32), np.ones(n))
 
 
 def split(rows, cases, column, *, correct=True, binary=False):
     order = np.argsort(rows.columns[column], kind="stable").astype(np.int32)
     counts = np.bincount(rows.codes, cases.weight[: len(rows.codes)], minlength=2)
-    return column_split(rows, cases, Rules(2.0, correct, binary), column, order, counts, rows.table)
+    return find_column_split(rows, cases, SplitRules(2.0, correct, binary), column, order, counts, rows.table)
 
 
 def test_gain_and_ratio_of_outlook_as_in_quinlans_book():
@@ -94,29 +102,29 @@ def test_the_column_of_the_best_ratio_needs_average_gain():
     rows, _ = golf()
     valid = np.array([True, True, True, False])
     gain, ratio = np.array([0.1, 0.5, 0.5, 0.0]), np.array([0.9, 0.4, 0.5, 0.0])
-    assert best_column(rows, valid, gain, ratio) == 2
-    assert best_column(rows, np.zeros(4, bool), gain, ratio) == -1
+    assert choose_column(rows, valid, gain, ratio) == 2
+    assert choose_column(rows, np.zeros(4, bool), gain, ratio) == -1
 
 
 def test_the_first_of_equal_ratios_wins():
     rows, _ = golf()
-    assert best_column(rows, np.ones(4, bool), np.full(4, 0.2), np.array([0.3, 0.3 + 1e-7, 0.3, 0.3])) == 0
+    assert choose_column(rows, np.ones(4, bool), np.full(4, 0.2), np.array([0.3, 0.3 + 1e-7, 0.3, 0.3])) == 0
 
 
 def test_a_threshold_is_a_value_of_the_whole_training_set():
     rows, _ = golf()
-    assert observed_threshold(rows, 2, 77.5) == 75
-    assert observed_threshold(rows, 2, 78.0) == 78
+    assert find_observed_threshold(rows, 2, 77.5) == 75
+    assert find_observed_threshold(rows, 2, 78.0) == 78
 
 
 def test_of_near_values_the_first_in_the_file_is_the_threshold():
     near = np.array([[1.0 + 4e-7, 1.0, 3.0]])
-    rows = Rows(near, np.zeros(1, int), np.zeros(1, int), np.sort(near), np.zeros(3, int), np.ones(3), 1, 1, np.zeros(0))
-    assert observed_threshold(rows, 0, 2.0) == 1.0 + 4e-7
+    rows = TreeRows(near, np.zeros(1, int), np.zeros(1, int), np.sort(near), np.zeros(3, int), np.ones(3), 1, 1, np.zeros(0))
+    assert find_observed_threshold(rows, 0, 2.0) == 1.0 + 4e-7
 
 
 def test_branches():
-    assert branch_of(math.nan, False, 1.0) == -1
-    assert [branch_of(value, False, 1.0) for value in (0.9, 1.0, 1.0 + 5e-7, 1.1)] == [0, 0, 0, 1]
-    assert [branch_of(float(value), True, math.nan) for value in range(3)] == [0, 1, 2]
-    assert [branch_of(float(value), True, 1.0) for value in range(3)] == [1, 0, 1]
+    assert find_branch(math.nan, False, 1.0) == -1
+    assert [find_branch(value, False, 1.0) for value in (0.9, 1.0, 1.0 + 5e-7, 1.1)] == [0, 0, 0, 1]
+    assert [find_branch(float(value), True, math.nan) for value in range(3)] == [0, 1, 2]
+    assert [find_branch(float(value), True, 1.0) for value in range(3)] == [1, 0, 1]

@@ -34,7 +34,7 @@ def test_kolmogorov_smirnov_is_scipys(drawn, distinct):
     x = rng.integers(0, distinct, size=sides.shape[1]).astype(float)
     order = np.argsort(x, kind="stable")
     found = np.empty((2, 3))
-    kernels.kolmogorov_smirnov(order, np.append(np.diff(x[order]) > 0, True), sides, found)
+    kernels.compute_kolmogorov_smirnov(order, np.append(np.diff(x[order]) > 0, True), sides, found)
     for b, s, test, train in each(sides):
         np.testing.assert_allclose(found[b, s], scipys(x[test], x[train]), atol=1e-12)
 
@@ -51,7 +51,7 @@ def test_hellinger_equals_its_definition(drawn, k):
     sides, rng = drawn
     codes = rng.integers(0, k, size=sides.shape[1])
     found = np.empty((2, 3))
-    kernels.hellinger(codes, k, sides, found)
+    kernels.compute_hellinger(codes, k, sides, found)
     for b, s, test, train in each(sides):
         expected = twin.hellinger(codes, test, train) if len(test) and len(train) else np.nan
         np.testing.assert_allclose(found[b, s], expected, atol=1e-7)
@@ -60,7 +60,7 @@ def test_hellinger_equals_its_definition(drawn, k):
 def test_hellinger_of_shares_in_closed_form():
     sides = np.array([1, 1, 1, 1, 2, 2], dtype=np.uint8)[None, :, None]  # test: 3/4 and 1/4; train: 0 and 1
     found = np.empty((1, 1))
-    kernels.hellinger(np.array([0, 0, 0, 1, 1, 1]), 2, sides, found)
+    kernels.compute_hellinger(np.array([0, 0, 0, 1, 1, 1]), 2, sides, found)
     assert found[0, 0] == pytest.approx(np.sqrt(1 - np.sqrt(1 / 4)))
 
 
@@ -73,9 +73,9 @@ def test_auc_of_neighbours_is_sklearns(drawn, k):
     rows = rng.normal(size=(n, 2))
     far = cdist(rows, rows) + np.diag(np.full(n, np.inf))
     pos, neg = np.empty((2, 3, 2 * k + 1), dtype=np.intp), np.empty((2, 3, 2 * k + 1), dtype=np.intp)
-    kernels.neighbour_tallies(np.arange(n), np.argsort(far, axis=1)[:, :k], sides, pos, neg)
+    kernels.tally_neighbours(np.arange(n), np.argsort(far, axis=1)[:, :k], sides, pos, neg)
     found = np.empty(6)
-    ranking.auc(pos.reshape(6, -1), neg.reshape(6, -1), found)
+    ranking.compute_auc(pos.reshape(6, -1), neg.reshape(6, -1), found)
     for b, s, test, train in each(sides):
         scores = twin.neighbour_scores(rows, sides[b, :, s], k)
         truth = [1] * len(test) + [0] * len(train)
@@ -90,10 +90,10 @@ def test_sums_and_sizes(drawn):
     sides, rng = drawn
     x = rng.normal(size=sides.shape[1])
     test_sum, train_sum = np.ones((2, 3)), np.zeros((2, 3))
-    kernels.sums(x, sides, test_sum, train_sum)
+    kernels.sum_by_side(x, sides, test_sum, train_sum)
     test_size, train_size = np.empty(3), np.empty(3)
     for b, s, test, train in each(sides):
-        kernels.sizes(sides, b, test_size, train_size)
+        kernels.count_sizes(sides, b, test_size, train_size)
         assert (test_size[s], train_size[s]) == (len(test), len(train))
         assert test_sum[b, s] == pytest.approx(1 + x[test].sum())
         assert train_sum[b, s] == pytest.approx(x[train].sum())
@@ -106,6 +106,6 @@ def test_twins_equal_a_look_at_all_pairs(drawn):
     groups = np.unique(rng.integers(0, 4, size=sides.shape[1]), return_inverse=True)[1]
     labels = rng.integers(0, 3, size=len(groups))
     same, other = np.empty((2, 3), dtype=np.intp), np.empty((2, 3), dtype=np.intp)
-    kernels.twins(groups, labels, 3, sides, same, other)
+    kernels.count_duplicates(groups, labels, 3, sides, same, other)
     for b, s, _, _ in each(sides):
         assert (same[b, s], other[b, s]) == twin.twins(groups[:, None].astype(float), labels, sides[b, :, s])

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.learners.c45_text import tree_text
-from fairtrial.learners.c45_tree import Tree
+from fairtrial.learners.c45 import Tree, format_tree
 
 
 def stump(threshold, *counts, categories=None, classes=("no", "yes")):
@@ -28,19 +27,19 @@ def stump(threshold, *counts, categories=None, classes=("no", "yes")):
     [(3.0, "3"), (0.1234567, "0.123457"), (-0.25, "-0.25"), (-1e-9, "0"), (120.0, "120"), (1e12, "1000000000000")],
 )
 def test_thresholds(threshold, printed):
-    lines = tree_text(stump(threshold, [2, 0], [0, 3.125])).splitlines()
+    lines = format_tree(stump(threshold, [2, 0], [0, 3.125])).splitlines()
     assert lines[:2] == [f"age <= {printed}: no (2.0)", f"age > {printed}: yes (3.13)"]
 
 
 def test_a_branch_for_each_value_and_an_empty_leaf():
-    text = tree_text(stump(np.nan, [2, 1], [0, 0], categories=("young", "old")), with_size=False)
+    text = format_tree(stump(np.nan, [2, 1], [0, 0], categories=("young", "old")), with_size=False)
     assert text == "age = young: no (3.0/1.0)\nage = old: no (0.0)"
 
 
 def test_one_value_against_the_others():
-    text = tree_text(stump(1.0, [2, 0], [0, 3], categories=("young", "old", "dead")), with_size=False)
+    text = format_tree(stump(1.0, [2, 0], [0, 3], categories=("young", "old", "dead")), with_size=False)
     assert text == "age = old: no (2.0)\nage != old: yes (3.0)"
 
 
 def test_leaves_and_size_come_last():
-    assert tree_text(stump(1.0, [2, 0], [0, 3])).endswith("\n\nNumber of Leaves  : \t2\n\nSize of the tree : \t3\n")
+    assert format_tree(stump(1.0, [2, 0], [0, 3])).endswith("\n\nNumber of Leaves  : \t2\n\nSize of the tree : \t3\n")

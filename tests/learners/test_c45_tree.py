@@ -19,7 +19,7 @@ def test_the_frame_tells_each_node():
 def test_sizes_and_relations():
     tree = stump(np.nan, [2, 1], [0, 0], [0, 3], categories=("a", "b", "c"))
     assert (tree.size, tree.n_leaves) == (4, 3)
-    assert list(tree.children(0)) == [1, 2, 3]
-    assert tree.parents().tolist() == [-1, 0, 0, 0]
-    assert tree.label(2, 0) == 1  # without cases: the parent's
+    assert list(tree.get_children(0)) == [1, 2, 3]
+    assert tree.find_parents().tolist() == [-1, 0, 0, 0]
+    assert tree.get_label(2, 0) == 1  # without cases: the parent's
     assert tree.nodes.branches.tolist() == [3, 0, 0, 0]

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, is_classifier
 
 from fairtrial.errors import InputError, UnknownNameError
 from fairtrial.learners import catalogue
-from fairtrial.learners.catalogue import learner_class, listing, make_learner, one
+from fairtrial.learners.catalogue import describe_learner, learner_class, listing, make_learner
 
 
 def test_all_listed_learners_can_be_made_and_are_classifiers():
@@ -44,7 +44,7 @@ def test_names_that_weka_and_its_users_say():
 
 
 def test_a_class_that_needs_arguments_is_told_so():
-    assert "needs estimators" in one("sklearn.ensemble.VotingClassifier")
+    assert "needs estimators" in describe_learner("sklearn.ensemble.VotingClassifier")
 
 
 def test_any_importable_class():
@@ -65,7 +65,7 @@ def test_boosted_trees_when_installed(name, package, monkeypatch):
             return X
 
     module = types.ModuleType(package)
-    setattr(module, catalogue._OTHERS[name].split(".")[1], Trees)
+    setattr(module, catalogue._OPTIONAL_LEARNERS[name].split(".")[1], Trees)
     monkeypatch.setattr(catalogue, "find_spec", lambda asked: object() if asked == package else None)
     monkeypatch.setitem(sys.modules, package, module)
     assert learner_class(name) is Trees
@@ -86,15 +86,15 @@ def test_wrong_parameters():
 
 
 def test_one_in_words():
-    told = one("smo")
-    assert "fairtrial.learners.machines.SMO" in told
+    told = describe_learner("smo")
+    assert "fairtrial.learners.svm.SMO" in told
     assert "exponent = 1.0" in told
-    assert "gaps filled" in one("logistic-regression")
+    assert "gaps filled" in describe_learner("logistic-regression")
 
 
 def test_usual_names_are_those_that_a_look_through_scikit_learn_finds():
-    found = catalogue.scikit_learn_classes()
-    assert all(catalogue.learner_class(name) is found[name] for name in catalogue._USUAL)
+    found = catalogue.find_scikit_learn_classes()
+    assert all(catalogue.learner_class(name) is found[name] for name in catalogue._COMMON_LEARNERS)
 
 
 def test_usual_names_need_no_look_through_scikit_learn():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.learners.discretising import cut_points
+from fairtrial.learners.naive_bayes import find_cut_points
 
 
 def entropy(labels):
@@ -39,7 +39,7 @@ def test_against_the_plain_twin(seed, n, k):
     rng = np.random.default_rng(seed)
     codes = rng.integers(k, size=n)
     values = np.round(rng.normal(codes * 2.0, 1.0), 1)
-    assert cut_points(values, codes, np.ones(n), k) == pytest.approx(plain(values, codes))
+    assert find_cut_points(values, codes, np.ones(n), k) == pytest.approx(plain(values, codes))
 
 
 def test_a_weight_of_two_is_a_row_twice():
@@ -47,11 +47,11 @@ def test_a_weight_of_two_is_a_row_twice():
     codes = rng.integers(2, size=40)
     values = rng.normal(codes * 3.0, 1.0)
     twice = np.r_[values, values]
-    assert cut_points(values, codes, np.full(40, 2.0), 2) == cut_points(twice, np.r_[codes, codes], np.ones(80), 2)
+    assert find_cut_points(values, codes, np.full(40, 2.0), 2) == find_cut_points(twice, np.r_[codes, codes], np.ones(80), 2)
 
 
 def test_missing_constant_and_pure_columns_have_no_cut():
     codes = np.array([0, 0, 1, 1])
-    assert cut_points(np.full(4, np.nan), codes, np.ones(4), 2) == []
-    assert cut_points(np.full(4, 7.0), codes, np.ones(4), 2) == []
-    assert cut_points(np.arange(4.0), np.zeros(4, dtype=int), np.ones(4), 2) == []
+    assert find_cut_points(np.full(4, np.nan), codes, np.ones(4), 2) == []
+    assert find_cut_points(np.full(4, 7.0), codes, np.ones(4), 2) == []
+    assert find_cut_points(np.arange(4.0), np.zeros(4, dtype=int), np.ones(4), 2) == []

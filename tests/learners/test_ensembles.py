@@ -17,9 +17,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fairtrial.errors import InputError
 from fairtrial.learners.chi import Chi
 from fairtrial.learners.ensembles import AdaBoostM1, Bagging
-from fairtrial.learners.machines import SMO
 from fairtrial.learners.naive_bayes import NaiveBayes
 from fairtrial.learners.stump import Stump
+from fairtrial.learners.svm import SMO
 from tests.reference.weka.asking import NAMES, built_in, every_third
 
 ANSWERS = json.loads((Path(__file__).parents[1] / "reference" / "weka" / "boosting.json").read_text())

@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from fairtrial.learners.ensembles import Bagging
-from fairtrial.learners.facts import Facts, facts_of
 from fairtrial.learners.naive_bayes import NaiveBayes
+from fairtrial.learners.prepared import Facts, facts_of
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from fairtrial.learners.naive_bayes import NaiveBayes
     ],
 )
 def test_what_is_prepared(learner, words):
-    assert facts_of(learner).words() == words
+    assert facts_of(learner).describe() == words
 
 
 def test_a_learner_may_declare_its_own():

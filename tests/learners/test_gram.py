@@ -1,23 +1,25 @@
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, polynomial_kernel, rbf_kernel
 
-from fairtrial.learners import gram
+from fairtrial.learners import svm
 
 RNG = np.random.default_rng(3)
 A, B = RNG.normal(size=(9, 4)), RNG.normal(size=(5, 4))
 
 
 def test_against_scikit_learns_kernels():
-    np.testing.assert_allclose(gram.gaussian(0.7)(A, B), rbf_kernel(A, B, gamma=0.7), rtol=1e-12)
-    np.testing.assert_allclose(gram.polynomial(3, True)(A, B), polynomial_kernel(A, B, degree=3, gamma=1, coef0=1), rtol=1e-12)
-    np.testing.assert_allclose(gram.polynomial(1, False)(A, B), A @ B.T, rtol=1e-12)
-    np.testing.assert_allclose(gram.squared_distances(A, B), euclidean_distances(A, B) ** 2, rtol=1e-9)
+    np.testing.assert_allclose(svm.make_gaussian_kernel(0.7)(A, B), rbf_kernel(A, B, gamma=0.7), rtol=1e-12)
+    np.testing.assert_allclose(
+        svm.make_polynomial_kernel(3, True)(A, B), polynomial_kernel(A, B, degree=3, gamma=1, coef0=1), rtol=1e-12
+    )
+    np.testing.assert_allclose(svm.make_polynomial_kernel(1, False)(A, B), A @ B.T, rtol=1e-12)
+    np.testing.assert_allclose(svm.compute_squared_distances(A, B), euclidean_distances(A, B) ** 2, rtol=1e-9)
 
 
 def test_pearson_is_the_formula():
     for sigma, omega in ((1.0, 1.0), (2.5, 0.5), (0.3, 4.0)):
         formula = (1 + (2 * euclidean_distances(A, B) * np.sqrt(2 ** (1 / omega) - 1) / sigma) ** 2) ** -omega
-        np.testing.assert_allclose(gram.pearson_vii(sigma, omega)(A, B), formula, rtol=1e-9)
+        np.testing.assert_allclose(svm.make_pearson_vii_kernel(sigma, omega)(A, B), formula, rtol=1e-9)
 
 
 def test_a_matrix_is_kept_for_the_same_rows_and_kernel_only():
@@ -27,15 +29,15 @@ def test_a_matrix_is_kept_for_the_same_rows_and_kernel_only():
         made.append(1)
         return first @ second.T
 
-    first = gram.training_matrix(("mine", 1), kernel, A)
-    assert gram.training_matrix(("mine", 1), kernel, A.copy()) is first
-    gram.training_matrix(("mine", 2), kernel, A)
-    gram.training_matrix(("mine", 1), kernel, A + 1)
+    first = svm.compute_gram_matrix(("mine", 1), kernel, A)
+    assert svm.compute_gram_matrix(("mine", 1), kernel, A.copy()) is first
+    svm.compute_gram_matrix(("mine", 2), kernel, A)
+    svm.compute_gram_matrix(("mine", 1), kernel, A + 1)
     assert len(made) == 3
 
 
 def test_what_is_kept_stays_within_its_bound(monkeypatch):
-    monkeypatch.setattr(gram, "_KEPT_BYTES", 0)
-    matrix = gram.training_matrix(("bound",), lambda a, b: a @ b.T, A)
+    monkeypatch.setattr(svm, "_CACHE_BYTES", 0)
+    matrix = svm.compute_gram_matrix(("bound",), lambda a, b: a @ b.T, A)
     assert matrix.shape == (9, 9)
-    assert not gram._kept
+    assert not svm._cache

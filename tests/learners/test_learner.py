@@ -25,7 +25,7 @@ class NearestMean(Learner):
         own = training.codes == place
         return np.average(values[own], axis=0, weights=training.weight[own]) if own.any() else np.full(values.shape[1], 1e6)
 
-    def _probabilities(self, columns):
+    def _predict_probabilities(self, columns):
         distance = ((np.nan_to_num(columns.values)[:, None] - self.means_) ** 2).sum(axis=2)
         weight = np.exp(distance.min(axis=1, keepdims=True) - distance)
         return weight / weight.sum(axis=1, keepdims=True)

@@ -2,14 +2,14 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from fairtrial._columns import read_columns
-from fairtrial.learners.learner import Training
-from fairtrial.learners.numbers import NumberEncoder
+from fairtrial._frames import read_columns
+from fairtrial.learners.encoding import NumberEncoder
+from fairtrial.learners.learner import TrainingSet
 
 
 def training(table, weight=None):
     columns = read_columns(table)
-    return Training(
+    return TrainingSet(
         columns, np.zeros(len(columns), dtype=np.intp), np.ones(len(columns)) if weight is None else np.array(weight)
     )
 
@@ -52,5 +52,5 @@ def test_constant_and_all_missing_columns_become_zero():
 
 def test_a_value_that_training_did_not_have_is_a_gap():
     encoder = NumberEncoder.fit(training(pd.DataFrame({"hue": list("xyyz")})), None)
-    columns = read_columns(pd.DataFrame({"hue": list("xyyz")})).like(pd.DataFrame({"hue": ["q"]}))
+    columns = read_columns(pd.DataFrame({"hue": list("xyyz")})).encode_like(pd.DataFrame({"hue": ["q"]}))
     assert encoder(columns).tolist() == [[0.0, 1.0, 0.0]]

@@ -10,8 +10,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairtrial.errors import InputError
-from fairtrial.learners.learner import declared_order
-from fairtrial.learners.one_r import OneR, intervals, target_name
+from fairtrial.learners.learner import get_declared_order
+from fairtrial.learners.one_r import OneR, find_intervals, get_target_name
 from tests.reference.weka.asking import built_in, every_third
 
 ANSWERS = json.loads((Path(__file__).parents[1] / "reference" / "weka" / "one_r.json").read_text())
@@ -58,7 +58,7 @@ def test_one_class_only():
 
 def test_an_interval_closes_when_its_majority_is_large_enough_and_the_next_value_is_of_another_class():
     values, codes = np.arange(9.0), np.array([0, 0, 0, 1, 0, 1, 1, 1, 1])
-    cuts, counts = intervals(values, codes, 2, 3)
+    cuts, counts = find_intervals(values, codes, 2, 3)
     assert cuts.tolist() == [2.5]
     assert counts.tolist() == [[3, 0], [1, 5]]
 
@@ -73,9 +73,9 @@ def test_probabilities_are_zero_or_one_and_survive_pickling():
 
 def test_order_and_name_of_the_classes():
     column = pd.Series(pd.Categorical(["b", "c"], ["c", "a", "b"]), name="kind")
-    assert declared_order(column, np.array(["b", "c"])) == [1, -1, 0]
-    assert declared_order(["b", "c"], np.array(["b", "c"])) == [0, 1]
-    assert (target_name(column), target_name(["b"])) == ("kind", "class")
+    assert get_declared_order(column, np.array(["b", "c"])) == [1, -1, 0]
+    assert get_declared_order(["b", "c"], np.array(["b", "c"])) == [0, 1]
+    assert (get_target_name(column), get_target_name(["b"])) == ("kind", "class")
 
 
 def test_a_bucket_of_nothing():

@@ -18,9 +18,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairtrial.errors import InputError
 from fairtrial.learners.c45 import C45
-from fairtrial.learners.facts import Facts
 from fairtrial.learners.naive_bayes import NaiveBayes
-from fairtrial.learners.preparing import Prepared
+from fairtrial.learners.prepared import Facts, Prepared
 from tests.reference.weka.asking import mixed
 
 

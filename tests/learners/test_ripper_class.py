@@ -2,20 +2,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial._columns import read_columns
-from fairtrial.kernels.java_random import JavaRandom
-from fairtrial.learners.ripper_class import OneClass, Watch
-from fairtrial.learners.ripper_conditions import Conditions, Table
-from fairtrial.learners.ripper_ruleset import RuleSet, Task
+from fairtrial._frames import read_columns
+from fairtrial.kernels.randomness import JavaRandom
+from fairtrial.learners.ripper import ClassRuleLearner, StoppingCriterion
+from fairtrial.learners.ripper_rules import RuleConditions, RuleSet, RuleTable, RuleTask
 
 ROWS = np.arange(60)
 POSITIVE = (ROWS % 30) < 10
 
 
 def learning(prune=True, positive=POSITIVE, check_error=True):
-    table = Table.of(read_columns(pd.DataFrame({"x": ROWS.astype(float)})), (~positive).astype(np.intp))
-    task = Task(table, positive, float(positive.mean()), table.possible_conditions, check_error)
-    return OneClass(task, ROWS, JavaRandom(1), 3, 2.0, prune)
+    table = RuleTable.from_columns(read_columns(pd.DataFrame({"x": ROWS.astype(float)})), (~positive).astype(np.intp))
+    task = RuleTask(table, positive, float(positive.mean()), table.possible_conditions, check_error)
+    return ClassRuleLearner(task, ROWS, JavaRandom(1), 3, 2.0, prune)
 
 
 @pytest.mark.parametrize(("prune", "optimizations"), [(True, 0), (True, 2), (False, 2)])
@@ -34,21 +33,21 @@ def test_labels_without_any_pattern_give_no_rule():
 
 
 def rule_over(first, last):
-    return Conditions(np.zeros(2, np.intp), np.array([1, 0]), np.array([float(first), float(last)]))
+    return RuleConditions(np.zeros(2, np.intp), np.array([1, 0]), np.array([float(first), float(last)]))
 
 
 @pytest.mark.parametrize(("first", "last", "stops"), [(0, 9, False), (10, 20, True), (5, 14, True), (5, 13, False)])
 def test_a_rule_without_positives_or_wrong_on_half_stops(first, last, stops):
     task = learning().task
-    assert Watch(0.0).stops(RuleSet(task, ROWS).extended(rule_over(first, last))) is stops
+    assert StoppingCriterion(0.0).should_stop(RuleSet(task, ROWS).extend(rule_over(first, last))) is stops
 
 
 def test_half_wrong_is_allowed_when_errors_are_not_checked():
     task = learning(check_error=False).task
-    assert Watch(0.0).stops(RuleSet(task, ROWS).extended(rule_over(5, 14))) is False
+    assert StoppingCriterion(0.0).should_stop(RuleSet(task, ROWS).extend(rule_over(5, 14))) is False
 
 
 def test_more_than_64_bits_above_the_shortest_stops():
-    watch = Watch(0.0)
+    watch = StoppingCriterion(0.0)
     watch.shortest = -200.0
-    assert watch.stops(RuleSet(learning().task, ROWS).extended(rule_over(0, 9)))
+    assert watch.should_stop(RuleSet(learning().task, ROWS).extend(rule_over(0, 9)))

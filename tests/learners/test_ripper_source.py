@@ -4,20 +4,28 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial._columns import read_columns
-from fairtrial.kernels.java_random import JavaRandom
-from fairtrial.learners.ripper_source import classes_by_frequency, java_hash, quoted, row_text, seeded, stratified, weka_order
+from fairtrial._frames import read_columns
+from fairtrial.kernels.randomness import JavaRandom
+from fairtrial.learners.ripper import (
+    compute_java_hash,
+    format_row,
+    make_java_random,
+    order_classes_by_frequency,
+    quote,
+    sort_like_weka,
+    stratify_rows,
+)
 
 
 def test_hashes_of_strings_with_letters_beyond_sixteen_bits():
-    assert java_hash("zürich \U0001f600 5.1,3.5,1.4") == -1546785066
-    assert java_hash("Aa") == java_hash("BB") == 2112
+    assert compute_java_hash("zürich \U0001f600 5.1,3.5,1.4") == -1546785066
+    assert compute_java_hash("Aa") == compute_java_hash("BB") == 2112
 
 
 def test_quotation_marks():
     texts = ["a b", "5%", "it's", "?", "", "{x}", "a,b", "tab\there", 'q"q', "back\\s", "plain-1"]
     expected = r"""'a b'|'5\%'|'it\'s'|'?'|''|'{x}'|'a,b'|'tab\there'|'q\"q'|'back\\s'|plain-1"""
-    assert "|".join(map(quoted, texts)) == expected
+    assert "|".join(map(quote, texts)) == expected
 
 
 @pytest.mark.parametrize(
@@ -33,27 +41,30 @@ def test_quotation_marks():
     ],
 )
 def test_ties_are_sorted_as_weka_sorts_them(numbers, order):
-    assert weka_order(numbers) == order
+    assert sort_like_weka(numbers) == order
 
 
 def test_a_row_as_a_line_of_an_arff_file():
     columns = read_columns(pd.DataFrame({"size": [1.5, None], "hue": ["dark red", None]}))
-    assert [row_text(columns, row, label) for row, label in enumerate(["no", "to be"])] == ["1.5,'dark red',no", "?,?,'to be'"]
+    assert [format_row(columns, row, label) for row, label in enumerate(["no", "to be"])] == [
+        "1.5,'dark red',no",
+        "?,?,'to be'",
+    ]
 
 
 def test_the_generator_takes_its_seed_from_a_row():
     columns = read_columns(pd.DataFrame({"size": [1.5]}))
-    expected = JavaRandom(java_hash("1.5,no") + 9)
-    found = seeded(9, columns, ["no"])
-    assert [found.below(100) for _ in range(5)] == [expected.below(100) for _ in range(5)]
+    expected = JavaRandom(compute_java_hash("1.5,no") + 9)
+    found = make_java_random(9, columns, ["no"])
+    assert [found.draw_below(100) for _ in range(5)] == [expected.draw_below(100) for _ in range(5)]
 
 
 def test_classes_from_rare_to_frequent():
-    assert classes_by_frequency([5, 2, 9, 0], JavaRandom(1)) == [3, 1, 0, 2]
+    assert order_classes_by_frequency([5, 2, 9, 0], JavaRandom(1)) == [3, 1, 0, 2]
 
 
 def test_each_fold_gets_its_share_of_each_class():
     codes = np.repeat([0, 1], [6, 12]).astype(np.intp)
-    dealt = stratified(np.arange(18), codes, 3, JavaRandom(1))
+    dealt = stratify_rows(np.arange(18), codes, 3, JavaRandom(1))
     assert sorted(dealt.tolist()) == list(range(18))
     assert [codes[fold].sum() for fold in dealt.reshape(3, 6)] == [4, 4, 4]

@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 from imblearn.over_sampling import SMOTE, RandomOverSampler
 
-from fairtrial._columns import read_columns
+from fairtrial._frames import read_columns
 from fairtrial.errors import InputError, LearnerError, UnknownNameError
-from fairtrial.learners.sampling import frame_of, get_sampler, sampled, sampler_classes
+from fairtrial.learners.prepared import get_sampler, resample_columns, sampler_classes, to_frame
 
 LABELS = np.array(["a"] * 20 + ["b"] * 8)
 RNG = np.random.default_rng(1)
@@ -15,7 +15,7 @@ FLAGS = pd.Categorical(np.where(np.arange(28) % 5, "yes", "no"))
 
 
 def test_numbers_are_imbalanced_learns_smote():
-    columns, labels, _ = sampled(SMOTE(random_state=3), read_columns(NUMBERS), LABELS)
+    columns, labels, _ = resample_columns(SMOTE(random_state=3), read_columns(NUMBERS), LABELS)
     expected, chosen = SMOTE(random_state=3).fit_resample(NUMBERS, LABELS)
     np.testing.assert_array_equal(columns.values, expected)
     assert labels.tolist() == chosen.tolist()
@@ -23,7 +23,7 @@ def test_numbers_are_imbalanced_learns_smote():
 
 def test_nominal_columns_get_values_that_exist_and_keep_their_codes():
     table = read_columns(pd.DataFrame({"size": NUMBERS[:, 0], "hue": HUES}))
-    columns, labels, used = sampled(SMOTE(random_state=0), table, LABELS)
+    columns, labels, used = resample_columns(SMOTE(random_state=0), table, LABELS)
     assert type(used).__name__ == "SMOTENC"
     assert (labels == "b").sum() == 20
     assert columns.categories == table.categories
@@ -33,14 +33,14 @@ def test_nominal_columns_get_values_that_exist_and_keep_their_codes():
 
 def test_nominal_columns_only():
     table = pd.DataFrame({"hue": HUES, "flag": FLAGS, "truth": np.arange(28) % 2 == 0})
-    columns, labels, used = sampled(SMOTE(random_state=0), read_columns(table), LABELS)
+    columns, labels, used = resample_columns(SMOTE(random_state=0), read_columns(table), LABELS)
     assert len(columns) == len(labels) == 40
     assert type(used).__name__ == "SMOTEN"
 
 
 def test_several_nominal_columns_beside_numbers():
     table = read_columns(pd.DataFrame({"size": NUMBERS[:, 0], "hue": HUES, "flag": FLAGS, "truth": np.arange(28) % 2 == 0}))
-    columns, labels, _ = sampled(SMOTE(random_state=0), table, LABELS)
+    columns, labels, _ = resample_columns(SMOTE(random_state=0), table, LABELS)
     assert (labels == "b").sum() == 20
     assert set(columns.values[:, 3]) <= {0.0, 1.0}
 
@@ -48,12 +48,12 @@ def test_several_nominal_columns_beside_numbers():
 @pytest.mark.parametrize("name", ["adasyn", "tomek-links", "smote-enn", "near-miss"])
 def test_samplers_by_distance_refuse_nominal_columns(name):
     with pytest.raises(InputError, match="takes numeric columns only, got 'hue': use smote or random-over-sampler"):
-        sampled(get_sampler(name), read_columns(pd.DataFrame({"size": NUMBERS[:, 0], "hue": HUES})), LABELS)
+        resample_columns(get_sampler(name), read_columns(pd.DataFrame({"size": NUMBERS[:, 0], "hue": HUES})), LABELS)
 
 
 def test_too_few_rows_is_the_learners_failure_with_a_remedy():
     with pytest.raises(LearnerError, match=r"classes \{'a': 20, 'b': 3\}.*RandomOverSampler"):
-        sampled(SMOTE(), read_columns(NUMBERS[:23]), LABELS[:23])
+        resample_columns(SMOTE(), read_columns(NUMBERS[:23]), LABELS[:23])
 
 
 def test_names():
@@ -67,4 +67,4 @@ def test_names():
 
 def test_a_frame_of_columns_is_the_table():
     table = pd.DataFrame({"size": [1.0, None], "hue": pd.Categorical(["blue", None], ["red", "blue"])})
-    pd.testing.assert_frame_equal(frame_of(read_columns(table)), table, check_categorical=False)
+    pd.testing.assert_frame_equal(to_frame(read_columns(table)), table, check_categorical=False)

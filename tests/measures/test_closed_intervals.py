@@ -8,7 +8,13 @@ from scipy.special import expit, logit
 from scipy.stats import binomtest, norm
 
 from fairtrial.measures import ScoreTally
-from fairtrial.measures.closed_intervals import clopper_pearson, delong, newcombe, weighted_wilson, wilson
+from fairtrial.measures.intervals import (
+    compute_clopper_pearson_limits,
+    compute_delong_limits,
+    compute_newcombe_limits,
+    compute_weighted_wilson_limits,
+    compute_wilson_limits,
+)
 
 # Newcombe 1998, Statistics in Medicine 17, Table I, methods 3 and 5
 NEWCOMBE_1998 = [
@@ -21,8 +27,8 @@ NEWCOMBE_1998 = [
 
 @pytest.mark.parametrize(("successes", "trials", "score", "exact"), NEWCOMBE_1998)
 def test_proportions_equal_newcombes_table(successes, trials, score, exact):
-    assert wilson(successes, trials, 0.95) == pytest.approx(score, abs=5e-5)
-    assert clopper_pearson(successes, trials, 0.95) == pytest.approx(exact, abs=5e-5)
+    assert compute_wilson_limits(successes, trials, 0.95) == pytest.approx(score, abs=5e-5)
+    assert compute_clopper_pearson_limits(successes, trials, 0.95) == pytest.approx(exact, abs=5e-5)
 
 
 @pytest.mark.parametrize("trials", [1, 2, 17, 400])
@@ -30,25 +36,31 @@ def test_proportions_equal_newcombes_table(successes, trials, score, exact):
 def test_proportions_equal_scipys(trials, level):
     for successes in {0, 1, trials // 2, trials}:
         test = binomtest(successes, trials)
-        assert wilson(successes, trials, level) == pytest.approx(tuple(test.proportion_ci(level, "wilson")), abs=1e-9)
-        assert clopper_pearson(successes, trials, level) == pytest.approx(tuple(test.proportion_ci(level, "exact")), abs=1e-9)
+        assert compute_wilson_limits(successes, trials, level) == pytest.approx(
+            tuple(test.proportion_ci(level, "wilson")), abs=1e-9
+        )
+        assert compute_clopper_pearson_limits(successes, trials, level) == pytest.approx(
+            tuple(test.proportion_ci(level, "exact")), abs=1e-9
+        )
 
 
 def test_weights_that_are_all_the_same_say_nothing_more():
     expected = tuple(binomtest(3, 10).proportion_ci(0.95, "wilson"))
     for weight in (1e-6, 0.5, 1000.0):
-        assert weighted_wilson(3 * weight, 10 * weight, 10 * weight**2, 0.95) == pytest.approx(expected, abs=1e-9)
-    assert all(map(math.isnan, weighted_wilson(1e-200, 1e-200, 0.0, 0.95)))
+        assert compute_weighted_wilson_limits(3 * weight, 10 * weight, 10 * weight**2, 0.95) == pytest.approx(
+            expected, abs=1e-9
+        )
+    assert all(map(math.isnan, compute_weighted_wilson_limits(1e-200, 1e-200, 0.0, 0.95)))
 
 
 def test_delong_is_symmetric_on_the_logit_scale():
     auc, variance = 0.875, 0.0136574074074
     half = norm.ppf(0.975) * math.sqrt(variance) / (auc * (1 - auc))
-    assert delong(auc, variance, 0.95) == pytest.approx((expit(logit(auc) - half), expit(logit(auc) + half)))
+    assert compute_delong_limits(auc, variance, 0.95) == pytest.approx((expit(logit(auc) - half), expit(logit(auc) + half)))
 
 
 def test_delong_stays_within_the_unit_interval():
-    low, high = delong(0.999999, 0.2, 0.9999)
+    low, high = compute_delong_limits(0.999999, 0.2, 0.9999)
     assert 0 <= low < 0.999999 < high <= 1
 
 
@@ -65,10 +77,10 @@ def test_newcombe_equals_aurocs(positives, negatives, level, expected):
     y, s = [1] * len(positives) + [0] * len(negatives), np.concatenate([positives, negatives])
     tally = ScoreTally.from_scores(y, s)
     auc = np.mean(np.subtract.outer(positives, negatives) > 0)
-    assert newcombe(auc, tally, level) == pytest.approx(expected, abs=1e-9)
+    assert compute_newcombe_limits(auc, tally, level) == pytest.approx(expected, abs=1e-9)
 
 
 def test_newcombe_mirrors_a_mirrored_ranking():
     tally = ScoreTally.from_scores([0, 0, 1, 1, 1], [1, 2, 3, 4, 5])
-    low, high = newcombe(1.0, tally, 0.95)
-    assert newcombe(0.0, tally, 0.95) == pytest.approx((1 - high, 1 - low))
+    low, high = compute_newcombe_limits(1.0, tally, 0.95)
+    assert compute_newcombe_limits(0.0, tally, 0.95) == pytest.approx((1 - high, 1 - low))

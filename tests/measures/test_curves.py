@@ -13,7 +13,7 @@ from sklearn import calibration, metrics
 from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import ScoreTally
-from fairtrial.measures.curves import Curve, hull_corners, operating_points
+from fairtrial.measures.curves import ScoreCurve, compute_operating_points, find_hull_corners
 
 CURVES = [
     measures.roc_curve,
@@ -26,7 +26,7 @@ CURVES = [
     measures.brier_curve,
     measures.calibration_curve,
 ]
-TALLY_CURVES = [curve for curve in CURVES if isinstance(curve, Curve)]
+TALLY_CURVES = [curve for curve in CURVES if isinstance(curve, ScoreCurve)]
 
 
 def name_of(curve):
@@ -269,8 +269,8 @@ class TestCalibrationCurve:
         y, score, _ = sample
         share, forecast = calibration.calibration_curve(y, score, n_bins=bins, strategy=strategy)
         frame = measures.calibration_curve(y, score, bins=bins, strategy=strategy)
-        np.testing.assert_allclose(frame["share"], share)
-        np.testing.assert_allclose(frame["mean_forecast"], forecast)
+        np.testing.assert_allclose(frame["observed_frequency"], share)
+        np.testing.assert_allclose(frame["mean_predicted"], forecast)
         assert frame["weight"].sum() == len(y)
 
     @settings(max_examples=60, deadline=None)
@@ -278,7 +278,7 @@ class TestCalibrationCurve:
     def test_agrees_with_calibration_error(self, rows, strategy):
         y, score, weight = rows
         frame = measures.calibration_curve(y, score, sample_weight=weight, strategy=strategy)
-        gaps = (frame["mean_forecast"] - frame["share"]).abs()
+        gaps = (frame["mean_predicted"] - frame["observed_frequency"]).abs()
         expected = measures.calibration_error(y, score, sample_weight=weight, strategy=strategy)
         assert np.average(gaps, weights=frame["weight"]) == pytest.approx(expected, abs=1e-12)
 
@@ -289,7 +289,7 @@ class TestCalibrationCurve:
         np.testing.assert_allclose(frame[["low", "high"]], [[0, 0.1611], [0.2553, 0.3662]], atol=5e-5)
 
     def test_a_weight_of_two_counts_as_two_cases(self):
-        columns = ["mean_forecast", "share", "weight"]
+        columns = ["mean_predicted", "observed_frequency", "weight"]
         twice = measures.calibration_curve([0, 1, 1], [0.2, 0.3, 0.9], sample_weight=[2, 1, 2])
         pd.testing.assert_frame_equal(
             twice[columns], measures.calibration_curve([0, 0, 1, 1, 1], [0.2, 0.2, 0.3, 0.9, 0.9])[columns]
@@ -314,7 +314,7 @@ class TestCalibrationCurve:
         assert (wide["high"] - wide["low"] > narrow["high"] - narrow["low"]).all()
 
     def test_one_class_is_enough(self):
-        assert measures.calibration_curve([1, 1], [0.3, 0.8])["share"].tolist() == [1, 1]
+        assert measures.calibration_curve([1, 1], [0.3, 0.8])["observed_frequency"].tolist() == [1, 1]
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -404,7 +404,7 @@ class TestAllCurves:
 
 
 def test_operating_points_begin_with_nothing_and_end_with_everything():
-    threshold, tp, fp = operating_points(ScoreTally.from_scores([0, 1, 1], [0.2, 0.5, 0.5]))
+    threshold, tp, fp = compute_operating_points(ScoreTally.from_scores([0, 1, 1], [0.2, 0.5, 0.5]))
     assert (threshold.tolist(), tp.tolist(), fp.tolist()) == ([np.inf, 0.5, 0.2], [0, 2, 2], [0, 0, 1])
 
 
@@ -413,5 +413,5 @@ def test_operating_points_begin_with_nothing_and_end_with_everything():
 def test_hull_corners_are_operating_points(rows):
     y, score, weight = rows
     tally = ScoreTally.from_scores(y, score, sample_weight=weight)
-    points = set(zip(*operating_points(tally), strict=True))
-    assert set(zip(*hull_corners(tally), strict=True)) <= points
+    points = set(zip(*compute_operating_points(tally), strict=True))
+    assert set(zip(*find_hull_corners(tally), strict=True)) <= points

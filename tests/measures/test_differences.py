@@ -90,7 +90,7 @@ def test_bad_arguments_are_named():
 
 def test_float_noise_does_not_move_the_limits():
     """Accuracies are multiples of 1/n: limits equal those of the same bootstrap in whole numbers."""
-    from fairtrial.measures.resampling import Resamples, bca_limits
+    from fairtrial.measures.bootstrap import Resamples, compute_bca_limits
 
     rng = np.random.default_rng(8)
     for n in (31, 69, 103):
@@ -98,9 +98,11 @@ def test_float_noise_does_not_move_the_limits():
         a, b = (np.where(rng.random(n) < right, y, 1 - y) for right in (0.85, 0.75))
         gain = (a == y).astype(int) - (b == y).astype(int)
         draws = Resamples(n, 500, 3)
-        whole = draws.values(lambda drawn, gain=gain: (drawn.astype(int) @ gain)[:, None])[:, 0]
-        left_out = draws.left_out(lambda drawn, gain=gain: (drawn.astype(int) @ gain / drawn.sum(axis=1))[:, None])[:, 0]
-        expected = bca_limits(whole.astype(float), float(gain.sum()), left_out, 0.95)
+        whole = draws.compute_values(lambda drawn, gain=gain: (drawn.astype(int) @ gain)[:, None])[:, 0]
+        left_out = draws.compute_jackknife(lambda drawn, gain=gain: (drawn.astype(int) @ gain / drawn.sum(axis=1))[:, None])[
+            :, 0
+        ]
+        expected = compute_bca_limits(whole.astype(float), float(gain.sum()), left_out, 0.95)
         found = difference("accuracy", y, a, b, method="bca", resamples=500, seed=3)
         assert (found.low * n, found.high * n) == pytest.approx(expected, abs=1e-9)
 

@@ -7,20 +7,20 @@ from fairtrial.measures import listing, registry
 
 
 def test_every_measure_is_listed_with_its_facts():
-    frame = listing.facts_frame().set_index("measure")
+    frame = listing.build_facts_frame().set_index("measure")
     assert set(frame.index) == set(registry)
     assert (frame["reference"] != "").all()
     assert frame.loc["brier", ["needs", "better", "range"]].tolist() == ["probabilities", "lower", "0 to 2"]
 
 
 def test_the_list_can_be_narrowed():
-    assert set(listing.facts_frame("values")["needs"]) == {"values"}
+    assert set(listing.build_facts_frame("values")["needs"]) == {"values"}
     with pytest.raises(InputError, match="did you mean 'scores'"):
-        listing.facts_frame("score")
+        listing.build_facts_frame("score")
 
 
 def test_one_measure_is_told_in_full():
-    text = listing.one("partial_auc")
+    text = listing.format_measure("partial_auc")
     assert text.startswith("partial_auc(y_true, y_score, *, ")
     assert "max_fpr=0.1" in text
     assert "McClish 1989" in text

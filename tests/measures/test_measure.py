@@ -273,9 +273,9 @@ def test_an_unknown_name_gets_a_suggestion():
 
 
 def test_better_follows_the_direction():
-    assert measures.accuracy.better(0.9, 0.8)
-    assert measures.error_rate.better(0.1, 0.2)
-    assert not measures.error_rate.better(0.2, 0.2)
+    assert measures.accuracy.is_better(0.9, 0.8)
+    assert measures.error_rate.is_better(0.1, 0.2)
+    assert not measures.error_rate.is_better(0.2, 0.2)
 
 
 def test_one_name_is_registered_once():

@@ -11,7 +11,7 @@ from sklearn import metrics
 
 from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.measures.probability import bin_of
+from fairtrial.measures.probability import assign_bins
 from tests.reference import cases, probability as twin
 
 CASES = 1000
@@ -206,8 +206,8 @@ def test_quantile_bins_hold_equally_many_rows():
 @pytest.mark.parametrize("bins", [3, 10, 15, 100])
 def test_a_forecast_on_an_edge_belongs_to_the_bin_below(bins):
     """0.07 * 100 is 7.000000000000001 in floating point, and must not leave the seventh bin."""
-    assert bin_of(np.arange(1, bins + 1) / bins, bins, "uniform", None).tolist() == list(range(bins))
-    assert bin_of(np.array([0.0]), bins, "uniform", None).tolist() == [0]
+    assert assign_bins(np.arange(1, bins + 1) / bins, bins, "uniform", None).tolist() == list(range(bins))
+    assert assign_bins(np.array([0.0]), bins, "uniform", None).tolist() == [0]
 
 
 @pytest.mark.parametrize(

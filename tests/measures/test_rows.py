@@ -222,7 +222,7 @@ def test_one_column_is_the_probability_of_the_positive_class(positive, expected)
 def test_one_column_of_three_classes_is_the_named_class_against_the_rest():
     rows = ProbabilityRows.read(["a", "b", "c"], [0.2, 0.7, 0.1], positive="b", labels=None, sample_weight=None)
     assert rows.true.tolist() == [0, 1, 0]
-    np.testing.assert_allclose(rows.of_truth, [0.8, 0.7, 0.9])
+    np.testing.assert_allclose(rows.true_class_probabilities, [0.8, 0.7, 0.9])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from fairtrial import measures
 from fairtrial.errors import InputError
 from fairtrial.measures import ScoreTally
-from fairtrial.measures.tally import tallies_of, tally_of
+from fairtrial.measures.tally import tally_models, tally_scores
 from tests.reference import cases, ranking as twin
 
 
@@ -24,21 +24,21 @@ def equal(tally, expected):
 @settings(max_examples=100, deadline=None)
 def test_a_weighted_tally_equals_counting_in_a_dictionary(rows):
     y, s, w = rows
-    equal(tally_of(y, s, w), twin.tally(y, s, w))
+    equal(tally_scores(y, s, w), twin.tally(y, s, w))
 
 
 @given(rows=cases.scored_rows(weighted=False))
 @settings(max_examples=100, deadline=None)
 def test_weights_of_one_give_the_tally_without_weights(rows):
     y, s, w = rows
-    equal(tally_of(y, s, None), twin.tally(y, s, w))
+    equal(tally_scores(y, s, None), twin.tally(y, s, w))
 
 
 @given(first=cases.scored_rows(), second=cases.scored_rows())
 @settings(max_examples=60, deadline=None)
 def test_tallies_add_up_to_the_tally_of_the_rows_together(first, second):
     together = [np.concatenate(parts) for parts in zip(first, second, strict=True)]
-    equal(tally_of(*first) + tally_of(*second), twin.tally(*together))
+    equal(tally_scores(*first) + tally_scores(*second), twin.tally(*together))
 
 
 @given(rows=cases.scored_rows(max_rows=10, weighted=False))
@@ -47,7 +47,7 @@ def test_tallies_of_many_models_are_those_of_each(rows):
     y, s, w = rows
     scores, truths = np.stack([s, -s, np.zeros(len(s))]), np.stack([y, ~y, y])
     for truth in (y, truths):
-        tallies = tallies_of(truth, scores)
+        tallies = tally_models(truth, scores)
         for b, line in enumerate(scores):
             some = tallies.pos[b] + tallies.neg[b] > 0
             own = ScoreTally(tallies.values[b, some], tallies.pos[b, some], tallies.neg[b, some])
@@ -78,19 +78,19 @@ def test_scores_that_are_not_finite_are_found_in_either_class(row, stray, weight
     s = np.array([0.1, 0.2, 0.3])
     s[row] = stray
     with pytest.raises(InputError, match=f"y_score must be finite, got -?{abs(stray)} at row {row}"):
-        tally_of(np.array([True, False, True]), s, weights)
+        tally_scores(np.array([True, False, True]), s, weights)
 
 
 def test_a_stray_in_a_long_column_is_found_too():
     s = np.random.default_rng(0).random(50_000)
     s[777] = np.nan
     with pytest.raises(InputError, match=r"y_score must be finite, got nan at row 777 \(1 such values\)"):
-        tally_of(np.arange(50_000) % 2 == 0, s, None)
+        tally_scores(np.arange(50_000) % 2 == 0, s, None)
 
 
 def test_the_callers_scores_are_not_sorted():
     s = np.array([3.0, 1.0, 2.0])
-    tally_of(np.array([True, False, True]), s, None)
+    tally_scores(np.array([True, False, True]), s, None)
     assert s.tolist() == [3, 1, 2]
 
 

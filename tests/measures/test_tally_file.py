@@ -105,6 +105,6 @@ def test_patterns_numpy_positives_and_text_in_csv(tmp_path):
         pd.DataFrame({"truth": [0, 1], "score": [0.1 * part, 0.3 * part]}).to_parquet(tmp_path / f"{part}.parquet")
     assert auc.of(ScoreTally.from_parquet(tmp_path / "*.parquet", positive=np.int64(1))) == 1.0
     pd.DataFrame({"t": ["no", "yes"], "s": [0.1, 0.9]}).to_csv(tmp_path / "a.csv", index=False)
-    assert auc.of(ScoreTally.from_parquet(tmp_path / "a.csv", truth="t", score="s", positive="yes")) == 1.0
+    assert auc.of(ScoreTally.from_parquet(tmp_path / "a.csv", y_true="t", score="s", positive="yes")) == 1.0
     with pytest.raises(InputError, match="memory_limit must be an amount"):
-        ScoreTally.from_parquet(tmp_path / "a.csv", truth="t", score="s", memory_limit="lots")
+        ScoreTally.from_parquet(tmp_path / "a.csv", y_true="t", score="s", memory_limit="lots")

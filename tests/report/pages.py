@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 
 from fairtrial.measures import cost_curve, roc_curve
-from fairtrial.report.comparison import draw_ranks
-from fairtrial.report.curves import draw_cost, draw_roc
-from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sentence import say
+from fairtrial.report.figures.comparison import draw_ranks
+from fairtrial.report.figures.curves import draw_cost, draw_roc
+from fairtrial.report.section import Figure, ReportTable, Section, build_sentence
 from fairtrial.study import Results
 from fairtrial.study.archive import ConditionFacts
 from tests.study.archives import CLEAN, archive_of, data_facts, folds, random_predictions
@@ -23,19 +22,19 @@ VALUES = [9.0, 10.0, -1.5, float("nan"), 1 / 3]
 def small_table():
     learners = ["tree", SCRIPT, IMAGE, 'a "b", c', "rule"]
     frame = pd.DataFrame({"learner": learners, "mean": VALUES, "note": [IMAGE, "", "x", "y", "z"]})
-    return Table("small", f"Means {SCRIPT}", frame, {"mean": "{:.2f}"}, note=f"A note {IMAGE}")
+    return ReportTable("small", f"Means {SCRIPT}", frame, {"mean": "{:.2f}"}, note=f"A note {IMAGE}")
 
 
 def middle_table(lines=20):
     frame = pd.DataFrame({"data set": [f"set {i}" for i in range(lines)], "mean": np.arange(lines) / 7})
-    return Table("middle", "Every data set", frame, {"mean": "{:.1f}"}, long=True)
+    return ReportTable("middle", "Every data set", frame, {"mean": "{:.1f}"}, long=True)
 
 
 def long_table(lines=1000):
     frame = pd.DataFrame(
         {"data set": [f"set {i}" for i in range(lines)], "mean": np.arange(lines) / 7, "kind": [IMAGE] * lines}
     )
-    return Table("long", "All of them", frame, {"mean": "{:.1f}"}, long=True)
+    return ReportTable("long", "All of them", frame, {"mean": "{:.1f}"}, long=True)
 
 
 def curves(names=("tree", IMAGE)):
@@ -58,11 +57,11 @@ def curves(names=("tree", IMAGE)):
 
 
 def sections():
-    said = say("{learner} is ahead on {data}.", learner=SCRIPT, data=IMAGE)
+    said = build_sentence("{learner} is ahead on {data}.", learner=SCRIPT, data=IMAGE)
     part = Section("scores-part", f"Part {SCRIPT}", tables=(middle_table(), long_table()), notes=(IMAGE,))
     return [
         Section("answer", "The answer", (said,)),
-        Section("scores", "Scores", tables=(small_table(),), parts=(part,)),
+        Section("scores", "Scores", tables=(small_table(),), subsections=(part,)),
         Section("curves", "Curves", figures=curves()),
         Section("references", "References", notes=("The last words.",)),
     ]

@@ -8,7 +8,7 @@ import re
 from math import isinf, isnan
 from numbers import Real
 
-from fairtrial.report.page import figures_of, tables_of
+from fairtrial.report.page import iterate_figures, iterate_tables
 
 NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 FIXED = re.compile(
@@ -40,7 +40,7 @@ def check_prose(sections, subtitle="", names=()):
     `names` are those of the study that tables of other sections show.
     """
     tables = {}
-    for table in tables_of(sections):
+    for table in iterate_tables(sections):
         assert table.key not in tables, f"two tables have the key {table.key}"
         tables[table.key] = table.frame
     held = Held(sections)
@@ -56,9 +56,9 @@ def told_beside(sections):
         if section.key != "references":  # volumes and pages
             yield from (note for note in section.notes if not note.startswith(FURTHER))
         yield from (table.note for table in section.tables)
-    for table in tables_of(sections):
+    for table in iterate_tables(sections):
         yield table.title
-    for figure in figures_of(sections):
+    for figure in iterate_figures(sections):
         yield from (figure.title, figure.alt, *_below(figure.chart.to_dict()))
 
 
@@ -73,10 +73,10 @@ class Held:
 
     def __init__(self, sections):
         self.numbers, self.words = set(), set()
-        for frame in (each.frame for each in [*tables_of(sections), *figures_of(sections)]):
+        for frame in (each.frame for each in [*iterate_tables(sections), *iterate_figures(sections)]):
             if frame is not None:
                 self._take_frame(frame)
-        for figure in figures_of(sections):
+        for figure in iterate_figures(sections):
             self._take_chart(figure.chart.to_dict())
         for section in every(sections):
             self.words.update(WORD.findall(section.code))

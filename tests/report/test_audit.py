@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.audit import draw_audit
-from fairtrial.report.saving import save
+from fairtrial.report.figures.folds import draw_audit
+from fairtrial.report.files import save
 from fairtrial.resampling.audit import audit
 from tests.reference.folds import as_splits, stratified
 

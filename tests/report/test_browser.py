@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.report.cost_winners import cost_winners, with_winners
-from fairtrial.report.curves import draw_cost
+from fairtrial.report.figures.curves import draw_cost
+from fairtrial.report.figures.study_curves import find_cost_winners, with_winners
 from fairtrial.report.report import write_page, write_report
-from fairtrial.report.section import Figure, Section, Table
+from fairtrial.report.section import Figure, ReportTable, Section
 from tests.report import pages
 from tests.report.result_cases import NOISE, skilled_results
 from tests.study.archives import CLEAN
@@ -299,7 +299,7 @@ def test_long_names_do_not_make_the_page_scroll_sideways(show, tmp_path, width):
 
 def test_a_wide_table_shows_that_it_goes_on_and_keeps_its_first_column(show, tmp_path):
     frame = pd.DataFrame({"data set": ["iris", "wine"], **{f"learner {i}": [0.5, 0.6] for i in range(30)}})
-    wide = Section("wide", "Wide", tables=(Table("wide", "Wide", frame),))
+    wide = Section("wide", "Wide", tables=(ReportTable("wide", "Wide", frame),))
     page = show(write_page([wide], tmp_path / "wide.html", "Wide"), viewport={"width": 600, "height": 800})
     place = "document.querySelector('#grid-wide tbody th').getBoundingClientRect().left"
     before = page.evaluate(place)
@@ -319,7 +319,7 @@ def test_a_wide_table_shows_that_it_goes_on_and_keeps_its_first_column(show, tmp
 
 def test_words_and_strips_of_cost_curves_follow_the_theme(show, tmp_path):
     curve = pd.DataFrame({"threshold": [1.0, 0.0], "probability_cost": [0.0, 1.0], "expected_cost": [0.2, 0.2]})
-    chart = with_winners(draw_cost({"tree": curve}), cost_winners({"tree": curve}), {"tree": curve})
+    chart = with_winners(draw_cost({"tree": curve}), find_cost_winners({"tree": curve}), {"tree": curve})
     section = Section("cost", "Cost", figures=(Figure("cost", "Cost", chart, "A curve"),))
     page = drawn(show(write_page([section], tmp_path / "cost.html", "Cost"), color_scheme="dark"))
     words = "getComputedStyle(document.querySelector('.canvas .mark-text.role-mark text')).fill"

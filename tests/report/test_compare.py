@@ -5,10 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairtrial import compare as compare_scores
 from fairtrial.errors import InputError
-from fairtrial.report import compare
-from fairtrial.report.compare import write_comparison
-from fairtrial.significance.advise import advise
+from fairtrial.report import comparison
+from fairtrial.report.comparison import write_comparison
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 GARCIA = pd.read_csv(ORACLES / "garcia_herrera_2008_accuracy.csv", index_col=0)
@@ -19,7 +19,7 @@ FIGURES = ["critical-difference", "ranks", "pairs"]
 
 @pytest.fixture(scope="module")
 def garcia():
-    return advise(GARCIA)
+    return compare_scores(GARCIA)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ class TestFiles:
         assert "● told apart from C4.5 and worse" in (written[0] / "table.md").read_text(encoding="utf-8")
 
     def test_every_format_and_a_folder_that_is_not_there_yet(self, tmp_path):
-        verdict = advise(DEMSAR)
+        verdict = compare_scores(DEMSAR)
         paths = write_comparison(verdict, str(tmp_path / "a" / "b"), formats=["PNG", ".pdf", "svg", "png", "html", "json"])
         figures = [path.name for path in paths if path.name not in TEXTS]
         assert figures == [f"{name}.{end}" for name in FIGURES for end in ("png", "pdf", "svg", "html", "json")]
@@ -76,7 +76,9 @@ class TestFiles:
         assert [path.name for path in write_comparison(garcia, tmp_path, formats=())] == TEXTS
         assert (tmp_path / "verdict.txt").exists()
         found = write_comparison(garcia, tmp_path, formats="json, .JSON")
-        assert [path.name for path in found if path.name not in TEXTS] == [f"{name}.json" for name in compare.figures(garcia)]
+        assert [path.name for path in found if path.name not in TEXTS] == [
+            f"{name}.json" for name in comparison.draw_comparison_figures(garcia)
+        ]
 
     def test_an_unknown_format_is_refused_before_anything_is_written(self, tmp_path, garcia):
         with pytest.raises(InputError, match=r"formats must be one of \['svg', 'png', 'pdf', 'html', 'json'\], got 'gif'"):
@@ -97,55 +99,63 @@ class TestAgreement:
     @pytest.mark.parametrize("scores", [GARCIA, DEMSAR], ids=["garcia", "demsar"])
     @pytest.mark.parametrize("posthoc", ["bergmann", "shaffer", "holm", "nemenyi"])
     def test_bars_are_the_groups_and_never_cover_what_is_different(self, scores, posthoc):
-        verdict = advise(scores, posthoc=posthoc)
-        chart = compare.figures(verdict)["critical-difference"]
+        verdict = compare_scores(scores, posthoc=posthoc)
+        chart = comparison.draw_comparison_figures(verdict)["critical-difference"]
         bars = sorted((row["rank"], row["end"]) for row in rows(chart) if "solid" in row)
         ranks = verdict.mean_ranks
         assert bars == sorted((ranks[group].min(), ranks[group].max()) for group in map(list, verdict.groups) if len(group) > 1)
-        apart = verdict.pairs().query("different")
+        apart = verdict.pairs().query("significant")
         for low, high in bars:
             under = set(ranks[(ranks >= low) & (ranks <= high)].index)
             assert not any({pair.first, pair.second} <= under for pair in apart.itertuples())
         cells = {
-            frozenset((row["row"], row["column"])) for row in rows(compare.figures(verdict)["pairs"]) if row.get("different")
+            frozenset((row["row"], row["column"]))
+            for row in rows(comparison.draw_comparison_figures(verdict)["pairs"])
+            if row.get("significant")
         }
         assert cells == {frozenset((pair.first, pair.second)) for pair in apart.itertuples()}
 
     def test_the_critical_difference_is_drawn_where_there_is_one(self):
         # Demsar 2006: CD = 1.25 (REFERENCE: 1.2536) at 0.05 for Nemenyi's test.
-        text = compare.figures(advise(DEMSAR, posthoc="nemenyi"))["critical-difference"]
+        text = comparison.draw_comparison_figures(compare_scores(DEMSAR, posthoc="nemenyi"))["critical-difference"]
         assert "CD = 1.254" in [row.get("text") for row in rows(text)]
-        assert not [row for row in rows(compare.figures(advise(DEMSAR))["critical-difference"]) if "CD" in str(row.get("text"))]
+        assert not [
+            row
+            for row in rows(comparison.draw_comparison_figures(compare_scores(DEMSAR))["critical-difference"])
+            if "CD" in str(row.get("text"))
+        ]
 
     @pytest.mark.parametrize("control", ["C4.5", "k-NN(k=1)", "Kernel"])
     def test_marks_against_a_control_follow_the_pairs(self, control):
-        verdict = advise(GARCIA, control=control)
+        verdict = compare_scores(GARCIA, control=control)
         pairs = verdict.pairs()
         expected = {
             pair.second: "worse" if pair.rank_difference < 0 else "better" for pair in pairs.itertuples() if pair.different
         }
         assert set(pairs["first"]) == {control}
-        assert compare.marks_of(verdict) == expected
-        assert f"told apart from {control} and" in compare.texts(verdict)["table.md"]
+        assert comparison.mark_learners(verdict) == expected
+        assert f"told apart from {control} and" in comparison.format_comparison_files(verdict)["table.md"]
 
     @pytest.mark.parametrize("better", ["max", "min"])
     @pytest.mark.parametrize("control", ["C4.5", "Kernel", None])
     def test_two_learners_are_ordered_as_the_words_say(self, better, control):
-        verdict = advise(GARCIA[["Kernel", "C4.5"]], better=better, control=control)
-        ((other, mark),) = compare.marks_of(verdict).items()
-        reference = compare.reference_of(verdict)
+        verdict = compare_scores(GARCIA[["Kernel", "C4.5"]], better=better, control=control)
+        ((other, mark),) = comparison.mark_learners(verdict).items()
+        reference = comparison.choose_reference(verdict)
         best, worst = (reference, other) if mark == "worse" else (other, reference)
-        assert f"{best} is better than {worst}." in verdict.words
+        assert f"{best} is better than {worst}." in verdict.summary
 
     def test_smaller_may_be_better(self, garcia):
-        errors = advise((1 - GARCIA).round(3), better="min")
-        assert compare.marks_of(errors) == compare.marks_of(garcia)
-        assert "**" in compare.texts(errors)["table.md"].splitlines()[2].split("|")[6]  # Abalone: CN2 errs least
+        errors = compare_scores((1 - GARCIA).round(3), better="min")
+        assert comparison.mark_learners(errors) == comparison.mark_learners(garcia)
+        assert (
+            "**" in comparison.format_comparison_files(errors)["table.md"].splitlines()[2].split("|")[6]
+        )  # Abalone: CN2 errs least
 
 
 class TestPosteriors:
     def test_a_rope_gives_a_simplex(self, tmp_path):
-        verdict = advise(GARCIA[["C4.5", "NaiveBayes"]], rope=0.01)
+        verdict = compare_scores(GARCIA[["C4.5", "NaiveBayes"]], rope=0.01)
         paths = write_comparison(verdict, tmp_path)
         assert paths[-1].name == "simplex.svg"
         text = paths[-1].read_text()
@@ -161,7 +171,7 @@ class TestPosteriors:
                 for fold in range(10)
             ]
         )
-        verdict = advise(tidy, rope=0.01)
+        verdict = compare_scores(tidy, rope=0.01)
         paths = write_comparison(verdict, tmp_path)
         assert paths[-1].name == "density.svg"
         assert "Rank on a split (1 is the best)" in (tmp_path / "ranks.svg").read_text()

@@ -7,7 +7,7 @@ import pytest
 import vl_convert
 
 from fairtrial.errors import InputError
-from fairtrial.report import comparison
+from fairtrial.report.figures import comparison
 from fairtrial.significance.strength import bradley_terry
 
 
@@ -66,7 +66,7 @@ class TestPairs:
             "difference": [-0.2, -0.05, 0.15],
             "rank_difference": [1.5, 0.5, -1.0],
             "p_adjusted": [0.00002, 0.0501, 0.31],
-            "different": [True, False, False],
+            "significant": [True, False, False],
             "wins": [1, 3, 7],
             "ties": [0, 2, 1],
             "losses": [9, 5, 2],
@@ -171,6 +171,6 @@ class TestStrengths:
 
 
 def test_importing_the_figures_does_not_import_altair():
-    code = "import sys, fairtrial.report.compare; print('altair' in sys.modules, 'pandas' in sys.modules)"
+    code = "import sys, fairtrial.report.comparison; print('altair' in sys.modules, 'pandas' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told.split() == ["False", "False"]

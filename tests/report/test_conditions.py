@@ -5,7 +5,7 @@ import vl_convert
 
 from fairtrial.conditions import AttributeNoise, ClassNoise, ClassProportion, Clean
 from fairtrial.errors import InputError
-from fairtrial.report.conditions import changed_cases, draw_changes
+from fairtrial.report.figures.noise import build_case_frame, draw_changes
 
 X = np.random.default_rng(1).normal(size=(20, 3))
 Y = np.array(["a", "b"] * 10)
@@ -13,24 +13,24 @@ Y = np.array(["a", "b"] * 10)
 
 def test_frames_of_cases():
     noisy = ClassNoise(0.2).apply(X, Y, 1)
-    frame = changed_cases(X, Y, noisy, columns=(2, 0))
+    frame = build_case_frame(X, Y, noisy, columns=(2, 0))
     assert frame["x"].tolist() == X[:, 2].tolist()
     assert frame["label"].tolist() == noisy.y.tolist()
     assert frame["changed"].sum() == 4
     assert "from_x" not in frame
     moved = AttributeNoise(0.2).apply(pd.DataFrame(X), Y, 1)
-    frame = changed_cases(pd.DataFrame(X), Y, moved)
+    frame = build_case_frame(pd.DataFrame(X), Y, moved)
     assert frame["from_y"].tolist() == X[:, 1].tolist()
     assert frame["changed"].tolist() == moved.mask[:, :2].any(axis=1).tolist()
     with pytest.raises(InputError, match="rows that came in, each once"):
-        changed_cases(X, Y, ClassProportion(0.5).apply(X, Y, 1))
+        build_case_frame(X, Y, ClassProportion(0.5).apply(X, Y, 1))
 
 
 def test_the_figure_says_what_changed():
     panels = {
-        "clean": changed_cases(X, Y, Clean().apply(X, Y)),
-        "classes": changed_cases(X, Y, ClassNoise(0.2).apply(X, Y, 1)),
-        "values": changed_cases(X, Y, AttributeNoise(0.2).apply(X, Y, 1)),
+        "clean": build_case_frame(X, Y, Clean().apply(X, Y)),
+        "classes": build_case_frame(X, Y, ClassNoise(0.2).apply(X, Y, 1)),
+        "values": build_case_frame(X, Y, AttributeNoise(0.2).apply(X, Y, 1)),
     }
     chart = draw_changes(panels, columns=2, title="Noise")
     drawn = chart.to_dict()

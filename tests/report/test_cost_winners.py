@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from fairtrial.measures import cost_curve
-from fairtrial.report.cost_winners import TIE, TRIVIAL, cost_winners, shares_won, with_winners
-from fairtrial.report.curves import draw_cost
+from fairtrial.report.figures.curves import draw_cost
+from fairtrial.report.figures.study_curves import TIE, TRIVIAL, compute_winning_fractions, find_cost_winners, with_winners
 
 
 def curve(*points):
@@ -27,7 +27,7 @@ def curves(seed, ties=False, learners=4):
 @pytest.mark.parametrize("ties", [False, True])
 def test_winners_are_the_lowest_curves_everywhere(seed, ties):
     given = curves(seed, ties)
-    winners = cost_winners(given)
+    winners = find_cost_winners(given)
     assert winners["start"].iloc[0] == 0
     assert winners["end"].iloc[-1] == 1
     assert (winners["start"].iloc[1:].to_numpy() == winners["end"].iloc[:-1].to_numpy()).all()
@@ -44,7 +44,7 @@ def test_winners_are_the_lowest_curves_everywhere(seed, ties):
 
 
 def test_borders_are_where_lines_cross():
-    winners = cost_winners({"a": curve((0, 0), (0.5, 0.1), (1, 0)), "b": curve((0, 0), (0.25, 0.1), (0.75, 0.02), (1, 0))})
+    winners = find_cost_winners({"a": curve((0, 0), (0.5, 0.1), (1, 0)), "b": curve((0, 0), (0.25, 0.1), (0.75, 0.02), (1, 0))})
     # a falls by 0.2 a unit after 0.5, b by 0.16 from (0.25, 0.1): 0.2 x = 0.1 - 0.16 (x - 0.25) at x = 7/18
     assert winners["learner"].tolist() == ["a", "b"]
     assert winners["end"].iloc[0] == pytest.approx(7 / 18)
@@ -52,19 +52,19 @@ def test_borders_are_where_lines_cross():
 
 def test_equal_curves_are_alike_and_useless_ones_trivial():
     useless, good = curve((0, 0), (0.5, 0.5), (1, 0)), curve((0, 0), (0.5, 0.1), (1, 0))
-    assert cost_winners({"a": useless})["who"].tolist() == [TRIVIAL]
-    assert cost_winners({"a": good, "b": good})["who"].tolist() == [TIE]
+    assert find_cost_winners({"a": useless})["who"].tolist() == [TRIVIAL]
+    assert find_cost_winners({"a": good, "b": good})["who"].tolist() == [TIE]
 
 
 def test_shares_add_up_and_undefined_curves_win_nothing():
     hole = curve((0, np.nan), (1, np.nan))
-    won = shares_won(cost_winners({"hole": hole, "good": curve((0, 0), (0.5, 0.1), (1, 0))}))
+    won = compute_winning_fractions(find_cost_winners({"hole": hole, "good": curve((0, 0), (0.5, 0.1), (1, 0))}))
     assert won.to_dict() == {"good": 1.0}
 
 
 def test_the_strip_names_the_winner():
     given = curves(1)
-    chart = with_winners(draw_cost(given), cost_winners(given), given).to_dict()
+    chart = with_winners(draw_cost(given), find_cost_winners(given), given).to_dict()
     rows = chart["datasets"][chart["layer"][-1]["data"]["name"]]
-    winners = cost_winners(given)
+    winners = find_cost_winners(given)
     assert [row["learner"] for row in rows] == winners[winners["who"] == "learner"]["learner"].tolist()

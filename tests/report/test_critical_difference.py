@@ -7,7 +7,7 @@ import vl_convert
 from hypothesis import given, strategies as st
 
 from fairtrial.errors import InputError
-from fairtrial.report.critical_difference import bars_of, draw_critical_difference
+from fairtrial.report.figures.critical_difference import build_rank_bars, draw_critical_difference
 from fairtrial.significance.posthoc import Comparison, PostHoc
 
 RANKS = pd.Series({"tree": 1.2, "bayes": 2.1, "rule": 3.0, "kernel": 3.7})
@@ -51,7 +51,7 @@ class TestBars:
     @given(k=st.integers(2, 6), seed=st.integers(0, 2**32 - 1))
     def test_a_solid_bar_never_covers_a_pair_that_is_told_apart(self, k, seed):
         ranks, p = told_apart(k, np.random.default_rng(seed))
-        bars = bars_of(ranks, found(ranks, p).groups)
+        bars = build_rank_bars(ranks, found(ranks, p).groups)
         for bar in bars[bars["solid"]].itertuples():
             under = sorted(name for name, rank in ranks.items() if bar.low <= rank <= bar.high)
             assert len(under) > 1
@@ -62,7 +62,7 @@ class TestBars:
         ranks, p = told_apart(k, np.random.default_rng(seed))
         alike = {frozenset(pair) for pair, value in p.items() if value > 0.05}
         expected = sorted(sorted(ranks[name] for name in group) for group in cliques(list(ranks), alike) if len(group) > 1)
-        bars = bars_of(ranks, found(ranks, p).groups)
+        bars = build_rank_bars(ranks, found(ranks, p).groups)
         ends = bars.groupby("group").agg(low=("low", "min"), high=("high", "max")).to_numpy().tolist()
         assert sorted(ends) == sorted([group[0], group[-1]] for group in expected)
         # The pieces of a group follow each other without a gap: whoever is not told apart is joined.
@@ -72,21 +72,25 @@ class TestBars:
     @given(k=st.integers(2, 6), seed=st.integers(0, 2**32 - 1))
     def test_bars_of_one_lane_do_not_meet(self, k, seed):
         ranks, p = told_apart(k, np.random.default_rng(seed))
-        spans = bars_of(ranks, found(ranks, p).groups).groupby(["lane", "group"]).agg(low=("low", "min"), high=("high", "max"))
+        spans = (
+            build_rank_bars(ranks, found(ranks, p).groups)
+            .groupby(["lane", "group"])
+            .agg(low=("low", "min"), high=("high", "max"))
+        )
         for _, lane in spans.groupby("lane"):
             ordered = lane.sort_values("low")
             assert (ordered["low"].to_numpy()[1:] > ordered["high"].to_numpy()[:-1]).all()
 
     def test_a_learner_in_between_breaks_the_bar(self):
-        bars = bars_of(RANKS, [("tree", "bayes", "kernel")])
+        bars = build_rank_bars(RANKS, [("tree", "bayes", "kernel")])
         assert bars[["low", "high", "solid"]].to_numpy().tolist() == [[1.2, 2.1, True], [2.1, 3.7, False]]
 
     def test_a_learner_of_the_same_rank_outside_the_group_breaks_it_too(self):
-        bars = bars_of({"a": 1.5, "b": 1.5, "c": 3.0}, [("a", "c"), ("a", "b")])
+        bars = build_rank_bars({"a": 1.5, "b": 1.5, "c": 3.0}, [("a", "c"), ("a", "b")])
         assert bars[["low", "high", "solid"]].to_numpy().tolist() == [[1.5, 1.5, True], [1.5, 3.0, False]]
 
     def test_groups_of_one_have_no_bar(self):
-        assert bars_of(RANKS, [(name,) for name in RANKS.index]).empty
+        assert build_rank_bars(RANKS, [(name,) for name in RANKS.index]).empty
 
 
 class TestDiagram:

@@ -6,8 +6,8 @@ import vl_convert
 
 from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.report import curves
-from fairtrial.report.drawing import PALETTE
+from fairtrial.report.figures import curves
+from fairtrial.report.figures.base import PALETTE
 
 LEARNERS = {"tree": [0.1, 0.4, 0.35, 0.8, 0.8, 0.2], "bayes": [0.3, 0.2, 0.6, 0.9, 0.7, 0.65]}
 TRUTH = [0, 0, 1, 1, 0, 1]
@@ -29,7 +29,7 @@ DRAWN = {
     "brier": ["cost", "loss"],
     "gain": ["targeted", "gain", "lift"],
     "ks": ["tpr", "fpr"],
-    "calibration": ["mean_forecast", "share", "weight", "low", "high"],
+    "calibration": ["mean_predicted", "observed_frequency", "weight", "low", "high"],
 }
 figures = pytest.mark.parametrize("figure", FIGURES)
 

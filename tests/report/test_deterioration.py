@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.deterioration import draw_deterioration
+from fairtrial.report.figures.environments import draw_deterioration
 
 
 def frame():

@@ -2,10 +2,10 @@
 
 import pytest
 
+from fairtrial import judge
 from fairtrial.errors import InputError, UnknownNameError
-from fairtrial.report.draw import draw, figure_names, figure_options
-from fairtrial.study import judge
-from tests.report.judged.cases import two_classes, weighted
+from fairtrial.report.figures.registry import draw, list_figure_names, list_figure_options
+from tests.report.judgement.cases import two_classes, weighted
 from tests.report.result_cases import cases
 
 CURVES = ["roc", "precision-recall", "cost-curve", "brier-curve", "ks", "gain", "calibration"]
@@ -15,7 +15,7 @@ OTHERS = ["projection", "splits", "audit", "times"]
 
 
 def test_all_figures_are_there():
-    assert sorted(figure_names()) == sorted([*CURVES, *VERDICTS, *CONDITIONS, *OTHERS])
+    assert sorted(list_figure_names()) == sorted([*CURVES, *VERDICTS, *CONDITIONS, *OTHERS])
 
 
 def test_unknown_names_and_options_get_a_hint():
@@ -31,7 +31,7 @@ def test_every_figure_takes_a_title(name):
 
 
 def test_aliases_are_the_same_figure():
-    assert figure_options("pr") == figure_options("precision-recall")
+    assert list_figure_options("pr") == list_figure_options("precision-recall")
 
 
 @pytest.mark.parametrize("name", ["roc", "precision-recall", "cost-curve", "ks", "calibration"])

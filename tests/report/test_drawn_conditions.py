@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.draw import draw
+from fairtrial.report.figures.registry import draw
 from fairtrial.study.archive import ConditionFacts
 from tests.report.drifting import drifting
 from tests.report.result_cases import cases, skilled_results

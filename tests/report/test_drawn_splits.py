@@ -6,16 +6,16 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.measures import projection
-from fairtrial.report.confusion_tables import confusion_tables
-from fairtrial.report.draw import draw
-from fairtrial.report.places import main_condition
+from fairtrial.report.figures.projection import compute_confusion_tables
+from fairtrial.report.figures.registry import draw
+from fairtrial.report.selection import get_main_condition
 from tests.report.result_cases import cases, real_results
 from tests.study.archives import real_sources
 
 
 def test_the_projection_is_that_of_the_confusion_tables():
     results = cases()["several"]
-    tables = confusion_tables(results, main_condition(results), ["wine"]).tables
+    tables = compute_confusion_tables(results, get_main_condition(results), ["wine"]).tables
     chart = draw(results, "projection", dataset="wine", distance="L1").to_dict()
     points = next(pd.DataFrame(rows) for rows in chart["datasets"].values() if "learner" in rows[0]).set_index("learner")
     expected = projection(tables, distance="L1").points

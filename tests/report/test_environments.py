@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.environments import draw_environments
-from fairtrial.report.saving import save
+from fairtrial.report.figures.environments import draw_environments
+from fairtrial.report.files import save
 
 FRAME = pd.DataFrame(
     [

@@ -7,15 +7,15 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.measures import roc_curve
-from fairtrial.report.curves import draw_roc
-from fairtrial.report.figure_files import write_figures
+from fairtrial.report.figures.curves import draw_roc
+from fairtrial.report.files import write_figures
 from fairtrial.report.section import Figure, Section
 
 
 def section(*keys):
     chart = draw_roc({"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
     figures = [Figure(key, key, chart, "one curve") for key in keys]
-    return Section("s", "S", figures=tuple(figures[:1]), parts=(Section("p", "P", figures=tuple(figures[1:])),))
+    return Section("s", "S", figures=tuple(figures[:1]), subsections=(Section("p", "P", figures=tuple(figures[1:])),))
 
 
 def test_every_figure_comes_in_every_format_once(tmp_path):

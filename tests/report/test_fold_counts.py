@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from fairtrial.report.fold_counts import counted, draw_shares, findings_of, fold_lines, repeated_ids, splits_of
+from fairtrial.report.figures.folds import (
+    build_fold_lines,
+    build_splits,
+    count_fold_coverage,
+    count_repeated_ids,
+    draw_rarest_class,
+    select_fold_findings,
+)
 from fairtrial.study import Results
 from fairtrial.study.archive import DataFacts
 from tests.report.result_cases import cases
@@ -26,47 +33,47 @@ def split_results(parts, codes, ids=None):
 def test_splits_are_those_of_the_archive():
     results = cases()["several"]
     facts = results.archive.datasets[0]
-    found = splits_of(results, facts)
+    found = build_splits(results, facts)
     assert len(found) == 5
-    assert np.array_equal(found.parts[3].test, results.archive.split(facts.name, 0, 3)[1])
+    assert np.array_equal(found.splits[3].test, results.archive.split(facts.name, 0, 3)[1])
 
 
 def test_counts_of_a_leaky_split():
     results, facts = split_results([([0, 1, 2, 3], [3, 4, 5]), ([3, 4, 5], [0, 1, 2])], [0, 0, 0, 1, 1, 0])
-    layout, counts = counted(results, facts)
-    lines = fold_lines("d", layout, counts)
+    layout, counts = count_fold_coverage(results, facts)
+    lines = build_fold_lines("d", layout, counts)
     assert lines["in both"].tolist() == [1, 0]
     assert lines["rarest class"].unique().tolist() == ["b"]
     assert lines["share in test"].tolist() == pytest.approx([2 / 3, 0])
     assert lines["share in all"].unique().tolist() == pytest.approx([1 / 3])
-    leak = next(each.text for each in findings_of(layout, counts) if each.check == "in train and test")
+    leak = next(each.text for each in select_fold_findings(layout, counts) if each.check == "in train and test")
     assert "fold 0 (1 of 3 test rows)" in leak  # as `Results.scores` counts: the first fold is 0
 
 
 def test_predictions_without_training_rows_are_not_blamed_for_absent_classes():
     results, facts = split_results([([], [0, 1, 2, 3])], [0, 1, 0, 1])
-    assert [each.check for each in findings_of(*counted(results, facts)) if each.level == "fault"] == []
+    assert [each.check for each in select_fold_findings(*count_fold_coverage(results, facts)) if each.level == "fault"] == []
     trained, facts = split_results([([0, 2], [1, 3])], [0, 1, 0, 1])
-    assert "class absent from training" in [each.check for each in findings_of(*counted(trained, facts))]
+    assert "class absent from training" in [each.check for each in select_fold_findings(*count_fold_coverage(trained, facts))]
 
 
 def test_rows_without_a_class_are_counted_apart():
     results, facts = split_results([([0, 1], [2, 3]), ([2, 3], [0, 1])], [0, 1, 0, -1])
-    layout, counts = counted(results, facts)
+    layout, counts = count_fold_coverage(results, facts)
     assert layout.classes == ("a", "b", "(no class)")
     assert counts.test.sum() == 4
 
 
 def test_repeated_ids_are_found_across_the_cut():
     results, facts = split_results([([0, 1], [2, 3]), ([2, 3], [0, 1])], [0, 1, 0, 1], ids=["p", "q", "p", "r"])
-    assert repeated_ids(facts, counted(results, facts)[0]) == (2, 2)
+    assert count_repeated_ids(facts, count_fold_coverage(results, facts)[0]) == (2, 2)
     results, facts = split_results([([0, 1], [2, 3])], [0, 1, 0, 1], ids=["p", "p", "q", "r"])
-    assert repeated_ids(facts, counted(results, facts)[0]) == (2, 0)
+    assert count_repeated_ids(facts, count_fold_coverage(results, facts)[0]) == (2, 0)
 
 
 def test_the_figure_shows_the_first_repeat():
     results, facts = split_results([([0, 1], [2, 3]), ([2, 3], [0, 1])], [0, 1, 0, 1])
-    lines = fold_lines("d", *counted(results, facts))
+    lines = build_fold_lines("d", *count_fold_coverage(results, facts))
     lines.loc[1, "repeat"] = 2
-    rows = max(draw_shares(lines).to_dict()["datasets"].values(), key=len)
+    rows = max(draw_rarest_class(lines).to_dict()["datasets"].values(), key=len)
     assert [(row["dataset"], row["fold"], row["share"]) for row in rows] == [("d", 1.0, 0.5)]

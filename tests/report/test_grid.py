@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.report.grid import cell, grid, with_index
-from fairtrial.report.section import Table
+from fairtrial.report.page import build_cell, build_grid, with_index
+from fairtrial.report.section import ReportTable
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from fairtrial.report.section import Table
     ],
 )
 def test_a_cell_has_a_text_and_a_number_its_value(value, form, text, kept):
-    found = cell(value, form)
+    found = build_cell(value, form)
     assert (found["text"], found["value"]) == (text, kept)
 
 
@@ -45,13 +45,13 @@ def test_an_index_is_shown_where_it_says_something():
 @pytest.mark.parametrize(("direction", "best"), [("max", [[0, 0, 1], [0, 0, 0]]), ("min", [[1, 1, 0], [0, 0, 0]])])
 def test_the_best_of_a_line_is_marked_ties_too_and_not_where_there_is_only_one(direction, best):
     frame = pd.DataFrame({"a": [1.0, 5.0], "b": [1.0, np.nan], "c": [2.0, np.nan]}, index=pd.Index(["x", "y"], name="set"))
-    lines = grid(Table("t", "", frame, best=direction))["lines"]
+    lines = build_grid(ReportTable("t", "", frame, best=direction))["lines"]
     assert [[int(each["best"]) for each in line[1:]] for line in lines] == best
 
 
 def test_numbers_are_told_from_words_by_column():
     frame = pd.DataFrame({"name": ["a", "b"], "mean": [np.nan, 1.0], "none": [None, None]})
-    assert [head["number"] for head in grid(Table("t", "", frame))["heads"]] == [False, True, False]
+    assert [head["number"] for head in build_grid(ReportTable("t", "", frame))["heads"]] == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_numbers_are_told_from_words_by_column():
     [(12, True, False, False), (13, True, True, False), (201, True, True, True), (201, False, False, False)],
 )
 def test_long_tables_start_folded_and_very_long_ones_are_made_later(lines, long, folded, later):
-    found = grid(Table("t", "", pd.DataFrame({"x": range(lines)}), long=long))
+    found = build_grid(ReportTable("t", "", pd.DataFrame({"x": range(lines)}), long=long))
     assert found["folded"] is folded
     assert (found["later"] is not None) is later
     assert found["count"] == lines
@@ -69,7 +69,7 @@ def test_long_tables_start_folded_and_very_long_ones_are_made_later(lines, long,
 def test_lines_for_later_hold_every_cell():
     values = np.arange(300) / 7
     frame = pd.DataFrame({"name": ["a", "b", "c"] * 100, "one": values, "other": values[::-1]}).set_index("name")
-    later = grid(Table("t", "", frame, {"one": "{:.1f}"}, best="max", long=True))["later"]
+    later = build_grid(ReportTable("t", "", frame, {"one": "{:.1f}"}, best="max", long=True))["later"]
     name, one, _ = later["columns"]
     assert [name["texts"][code] for code in name["codes"]] == frame.index.tolist()
     assert "values" not in name
@@ -80,5 +80,5 @@ def test_lines_for_later_hold_every_cell():
 
 def test_float_noise_does_not_part_the_best():
     frame = pd.DataFrame({"set": ["one"], "a": [0.1 + 0.2], "b": [0.3], "c": [0.2], "d": [0.3 - 1e-9]})
-    line = grid(Table("t", "", frame, best="max"))["lines"][0]
+    line = build_grid(ReportTable("t", "", frame, best="max"))["lines"][0]
     assert [cell["best"] for cell in line] == [False, True, True, False, False]

@@ -6,13 +6,13 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.measures import ela, rla
-from fairtrial.report.loss_surface import draw_loss_surface, loss_contours
+from fairtrial.report.figures.robustness import compute_loss_contours, draw_loss_surface
 
 
 @pytest.mark.parametrize(("name", "measure"), [("rla", rla), ("ela", ela)])
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
 def test_lines_join_places_of_equal_loss(name, measure):
-    lines = loss_contours(0.5)
+    lines = compute_loss_contours(0.5)
     own = lines[(lines["measure"] == name) & lines["noisy"].between(0, 1)]
     assert len(own) >= 8
     assert np.allclose(measure(own["clean"], own["noisy"], scale=1), own["value"])

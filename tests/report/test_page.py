@@ -11,9 +11,9 @@ from itertools import pairwise
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report import loss_surface
-from fairtrial.report.drawing import PALE
-from fairtrial.report.page import figures_of, render, tables_of
+from fairtrial.report.figures import robustness
+from fairtrial.report.figures.base import PALE
+from fairtrial.report.page import iterate_figures, iterate_tables, render
 from fairtrial.report.section import Section
 from tests.report import pages
 
@@ -52,7 +52,7 @@ class Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def text():
-    return render(pages.sections(), f"Title {pages.SCRIPT}", subtitle=pages.IMAGE, written="2020-02-02")
+    return render(pages.sections(), f"Title {pages.SCRIPT}", subtitle=pages.IMAGE, written_on="2020-02-02")
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_numbers_are_shown_short_and_kept_whole(read):
 
 def test_the_title_of_a_chart_is_said_once_and_its_explanation_is_text(read):
     explained = [each for each in read.all("span") if each.get("class") == "explained"]
-    assert len(explained) == len([1 for figure in figures_of(pages.sections()) for _ in _subtitle(figure.chart)])
+    assert len(explained) == len([1 for figure in iterate_figures(pages.sections()) for _ in _subtitle(figure.chart)])
 
 
 def _subtitle(chart):
@@ -148,15 +148,15 @@ def test_a_page_without_figures_carries_no_drawing_library(text):
 
 
 def test_figures_and_tables_of_parts_are_found_in_order():
-    assert [each.key for each in tables_of(pages.sections())] == ["small", "middle", "long"]
-    assert [each.key for each in figures_of(pages.sections())] == ["curves-roc", "curves-cost", "ranks-box"]
+    assert [each.key for each in iterate_tables(pages.sections())] == ["small", "middle", "long"]
+    assert [each.key for each in iterate_figures(pages.sections())] == ["curves-roc", "curves-cost", "ranks-box"]
 
 
 def test_a_key_twice_is_refused():
     with pytest.raises(InputError, match="the key of a table must be the only one of its kind in a report, got 'small' twice"):
         render([Section("a", "", tables=(pages.small_table(),)), Section("b", "", tables=(pages.small_table(),))], "")
     with pytest.raises(InputError, match="the key of a section"):
-        render([Section("a", "", parts=(Section("a", ""),))], "")
+        render([Section("a", "", subsections=(Section("a", ""),))], "")
 
 
 def variables(block):
@@ -207,12 +207,12 @@ def test_lines_of_figures_stand_out():
 def test_words_on_a_surface_of_losses_stand_out():
     """The shades lie on the page at three quarters, and a dark page has its own for each that the figure has."""
     inks = dict(re.findall(r'"(#[0-9a-f]{6})": "(--[\w-]+)"', SCRIPT))
-    shades = [inks[shade.lower()] for shade in loss_surface._SHADES]
-    assert len(set(shades)) == len(loss_surface._SHADES)
+    shades = [inks[shade.lower()] for shade in robustness._SHADES]
+    assert len(set(shades)) == len(robustness._SHADES)
     for theme in themes():
         for shade in shades:
             assert contrast(theme["--ink"], mixed(theme[shade], theme["--paper"], 0.75)) >= 4.5, shade
-    assert [themes()[0][shade] for shade in shades] == [shade.lower() for shade in loss_surface._SHADES]
+    assert [themes()[0][shade] for shade in shades] == [shade.lower() for shade in robustness._SHADES]
 
 
 def mixed(one, other, share):
@@ -230,7 +230,7 @@ def test_a_chart_carries_the_title_of_its_figure(read):
     place = next(i for i, each in enumerate(read.all("script")) if each.get("id") == "charts")
     charts = json.loads(read.scripts[place])
     assert {key: chart["title"]["text"] for key, chart in charts.items()} == {
-        figure.key: figure.title for figure in figures_of(pages.sections())
+        figure.key: figure.title for figure in iterate_figures(pages.sections())
     }
 
 

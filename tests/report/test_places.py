@@ -4,41 +4,47 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.report.places import changed_conditions, keys_of, lines_of, main_condition, told
+from fairtrial.report.selection import (
+    get_main_condition,
+    list_changed_conditions,
+    map_unique_keys,
+    match_condition,
+    name_condition,
+)
 from fairtrial.study.archive import ConditionFacts
 from tests.report.drifting import drifting
 from tests.report.result_cases import cases
 
 
 def test_the_main_condition_is_clean_or_the_first():
-    assert main_condition(cases()["several"]).name == "clean"
-    assert main_condition(cases()["noise alone"]).name == "class-noise"
+    assert get_main_condition(cases()["several"]).name == "clean"
+    assert get_main_condition(cases()["noise alone"]).name == "class-noise"
 
 
 def test_conditions_of_the_test_part_alone_are_apart():
-    assert list(changed_conditions(drifting(), test_alone=True)) == ["worn"]
-    assert list(changed_conditions(drifting(), test_alone=False)) == ["worn-all"]
+    assert list(list_changed_conditions(drifting(), test_only=True)) == ["worn"]
+    assert list(list_changed_conditions(drifting(), test_only=False)) == ["worn-all"]
 
 
 @pytest.mark.parametrize(("level", "expected"), [(0.1, [True, False, False]), (float("nan"), [False, False, True])])
 def test_lines_of_a_condition_with_and_without_a_level(level, expected):
     frame = pd.DataFrame({"condition": pd.Categorical(["a", "b", "a"]), "level": [0.1 + 1e-15, 0.1, np.nan]})
-    assert lines_of(frame, ConditionFacts("a", level, "", {})).tolist() == expected
+    assert match_condition(frame, ConditionFacts("a", level, "", {})).tolist() == expected
 
 
 def test_a_condition_without_a_level_is_told_by_its_name():
-    assert told(ConditionFacts("gap", float("nan"), "", {})) == "gap"
+    assert name_condition(ConditionFacts("gap", float("nan"), "", {})) == "gap"
 
 
 def test_keys_are_plain_and_no_two_alike():
-    keys = keys_of(["<script>", "script", "Ünïcode", "日本"])
+    keys = map_unique_keys(["<script>", "script", "Ünïcode", "日本"])
     assert len(set(keys.values())) == 4
     assert all(set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for key in keys.values())
 
 
 def test_long_names_give_keys_that_a_file_may_have_and_no_two_alike():
     names = ["x" * 300, "x" * 299 + "y", "é" * 300, "a b " * 100]
-    keys = keys_of(names)
+    keys = map_unique_keys(names)
     assert len(set(keys.values())) == 4
     assert max(map(len, keys.values())) <= 90
     assert not any(key.endswith("-") for key in keys.values())

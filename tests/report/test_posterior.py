@@ -5,7 +5,7 @@ import vl_convert
 from hypothesis import given, strategies as st
 
 from fairtrial.errors import InputError
-from fairtrial.report.posterior import draw_density, draw_simplex, hexagons
+from fairtrial.report.figures.posterior import count_in_hexagons, draw_density, draw_simplex
 from fairtrial.significance.bayes import bayes_signed_rank, correlated_t
 
 A = [0.84, 0.91, 0.77, 0.88, 0.69, 0.95, 0.80, 0.71]
@@ -25,7 +25,7 @@ class TestHexagons:
     @given(st.lists(st.tuples(*[st.floats(0.001, 1)] * 3), min_size=1, max_size=50))
     def test_every_sample_is_in_the_nearest_one(self, weights):
         draws = np.array(weights) / np.sum(weights, axis=1, keepdims=True)
-        found = hexagons(draws, across=10)
+        found = count_in_hexagons(draws, across=10)
         assert found[:, 2].sum() == len(draws)
         x, y = draws[:, 2] + draws[:, 1] / 2, np.sqrt(0.75) * draws[:, 1]
         gaps = np.hypot(x[:, None] - found[:, 0], y[:, None] - found[:, 1]).min(axis=1)
@@ -34,7 +34,7 @@ class TestHexagons:
         assert len(np.unique(found[:, :2], axis=0)) == len(found)
 
     def test_the_corners_are_where_they_should_be(self):
-        corners = hexagons(np.eye(3), across=24)
+        corners = count_in_hexagons(np.eye(3), across=24)
         np.testing.assert_allclose(corners[:, :2], [[0, 0], [0.5, np.sqrt(0.75)], [1, 0]], atol=1 / 24 / np.sqrt(3))
 
 

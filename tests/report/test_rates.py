@@ -7,7 +7,7 @@ import pytest
 import vl_convert
 
 from fairtrial.measures import tpr_fpr_curve
-from fairtrial.report.rates import draw_tpr_fpr
+from fairtrial.report.figures.curves import draw_tpr_fpr
 
 TRUTH = np.array([1, 1, 0, 1, 0, 0, 0])
 

@@ -10,8 +10,8 @@ import pytest
 import fairtrial
 from fairtrial.errors import FairtrialWarning, InputError
 from fairtrial.report import report
-from fairtrial.report.page import figures_of, tables_of
-from fairtrial.report.report import SECTIONS, sections_of, subtitle_of, write_files, write_page, write_report
+from fairtrial.report.page import iterate_figures, iterate_tables
+from fairtrial.report.report import SECTIONS, build_sections, format_study_subtitle, write_files, write_page, write_report
 from tests.report import pages
 from tests.report.result_cases import skilled_results
 from tests.study.archives import real_results
@@ -24,7 +24,7 @@ def results():
 
 @pytest.fixture(scope="module")
 def gathered(results):
-    return sections_of(results)
+    return build_sections(results)
 
 
 def broken(monkeypatch, error):
@@ -56,14 +56,14 @@ def test_sections_come_in_order_with_keys_of_their_own(gathered):
 
 
 def test_every_figure_and_table_has_a_key_words_and_a_title(gathered):
-    for each in [*figures_of(gathered), *tables_of(gathered)]:
+    for each in [*iterate_figures(gathered), *iterate_tables(gathered)]:
         assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", each.key)
         assert each.title
-    assert all(len(figure.alt) > 20 for figure in figures_of(gathered))
+    assert all(len(figure.alt) > 20 for figure in iterate_figures(gathered))
 
 
 def test_every_number_in_the_prose_is_that_of_a_table(gathered):
-    frames = {table.key: table.frame for table in tables_of(gathered)}
+    frames = {table.key: table.frame for table in iterate_tables(gathered)}
     numbers = [number for section in _all(gathered) for said in section.sentences for number in said.numbers]
     assert numbers
     for number in numbers:
@@ -83,7 +83,7 @@ def test_the_file_is_whole_and_alone(results, gathered, tmp_path, monkeypatch):
     text = path.read_text(encoding="utf-8")
     assert text.rstrip().endswith("</html>")
     assert "<h1>My &lt;title&gt;</h1>" in text
-    assert subtitle_of(results) == "2 data sets, 2 conditions, 4 learners, 80 trials"
+    assert format_study_subtitle(results) == "2 data sets, 2 conditions, 4 learners, 80 trials"
     assert os.listdir(tmp_path) == ["x.html"]
     assert "could not be made" not in text
 
@@ -98,7 +98,7 @@ def test_top_level_names_are_those_of_the_report(results):
 def test_a_section_that_cannot_be_made_says_so_and_the_others_stay(results, monkeypatch):
     broken(monkeypatch, ZeroDivisionError("no <b>luck</b>"))
     with pytest.warns(FairtrialWarning, match="section 'Scores' of the report: .* ZeroDivisionError: no <b>luck</b>"):
-        found = sections_of(results)
+        found = build_sections(results)
     assert [section.key for section in found] == ["scores", "ranks"]
     assert str(found[0].sentences[0]) == "This section could not be made: ZeroDivisionError: no <b>luck</b>"
 
@@ -106,14 +106,14 @@ def test_a_section_that_cannot_be_made_says_so_and_the_others_stay(results, monk
 def test_in_tests_such_a_section_is_an_error(results, monkeypatch):
     broken(monkeypatch, ZeroDivisionError("no luck"))
     with pytest.raises(FairtrialWarning) as caught:
-        sections_of(results)
+        build_sections(results)
     assert isinstance(caught.value.__context__, ZeroDivisionError)
 
 
 def test_who_interrupts_is_obeyed(results, monkeypatch):
     broken(monkeypatch, KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
-        sections_of(results)
+        build_sections(results)
 
 
 def test_an_old_file_stays_when_the_new_one_cannot_be_written(tmp_path, monkeypatch):
@@ -160,12 +160,12 @@ def test_figures_and_tables_are_written_beside_the_page(results, tmp_path, monke
 def test_every_chart_of_a_report_is_valid_though_it_is_not_checked_while_it_is_made(results, monkeypatch):
     from altair.utils import schemapi
 
-    checked, made = [], report.sections_of
+    checked, made = [], report.build_sections
     monkeypatch.setattr(report, "sections_of", lambda given: checked.append(schemapi.DEBUG_MODE) or made(given))
-    sections = report.gathered(results)[0]
+    sections = report.collect_sections(results)[0]
     assert checked == [False]
     assert schemapi.DEBUG_MODE  # charts that are made elsewhere still are
-    for figure in figures_of(sections):
+    for figure in iterate_figures(sections):
         figure.chart.to_dict(validate=True)
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.robustness import draw_levels, draw_losses
+from fairtrial.report.figures.robustness import draw_levels, draw_losses
 
 
 def frame():
@@ -18,7 +18,7 @@ def rows_of(chart):
 
 
 def test_each_level_has_a_point_for_each_learner_and_ticks_at_levels_alone():
-    chart = draw_levels(frame(), words="AUC").to_dict()
+    chart = draw_levels(frame(), axis_title="AUC").to_dict()
     rows = rows_of(chart)
     assert {(row["level"], row["learner"], row["value"]) for row in rows} == set(
         frame()[["level", "learner", "mean"]].itertuples(index=False, name=None)

@@ -7,8 +7,7 @@ from scipy.stats import binomtest, kstwo, norm
 
 from fairtrial.errors import InputError
 from fairtrial.measures import roc_curve
-from fairtrial.report.curves import draw_roc
-from fairtrial.report.roc_band import roc_band, with_band
+from fairtrial.report.figures.curves import compute_roc_band, draw_roc, with_band
 
 
 def drawn(rng, positives, negatives, ties=False):
@@ -28,7 +27,7 @@ def brute(curve, x, far_x, far_y):
 def test_the_band_of_the_curve_is_that_of_all_points_within_kolmogorovs_distance(ties):
     curve = drawn(np.random.default_rng(1), 40, 30, ties)
     far_y, far_x = (kstwo.ppf(np.sqrt(0.9), n) for n in (40, 30))
-    band = roc_band(curve, 40, 30, level=0.9)
+    band = compute_roc_band(curve, 40, 30, level=0.9)
     for x in np.linspace(0.013, 0.987, 40):
         low, high = brute(curve, x, far_x, far_y)
         after, before = (band[band["fpr"] >= x].iloc[0], band[band["fpr"] <= x].iloc[-1])
@@ -39,7 +38,7 @@ def test_the_band_of_the_curve_is_that_of_all_points_within_kolmogorovs_distance
 
 def test_kolmogorovs_distance_is_the_one_of_the_tables():
     # 0.40925 for 10 cases at 5 % (Massey 1951: 0.409); both classes at 5 % make a band of 0.95 squared
-    band = roc_band(pd.DataFrame({"fpr": [0, 1], "tpr": [0, 1]}), 10, 10, level=0.9025)
+    band = compute_roc_band(pd.DataFrame({"fpr": [0, 1], "tpr": [0, 1]}), 10, 10, level=0.9025)
     assert band["high"].iloc[0] == pytest.approx(2 * 0.40925, abs=1e-4)
 
 
@@ -48,7 +47,7 @@ def test_the_whole_true_curve_lies_within_as_often_as_promised():
     x = np.linspace(0.001, 0.999, 200)
     true = norm.sf(norm.isf(x) - 1)
     for _ in range(times):
-        band = roc_band(drawn(rng, 25, 35), 25, 35, level=0.8)
+        band = compute_roc_band(drawn(rng, 25, 35), 25, 35, level=0.8)
         low, high = (np.interp(x, band["fpr"], band[name]) for name in ("low", "high"))
         inside += bool(((low <= true + 1e-9) & (true <= high + 1e-9)).all())
     assert inside / times >= 0.8 - 3 * np.sqrt(0.8 * 0.2 / times)
@@ -56,7 +55,7 @@ def test_the_whole_true_curve_lies_within_as_often_as_promised():
 
 def test_the_band_of_points_joins_wilsons_limits():
     curve = drawn(np.random.default_rng(2), 20, 20)
-    band = roc_band(curve, 20, 20, of="points")
+    band = compute_roc_band(curve, 20, 20, kind="points")
     for fpr, tpr in curve.groupby("fpr")["tpr"].max().items():
         (left, _), (_, top) = (
             binomtest(round(20 * each), 20).proportion_ci(np.sqrt(0.95), method="wilson") for each in (fpr, tpr)
@@ -68,7 +67,7 @@ def test_the_band_of_points_joins_wilsons_limits():
 @pytest.mark.parametrize("of", ["curve", "points"])
 def test_the_band_holds_the_curve_and_rises(of):
     curve = drawn(np.random.default_rng(3), 15, 50, ties=True)
-    band = roc_band(curve, 15, 50, of=of)
+    band = compute_roc_band(curve, 15, 50, kind=of)
     assert (band["low"].diff().dropna() >= 0).all()
     assert (band["high"].diff().dropna() >= 0).all()
     assert band["fpr"].iloc[[0, -1]].tolist() == [0, 1]
@@ -78,7 +77,7 @@ def test_the_band_holds_the_curve_and_rises(of):
 
 def test_more_cases_make_a_narrower_band():
     curve = drawn(np.random.default_rng(4), 20, 20)
-    widths = [(band["high"] - band["low"]).mean() for band in (roc_band(curve, n, n) for n in (20, 200, 2000))]
+    widths = [(band["high"] - band["low"]).mean() for band in (compute_roc_band(curve, n, n) for n in (20, 200, 2000))]
     assert widths[0] > widths[1] > widths[2]
 
 
@@ -86,13 +85,13 @@ def test_more_cases_make_a_narrower_band():
 def test_wrong_options_are_refused(options, words):
     curve = pd.DataFrame({"fpr": [0.0, 1.0], "tpr": [0.0, 1.0]})
     with pytest.raises(InputError, match=words):
-        roc_band(curve, 5, 5, **options)
+        compute_roc_band(curve, 5, 5, **options)
 
 
 def test_the_chart_says_whose_band_it_is():
     curves = {"a": drawn(np.random.default_rng(6), 9, 9), "b": drawn(np.random.default_rng(7), 9, 9)}
     plain = draw_roc(curves)
-    chart = with_band(plain, {"b": roc_band(curves["b"], 9, 9)}, curves, level=0.9).to_dict()
+    chart = with_band(plain, {"b": compute_roc_band(curves["b"], 9, 9)}, curves, level=0.9).to_dict()
     assert chart["title"]["subtitle"][-1] == "Shaded: 90 % band for the whole curve of b"
     assert len(plain.to_dict()["layer"]) + 1 == len(chart["layer"])
     # An order would make an area of each row, which nobody sees.

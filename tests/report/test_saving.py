@@ -4,8 +4,8 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.measures import roc_curve
-from fairtrial.report.curves import draw_roc
-from fairtrial.report.saving import SUFFIXES, formats_of, save, save_text
+from fairtrial.report.figures.curves import draw_roc
+from fairtrial.report.files import SUFFIXES, parse_formats, save, save_text
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +68,13 @@ def test_what_is_no_chart_is_refused(thing, name, tmp_path):
     [("svg", ["svg"]), (" SVG, .pdf,svg ", ["svg", "pdf"]), (["PNG", ".json"], ["png", "json"]), ((), [])],
 )
 def test_formats_are_read_alike_from_a_text_and_a_list(formats, expected):
-    assert formats_of(formats) == expected
+    assert parse_formats(formats) == expected
 
 
 @pytest.mark.parametrize("formats", ["svg,", "gif", ["svg", "gif"], [3]])
 def test_formats_that_are_not_known_are_named(formats):
     with pytest.raises(InputError, match="formats must be one of"):
-        formats_of(formats)
+        parse_formats(formats)
 
 
 def test_what_the_system_refuses_is_one_sentence(chart, tmp_path):

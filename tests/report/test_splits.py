@@ -3,7 +3,7 @@ import pytest
 import vl_convert
 
 from fairtrial.errors import InputError
-from fairtrial.report.splits import PARTS, draw_splits, parts_of
+from fairtrial.report.figures.folds import ROW_ROLES, draw_splits, label_rows
 from fairtrial.resampling import Bootstrap, KFold, LeaveOneOut, Splits
 
 FOLDS = KFold(3, random_state=1).freeze(range(12))
@@ -15,7 +15,7 @@ def cells(panel, chart):
 
 
 def test_parts_are_those_of_the_splits():
-    frame = parts_of({"folds": FOLDS, "draws": DRAWS})
+    frame = label_rows({"folds": FOLDS, "draws": DRAWS})
     assert len(frame) == 12 * 5
     for scheme, splits in (("folds", FOLDS), ("draws", DRAWS)):
         for number, (train, test) in enumerate(splits):
@@ -27,9 +27,9 @@ def test_parts_are_those_of_the_splits():
 
 
 def test_what_must_not_be_is_told_apart():
-    frame = parts_of(Splits.of([([0, 1], [1, 2])], 4))
+    frame = label_rows(Splits.from_pairs([([0, 1], [1, 2])], 4))
     assert frame["part"].tolist() == ["trains", "trains and tests", "tests", "left aside"]
-    assert set(frame["part"]) <= set(PARTS)
+    assert set(frame["part"]) <= set(ROW_ROLES)
 
 
 def test_a_panel_for_each_scheme_and_a_strip_of_classes():

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.page import tables_of
-from fairtrial.report.section import Section, Table
+from fairtrial.report.files import write_tables
+from fairtrial.report.page import iterate_tables
+from fairtrial.report.section import ReportTable, Section
 from fairtrial.report.sections import data_sets, scores
-from fairtrial.report.table_files import write_tables
 from tests.report.result_cases import cases
 
 
@@ -23,14 +23,16 @@ def wide():
 
 def test_csv_has_full_precision_and_parts_are_written_too(tmp_path, wide):
     tidy = pd.DataFrame({"learner": ["tree"], "p": [1e-17]})
-    paths = write_tables([section_of(Table("wide", "W", wide), Table("tidy", "T", tidy))], tmp_path / "new" / "folder")
+    paths = write_tables(
+        [section_of(ReportTable("wide", "W", wide), ReportTable("tidy", "T", tidy))], tmp_path / "new" / "folder"
+    )
     assert [path.name for path in paths] == [f"{key}.{end}" for key in ("wide", "tidy") for end in ("csv", "md", "tex")]
     assert paths[0].read_text() == f"data set,tree,R&D\niris,{1 / 3!r},0.25\na_b,0.5,\n"
     assert paths[3].read_text() == "learner,p\ntree,1e-17\n"
 
 
 def test_the_best_is_bold_where_a_direction_is_given(tmp_path, wide):
-    write_tables([section_of(Table("least", "Least", wide, best="min"), Table("plain", "Plain", wide))], tmp_path)
+    write_tables([section_of(ReportTable("least", "Least", wide, best="min"), ReportTable("plain", "Plain", wide))], tmp_path)
     latex = (tmp_path / "least.tex").read_text()
     assert r"iris & 0.3333 & \textbf{0.2500} \\" in latex
     assert r"R\&D" in latex
@@ -41,7 +43,7 @@ def test_the_best_is_bold_where_a_direction_is_given(tmp_path, wide):
 
 
 def test_only_the_formats_asked_for_each_once(tmp_path, wide):
-    paths = write_tables([section_of(Table("wide", "W", wide))], tmp_path, [".MD", "md"])
+    paths = write_tables([section_of(ReportTable("wide", "W", wide))], tmp_path, [".MD", "md"])
     assert [path.name for path in paths] == ["wide.md"]
     with pytest.raises(InputError, match="formats must be one of"):
         write_tables([], tmp_path, ["xlsx"])
@@ -49,7 +51,7 @@ def test_only_the_formats_asked_for_each_once(tmp_path, wide):
 
 def test_a_table_without_lines_is_a_csv_alone(tmp_path):
     empty = pd.DataFrame({"learner": [], "mean": []})
-    paths = write_tables([section_of(Table("none", "None", empty))], tmp_path)
+    paths = write_tables([section_of(ReportTable("none", "None", empty))], tmp_path)
     assert [path.name for path in paths] == ["none.csv"]
     assert paths[0].read_text() == "learner,mean\n"
 
@@ -62,8 +64,8 @@ def test_a_file_in_the_way_is_told(tmp_path):
 
 @pytest.mark.parametrize("name", ["several", "failures", "all failed"])
 def test_every_table_of_real_sections_is_written(tmp_path, name):
-    found = [scores.section(cases()[name]), data_sets.section(cases()[name])]
+    found = [scores.build_section(cases()[name]), data_sets.build_section(cases()[name])]
     write_tables(found, tmp_path)
-    for table in tables_of(found):
+    for table in iterate_tables(found):
         assert (tmp_path / f"{table.key}.csv").read_text().count("\n") == len(table.frame) + 1
         assert (tmp_path / f"{table.key}.tex").exists()

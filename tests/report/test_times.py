@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.times import draw_times, learner_times
+from fairtrial.report.figures.times import compute_learner_times, draw_times
 
 
 def frame(**changes):
@@ -14,7 +14,7 @@ def frame(**changes):
 
 
 def test_medians_by_learner_the_fastest_first():
-    found = learner_times(frame())
+    found = compute_learner_times(frame())
     assert found["fit_time"].to_dict() == {"quick": 0.25, "slow": 3.0}
     assert found["datasets"].tolist() == [2, 2]
 

@@ -7,8 +7,8 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.learners.c45 import C45
-from fairtrial.report.saving import save
-from fairtrial.report.tree import draw_tree, tree_places
+from fairtrial.report.figures.tree import draw_tree, layout_tree
+from fairtrial.report.files import save
 from tests.reference.trees import drawn
 from tests.reference.weka.asking import built_in
 
@@ -19,7 +19,7 @@ def iris():
 
 
 def test_words_and_answers():
-    places = tree_places(iris().frame())
+    places = layout_tree(iris().frame())
     assert places["words"][0] == "petal_width_cm"
     assert sorted(places[places["leaf"]]["words"]) == [
         "setosa (50)",
@@ -33,7 +33,7 @@ def test_words_and_answers():
 
 def test_leaves_stand_apart_and_children_right_of_their_parents():
     frame, weights = drawn(8)
-    places = tree_places(C45(unpruned=True, collapse=False).fit(frame.iloc[:, :-1], frame["class"], weights).tree_.frame())
+    places = layout_tree(C45(unpruned=True, collapse=False).fit(frame.iloc[:, :-1], frame["class"], weights).tree_.frame())
     heights = sorted(places[places["leaf"]]["y"])
     assert min(b - a for a, b in pairwise(heights)) >= 20
     children = places[places["parent"] >= 0]

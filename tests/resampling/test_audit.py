@@ -12,8 +12,7 @@ from fairtrial.errors import InputError
 from fairtrial.resampling.audit import audit
 from fairtrial.resampling.dob_scv import DOBSCV
 from fairtrial.resampling.grouped import GroupKFold as Groups
-from fairtrial.resampling.repeated import Repeated
-from fairtrial.resampling.stratified import StratifiedKFold as Stratified
+from fairtrial.resampling.splitters import Repeated, StratifiedKFold as Stratified
 from tests.reference.folds import as_splits, dob, stratified
 
 SHIFT = {"energy distance", "two-sample AUC", "KS", "Hellinger", "outlying", "too alike"}
@@ -201,7 +200,7 @@ def test_the_frame_holds_every_number(cancer):
 def test_repeats_and_splitters_of_our_own():
     X, y = simulated(n=90)
     found = audit(Repeated(Stratified(3), 2, random_state=0), (X, y), n_permutations=99)
-    assert "fold 3 of repeat 2" in found.words
+    assert "fold 3 of repeat 2" in found.summary
     assert found.frame()["repeat"].nunique() == 2
 
 
@@ -210,20 +209,20 @@ def test_leave_one_out_has_no_shift_to_look_for():
     found = audit(LeaveOneOut(), (X, y))
     assert found.ok
     assert "each test part is a single row" in str(found)
-    assert len(found.words.splitlines()) > 20
-    assert "20 more splits" in found.words
+    assert len(found.summary.splitlines()) > 20
+    assert "20 more splits" in found.summary
 
 
 def test_a_sample_is_said_to_be_one():
     X, y = simulated(n=300)
-    found = audit(Stratified(5, random_state=0), (X, y), n_permutations=19, most_rows=50)
+    found = audit(Stratified(5, random_state=0), (X, y), n_permutations=19, max_rows=50)
     assert "a random sample of rows: 50 of 300 (all classes), 50 of 200 (class 0), 50 of 100 (class 1)." in str(found)
 
 
 def test_large_classes_keep_their_neighbours_in_a_sample():
     """DOB-SCV parts neighbours, which a sample alone would not show: neighbours are sought among all rows."""
     X, y = simulated(n=1200)
-    found = audit(DOBSCV(5, random_state=0), (X, y), n_permutations=199, most_rows=100)
+    found = audit(DOBSCV(5, random_state=0), (X, y), n_permutations=199, max_rows=100)
     assert "two-sample AUC" in next(each.text for each in found.findings if each.check == "too alike")
 
 

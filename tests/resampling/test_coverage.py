@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
 
-from fairtrial.resampling.coverage import coverage, coverage_findings
-from fairtrial.resampling.layout import read_layout
+from fairtrial.resampling.layout import count_coverage, find_coverage_problems, read_layout
 from fairtrial.resampling.splits import Split, Splits
 from tests.reference.folds import stratified
 
@@ -15,7 +14,7 @@ X = np.arange(30.0)[:, None]
 
 def checks(splits, y=Y):
     layout = read_layout(splits, (X[: len(y)], y))
-    return {each.check: each for each in coverage_findings(layout, coverage(layout))}
+    return {each.check: each for each in find_coverage_problems(layout, count_coverage(layout))}
 
 
 def folds():
@@ -77,11 +76,11 @@ def test_uneven_folds():
 
 def test_counts():
     layout = read_layout(folds(), (X, Y))
-    found = coverage(layout)
+    found = count_coverage(layout)
     assert found.test.tolist() == [[4, 2]] * 5
     assert found.train.tolist() == [[16, 8]] * 5
-    assert found.never.tolist() == found.again.tolist() == [0]
-    assert found.folds == (True,)
+    assert found.never_tested.tolist() == found.tested_again.tolist() == [0]
+    assert found.are_folds == (True,)
 
 
 def test_folds_and_repeats_may_be_called_by_their_numbers():
@@ -90,7 +89,7 @@ def test_folds_and_repeats_may_be_called_by_their_numbers():
     parts[3] = Split(np.append(parts[3].train, parts[3].test[:2]), parts[3].test[1:], 1, 1)
     layout = read_layout(Splits(len(Y), tuple(parts), "given"), (X, Y))
     plain, numbered = (
-        {each.check: each.text for each in coverage_findings(layout, coverage(layout), as_numbered=named)}
+        {each.check: each.text for each in find_coverage_problems(layout, count_coverage(layout), use_split_numbers=named)}
         for named in (False, True)
     )
     assert "fold 2 of repeat 2 (1 of 14 test rows)" in plain["in train and test"]

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.db_scv import DBSCV
-from fairtrial.resampling.distance import as_cases, rows_by_class
+from fairtrial.resampling.dob_scv import DBSCV, as_cases, split_rows_by_class
 from tests.reference import dob_scv as twin
 from tests.resampling.test_dob_scv import folds_of, tables
 
@@ -16,7 +15,7 @@ from tests.resampling.test_dob_scv import folds_of, tables
 def test_folds_in_turn_along_the_walk(table):
     X, y, k, _ = table
     rng, cases = np.random.default_rng(5), as_cases(X)
-    classes = rows_by_class(y)
+    classes = split_rows_by_class(y)
     starts = [int(rng.integers(len(rows))) for rows in classes]
     walk = [rows[twin.chain(cases.points[rows], cases.kinds, start)] for rows, start in zip(classes, starts, strict=True)]
     folds = folds_of(DBSCV(k, random_state=5), X, y)

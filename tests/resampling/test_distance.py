@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.distance import as_cases, as_keel_cases, rows_by_class
+from fairtrial.resampling.dob_scv import as_cases, as_keel_cases, split_rows_by_class
 from tests.reference import dob_scv as twin
 
 
@@ -74,8 +74,8 @@ def test_keel_compares_nominal_values_by_their_classes():
     frame = pd.DataFrame({"colour": ["red", "red", "blue", "blue"], "size": [0.0, 2.0, 0.0, 2.0]})
     cases = as_keel_cases(frame, np.array([0, 1, 1, 1]))
     assert cases.weights.tolist() == [-1.0, 1.0]
-    assert cases.shares[0].tolist() == [[0.0, 1.0], [0.5, 0.5]]
+    assert cases.proportions[0].tolist() == [[0.0, 1.0], [0.5, 0.5]]
 
 
 def test_classes_come_in_order_of_appearance():
-    assert [rows.tolist() for rows in rows_by_class(np.array([2, 0, 2, 1, 0]))] == [[0, 2], [1, 4], [3]]
+    assert [rows.tolist() for rows in split_rows_by_class(np.array([2, 0, 2, 1, 0]))] == [[0, 2], [1, 4], [3]]

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.errors import InputError, SuspectInputWarning
-from fairtrial.kernels.keel import keel_groups
-from fairtrial.resampling.distance import as_cases, as_keel_cases, rows_by_class
-from fairtrial.resampling.dob_scv import DOBSCV, shuffled_folds
+from fairtrial.kernels.neighbours import find_keel_groups
+from fairtrial.resampling.dob_scv import DOBSCV, as_cases, as_keel_cases, assign_shuffled_folds, split_rows_by_class
 from tests.reference import dob_scv as twin
 
 KEEL_SETS = ("bupa", "glass", "iris", "pima", "vehicle", "wine")
@@ -57,7 +56,7 @@ def test_sizes_differ_by_one_at_most(table):
 def test_literal_is_the_printed_algorithm(table):
     X, y, k, _ = table
     rng = np.random.default_rng(7)
-    classes = rows_by_class(y)
+    classes = split_rows_by_class(y)
     seeds = [rng.permutation(len(rows)) for rows in classes]
     cases = as_cases(X)
     expected = np.empty(len(y), int)
@@ -74,7 +73,7 @@ def test_shuffled_spreads_the_same_groups(table):
     literal = folds_of(DOBSCV(k, assign="literal", random_state=7), X, y)
     shuffled = folds_of(DOBSCV(k, random_state=7), X, y)
     rng, cases = np.random.default_rng(7), as_cases(X)
-    classes = rows_by_class(y)
+    classes = split_rows_by_class(y)
     for rows, order in zip(classes, [rng.permutation(len(rows)) for rows in classes], strict=True):
         taken = rows[twin.groups(cases.points[rows], cases.kinds, order, k)]
         for start in range(0, len(rows), k):
@@ -96,12 +95,12 @@ def test_a_seed_decides_everything(assign, monkeypatch):
 
 def test_every_order_of_the_folds_comes_equally_often():
     rng = np.random.default_rng(0)
-    folds = shuffled_folds([30_000, 2], 3, rng)
+    folds = assign_shuffled_folds([30_000, 2], 3, rng)
     assert folds[:30_000].reshape(-1, 3).sum(axis=1).tolist() == [3] * 10_000
     _, counts = np.unique(folds[:30_000].reshape(-1, 3), axis=0, return_counts=True)
     assert len(counts) == 6
     assert ((counts - 10_000 / 6) ** 2 / (10_000 / 6)).sum() < 20.5  # chi-squared, 5 degrees of freedom: p = 0.001
-    rests = [shuffled_folds([4, 2], 3, rng)[[3, 4, 5]].tolist() for _ in range(300)]
+    rests = [assign_shuffled_folds([4, 2], 3, rng)[[3, 4, 5]].tolist() for _ in range(300)]
     assert all(sorted(rest) == [0, 1, 2] for rest in rests)
     assert {tuple(rest) for rest in rests} == {(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)}
 
@@ -157,7 +156,7 @@ def test_keels_published_folds_come_out_case_for_case(shared_data, name):
         own = np.flatnonzero(labels == label)
         seeds = in_file(values[own], X[(folds == 0) & (y == label)])
         rest = np.setdiff1d(np.arange(len(own)), seeds)
-        taken, places = keel_groups(cases.points[own], cases.weights, cases.shares, np.r_[seeds, rest], 10)
+        taken, places = find_keel_groups(cases.points[own], cases.weights, cases.proportions, np.r_[seeds, rest], 10)
         for fold in range(10):
             np.testing.assert_array_equal(values[own][taken[places == fold]], X[(folds == fold) & (y == label)])
 

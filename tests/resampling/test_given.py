@@ -3,8 +3,7 @@ import pytest
 from sklearn.model_selection import PredefinedSplit
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.given import Given
-from fairtrial.resampling.kfold import KFold
+from fairtrial.resampling.splitters import Given, KFold
 
 
 def listed(splits):
@@ -32,7 +31,7 @@ def test_masks_and_decided_splits():
 
 def test_folds_are_scikit_learns_predefined_split():
     fold = [0, 1, -1, 1, 4, 0]
-    assert listed(Given.folds(fold).split(range(6))) == listed(PredefinedSplit(fold).split())
+    assert listed(Given.from_folds(fold).split(range(6))) == listed(PredefinedSplit(fold).split())
 
 
 def test_what_does_not_fit():
@@ -41,15 +40,15 @@ def test_what_does_not_fit():
     with pytest.raises(InputError, match="test of split 0 must hold positions from 0 to 2, got 3 to 3"):
         list(Given([([0], [3])]).split(range(3)))
     with pytest.raises(InputError, match="fold must hold whole numbers from -1 on"):
-        Given.folds([0, -2])
+        Given.from_folds([0, -2])
     with pytest.raises(InputError, match="fold must hold whole numbers from -1 on"):
-        Given.folds([0.5, 1])
+        Given.from_folds([0.5, 1])
     with pytest.raises(InputError, match="splits must hold at least 1 split, got 0"):
-        Given.folds([-1, -1])
+        Given.from_folds([-1, -1])
 
 
 def test_folds_must_be_those_of_the_rows():
     with pytest.raises(InputError, match="X must have the 2 rows that the folds were given for, got 6"):
-        Given.folds([0, 1]).freeze(np.zeros((6, 1)))
+        Given.from_folds([0, 1]).freeze(np.zeros((6, 1)))
     with pytest.raises(InputError, match=r"fold must hold whole numbers from -1 on, got .*'a'.*: number the folds"):
-        Given.folds(["a", "b"])
+        Given.from_folds(["a", "b"])

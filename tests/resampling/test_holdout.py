@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.errors import InputError, SuspectInputWarning
-from fairtrial.resampling.holdout import Holdout
+from fairtrial.resampling.splitters import Holdout
 
 
 def halves(splitter, y):

@@ -3,7 +3,7 @@ import pytest
 from sklearn.model_selection import KFold as SklearnKFold
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.kfold import KFold
+from fairtrial.resampling.splitters import KFold
 
 
 @pytest.mark.parametrize("n", [10, 11, 19, 20])

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from fairtrial.resampling.audit import count_leaks, find_equal_rows, find_leak_problems
 from fairtrial.resampling.layout import read_layout
-from fairtrial.resampling.leaks import equal_rows, leak_findings, leaks
 from tests.reference import two_sample as twin
 from tests.reference.folds import as_splits, stratified
 
 
 def found(splits, X, y, seed=0):
-    return leaks(read_layout(splits, (X, y)), 199, np.random.default_rng(seed))
+    return count_leaks(read_layout(splits, (X, y)), 199, np.random.default_rng(seed))
 
 
 def test_counts_equal_a_look_at_all_pairs():
@@ -18,33 +18,33 @@ def test_counts_equal_a_look_at_all_pairs():
     X, y = rng.integers(0, 4, size=(60, 2)).astype(float), rng.integers(0, 2, size=60)
     X[5] = X[6] = np.nan
     layout = read_layout(stratified(y, 4, rng), (X, y))
-    counts = leaks(layout, 99, rng)
-    for s, side in enumerate(layout.sides().T):
-        assert (counts.same[s], counts.other[s]) == twin.twins(X, y, side)
+    counts = count_leaks(layout, 99, rng)
+    for s, side in enumerate(layout.compute_sides().T):
+        assert (counts.duplicates[s], counts.conflicts[s]) == twin.twins(X, y, side)
 
 
 def test_many_splits_are_all_counted():
     X, y = np.array([[1.0], [1.0], [2.0], [3.0]]), np.zeros(4, dtype=int)
     counts = found([([0, 2], [1, 3]), ([1, 3], [0, 2])] * 60, X, y)
-    assert counts.same.tolist() == [1] * 120
-    assert np.isnan(counts.expected_same).sum() == 20
+    assert counts.duplicates.tolist() == [1] * 120
+    assert np.isnan(counts.expected_duplicates).sum() == 20
 
 
 def test_what_chance_leaves_of_pairs():
     """Of two equal rows in five equal folds the other one is in another fold with probability 40/49."""
     X, y = np.repeat(np.arange(25.0), 2)[:, None], np.zeros(50, dtype=int)
     counts = found(stratified(y, 5, np.random.default_rng(0)), X, y)
-    assert counts.expected_same.sum() == pytest.approx(50 * 40 / 49, rel=0.03)
-    assert counts.other.sum() == 0
+    assert counts.expected_duplicates.sum() == pytest.approx(50 * 40 / 49, rel=0.03)
+    assert counts.conflicts.sum() == 0
 
 
 def test_pairs_that_are_always_torn_apart_are_more_than_chance():
     X, y = np.repeat(np.arange(60.0), 2)[:, None], np.zeros(120, dtype=int)
     layout = read_layout(as_splits(np.arange(120) % 5), (X, y))
-    counts = leaks(layout, 199, np.random.default_rng(0))
-    assert counts.same.sum() == 120
-    assert counts.p_same <= 0.01
-    (finding,) = leak_findings(layout, counts, 0.05)
+    counts = count_leaks(layout, 199, np.random.default_rng(0))
+    assert counts.duplicates.sum() == 120
+    assert counts.p_duplicates <= 0.01
+    (finding,) = find_leak_problems(layout, counts, 0.05)
     assert finding.level == "caution"
     assert "120 of 120 test rows (100 %) have an equal row of the same class in their training part, more" in finding.text
 
@@ -52,36 +52,36 @@ def test_pairs_that_are_always_torn_apart_are_more_than_chance():
 @pytest.mark.parametrize(("asked", "drawn"), [(19, 19), (25, 25), (199, 199), (499, 199)])
 def test_as_many_permutations_as_told(asked, drawn):
     X, y = np.repeat(np.arange(60.0), 2)[:, None], np.zeros(120, dtype=int)
-    counts = leaks(read_layout(as_splits(np.arange(120) % 5), (X, y)), asked, np.random.default_rng(0))
-    assert counts.drawn == drawn
-    assert counts.p_same == pytest.approx(1 / (drawn + 1))
+    counts = count_leaks(read_layout(as_splits(np.arange(120) % 5), (X, y)), asked, np.random.default_rng(0))
+    assert counts.n_drawn == drawn
+    assert counts.p_duplicates == pytest.approx(1 / (drawn + 1))
 
 
 def test_never_fewer_than_can_show_anything(monkeypatch):
-    monkeypatch.setattr("fairtrial.resampling.leaks._WORK", 1)
+    monkeypatch.setattr("fairtrial.resampling.audit._MAX_LEAK_WORK", 1)
     X, y = np.repeat(np.arange(60.0), 2)[:, None], np.zeros(120, dtype=int)
-    counts = leaks(read_layout(as_splits(np.arange(120) % 5), (X, y)), 499, np.random.default_rng(0))
-    assert counts.drawn == 19
-    assert counts.p_same <= 0.05
+    counts = count_leaks(read_layout(as_splits(np.arange(120) % 5), (X, y)), 499, np.random.default_rng(0))
+    assert counts.n_drawn == 19
+    assert counts.p_duplicates <= 0.05
 
 
 def test_data_that_repeat_themselves_are_a_note():
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 3, size=(60, 1)).astype(float), rng.integers(0, 2, size=60)
     layout = read_layout(stratified(y, 5, rng), (X, y))
-    findings = {each.check: each for each in leak_findings(layout, leaks(layout, 199, rng), 0.05)}
+    findings = {each.check: each for each in find_leak_problems(layout, count_leaks(layout, 199, rng), 0.05)}
     assert {name: each.level for name, each in findings.items()} == {"duplicates": "note", "conflicts": "note"}
     assert "another class" in findings["conflicts"].text
 
 
 def test_different_rows_leak_nothing():
     counts = found([([0, 1], [2]), ([2], [0, 1])], [[1.0], [2.0], [3.0]], ["a", "b", "a"])
-    assert counts.same.tolist() == counts.other.tolist() == [0, 0]
-    assert counts.p_same == 1.0
-    assert counts.drawn == 0
+    assert counts.duplicates.tolist() == counts.conflicts.tolist() == [0, 0]
+    assert counts.p_duplicates == 1.0
+    assert counts.n_drawn == 0
 
 
 def test_minus_zero_is_zero_and_missing_is_missing():
-    rows, groups = equal_rows(np.array([[0.0, np.nan], [-0.0, -np.nan], [1.0, 2.0]]))
+    rows, groups = find_equal_rows(np.array([[0.0, np.nan], [-0.0, -np.nan], [1.0, 2.0]]))
     assert rows.tolist() == [0, 1]
     assert groups.tolist() == [0, 0]

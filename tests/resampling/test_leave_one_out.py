@@ -3,7 +3,7 @@ import pytest
 from sklearn.model_selection import LeaveOneOut as SklearnLeaveOneOut
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.leave_one_out import LeaveOneOut
+from fairtrial.resampling.splitters import LeaveOneOut
 
 
 def test_splits_are_those_of_scikit_learn():

@@ -50,9 +50,9 @@ def test_by_a_plain_loop():
             for setting in ParameterGrid(GRID)
         ]
         best = int(np.argmax(np.round(means, 12)))
-        assert fold.chosen == list(ParameterGrid(GRID))[best]
+        assert fold.best_params == list(ParameterGrid(GRID))[best]
         assert fold.inner_score == pytest.approx(means[best])
-        learner = clone(LEARNER).set_params(**fold.chosen).fit(X[train], y[train])
+        learner = clone(LEARNER).set_params(**fold.best_params).fit(X[train], y[train])
         assert fold.outer_score == score(learner, X[test], y[test])
         assert (fold.n_train, fold.n_test) == (len(train), len(test))
 
@@ -60,7 +60,7 @@ def test_by_a_plain_loop():
 def test_scikit_learns_splitters_and_decided_ones_serve_too():
     outer = SklearnKFold(3, shuffle=True, random_state=1)
     expected = nested(LEARNER, SHORT, X, y, inner=SklearnKFold(3), outer=outer)
-    again = nested(LEARNER, SHORT, X, y, inner=SklearnKFold(3), outer=Splits.of(outer.split(X), len(X)))
+    again = nested(LEARNER, SHORT, X, y, inner=SklearnKFold(3), outer=Splits.from_pairs(outer.split(X), len(X)))
     theirs = cross_val_score(GridSearchCV(LEARNER, SHORT, cv=SklearnKFold(3)), X, y, cv=outer)
     assert [f.outer_score for f in expected.folds] == [f.outer_score for f in again.folds] == theirs.tolist()
 
@@ -72,7 +72,7 @@ def test_groups_stay_together_inside_and_outside():
     for fold, (train, test) in zip(found.folds, outer.split(X, y, groups), strict=True):
         search = GridSearchCV(LEARNER, GRID, cv=inner).fit(X[train], y[train], groups=groups[train])
         assert fold.outer_score == search.score(X[test], y[test])
-        assert fold.chosen == search.best_params_
+        assert fold.best_params == search.best_params_
 
 
 def test_one_seed_decides_all_and_own_seeds_are_kept():

@@ -6,7 +6,14 @@ from hypothesis import assume, given, strategies as st
 from scipy.stats import binomtest, norm
 
 from fairtrial.errors import InputError, SuspectInputWarning
-from fairtrial.resampling.out_of_bag import METHODS, NoInformation, _LeftOut, _limits, _plus, out_of_bag_estimates
+from fairtrial.resampling.out_of_bag import (
+    METHODS,
+    NoInformation,
+    _compute_632_plus,
+    _compute_limits,
+    _OutOfBagLosses,
+    out_of_bag_estimates,
+)
 
 
 def digits(text):
@@ -51,7 +58,7 @@ class TestEstimates:
         assert (found.overfitting, found.weight) == (0, 0.632)
 
     def test_against_r_ipred(self):
-        gamma = NoInformation.of_labels(IPRED_TRUE, IPRED_PREDICTED)
+        gamma = NoInformation.from_labels(IPRED_TRUE, IPRED_PREDICTED)
         found = out_of_bag_estimates(IPRED_LOSSES, IPRED_COUNTS, IPRED_RESUBSTITUTION, gamma)
         assert found["loo-bootstrap"].value == pytest.approx(0.294, abs=1e-14)
         assert found["632+"].value == pytest.approx(0.277450384072739, abs=1e-14)
@@ -143,7 +150,7 @@ class TestInfluence:
     def test_it_is_the_derivative_of_the_reweighted_estimate(self, n):
         """The delta method by definition: put a little more weight on a case and see, with all bootstrap samples at hand."""
         draws, counts, losses = all_samples(n)
-        found = _LeftOut.of(losses, counts.astype(float))
+        found = _OutOfBagLosses.from_losses(losses, counts.astype(float))
         even, step = np.full(n, 1 / n), 1e-5
         for i in range(n):
             towards = np.eye(n)[i] - even
@@ -155,11 +162,11 @@ class TestInfluence:
         """Few samples at random against all samples: the raw sum of squares is too large, what is left is right on average."""
         n = 5
         _, counts, losses = all_samples(n)
-        truth = (_LeftOut.of(losses, counts.astype(float)).influence ** 2).sum()
+        truth = (_OutOfBagLosses.from_losses(losses, counts.astype(float)).influence ** 2).sum()
         rng, raw, mended, means = np.random.default_rng(1), [], [], []
         for _ in range(300):
             drawn = rng.choice(len(counts), 60)
-            found = _LeftOut.of(losses[drawn], counts[drawn].astype(float))
+            found = _OutOfBagLosses.from_losses(losses[drawn], counts[drawn].astype(float))
             raw.append((found.influence**2).sum())
             mended.append(raw[-1] - found.noise)
             means.append((found.per_case, found.monte_carlo_error))
@@ -180,7 +187,7 @@ class TestInfluence:
             near = [((X[None] - centre[:, None]) ** 2).sum(axis=2) for centre in centres]
             whole = [((X - X[y == c].mean(axis=0)) ** 2).sum(axis=1) for c in (0, 1)]
             predicted = (whole[1] < whole[0]).astype(int)
-            gamma = NoInformation.of_labels(y, predicted)
+            gamma = NoInformation.from_labels(y, predicted)
             estimates = out_of_bag_estimates((near[1] < near[0]) != y, counts, predicted != y, gamma)
             found.append([(estimates[m].value, estimates[m].standard_error) for m in ("632+", "632", "loo-bootstrap")])
         values, errors = np.moveaxis(np.array(found), 2, 0)
@@ -193,7 +200,7 @@ class TestPlus:
     @given(error=rates, e1=rates, gamma=rates)
     def test_as_printed(self, error, e1, gamma):
         """Equation 32 of Efron & Tibshirani (1997), with a relative overfitting rate that stays within 0 and 1."""
-        found, overfitting, weight, _ = _plus(error, e1, gamma)
+        found, overfitting, weight, _ = _compute_632_plus(error, e1, gamma)
         cut = min(e1, gamma)
         r = min(1, (e1 - error) / (gamma - error)) if e1 > error and gamma > error else 0
         expected = 0.368 * error + 0.632 * e1 + (cut - error) * 0.368 * 0.632 * r / (1 - 0.368 * r)
@@ -207,16 +214,16 @@ class TestPlus:
     def test_slopes_are_derivatives(self, error, e1, gamma):
         assume(min(abs(e1 - gamma), abs(e1 - error), abs(gamma - error)) > 1e-3)
         step = 1e-7
-        slopes = _plus(error, e1, gamma)[3]
+        slopes = _compute_632_plus(error, e1, gamma)[3]
         for place, slope in enumerate(slopes):
             up, down = ([error, e1, gamma] for _ in range(2))
             up[place] += step
             down[place] -= step
-            assert (_plus(*up)[0] - _plus(*down)[0]) / (2 * step) == pytest.approx(slope, abs=1e-4)
+            assert (_compute_632_plus(*up)[0] - _compute_632_plus(*down)[0]) / (2 * step) == pytest.approx(slope, abs=1e-4)
 
     def test_no_jump_at_chance(self):
-        assert _plus(0.1, 0.5 - 1e-9, 0.5)[0] == pytest.approx(_plus(0.1, 0.5 + 1e-9, 0.5)[0])
-        assert _plus(0.1, 0.7, 0.5)[0] == pytest.approx(0.632 * 0.7 + 0.368 * 0.5)
+        assert _compute_632_plus(0.1, 0.5 - 1e-9, 0.5)[0] == pytest.approx(_compute_632_plus(0.1, 0.5 + 1e-9, 0.5)[0])
+        assert _compute_632_plus(0.1, 0.7, 0.5)[0] == pytest.approx(0.632 * 0.7 + 0.368 * 0.5)
 
 
 class TestNoInformation:
@@ -225,18 +232,18 @@ class TestNoInformation:
         y, predicted = (np.array(each) for each in zip(*pairs, strict=True))
         table = (y[:, None] != predicted[None, :]).astype(float)
         n = len(y)
-        for found in (NoInformation.of_labels(y, predicted), NoInformation.of_loss(lambda a, b: a != b, y, predicted)):
+        for found in (NoInformation.from_labels(y, predicted), NoInformation.from_loss(lambda a, b: a != b, y, predicted)):
             assert found.rate == pytest.approx(table.mean())
             assert found.influence == pytest.approx((table.mean(axis=1) + table.mean(axis=0) - 2 * table.mean()) / n)
 
     def test_two_classes_as_printed(self):
         """p (1 - q) + (1 - p) q with shares p of truths and q of predictions."""
         y, predicted = np.repeat([0, 1], [7, 3]), np.repeat([0, 1], [6, 4])
-        assert NoInformation.of_labels(y, predicted).rate == pytest.approx(0.3 * 0.6 + 0.7 * 0.4)
+        assert NoInformation.from_labels(y, predicted).rate == pytest.approx(0.3 * 0.6 + 0.7 * 0.4)
 
     def test_squared_loss(self):
         y, predicted = np.array([0.0, 1.0, 5.0]), np.array([1.0, 2.0, 2.0])
-        found = NoInformation.of_loss(lambda a, b: (a - b) ** 2, y, predicted)
+        found = NoInformation.from_loss(lambda a, b: (a - b) ** 2, y, predicted)
         assert found.rate == pytest.approx(((y[:, None] - predicted) ** 2).mean())
 
 
@@ -245,16 +252,16 @@ class TestLimits:
     def test_wilson(self, k, n):
         p = k / n
         expected = binomtest(k, n).proportion_ci(method="wilson")
-        assert _limits(p, np.sqrt(p * (1 - p) / n), 0.95, n, True) == pytest.approx((expected.low, expected.high))
+        assert _compute_limits(p, np.sqrt(p * (1 - p) / n), 0.95, n, True) == pytest.approx((expected.low, expected.high))
 
     def test_a_larger_standard_error_is_worth_fewer_cases(self):
         expected = binomtest(5, 20).proportion_ci(method="wilson")
-        assert _limits(0.25, np.sqrt(0.25 * 0.75 / 20), 0.95, 80, True) == pytest.approx((expected.low, expected.high))
+        assert _compute_limits(0.25, np.sqrt(0.25 * 0.75 / 20), 0.95, 80, True) == pytest.approx((expected.low, expected.high))
         # ... and a smaller one never more than there are.
-        assert _limits(0.25, 1e-3, 0.95, 20, True) == pytest.approx((expected.low, expected.high))
+        assert _compute_limits(0.25, 1e-3, 0.95, 20, True) == pytest.approx((expected.low, expected.high))
 
     def test_other_losses_are_normal(self):
-        assert _limits(2.0, 0.5, 0.9, 20, False) == pytest.approx(norm.interval(0.9, 2, 0.5))
+        assert _compute_limits(2.0, 0.5, 0.9, 20, False) == pytest.approx(norm.interval(0.9, 2, 0.5))
 
     def test_worthless(self):
-        assert _limits(1.0, 0.5, 0.95, 20, True) == (0.0, 1.0)
+        assert _compute_limits(1.0, 0.5, 0.95, 20, True) == (0.0, 1.0)

@@ -7,7 +7,7 @@ import pytest
 from fairtrial.errors import InputError
 from fairtrial.resampling import read_splits
 from fairtrial.resampling.splits import Splits
-from fairtrial.resampling.stratified import StratifiedKFold
+from fairtrial.resampling.splitters import StratifiedKFold
 
 
 def test_what_splits_write_is_read_again(tmp_path):
@@ -31,7 +31,7 @@ def test_repeats_stay_apart():
 
 def test_a_row_may_test_twice_in_a_fold():
     found = read_splits(pd.DataFrame({"fold": [0, 0], "row": [1, 1]}), 3)
-    assert found.parts[0].test.tolist() == [1, 1]
+    assert found.splits[0].test.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,16 @@ import pytest
 from sklearn.model_selection import KFold as SklearnKFold
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.given import Given
-from fairtrial.resampling.kfold import KFold
-from fairtrial.resampling.leave_one_out import LeaveOneOut
-from fairtrial.resampling.repeated import FiveByTwo, Repeated, TenByTen
-from fairtrial.resampling.stratified import StratifiedKFold
-from fairtrial.resampling.subsampling import RandomSubsampling
+from fairtrial.resampling.splitters import (
+    FiveByTwo,
+    Given,
+    KFold,
+    LeaveOneOut,
+    RandomSubsampling,
+    Repeated,
+    StratifiedKFold,
+    TenByTen,
+)
 
 
 def frozen_tests(splitter, n=12):

@@ -8,7 +8,7 @@ from scipy.stats import ks_2samp
 from sklearn.metrics import roc_auc_score
 
 from fairtrial.resampling.layout import read_layout
-from fairtrial.resampling.shift import AUC, ENERGY, HELLINGER, KS, OUTLYING, sample_sizes, shift
+from fairtrial.resampling.shift import AUC, ENERGY, HELLINGER, KS, OUTLYING, compute_sample_sizes, compute_shift
 from tests.reference import two_sample as twin
 from tests.reference.folds import stratified
 
@@ -35,7 +35,7 @@ def by_check(found):
 
 
 def test_given_values_equal_other_implementations(given):
-    found = by_check(shift(given, 19, 1000, SEED))
+    found = by_check(compute_shift(given, 19, 1000, SEED))
     for energy, auc, ks in zip(found[ENERGY], found[AUC], found[KS], strict=True):
         code = energy.label[0]
         own = np.flatnonzero(given.labels == code) if code >= 0 else np.arange(90)
@@ -62,11 +62,11 @@ def test_given_values_equal_other_implementations(given):
 
 def test_permutations_have_the_mean_of_random_stratified_folds(given):
     """Against folds drawn anew: the mean of each statistic agrees within the error of both."""
-    mine = by_check(shift(given, 499, 1000, SEED))
+    mine = by_check(compute_shift(given, 499, 1000, SEED))
     rng = np.random.default_rng(1)
     y = given.labels
     frame = pd.DataFrame(given.columns.values)
-    drawn = [by_check(shift(read_layout(stratified(y, 3, rng), (frame, y)), 1, 1000, SEED)) for _ in range(150)]
+    drawn = [by_check(compute_shift(read_layout(stratified(y, 3, rng), (frame, y)), 1, 1000, SEED)) for _ in range(150)]
     for name in (ENERGY, AUC):
         theirs = np.array([[each.values[0].mean() for each in one[name]] for one in drawn])
         ours = np.array([each.values.mean() for each in mine[name]])
@@ -78,14 +78,16 @@ def test_nominal_attributes_have_hellingers_distance():
     y = np.zeros(12, dtype=int)
     frame = pd.DataFrame({"n": list("aabbaabbaabc"), "x": np.arange(12.0)})
     splits = [(np.arange(6), np.arange(6, 12)), (np.arange(6, 12), np.arange(6))]
-    found = by_check(shift(read_layout(splits, (frame, y)), 19, 1000, SEED))
+    found = by_check(compute_shift(read_layout(splits, (frame, y)), 19, 1000, SEED))
     codes = np.array([0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 2])
     assert found[HELLINGER][0].values[0, 0] == pytest.approx(twin.hellinger(codes, np.arange(6, 12), np.arange(6)), rel=1e-6)
 
 
 def test_a_seed_gives_the_same_numbers_and_threads_change_none(given, monkeypatch):
     def values():
-        return np.concatenate([each.values.ravel() for each in shift(given, 99, 20, np.random.SeedSequence(3)).cells])
+        return np.concatenate(
+            [each.values.ravel() for each in compute_shift(given, 99, 20, np.random.SeedSequence(3)).statistics]
+        )
 
     monkeypatch.setenv("FAIRTRIAL_THREADS", "1")
     alone = values()
@@ -97,20 +99,20 @@ def test_large_classes_are_sampled_and_neighbours_are_sought_among_all():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [400, 30])
     layout = read_layout(stratified(y, 5, rng), (rng.normal(size=(430, 2)), y))
-    found = shift(layout, 19, 100, SEED)
-    assert found.rows.tolist() == [400, 30]
-    assert found.sampled.tolist() == [100, 30]
-    assert found.together == 100
-    assert np.isfinite(found.cells[0].values).all()
+    found = compute_shift(layout, 19, 100, SEED)
+    assert found.class_sizes.tolist() == [400, 30]
+    assert found.n_sampled.tolist() == [100, 30]
+    assert found.n_pooled == 100
+    assert np.isfinite(found.statistics[0].values).all()
 
 
 def test_single_test_rows_show_no_shift():
     splits = [(np.delete(np.arange(8), i), [i]) for i in range(8)]
-    found = shift(read_layout(splits, (np.arange(8.0)[:, None], None)), 19, 100, SEED)
-    assert found.cells == ()
+    found = compute_shift(read_layout(splits, (np.arange(8.0)[:, None], None)), 19, 100, SEED)
+    assert found.statistics == ()
 
 
 def test_samples_shrink_when_there_is_too_much_to_do():
-    small = sample_sizes(np.array([5000] * 26), 100, 16, 499, 1000)
+    small = compute_sample_sizes(np.array([5000] * 26), 100, 16, 499, 1000)
     assert (small < 200).all()
     assert (small >= 40).all()

@@ -5,13 +5,13 @@ import pytest
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.resampling.bootstrap import Bootstrap
 from fairtrial.resampling.splits import Split
-from fairtrial.resampling.splitter import FoldSplitter, Rows, Splitter, enough_of_each_class
+from fairtrial.resampling.splitter import FoldSplitter, Splitter, SplitterInput, check_class_sizes
 
 
 class Halves(FoldSplitter):
-    _labels_classes = True
+    _uses_classes = True
 
-    def _folds(self, rows, rng):
+    def _assign_folds(self, rows, rng):
         self.seen = rows
         return np.arange(rows.n) % self.n_splits
 
@@ -19,7 +19,7 @@ class Halves(FoldSplitter):
 class Forever(Splitter):
     """Endless splits, which nobody may ask for all at once."""
 
-    def _splits(self, rows, rng):
+    def _iter_splits(self, rows, rng):
         while True:
             yield Split(np.array([0]), np.array([1]))
 
@@ -52,11 +52,11 @@ class TestRows:
         assert read([0, 1, 0, 1], [2.5, 0.1, 2.5, 0.2]).groups.tolist() == [2, 0, 2, 1]
 
     def test_what_is_missing_is_named(self):
-        rows = Rows(3, None, None, None)
+        rows = SplitterInput(3, None, None, None)
         with pytest.raises(InputError, match=r"Scheme needs y"):
-            rows.classes("Scheme")
+            rows.require_classes("Scheme")
         with pytest.raises(InputError, match=r"Scheme needs groups"):
-            rows.group_codes("Scheme")
+            rows.require_groups("Scheme")
 
 
 class TestFoldSplitter:
@@ -114,14 +114,14 @@ class TestEnoughOfEachClass:
         with pytest.warns(
             SuspectInputWarning, match="class 'b' has 1 rows, fewer than the 3 folds: some folds test none of it"
         ):
-            enough_of_each_class(rows, 3, "scheme")
+            check_class_sizes(rows, 3, "scheme")
 
     def test_no_class_is_large_enough(self):
         with pytest.raises(InputError, match="n_splits must be at most the number of rows of the largest class, 2, got 3"):
-            enough_of_each_class(read(["a", "a", "b", "b"]), 3, "scheme")
+            check_class_sizes(read(["a", "a", "b", "b"]), 3, "scheme")
 
     def test_all_are_large_enough(self):
-        enough_of_each_class(read(["a", "a", "b", "b"]), 2, "scheme")
+        check_class_sizes(read(["a", "a", "b", "b"]), 2, "scheme")
 
 
 def test_more_splits_than_can_be_kept_are_refused():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.errors import InputError, SuspectInputWarning
-from fairtrial.resampling.stratified import StratifiedKFold, by_appearance, shuffled_by_class
+from fairtrial.resampling.splitters import StratifiedKFold, number_by_appearance, shuffle_by_class
 
 
 def parts_of(splitter, y):
@@ -76,13 +76,13 @@ def test_categories_without_rows_are_no_classes():
 
 @given(codes=st.lists(st.integers(0, 5), min_size=1, max_size=30))
 def test_codes_by_appearance(codes):
-    found = by_appearance(np.array(codes)).tolist()
+    found = number_by_appearance(np.array(codes)).tolist()
     place = {}
     assert found == [place.setdefault(code, len(place)) for code in codes]
 
 
 def test_order_is_class_after_class():
     y = np.array([1, 0, 1, 0, 0])
-    order = shuffled_by_class(y, np.random.default_rng(1))
+    order = shuffle_by_class(y, np.random.default_rng(1))
     assert sorted(order) == [0, 1, 2, 3, 4]
     assert y[order].tolist() == [0, 0, 0, 1, 1]

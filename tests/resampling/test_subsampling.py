@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.holdout import Holdout
-from fairtrial.resampling.subsampling import RandomSubsampling
+from fairtrial.resampling.splitters import Holdout, RandomSubsampling
 
 
 def test_each_is_a_hold_out_and_a_repeat():
@@ -12,7 +11,7 @@ def test_each_is_a_hold_out_and_a_repeat():
     assert [part.repeat for part in splits] == list(range(6))
     assert {tuple(np.bincount(y[part.test])) for part in splits} == {(6, 3)}
     assert len({tuple(part.test) for part in splits}) == 6
-    assert splits.parts[0].test.tolist() == Holdout(0.3, random_state=1).freeze(y, y).parts[0].test.tolist()
+    assert splits.splits[0].test.tolist() == Holdout(0.3, random_state=1).freeze(y, y).splits[0].test.tolist()
 
 
 def test_rows_test_as_often_as_their_share():

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fairtrial.errors import InputError
-from fairtrial.significance.adjust import METHODS, adjust, rom_critical_values
+from fairtrial.significance.adjust import ADJUSTMENT_METHODS, adjust, rom_critical_values
 
 P = [0.001, 0.010, 0.022, 0.024, 0.041, 0.30]
 families = arrays(np.float64, st.integers(1, 12), elements=st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.04, 1.0]))
@@ -107,7 +107,7 @@ def test_formulas_of_sidak_and_li():
 @given(families)
 @settings(max_examples=100, deadline=None)
 def test_laws(p):
-    found = {method: adjust(p, method) for method in METHODS}
+    found = {method: adjust(p, method) for method in ADJUSTMENT_METHODS}
     for method, adjusted in found.items():
         assert np.all((adjusted >= p) & (adjusted <= 1)), method
         order = np.argsort(p, kind="stable")
@@ -125,7 +125,7 @@ def test_laws(p):
         assert np.all(found[less] <= found[more] + 1e-12), (less, more)
 
 
-@given(families, st.sampled_from([m for m in METHODS if m != "li"]), st.integers(0, 11), st.floats(0, 1))
+@given(families, st.sampled_from([m for m in ADJUSTMENT_METHODS if m != "li"]), st.integers(0, 11), st.floats(0, 1))
 @settings(max_examples=100, deadline=None)
 def test_a_larger_p_value_lowers_no_adjusted_one(p, method, place, by):
     larger = p.copy()
@@ -133,7 +133,7 @@ def test_a_larger_p_value_lowers_no_adjusted_one(p, method, place, by):
     assert np.all(adjust(np.minimum(larger, 1), method) >= adjust(p, method) - 1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ADJUSTMENT_METHODS)
 def test_one_hypothesis_needs_no_adjustment(method):
     assert adjust([0.03], method) == pytest.approx([0.03])
 

@@ -57,7 +57,7 @@ def test_equal_differences_are_undefined(value):
         found = correlated_t(np.array([0.8, 0.7, 0.9]) + value, [0.8, 0.7, 0.9])
     assert np.isnan([found.p_first, found.p_rope, found.p_second]).all()
     assert found.likeliest == ""
-    assert "Undefined" in found.words
+    assert "Undefined" in found.summary
 
 
 def all_pairs(delta, rope, strength, place, samples, seed):
@@ -77,7 +77,7 @@ def all_pairs(delta, rope, strength, place, samples, seed):
 @pytest.mark.parametrize("place", ["rope", "first", "second"])
 @pytest.mark.parametrize("rope", [0.0, 0.01, 0.02])
 def test_signed_rank_equals_its_definition(rope, place):
-    found = bayes_signed_rank(FIRST, SECOND, rope=rope, prior_place=place, prior_strength=0.8, samples=20_000)
+    found = bayes_signed_rank(FIRST, SECOND, rope=rope, prior_position=place, prior_strength=0.8, samples=20_000)
     twin = all_pairs(FIRST - SECOND, rope, 0.8, place, 20_000, 3)
     np.testing.assert_allclose(found.draws.mean(axis=0), twin.mean(axis=0), atol=0.006)
     np.testing.assert_allclose(found.draws.std(axis=0), twin.std(axis=0), atol=0.006)

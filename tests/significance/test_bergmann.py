@@ -8,8 +8,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fairtrial.errors import InputError
-from fairtrial.significance.bergmann import bergmann
-from fairtrial.significance.shaffer import shaffer
+from fairtrial.significance.posthoc import bergmann, shaffer
 from tests.significance.test_shaffer import partitions
 
 

@@ -44,7 +44,7 @@ def test_d_av_by_hand():
 
 def test_limits_of_noncentrality():
     for t, df in [(2.0, 10), (-3.3, 4), (0.0, 30), (60.0, 9), (200.0, 99)]:
-        low, high = effect.noncentral_limits(t, df, 0.9)
+        low, high = effect.compute_noncentral_t_limits(t, df, 0.9)
         assert stats.nct.sf(t, df, low) == pytest.approx(0.05, abs=1e-6)
         assert stats.nct.cdf(t, df, high) == pytest.approx(0.05, abs=1e-6)
 
@@ -176,10 +176,10 @@ def test_equal_differences_have_an_estimate_but_no_interval():
 
 
 def test_sizes():
-    assert effect._size(0.2, *effect._COHEN).startswith("small")
-    assert effect._size(-0.5, *effect._COHEN).startswith("medium")
-    assert effect._size(0.19, *effect._COHEN).startswith("negligible")
-    assert effect._size(0.71 - 0.5, *effect._VARGHA).startswith("large")
+    assert effect._describe_size(0.2, *effect._COHEN).startswith("small")
+    assert effect._describe_size(-0.5, *effect._COHEN).startswith("medium")
+    assert effect._describe_size(0.19, *effect._COHEN).startswith("negligible")
+    assert effect._describe_size(0.71 - 0.5, *effect._VARGHA).startswith("large")
 
 
 def test_bad_input():
@@ -197,6 +197,6 @@ def test_limits_exist_for_large_effects():
     assert found.low < found.estimate < found.high
     # Where t is very large it is nearly its noncentrality over the root of a scaled chi-squared, which gives the limits
     t, df = 1.6e5, 3
-    low, high = effect.noncentral_limits(t, df, 0.95)
+    low, high = effect.compute_noncentral_t_limits(t, df, 0.95)
     expected = [t * np.sqrt(stats.chi2.ppf(share, df) / df) for share in (0.025, 0.975)]
     assert (low, high) == pytest.approx(expected, rel=1e-3)

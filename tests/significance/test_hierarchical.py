@@ -8,8 +8,8 @@ import pytest
 from scipy import integrate, stats
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.kernels import hierarchy
-from fairtrial.significance.hierarchical import effective_size, hierarchical, r_hat
+from fairtrial.kernels import significance
+from fairtrial.significance.hierarchical import compute_effective_size, compute_r_hat, hierarchical
 
 RHO, FOLDS = 0.1, 10
 # The package may export the function under the module's name.
@@ -51,7 +51,10 @@ def test_conditional_density_of_sigma_is_the_likelihood_with_mu_integrated_out()
 
     given = np.array([5.0, facts.squares[0] / 0.8, facts.of_mean, spread0**2, (facts.means[0] - mu0) ** 2])
     none = np.zeros(0)
-    ours = [hierarchy.log_density(hierarchy.SIGMA, np.log(s), none, none, none, given) - np.log(s) for s in (0.03, 0.05, 0.09)]
+    ours = [
+        significance.compute_log_density(significance.SIGMA, np.log(s), none, none, none, given) - np.log(s)
+        for s in (0.03, 0.05, 0.09)
+    ]
     theirs = [marginal(s) for s in (0.03, 0.05, 0.09)]
     np.testing.assert_allclose(np.diff(ours), np.diff(theirs), rtol=1e-5)
 
@@ -60,7 +63,10 @@ def test_conditional_density_of_nu_is_student_and_gamma():
     distance, none = np.array([0.1, 2.0, 9.0]), np.zeros(0)
     given = np.array([1.5, 0.05, 0.0, 0.0, 0.0])
     values = np.array([2.0, 5.0, 40.0])
-    ours = [hierarchy.log_density(hierarchy.NU, np.log(nu - 1), distance, none, none, given) - np.log(nu - 1) for nu in values]
+    ours = [
+        significance.compute_log_density(significance.NU, np.log(nu - 1), distance, none, none, given) - np.log(nu - 1)
+        for nu in values
+    ]
     theirs = [stats.t.logpdf(np.sqrt(distance), nu).sum() + stats.gamma.logpdf(nu - 1, 1.5, scale=1 / 0.05) for nu in values]
     np.testing.assert_allclose(np.diff(ours), np.diff(theirs), rtol=1e-9)
 
@@ -107,7 +113,7 @@ def test_one_data_set_gives_the_student_posterior():
     line = found.datasets().iloc[0]
     assert line["shrunken"] == pytest.approx(mean, abs=0.15 * scale)
     assert (line["low"], line["high"]) == pytest.approx((low, high), abs=0.3 * scale)
-    assert "rests on the prior" in found.words
+    assert "rests on the prior" in found.summary
 
 
 def test_noisy_means_are_shrunken_towards_the_middle():
@@ -142,7 +148,7 @@ def test_folds_that_agree():
     frame = pd.DataFrame(delta, index=list("abcde"))
     found = hierarchical(frame, frame * 0, test_fraction=RHO, samples=400)
     assert found.datasets().loc[2, "shrunken"] == pytest.approx(0.01, abs=1e-3)
-    assert "All folds agree on c" in found.words
+    assert "All folds agree on c" in found.summary
     with pytest.warns(UndefinedMeasureWarning, match="all differences are equal"):
         undefined = fit(np.zeros((3, 4)))
     assert np.isnan(undefined.p_first)
@@ -161,19 +167,19 @@ def test_chains_that_have_not_met_are_told():
     delta = simulate(rng, 0.05 * rng.standard_t(1, 6), np.full(6, 0.05))
     found = fit(delta, samples=10, warm_up=0)
     assert found.parameters["r_hat"] > 1.05
-    assert "R-hat" in found.words
+    assert "R-hat" in found.summary
 
 
 def test_r_hat_and_effective_size():
     rng = np.random.default_rng(11)
     same = rng.standard_normal((4, 1000))
-    assert r_hat(same) == pytest.approx(1, abs=0.01)
-    assert r_hat(same + np.arange(4)[:, None]) > 1.3
-    assert effective_size(same) == pytest.approx(4000, rel=0.15)
+    assert compute_r_hat(same) == pytest.approx(1, abs=0.01)
+    assert compute_r_hat(same + np.arange(4)[:, None]) > 1.3
+    assert compute_effective_size(same) == pytest.approx(4000, rel=0.15)
     chain = np.zeros((4, 20_000))
     for i in range(1, chain.shape[1]):
         chain[:, i] = 0.8 * chain[:, i - 1] + rng.standard_normal(4)
-    assert effective_size(chain) == pytest.approx(80_000 * (1 - 0.8) / (1 + 0.8), rel=0.15)
+    assert compute_effective_size(chain) == pytest.approx(80_000 * (1 - 0.8) / (1 + 0.8), rel=0.15)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import UndefinedMeasureWarning
-from fairtrial.significance.advise import advise
+from fairtrial.significance.compare import compare
 
 
 def normal(n, k, seed=0):
@@ -14,7 +14,7 @@ def normal(n, k, seed=0):
 
 def test_wilcoxon_for_two(oracles):
     table = pd.read_csv(oracles / "tutorial_ten_domains_accuracy.csv", index_col=0)[["NB", "SVM"]]
-    verdict = advise(table)
+    verdict = compare(table)
     assert verdict.choice == "wilcoxon"
     assert verdict.p_value == pytest.approx(0.5703, abs=5e-5)  # R: wilcox.test(exact) of the nine differences other than zero
     assert verdict.outcome.details["R+"] == 17
@@ -23,20 +23,20 @@ def test_wilcoxon_for_two(oracles):
 
 def test_the_sign_test_is_told_but_does_not_take_over():
     table = pd.DataFrame({"a": np.r_[np.linspace(0.01, 0.02, 11), 5.0], "b": np.zeros(12)})
-    verdict = advise(table)
+    verdict = compare(table)
     assert verdict.choice == "wilcoxon"
-    assert "strongly asymmetric" in verdict.words
-    assert f"gives p = {2 * 0.5**12:.3g}" in verdict.words
+    assert "strongly asymmetric" in verdict.summary
+    assert f"gives p = {2 * 0.5**12:.3g}" in verdict.summary
 
 
 def test_too_few_data_sets_to_reach_alpha():
-    verdict = advise(pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [0.0, 0, 0, 0]}))
+    verdict = compare(pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [0.0, 0, 0, 0]}))
     assert verdict.p_value == 0.125
-    assert "no result could have reached alpha 0.05" in verdict.words
+    assert "no result could have reached alpha 0.05" in verdict.summary
 
 
 def test_friedman_and_bergmann_on_published_tables(oracles):
-    verdict = advise(oracles / "garcia_herrera_2008_accuracy.csv")
+    verdict = compare(oracles / "garcia_herrera_2008_accuracy.csv")
     assert verdict.choice == "friedman (iman_davenport) + bergmann"
     # Tie-corrected Friedman 39.9128 (REFERENCE): F = 29 x 39.9128 / (120 - 39.9128)
     assert verdict.outcome.statistic == pytest.approx(29 * 39.9128 / (120 - 39.9128), rel=1e-4)
@@ -47,7 +47,7 @@ def test_friedman_and_bergmann_on_published_tables(oracles):
 
 
 def test_demsars_control(oracles):
-    verdict = advise(oracles / "demsar_2006_table6_auc.csv", measure="auc", control="C4.5")
+    verdict = compare(oracles / "demsar_2006_table6_auc.csv", measure="auc", control="C4.5")
     assert verdict.choice.endswith("+ holm")
     pairs = verdict.pairs().set_index("second")
     assert pairs["p_raw"].to_dict() == pytest.approx({"C4.5+m+cf": 0.0157, "C4.5+m": 0.0192, "C4.5+cf": 0.608}, abs=5e-4)
@@ -55,47 +55,47 @@ def test_demsars_control(oracles):
 
 
 def test_many_learners_get_shaffer():
-    assert advise(normal(8, 13)).choice.endswith("+ shaffer")
+    assert compare(normal(8, 13)).choice.endswith("+ shaffer")
 
 
 def test_parametric_only_where_it_fits():
     table = normal(30, 3)
-    assert advise(table).choice.startswith("friedman")
-    assert advise(table, parametric=True).choice == "anova + tukey"
-    assert advise(table, parametric=True, control="a").choice == "anova + dunnett"
-    assert advise(table[["a", "b"]], parametric=True).choice == "paired_t"
+    assert compare(table).choice.startswith("friedman")
+    assert compare(table, parametric=True).choice == "anova + tukey"
+    assert compare(table, parametric=True, control="a").choice == "anova + dunnett"
+    assert compare(table[["a", "b"]], parametric=True).choice == "paired_t"
     skewed = np.exp(3 * table)
-    assert advise(skewed, parametric=True).choice.startswith("friedman")
-    assert "So ranks are compared instead" in advise(skewed, parametric=True).words
+    assert compare(skewed, parametric=True).choice.startswith("friedman")
+    assert "So ranks are compared instead" in compare(skewed, parametric=True).summary
     uneven = table * [1, 1, 20]
-    assert "do not all vary alike" in advise(uneven, parametric=True).words
-    assert advise(uneven, parametric=True).choice.startswith("friedman")
+    assert "do not all vary alike" in compare(uneven, parametric=True).summary
+    assert compare(uneven, parametric=True).choice.startswith("friedman")
 
 
 def test_anova_judges_by_the_corrected_p():
-    verdict = advise(normal(30, 3), parametric=True)
+    verdict = compare(normal(30, 3), parametric=True)
     assert verdict.p_value == verdict.outcome.p_value == verdict.outcome.details["p_corrected"]
 
 
 def test_a_rope_gives_a_posterior_for_two():
-    verdict = advise(normal(20, 2), rope=0.1)
+    verdict = compare(normal(20, 2), rope=0.1)
     assert verdict.posterior.test == "bayes_signed_rank"
-    assert "practically equal (within 0.1)" in verdict.words
-    assert advise(normal(20, 3), rope=0.1).posterior is None
+    assert "practically equal (within 0.1)" in verdict.summary
+    assert compare(normal(20, 3), rope=0.1).posterior is None
 
 
 def test_learners_that_never_differ():
     table = pd.DataFrame({name: [0.5, 0.6, 0.7] for name in "abc"})
     with pytest.warns(UndefinedMeasureWarning):
-        verdict = advise(table)
+        verdict = compare(table)
     assert verdict.p_value == 1
     assert verdict.groups == (("a", "b", "c"),)
-    assert advise(table[["a", "b"]]).p_value == 1
+    assert compare(table[["a", "b"]]).p_value == 1
 
 
 @pytest.mark.filterwarnings("ignore:Kendall's W")
 def test_level_of_the_whole_advice():
     """Equal learners: the share of families with any pair told apart stays at most alpha."""
     rng = np.random.default_rng(1)
-    wrong = sum(advise(rng.normal(size=(12, 4))).pairs()["different"].any() for _ in range(300))
+    wrong = sum(compare(rng.normal(size=(12, 4))).pairs()["significant"].any() for _ in range(300))
     assert wrong / 300 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 300)

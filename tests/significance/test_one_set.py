@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.significance.advise import advise
+from fairtrial.significance.compare import compare
 
 
 def splits(repeats, folds, k=2, seed=0, gap=0.02):
@@ -24,7 +24,7 @@ def corrected_t(d, fraction):
 
 def test_folds_give_the_corrected_t_test():
     frame = splits(1, 10)
-    verdict = advise(frame)
+    verdict = compare(frame)
     assert verdict.choice == "corrected_resampled_t"
     assert verdict.p_value == pytest.approx(corrected_t(frame["a"] - frame["b"], 0.1))
     assert verdict.p_value > stats.ttest_rel(frame["a"], frame["b"]).pvalue
@@ -33,21 +33,21 @@ def test_folds_give_the_corrected_t_test():
 
 def test_repeated_folds_take_the_fraction_from_the_folds():
     frame = splits(10, 10)
-    assert advise(frame).p_value == pytest.approx(corrected_t(frame["a"] - frame["b"], 0.1))
+    assert compare(frame).p_value == pytest.approx(corrected_t(frame["a"] - frame["b"], 0.1))
 
 
 def test_five_by_two():
     frame = splits(5, 2)
-    verdict = advise(frame.sample(frac=1, random_state=0))
+    verdict = compare(frame.sample(frac=1, random_state=0))
     assert verdict.choice == "five_by_two_f"
     d = (frame["a"] - frame["b"]).to_numpy().reshape(5, 2)
     f = (d**2).sum() / (2 * ((d - d.mean(axis=1, keepdims=True)) ** 2).sum())  # Alpaydin 1999
     assert verdict.p_value == pytest.approx(stats.f.sf(f, 10, 5))
-    assert advise(frame, test_fraction=0.5).choice == "corrected_resampled_t"
+    assert compare(frame, test_fraction=0.5).choice == "corrected_resampled_t"
 
 
 def test_a_rope_gives_the_correlated_posterior():
-    verdict = advise(splits(1, 10), rope=0.01)
+    verdict = compare(splits(1, 10), rope=0.01)
     assert verdict.posterior.test == "correlated_t"
     assert verdict.posterior.parameters["correlation"] == pytest.approx(0.1)
 
@@ -55,64 +55,64 @@ def test_a_rope_gives_the_correlated_posterior():
 def test_repeats_without_folds_need_the_fraction():
     frame = splits(10, 1).drop(columns="fold")
     with pytest.raises(InputError, match="test_fraction must be given for repeats without folds"):
-        advise(frame)
-    assert advise(frame, test_fraction=1 / 3).p_value == pytest.approx(corrected_t(frame["a"] - frame["b"], 1 / 3))
+        compare(frame)
+    assert compare(frame, test_fraction=1 / 3).p_value == pytest.approx(corrected_t(frame["a"] - frame["b"], 1 / 3))
 
 
 def test_several_learners_by_pairs():
     frame = splits(1, 10, k=3)
-    verdict = advise(frame, posthoc="holm")
+    verdict = compare(frame, posthoc="holm")
     assert verdict.choice == "corrected_resampled_t + holm"
     raw = [corrected_t(frame[x] - frame[y], 0.1) for x, y in ("ab", "ac", "bc")]
     assert verdict.pairs()["p_raw"].tolist() == pytest.approx(raw)
     assert verdict.p_value == verdict.pairs()["p_adjusted"].min() == pytest.approx(min(1, 3 * min(raw)))
-    assert advise(frame).choice == "corrected_resampled_t + bergmann"
-    control = advise(frame, control="b")
+    assert compare(frame).choice == "corrected_resampled_t + bergmann"
+    control = compare(frame, control="b")
     assert control.pairs()["second"].tolist() == ["a", "c"]
 
 
 def test_the_better_is_named_first_whatever_the_direction():
     frame = splits(1, 10, k=3, gap=0.2)
-    assert "c from a" in advise(frame).words
-    assert "a from c" in advise(frame, better="min").words
+    assert "c from a" in compare(frame).summary
+    assert "a from c" in compare(frame, better="min").summary
 
 
 @pytest.mark.parametrize("method", ["nemenyi", "tukey", "dunnett"])
 def test_procedures_that_need_several_data_sets(method):
     with pytest.raises(InputError, match="which needs several"):
-        advise(splits(1, 10, k=3), posthoc=method)
+        compare(splits(1, 10, k=3), posthoc=method)
 
 
 def test_wrong_pairs_of_procedure_and_control():
     frame = splits(1, 10, k=3)
     with pytest.raises(InputError, match="control must be None for shaffer"):
-        advise(frame, posthoc="shaffer", control="a")
+        compare(frame, posthoc="shaffer", control="a")
     with pytest.raises(InputError, match="control must be a learner for bonferroni-dunn"):
-        advise(frame, posthoc="bonferroni-dunn")
+        compare(frame, posthoc="bonferroni-dunn")
 
 
 def test_one_constant_difference_is_undefined_and_the_rest_is_judged():
     frame = splits(1, 10, k=2).assign(c=lambda f: f["a"].round(3) + 0.5, a=lambda f: f["a"].round(3))
     with pytest.warns(UndefinedMeasureWarning):
-        verdict = advise(frame)
+        verdict = compare(frame)
     pairs = verdict.pairs().set_index(["first", "second"])
     assert np.isnan(pairs.loc[("a", "c"), "p_adjusted"])
-    assert not pairs.loc[("a", "c"), "different"]
+    assert not pairs.loc[("a", "c"), "significant"]
     assert np.isfinite(verdict.p_value)
 
 
 def test_numbered_through_is_pointed_out():
     frame = splits(1, 30)
-    assert "repeats numbered through" in advise(frame).words
+    assert "repeats numbered through" in compare(frame).summary
 
 
 def test_missing_folds_are_left_out_for_both():
     frame = splits(1, 10)
     frame.loc[3, "a"] = np.nan
-    verdict = advise(frame)
+    verdict = compare(frame)
     left = frame.dropna()
     assert verdict.p_value == pytest.approx(corrected_t(left["a"] - left["b"], 1 / 10))
-    assert "1 split without scores of all learners left out" in verdict.words
+    assert "1 split without scores of all learners left out" in verdict.summary
 
 
 def test_level_on_a_single_data_set():
@@ -121,7 +121,7 @@ def test_level_on_a_single_data_set():
     wrong = 0
     for _ in range(400):
         d = np.sqrt(0.1) * rng.normal() + np.sqrt(0.9) * rng.normal(size=10)
-        wrong += advise(pd.DataFrame({"fold": range(10), "a": d, "b": 0.0})).p_value <= 0.05
+        wrong += compare(pd.DataFrame({"fold": range(10), "a": d, "b": 0.0})).p_value <= 0.05
     assert wrong / 400 < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / 400)
 
 
@@ -131,7 +131,7 @@ def test_statistic_p_and_effect_are_those_of_one_pair(method):
         frame = pd.DataFrame({"fold": range(10)}).assign(
             **dict(zip("abc", np.random.default_rng(seed).normal(size=(3, 10)), strict=True))
         )
-        verdict = advise(frame, posthoc=method)
+        verdict = compare(frame, posthoc=method)
         raw = {pair: corrected_t(frame[pair[0]] - frame[pair[1]], 0.1) for pair in ("ab", "ac", "bc")}
         least = min(raw, key=raw.get)
         d = frame[least[0]] - frame[least[1]]
@@ -142,18 +142,19 @@ def test_statistic_p_and_effect_are_those_of_one_pair(method):
         assert verdict.outcome.effect.high == pytest.approx(d.mean() + stats.t.ppf(0.975, 9) * error)
         assert verdict.p_value == pytest.approx(min(1, (1 if method == "none" else 3) * raw[least]))
         assert (
-            f"of {least[0]} and {least[1]}, which have the smallest p, statistic {d.mean() / error:.4g}, p = " in verdict.words
+            f"of {least[0]} and {least[1]}, which have the smallest p, statistic {d.mean() / error:.4g}, p = "
+            in verdict.summary
         )
-        assert f"Size, {least[0]} against {least[1]}: mean difference {d.mean():.4g}" in verdict.words
+        assert f"Size, {least[0]} against {least[1]}: mean difference {d.mean():.4g}" in verdict.summary
 
 
 def test_what_is_true_of_one_pair_is_not_said_of_all():
     a = np.round(np.linspace(0.7, 0.9, 10), 3)
     away = np.array([1, -1] * 5) * 0.01 + 0.001
-    first = advise(pd.DataFrame({"fold": range(10), "a": a, "b": a, "c": a + away}))
+    first = compare(pd.DataFrame({"fold": range(10), "a": a, "b": a, "c": a + away}))
     assert first.pair == ("a", "c")  # every adjusted p is 1, and a and b come first
-    assert "alike" not in first.words
+    assert "alike" not in first.summary
     with pytest.warns(UndefinedMeasureWarning):
-        second = advise(pd.DataFrame({"fold": range(10), "a": a, "b": a, "c": a + 0.05}))
-    assert "On every split a and b score alike." in second.words
-    assert "The learners score alike" not in second.words
+        second = compare(pd.DataFrame({"fold": range(10), "a": a, "b": a, "c": a + 0.05}))
+    assert "On every split a and b score alike." in second.summary
+    assert "The learners score alike" not in second.summary

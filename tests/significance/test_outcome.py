@@ -20,8 +20,8 @@ def test_text_frame_and_words_tell_the_same():
     assert str(OUTCOME) == "friedman (tie-corrected): statistic 9.28, df = 3, p = 0.0258, n = 14"
     line = OUTCOME.frame().iloc[0]
     assert (line["statistic"], line["p_value"], line["df"], line["R+"]) == (9.28, 0.0258, "3", 93.0)
-    assert "Kendall's W 0.22 (95 % interval 0.05 to 0.5)" in OUTCOME.words
-    assert OUTCOME.words.endswith("no <b>caveat</b>.")
+    assert "Kendall's W 0.22 (95 % interval 0.05 to 0.5)" in OUTCOME.summary
+    assert OUTCOME.summary.endswith("no <b>caveat</b>.")
 
 
 def test_html_is_escaped():

@@ -5,7 +5,7 @@ import re
 import pytest
 from scipy import stats
 
-from fairtrial.significance.p_words import p_form, told_p
+from fairtrial._text import choose_p_format, format_p_value
 
 
 def test_the_mid_p_of_mcnemar_near_the_level_keeps_its_side():
@@ -13,7 +13,7 @@ def test_the_mid_p_of_mcnemar_near_the_level_keeps_its_side():
     near = [p for p in found if abs(p - 0.05) < 5e-4]
     assert near
     for p in near:
-        number = float(re.fullmatch(r"p = (\S+)", told_p(p, 0.05))[1])
+        number = float(re.fullmatch(r"p = (\S+)", format_p_value(p, 0.05))[1])
         assert (number < 0.05, number > 0.05) == (p < 0.05, p > 0.05)
 
 
@@ -29,14 +29,14 @@ def test_the_mid_p_of_mcnemar_near_the_level_keeps_its_side():
     ],
 )
 def test_two_digits_unless_more_are_needed(p, alpha, words):
-    assert told_p(p, alpha) == words
+    assert format_p_value(p, alpha) == words
 
 
 def test_other_words():
-    assert told_p(float("nan"), 0.05) == "p is undefined"
-    assert told_p(0.0004998, 0.05, floor=True) == "p at most 0.0005"
-    assert told_p(0.019824, 0.05, digits=3) == "p = 0.0198"
+    assert format_p_value(float("nan"), 0.05) == "p is undefined"
+    assert format_p_value(0.0004998, 0.05, floor=True) == "p at most 0.0005"
+    assert format_p_value(0.019824, 0.05, digits=3) == "p = 0.0198"
 
 
 def test_one_form_for_a_column():
-    assert p_form([0.9, 0.0496, float("nan")], 0.05) == "{:.3g}"
+    assert choose_p_format([0.9, 0.0496, float("nan")], 0.05) == "{:.3g}"

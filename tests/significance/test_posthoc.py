@@ -11,22 +11,22 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from fairtrial.errors import InputError
-from fairtrial.significance.adjust import METHODS as ADJUSTMENTS, adjust
+from fairtrial.significance.adjust import ADJUSTMENT_METHODS as ADJUSTMENTS, adjust
 from fairtrial.significance.posthoc import (
     ALL_PAIRS,
-    METHODS,
+    POSTHOC_METHODS,
     RANKINGS,
     WITH_CONTROL,
-    largest_against_control,
-    largest_of_pairs,
+    compute_dunnett_p,
+    compute_studentized_range_p,
     posthoc,
 )
-from fairtrial.significance.table import read_table
+from fairtrial.significance.scores import read_table
 
 tables = st.tuples(st.integers(2, 8), st.integers(2, 6)).flatmap(
     lambda shape: arrays(np.int64, shape, elements=st.integers(0, 40))
 )
-FREE = [method for method in METHODS if method not in (*WITH_CONTROL, "tukey")]
+FREE = [method for method in POSTHOC_METHODS if method not in (*WITH_CONTROL, "tukey")]
 
 
 @pytest.fixture(scope="module")
@@ -84,37 +84,37 @@ def test_tutorials_nemenyi_without_its_slip(oracles):
 
 def test_studentized_range():
     # R: ptukey(q, 4, Inf, lower = F); ptukey(q, 4, 39, lower = F); ptukey(sqrt(2) c(1, 2.5, 6), 4, 10, lower = F)
-    found = largest_of_pairs(np.array([1, 3.314, 5]) / np.sqrt(2), 4)
+    found = compute_studentized_range_p(np.array([1, 3.314, 5]) / np.sqrt(2), 4)
     assert found == pytest.approx([0.8943255121298, 0.0884199076056, 0.0023005029382], rel=1e-8)
-    found = largest_of_pairs(np.array([1, 3.5, 6]) / np.sqrt(2), 4, 39)
+    found = compute_studentized_range_p(np.array([1, 3.5, 6]) / np.sqrt(2), 4, 39)
     assert found == pytest.approx([0.893670807409934, 0.079885383983973, 0.000733051479293], rel=1e-7)
-    found = largest_of_pairs(np.array([1, 2.5, 6]), 4, 10)
+    found = compute_studentized_range_p(np.array([1, 2.5, 6]), 4, 10)
     assert found == pytest.approx([0.7529221072, 0.1201779717, 0.0006358212423], rel=1e-6)
-    assert largest_of_pairs(np.array([0.0]), 5) == pytest.approx([1])
+    assert compute_studentized_range_p(np.array([0.0]), 5) == pytest.approx([1])
 
 
 @pytest.mark.parametrize("df", [1, 2, 5, 30, 500, np.inf])
 def test_two_learners_need_no_range(df):
     z = np.array([0.0, 0.3, 1.0, 2.5, 6.0, 12.0])
     expected = 2 * (stats.norm if np.isinf(df) else stats.t(df)).sf(z)
-    assert largest_of_pairs(z, 2, df) == pytest.approx(expected, rel=1e-7)
-    assert largest_against_control(z, 2, df) == pytest.approx(expected, rel=1e-7)
+    assert compute_studentized_range_p(z, 2, df) == pytest.approx(expected, rel=1e-7)
+    assert compute_dunnett_p(z, 2, df) == pytest.approx(expected, rel=1e-7)
 
 
 def test_far_tails_follow_bonferroni():
     # Where differences that large are rare, hardly ever two occur at once
     z = np.array([8.0, 15.0])
-    assert largest_of_pairs(z, 6) == pytest.approx(15 * 2 * stats.norm.sf(z), rel=1e-3)
-    assert largest_against_control(z, 6) == pytest.approx(5 * 2 * stats.norm.sf(z), rel=1e-3)
+    assert compute_studentized_range_p(z, 6) == pytest.approx(15 * 2 * stats.norm.sf(z), rel=1e-3)
+    assert compute_dunnett_p(z, 6) == pytest.approx(5 * 2 * stats.norm.sf(z), rel=1e-3)
 
 
 def test_dunnetts_distribution():
     # Dunnett 1964: two-sided 5 % points for 3 and 5 comparisons with a control
-    assert largest_against_control(np.array([2.54]), 4, 20) == pytest.approx([0.05], abs=5e-4)
-    assert largest_against_control(np.array([2.51]), 6, np.inf) == pytest.approx([0.05], abs=5e-4)
+    assert compute_dunnett_p(np.array([2.54]), 4, 20) == pytest.approx([0.05], abs=5e-4)
+    assert compute_dunnett_p(np.array([2.51]), 6, np.inf) == pytest.approx([0.05], abs=5e-4)
     # R, mvtnorm: 1 - pmvt(rep(-c, 3), rep(c, 3), df = 3, 10, corr .5), good to about 3e-7
-    assert largest_against_control(np.array([1.0, 2.54]), 4, 3) == pytest.approx([0.6690335, 0.1721332], abs=1e-6)
-    assert largest_against_control(np.array([1.0, 2.54]), 4, 10) == pytest.approx([0.6402357, 0.0716885], abs=1e-6)
+    assert compute_dunnett_p(np.array([1.0, 2.54]), 4, 3) == pytest.approx([0.6690335, 0.1721332], abs=1e-6)
+    assert compute_dunnett_p(np.array([1.0, 2.54]), 4, 10) == pytest.approx([0.6402357, 0.0716885], abs=1e-6)
 
 
 def test_tukey_and_dunnett_from_the_definition(garcia):
@@ -225,16 +225,16 @@ def test_nemenyi_with_bars_as_demsar_draws_them(demsar):
 def test_group_of_a_control(demsar):
     found = posthoc(demsar, "holm", control="C4.5")
     assert found.groups == (("C4.5+cf", "C4.5"),)
-    assert "each learner against C4.5" in found.words
+    assert "each learner against C4.5" in found.summary
 
 
 def test_words_and_showing(demsar):
     found = posthoc(demsar, "nemenyi", alpha=0.10)
-    assert "C4.5+m+cf is better than C4.5 (p = 0.0" in found.words
-    assert "does not show equality" in found.words
-    assert "no two learners are told apart" in posthoc(demsar, "nemenyi", alpha=0.01).words
+    assert "C4.5+m+cf is better than C4.5 (p = 0.0" in found.summary
+    assert "does not show equality" in found.summary
+    assert "no two learners are told apart" in posthoc(demsar, "nemenyi", alpha=0.01).summary
     assert list(found.frame().columns) == ["first", "second", "statistic", "p_raw", "p_adjusted", "effect"]
-    assert str(found).startswith(found.words)
+    assert str(found).startswith(found.summary)
     renamed = demsar.rename(columns={"C4.5": "<b>"})
     assert "<b>" not in posthoc(renamed, "nemenyi")._repr_html_()
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -242,8 +242,8 @@ def test_words_and_showing(demsar):
 
 
 def test_words_know_which_mean_is_better(garcia):
-    assert "C4.5 is better than Kernel" in posthoc(garcia, "tukey").words
-    assert "C4.5 is better than Kernel" in posthoc(1 - garcia, "tukey", better="min").words
+    assert "C4.5 is better than Kernel" in posthoc(garcia, "tukey").summary
+    assert "C4.5 is better than Kernel" in posthoc(1 - garcia, "tukey", better="min").summary
 
 
 @pytest.mark.parametrize("omnibus", RANKINGS)

@@ -87,7 +87,7 @@ def test_a_study_gives_n_and_sd_but_never_the_difference():
     assert found.minimal_difference == pytest.approx(power(n=8, sd=sd, test="paired_t").minimal_difference)
     assert np.isnan(found.power)
     assert np.isnan(found.difference)
-    assert "estimate from this study" in found.words
+    assert "estimate from this study" in found.summary
 
 
 def test_tiny_and_huge_effects():

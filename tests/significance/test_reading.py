@@ -28,14 +28,14 @@ def test_every_format_gives_the_same(tmp_path):
     sources = [WIDE, WIDE.set_index("dataset"), tidy(), *sorted(tmp_path.iterdir())]
     expected = WIDE.set_index("dataset")
     for source in sources:
-        pd.testing.assert_frame_equal(read_scores(source).wide(), expected)
+        pd.testing.assert_frame_equal(read_scores(source).to_wide(), expected)
 
 
 def test_published_tables(oracles):
     found = read_scores(oracles / "garcia_herrera_2008_accuracy.csv")
     assert str(found.design) == "5 learners, 30 data sets"
     assert found.design.datasets[0] == "Abalone*"
-    assert "the first column" in found.guessed[0]
+    assert "the first column" in found.guesses[0]
     domains = read_scores(str(oracles / "tutorial_friedman_domains.csv"))
     assert domains.design.learners == ("fA", "fB", "fC")
     assert domains.design.datasets[-1] == "10"
@@ -45,7 +45,7 @@ def test_a_matrix_and_a_frame_without_names():
     assert read_scores(np.eye(3)).design.learners == ("0", "1", "2")
     found = read_scores(pd.DataFrame({"a": [1.0, 2], "b": [2.0, 4]}))
     assert found.design.datasets == ("0", "1")
-    assert "no names" in found.guessed[0]
+    assert "no names" in found.guesses[0]
 
 
 def test_wide_with_folds():
@@ -88,7 +88,7 @@ def test_one_of_several_measures():
         read_scores(frame)
     found = read_scores(frame, measure="brier")
     assert found.measure == "brier"
-    assert found.wide().loc["iris", "tree"] == pytest.approx(0.1)
+    assert found.to_wide().loc["iris", "tree"] == pytest.approx(0.1)
     with pytest.raises(InputError, match="did you mean 'brier'"):
         read_scores(frame, measure="brierr")
 
@@ -162,7 +162,7 @@ def test_wide_and_tidy_agree(rows):
     wide = pd.DataFrame(rows, columns=[f"learner {i}" for i in range(len(rows[0]))]) / 1000
     wide.insert(0, "dataset", [f"set {i}" for i in range(len(rows))])
     shuffled = tidy(wide).sample(frac=1, random_state=0)
-    first, second = read_scores(wide).wide(), read_scores(shuffled).wide()
+    first, second = read_scores(wide).to_wide(), read_scores(shuffled).to_wide()
     pd.testing.assert_frame_equal(first, second.loc[first.index, first.columns])
 
 

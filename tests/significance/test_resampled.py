@@ -6,13 +6,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.significance.resampled import (
-    corrected_resampled_t,
-    five_by_two_f,
-    five_by_two_t,
-    paired_t,
-    ten_by_ten,
-)
+from fairtrial.significance.resampled import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t, ten_by_ten
 
 C45 = [0.2456, 0.1754, 0.1754, 0.2632, 0.1579, 0.2456, 0.2105, 0.1404, 0.2632, 0.2982]
 NB = [0.0702, 0.0702, 0.0175, 0.0702, 0.0702, 0.0526, 0.1579, 0.0351, 0.0351, 0.0702]

@@ -19,25 +19,25 @@ def test_design():
 
 
 def test_means_over_folds():
-    wide = scores([[1, 2], [3, 4], [5, 6], [7, 10]]).wide()
+    wide = scores([[1, 2], [3, 4], [5, 6], [7, 10]]).to_wide()
     assert wide.loc["iris"].tolist() == [2, 3]
     assert wide.loc["wine"].tolist() == [6, 8]
 
 
 def test_a_split_that_one_learner_lacks_is_left_out_for_all():
     """Else the mean of the easy folds would meet the mean of all folds."""
-    wide = scores([[1, 2], [3, np.nan], [5, 6], [7, 10]]).wide()
+    wide = scores([[1, 2], [3, np.nan], [5, 6], [7, 10]]).to_wide()
     assert wide.loc["iris"].tolist() == [1, 2]
 
 
 def test_a_learner_without_a_data_set_leaves_a_hole():
-    wide = scores([[1, np.nan], [3, np.nan], [5, 6], [7, 10]]).wide()
+    wide = scores([[1, np.nan], [3, np.nan], [5, 6], [7, 10]]).to_wide()
     assert wide.loc["iris", "a"] == 2
     assert np.isnan(wide.loc["iris", "b"])
 
 
 def test_no_common_split_is_a_hole_for_all():
-    wide = scores([[1, np.nan], [np.nan, 3], [5, 6], [7, 10]]).wide()
+    wide = scores([[1, np.nan], [np.nan, 3], [5, 6], [7, 10]]).to_wide()
     assert np.isnan(wide.loc["iris"]).all()
     assert wide.loc["wine"].tolist() == [6, 8]
 

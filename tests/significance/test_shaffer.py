@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 
 from fairtrial.errors import InputError
 from fairtrial.significance.adjust import adjust
-from fairtrial.significance.shaffer import learners_of, shaffer, true_counts
+from fairtrial.significance.posthoc import count_learners, count_true_pairs, shaffer
 
 
 def partitions(items):
@@ -23,23 +23,23 @@ def partitions(items):
 
 def test_published_counts():
     # REFERENCE, section 6
-    assert true_counts(6) == {0, 1, 2, 3, 4, 6, 7, 10, 15}
+    assert count_true_pairs(6) == {0, 1, 2, 3, 4, 6, 7, 10, 15}
 
 
 @pytest.mark.parametrize("k", range(2, 9))
 def test_counts_are_those_of_all_partitions(k):
     listed = {sum(len(block) * (len(block) - 1) // 2 for block in part) for part in partitions(list(range(k)))}
-    assert true_counts(k) == listed
+    assert count_true_pairs(k) == listed
 
 
 @given(st.integers(2, 8).flatmap(lambda k: arrays(np.float64, k * (k - 1) // 2, elements=st.floats(0, 1))))
 @settings(max_examples=60, deadline=None)
 def test_step_by_step(p):
-    k = learners_of(len(p))
+    k = count_learners(len(p))
     order = sorted(range(len(p)), key=lambda i: p[i])
     reached, expected = 0.0, np.zeros(len(p))
     for step, i in enumerate(order):
-        t = max(count for count in true_counts(k) if count <= len(p) - step)
+        t = max(count for count in count_true_pairs(k) if count <= len(p) - step)
         reached = max(reached, min(1.0, t * p[i]))
         expected[i] = reached
     assert shaffer(p) == pytest.approx(expected, abs=1e-12)

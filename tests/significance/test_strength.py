@@ -14,7 +14,7 @@ from fairtrial.significance.strength import bradley_terry
 def test_fit_equals_bradleyterry2():
     # BTm(cbind(win1, win2), player1, player2) on these wins; BTabilities relative to A
     wins = np.array([[0, 7, 9], [3, 0, 6], [1, 4, 0]], dtype=float)
-    logs = strength._fit(wins[None], 0.0)[0]
+    logs = strength._fit_strengths(wins[None], 0.0)[0]
     np.testing.assert_allclose(logs - logs[0], [0, -1.103766547, -1.727051003], atol=1e-7)
     assert logs.mean() == pytest.approx(0)
 
@@ -46,7 +46,7 @@ def test_fit_equals_the_logistic_likelihood(seed, k):
         return (counted * np.logaddexp(0, -gaps)).sum()
 
     twin = np.append(0.0, minimize(loss, np.zeros(k - 1), method="BFGS", options={"gtol": 1e-8}).x)
-    logs = strength._fit(wins[None], 0.1)[0]
+    logs = strength._fit_strengths(wins[None], 0.1)[0]
     np.testing.assert_allclose(logs, twin - twin.mean(), atol=1e-4)
 
 
@@ -56,7 +56,7 @@ def test_separation():
     found = bradley_terry(scores, resamples=50)
     assert found.frame()["learner"].tolist() == ["best", "middle", "last"]
     assert np.isfinite(found.estimates).all()
-    assert "rests on the prior" in found.words
+    assert "rests on the prior" in found.summary
     with pytest.warns(UndefinedMeasureWarning, match="bradley_terry is undefined"):
         plain = bradley_terry(scores, prior=0, resamples=50)
     assert np.isnan(plain.estimates).all()
@@ -66,7 +66,7 @@ def test_resamples_without_a_maximum_are_told():
     scores = [[1.0, 0.0]] * 5 + [[0.0, 1.0]]
     found = bradley_terry(scores, prior=0, resamples=200)
     assert np.isfinite(found.estimates).all()
-    assert "of 200 resamples" in found.words
+    assert "of 200 resamples" in found.summary
 
 
 def test_direction_and_float_noise():

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.significance.advise import advise
-from fairtrial.significance.verdict import least
+from fairtrial.significance.compare import compare
+from fairtrial.significance.verdict import find_smallest
 
 # Where all data sets order the learners alike, Kendall's W has no limits.
 pytestmark = pytest.mark.filterwarnings("ignore:Kendall's W")
@@ -21,7 +21,7 @@ def random_verdict(case, **options):
     rng = np.random.default_rng(seed)
     # Rounded, so that ties occur.
     values = np.round(rng.normal(size=(n, k)) + 0.8 * np.arange(k), 1)
-    return advise(pd.DataFrame(values, columns=list("abcdef"[:k])), better=better, **options)
+    return compare(pd.DataFrame(values, columns=list("abcdef"[:k])), better=better, **options)
 
 
 @settings(max_examples=60, deadline=None)
@@ -50,7 +50,7 @@ def test_ranks_and_records_agree(case):
     assert ranks.to_numpy().sum(axis=1) == pytest.approx(k * (k + 1) / 2)
     assert verdict.mean_ranks.is_monotonic_increasing
     assert (pairs[["wins", "ties", "losses"]].sum(axis=1) == n).all()
-    assert (pairs["different"] == (pairs["p_adjusted"] <= verdict.alpha)).all()
+    assert (pairs["significant"] == (pairs["p_adjusted"] <= verdict.alpha)).all()
     for pair in pairs.itertuples():
         sign = 1 if verdict.better == "min" else -1
         gaps = np.round(sign * (verdict.table.values @ _contrast(verdict, pair.first, pair.second)), 9)
@@ -71,14 +71,14 @@ def test_turning_the_scores_round_changes_nothing(case):
     better = case[-1]
     verdict = random_verdict(case)
     table = pd.DataFrame(-verdict.table.values, columns=list(verdict.table.learners))
-    turned = advise(table, better="min" if better == "max" else "max")
+    turned = compare(table, better="min" if better == "max" else "max")
     assert turned.p_value == pytest.approx(verdict.p_value)
     assert turned.groups == verdict.groups
     pd.testing.assert_series_equal(turned.mean_ranks, verdict.mean_ranks)
 
 
 def test_frame_of_published_ranks(oracles):
-    frame = advise(oracles / "demsar_2006_table6_auc.csv").frame().set_index("learner")
+    frame = compare(oracles / "demsar_2006_table6_auc.csv").frame().set_index("learner")
     assert frame["mean_rank"].to_dict() == pytest.approx(
         {"C4.5": 3.143, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}, abs=5e-4
     )
@@ -87,21 +87,21 @@ def test_frame_of_published_ranks(oracles):
 
 def test_effect_against_the_best_is_the_rank_biserial():
     # Differences 1, 2, -3, 4: R+ 7, R- 3
-    frame = advise(pd.DataFrame({"a": [1.0, 2, 0, 4], "b": [0.0, 0, 3, 0]})).frame()
+    frame = compare(pd.DataFrame({"a": [1.0, 2, 0, 4], "b": [0.0, 0, 3, 0]})).frame()
     assert frame["effect_vs_best"].tolist()[1] == pytest.approx(0.4)
 
 
 def test_a_control_has_its_own_pairs_and_group(oracles):
-    verdict = advise(oracles / "garcia_herrera_2008_accuracy.csv", control="CN2")
+    verdict = compare(oracles / "garcia_herrera_2008_accuracy.csv", control="CN2")
     pairs = verdict.pairs()
     assert (pairs["first"] == "CN2").all()
     assert len(pairs) == 4
     (group,) = verdict.groups
-    assert set(group) == {"CN2", *pairs.loc[~pairs["different"], "second"]}
+    assert set(group) == {"CN2", *pairs.loc[~pairs["significant"], "second"]}
 
 
 def test_frozen_and_escaped():
-    verdict = advise(pd.DataFrame({"<b>": [1.0, 2, 3], "<i>": [2.0, 3, 5], "c": [3.0, 1, 1]}))
+    verdict = compare(pd.DataFrame({"<b>": [1.0, 2, 3], "<i>": [2.0, 3, 5], "c": [3.0, 1, 1]}))
     with pytest.raises(AttributeError):
         verdict.alpha = 0.1
     page = verdict._repr_html_()
@@ -114,19 +114,19 @@ def test_frozen_and_escaped():
 def test_all_parts_name_one_winner_where_ranks_and_sizes_disagree():
     """A loses a little often and wins a lot: signed ranks say A, mean ranks say B."""
     d = np.r_[-np.linspace(0.001, 0.005, 16), np.linspace(0.1, 0.3, 14)]
-    verdict = advise(pd.DataFrame({"A": 0.5 + d, "B": 0.5}))
-    assert "A is better than B" in verdict.words
+    verdict = compare(pd.DataFrame({"A": 0.5 + d, "B": 0.5}))
+    assert "A is better than B" in verdict.summary
     assert verdict.groups == (("A",), ("B",))
     assert verdict.frame()["learner"].tolist() == ["A", "B"]
-    assert verdict.in_order("B", "A") == ("A", "B")
+    assert verdict.order_pair("B", "A") == ("A", "B")
 
 
 def test_splits_of_one_data_set_are_ordered_by_their_means():
     i = np.arange(20)
     frame = pd.DataFrame({"A": np.where(i < 11, 0.799, 0.85) + i * 1e-5, "B": 0.8, "C": 0.3 + i * 1e-4})
-    verdict = advise(frame.assign(repeat=i // 10 + 1, fold=i % 10 + 1), test_fraction=0.02)
-    assert "A from B" in verdict.words
-    assert "A is better than B" in verdict.posthoc.words
+    verdict = compare(frame.assign(repeat=i // 10 + 1, fold=i % 10 + 1), test_fraction=0.02)
+    assert "A from B" in verdict.summary
+    assert "A is better than B" in verdict.posthoc.summary
     assert verdict.groups[0] == ("A",)
     first = verdict.posthoc.frame().iloc[0]
     assert first["statistic"] > 0
@@ -135,6 +135,6 @@ def test_splits_of_one_data_set_are_ordered_by_their_means():
 
 def test_the_pair_of_the_main_test():
     rng = np.random.default_rng(0)
-    assert advise(pd.DataFrame(rng.normal(size=(8, 2)), columns=["a", "b"])).pair == ("a", "b")
-    assert advise(pd.DataFrame(rng.normal(size=(8, 3)), columns=["a", "b", "c"])).pair is None
-    assert least([0.2, float("nan"), 0.1, 0.1]) == 2
+    assert compare(pd.DataFrame(rng.normal(size=(8, 2)), columns=["a", "b"])).pair == ("a", "b")
+    assert compare(pd.DataFrame(rng.normal(size=(8, 3)), columns=["a", "b", "c"])).pair is None
+    assert find_smallest([0.2, float("nan"), 0.1, 0.1]) == 2

@@ -10,26 +10,31 @@ import numpy as np
 
 from fairtrial.conditions import Clean
 from fairtrial.data import Dataset
-from fairtrial.study.records import Chunk, Limits, Rows, Task
-from fairtrial.study.trial.run import Bench
-from fairtrial.study.trial.trial_data import TrialData
+from fairtrial.study.records import Chunk, ResourceLimits, SplitRows, TrialTask
+from fairtrial.study.run.estimator import TrialData
+from fairtrial.study.run.trial import TrialRunner
 from tests.study.trouble import Trouble
 
 
 @cache
 def dataset():
     rng = np.random.default_rng(7)
-    return Dataset.of(rng.normal(size=(60, 3)), np.repeat(["a", "b", "c"], [30, 20, 10]), name="small")
+    return Dataset.from_table(rng.normal(size=(60, 3)), np.repeat(["a", "b", "c"], [30, 20, 10]), name="small")
 
 
 def chunk_of(*learners, time=30.0, memory=None, data=None, conditions=None):
     """A trial for each learner, all on one split; a deed stands for the learner that does it."""
     made = [Trouble(each) if isinstance(each, str) else each for each in learners]
-    rows = Rows(np.arange(0, 60, 2), np.arange(1, 60, 2), repeat=0, fold=0)
-    tasks = tuple(Task(b"%016d" % place, 0, 0, place, place + 1, place + 1) for place in range(len(made)))
+    rows = SplitRows(np.arange(0, 60, 2), np.arange(1, 60, 2), repeat=0, fold=0)
+    tasks = tuple(TrialTask(b"%016d" % place, 0, 0, place, place + 1, place + 1) for place in range(len(made)))
     data = dataset() if data is None else data
     return Chunk(
-        data.content_hash, (rows,), tuple(conditions or [Clean()]), tuple(map(pickle.dumps, made)), tasks, Limits(time, memory)
+        data.content_hash,
+        (rows,),
+        tuple(conditions or [Clean()]),
+        tuple(map(pickle.dumps, made)),
+        tasks,
+        ResourceLimits(time, memory),
     )
 
 
@@ -37,7 +42,7 @@ def chunk_of(*learners, time=30.0, memory=None, data=None, conditions=None):
 def expected():
     """What a trial without trouble leaves: (prediction, scores), from a bench in this process."""
     chunk = chunk_of("nothing")
-    evidence = Bench(TrialData.of(dataset()), chunk).run(chunk.tasks[0])
+    evidence = TrialRunner(TrialData.from_dataset(dataset()), chunk).run(chunk.tasks[0])
     assert evidence.status == "ok"
     return evidence.prediction, evidence.scores
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
-from fairtrial.study.evidence import CODES, NUMBERS, pack
-from fairtrial.study.plan.identity import split_hash, trial_key
-from fairtrial.study.records import Evidence, Rows
-from fairtrial.study.store.store import Link, Store
+from fairtrial.study.identity import compute_trial_key, hash_split
+from fairtrial.study.records import CODES, NUMBERS, SplitRows, TrialRecord, pack
+from fairtrial.study.store.store import ResultsStore, TrialLink
 
 CONDITIONS = (("clean", 0.0), ("noise", 0.1), ("noise", 0.2))
 
@@ -60,7 +59,7 @@ class SmallStudy:
     def links(self):
         """In the order of the study."""
         return [
-            Link(data.content_hash, condition, own, learner)
+            TrialLink(data.content_hash, condition, own, learner)
             for data in self.data
             for condition, _ in self.conditions
             for learner, _ in self.learners
@@ -69,7 +68,7 @@ class SmallStudy:
         ]
 
     def key(self, link):
-        return trial_key(self.seed, link.data, link.split.hex(), link.condition, link.learner)
+        return compute_trial_key(self.seed, link.data, link.split.hex(), link.condition, link.learner)
 
     def arrays(self, link):
         """Prediction and scores of a trial: drawn from its key, so that they can be made again."""
@@ -83,13 +82,13 @@ class SmallStudy:
         _, _, prediction, scores = self.arrays(link)
         facts = {"level": 0.25, "changed": 3, "fit_time": 0.5, "predict_time": 0.25, "memory": 1000}
         columns = {"prediction": pack(prediction, CODES), "scores": pack(scores, NUMBERS), "score_kind": "probability"}
-        return Evidence(self.key(link), "ok", **{**columns, **facts, **changes})
+        return TrialRecord(self.key(link), "ok", **{**columns, **facts, **changes})
 
     def failure(self, link, status="error", **changes):
-        return Evidence(self.key(link), status, **{"error": "ValueError", "message": "no", "traceback": "line 1", **changes})
+        return TrialRecord(self.key(link), status, **{"error": "ValueError", "message": "no", "traceback": "line 1", **changes})
 
     def filled(self, path, links=None):
-        with Store.open(path, write=True, create=True) as store:
+        with ResultsStore.open(path, write=True, create=True) as store:
             self.plan_into(store)
             store.add([(self.success(link), link) for link in (self.links() if links is None else links)])
         return path
@@ -108,8 +107,8 @@ def _splits(data):
         (drawn, out),
         (out, drawn),
     ]
-    numbered = [Rows(train, test, i // 2, i % 2) for i, (train, test) in enumerate(parts)]
-    return [(bytes.fromhex(split_hash(rows)), rows) for rows in numbered]
+    numbered = [SplitRows(train, test, i // 2, i % 2) for i, (train, test) in enumerate(parts)]
+    return [(bytes.fromhex(hash_split(rows)), rows) for rows in numbered]
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from fairtrial.conditions import Clean
 from fairtrial.data import Dataset
-from fairtrial.study.declare.resolved import NamedCondition, NamedData, NamedLearner, Resolved, VerdictPlan
-from fairtrial.study.declare.schemes import scheme_of
-from fairtrial.study.records import Limits
+from fairtrial.study.records import ResourceLimits
+from fairtrial.study.spec.resolve import NamedCondition, NamedData, NamedLearner, ResolvedStudy, VerdictPlan
+from fairtrial.study.spec.schemes import build_scheme
 
 CLEAN = ("clean", 0.0, Clean())
 
@@ -18,7 +18,7 @@ def rows(count: int = 30, seed: int = 0) -> Dataset:
     """Two classes in two columns."""
     rng = np.random.default_rng(seed)
     labels = np.arange(count) % 2
-    return Dataset.of(rng.normal(size=(count, 2)) + labels[:, None], np.array(["a", "b"])[labels], name=f"rows-{seed}")
+    return Dataset.from_table(rng.normal(size=(count, 2)) + labels[:, None], np.array(["a", "b"])[labels], name=f"rows-{seed}")
 
 
 def study(
@@ -26,21 +26,21 @@ def study(
     learners: dict[str, Any] | None = None,
     conditions: tuple[Any, ...] = (CLEAN,),
     seed: int = 1,
-    limits: Limits | None = None,
+    limits: ResourceLimits | None = None,
     **resampling: Any,
-) -> Resolved:
+) -> ResolvedStudy:
     """Naive Bayes on 30 rows in 3 folds, twice, unless told otherwise."""
     data = {"first": rows()} if data is None else data
     learners = {"bayes": GaussianNB()} if learners is None else learners
-    return Resolved(
+    return ResolvedStudy(
         "small",
         seed,
         {"name": "small"},
         tuple(NamedData(*each) for each in data.items()),
         tuple(NamedCondition(*each) for each in conditions),
         tuple(NamedLearner(*each) for each in learners.items()),
-        scheme_of(resampling if "scheme" in resampling else {"scheme": "stratified", "folds": 3, "repeats": 2} | resampling),
+        build_scheme(resampling if "scheme" in resampling else {"scheme": "stratified", "folds": 3, "repeats": 2} | resampling),
         ("accuracy",),
         VerdictPlan("accuracy"),
-        Limits(60.0) if limits is None else limits,
+        ResourceLimits(60.0) if limits is None else limits,
     )

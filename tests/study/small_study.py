@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fairtrial.conditions import ClassNoise, Clean
 from fairtrial.data import Dataset
 from fairtrial.resampling import StratifiedKFold
-from fairtrial.study.records import Evidence, Limits
+from fairtrial.study.records import ResourceLimits, TrialRecord
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class SmallStudy:
     )
     repeats: int = 1
     scheme: str = "stratified, 3 folds"
-    limits: Limits = field(default_factory=Limits)
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
 
     def splits_of(self, entry, repeat, rng):
         return StratifiedKFold(3).freeze(entry.dataset.X, entry.dataset.y, random_state=rng)
@@ -48,7 +48,7 @@ def flowers(seed, rows=60):
     rng = np.random.default_rng(seed)
     classes = np.arange(rows) % 3
     table = pd.DataFrame({f"x{i}": classes + rng.normal(size=rows) for i in range(3)})
-    return Dataset.of(table, [f"class {each}" for each in classes])
+    return Dataset.from_table(table, [f"class {each}" for each in classes])
 
 
 class Answering(Executor):
@@ -56,7 +56,7 @@ class Answering(Executor):
 
     def __init__(self, answer=None):
         self.said = []
-        self._answer = answer or (lambda chunk: [Evidence(task.key, "ok", fit_time=9.0) for task in chunk.tasks])
+        self._answer = answer or (lambda chunk: [TrialRecord(task.key, "ok", fit_time=9.0) for task in chunk.tasks])
 
     def submit(self, function, chunk, dataset):
         self.said.append(chunk)
@@ -77,16 +77,16 @@ class Watching:
 
     def __init__(self, after=None, then=None):
         self.started, self.names, self.evidence, self.summaries = [], [], [], []
-        self._after, self._then = after, then
+        self._apply_rule, self._then = after, then
 
     def start(self, study, learners, planned, stored, where):
         self.started.append((study, tuple(learners), planned, stored, where))
 
-    def came(self, arrived):
+    def add_records(self, records):
         before = len(self.evidence)
-        self.names += [name for name, _ in arrived]
-        self.evidence += [evidence for _, evidence in arrived]
-        if self._then is not None and before < self._after <= len(self.evidence):
+        self.names += [name for name, _ in records]
+        self.evidence += [evidence for _, evidence in records]
+        if self._then is not None and before < self._apply_rule <= len(self.evidence):
             self._then()
 
     def stop(self, summary):

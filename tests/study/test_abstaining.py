@@ -10,12 +10,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from fairtrial.learners import Chi, Prepared
-from fairtrial.study.abstaining import (
-    abstention_note,
-    abstention_of,
-    abstention_sentences,
-    abstentions,
-    without_abstentions,
+from fairtrial.study.records import (
+    count_abstentions,
+    find_abstention_label,
+    format_abstention_note,
+    format_abstentions,
+    strip_abstention_note,
 )
 
 X, Y = load_iris(return_X_y=True)
@@ -33,16 +33,16 @@ X, Y = load_iris(return_X_y=True)
     ids=lambda each: type(each).__name__,
 )
 def test_the_label_is_found_within_what_wraps_a_learner(learner):
-    assert abstention_of(learner.fit(X, Y)) == -1
+    assert find_abstention_label(learner.fit(X, Y)) == -1
 
 
 @pytest.mark.parametrize("learner", [GaussianNB(), Prepared(GaussianNB()), make_pipeline(MinMaxScaler(), GaussianNB())])
 def test_most_learners_have_none(learner):
-    assert abstention_of(learner.fit(X, Y)) is None
+    assert find_abstention_label(learner.fit(X, Y)) is None
 
 
 def trials_with(*predictions, learner="chi", more=""):
-    notes = [f"{abstention_note(np.array(each)) or ''}{more}" or None for each in predictions]
+    notes = [f"{format_abstention_note(np.array(each)) or ''}{more}" or None for each in predictions]
     return pd.DataFrame({"learner": learner, "status": "ok", "notes": pd.Series(notes, dtype=object)})
 
 
@@ -54,24 +54,24 @@ def test_what_trials_note_adds_up_by_learner():
             trials_with([-1, 1], learner="rules").assign(status="timeout"),
         ]
     )
-    assert abstentions(trials).to_dict("records") == [
+    assert count_abstentions(trials).to_dict("records") == [
         {"learner": "chi", "trials": 3, "abstaining": 2, "rows": 5, "abstained": 3}
     ]
-    assert abstention_sentences(trials) == ["chi abstained in 2 of 3 trials, on 3 of the 5 test rows there: counted as errors"]
-    assert abstention_sentences(trials_with([0, 1])) == []
+    assert format_abstentions(trials) == ["chi abstained in 2 of 3 trials, on 3 of the 5 test rows there: counted as errors"]
+    assert format_abstentions(trials_with([0, 1])) == []
 
 
 def test_large_numbers_and_single_ones():
     many = trials_with(*[[-1] * 1000] * 1200)
     told = "chi abstained in 1,200 of 1,200 trials, on 1,200,000 of the 1,200,000 test rows there: counted as errors"
-    assert abstention_sentences(many) == [told]
-    assert abstention_sentences(trials_with([-1])) == [
+    assert format_abstentions(many) == [told]
+    assert format_abstentions(trials_with([-1])) == [
         "chi abstained in 1 of 1 trial, on 1 of the 1 test row there: counted as errors"
     ]
 
 
 def test_other_notes_are_kept_apart():
-    assert without_abstentions(abstention_note(np.array([-1]))) == ""
-    assert without_abstentions("UserWarning: late") == "UserWarning: late"
-    assert without_abstentions(None) == without_abstentions("") == ""
-    assert without_abstentions(float("nan")) == ""
+    assert strip_abstention_note(format_abstention_note(np.array([-1]))) == ""
+    assert strip_abstention_note("UserWarning: late") == "UserWarning: late"
+    assert strip_abstention_note(None) == strip_abstention_note("") == ""
+    assert strip_abstention_note(float("nan")) == ""

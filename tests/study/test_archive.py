@@ -3,7 +3,7 @@
 import numpy as np
 
 from fairtrial.study.archive import TRIAL_COLUMNS, Archive, ConditionFacts, DataFacts, LearnerFacts
-from fairtrial.study.records import Evidence
+from fairtrial.study.records import TrialRecord
 
 
 def test_counts_hold_classes_without_rows():
@@ -22,9 +22,9 @@ def test_facts_of_conditions_and_learners_are_equal_by_what_they_say():
 
 
 def test_the_table_of_trials_holds_all_of_the_evidence_but_the_columns_of_rows():
-    own = {name for name in Evidence.__dataclass_fields__ if name in TRIAL_COLUMNS}
+    own = {name for name in TrialRecord.__dataclass_fields__ if name in TRIAL_COLUMNS}
     columns = {"key", "prediction", "scores", "score_kind", "rows", "truth", "level"}
-    assert own == set(Evidence.__dataclass_fields__) - columns | {"level"}
+    assert own == set(TrialRecord.__dataclass_fields__) - columns | {"level"}
     assert len(set(TRIAL_COLUMNS)) == len(TRIAL_COLUMNS)
 
 

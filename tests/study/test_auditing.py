@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.resampling.stratified import StratifiedKFold
-from fairtrial.study.auditing import audit_file
+from fairtrial.resampling.splitters import StratifiedKFold
+from fairtrial.study.audit import audit_file
 
 
 @pytest.fixture

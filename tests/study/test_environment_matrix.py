@@ -4,7 +4,7 @@ from scipy import stats
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import performance_deterioration
-from fairtrial.study.environment_matrix import Failure, matrix_of
+from fairtrial.study.environments import EnvironmentFailure, build_matrix
 
 PLAN = {"n_train": 10, "n_test": 20, "replicates": 4, "seed": 0, "alpha": 0.05}
 HOME, AWAY = np.array([0.10, 0.12, 0.08, 0.10]), np.array([0.20, 0.24, 0.18, 0.22])
@@ -12,7 +12,7 @@ TRIVIAL = {"a": np.array([0.5, 0.5, 0.4, 0.6]), "b": np.array([0.3, 0.32, 0.28, 
 
 
 def matrix(errors, failures=(), trivial=TRIVIAL, learners=("tree",)):
-    return matrix_of(learners, ["a", "b"], errors, trivial, failures, PLAN)
+    return build_matrix(learners, ["a", "b"], errors, trivial, failures, PLAN)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_failures_leave_holes_and_no_silent_numbers():
     broken[1] = np.nan
     never = np.full(4, np.nan)
     cells = {("tree", "a", "a"): HOME, ("tree", "a", "b"): broken, ("tree", "b", "a"): never, ("tree", "b", "b"): HOME + 0.05}
-    failed = Failure("tree", "b", "", 0, "ValueError", "no")
+    failed = EnvironmentFailure("tree", "b", "", 0, "ValueError", "no")
     result = matrix(cells, [failed])
     first = result.frame().query("trained_on == 'a' and tested_on == 'b'").iloc[0]
     kept = [0, 2, 3]
@@ -111,7 +111,7 @@ def test_undefined_pd_warns_once():
 
 def test_one_replicate_has_no_interval():
     plan = PLAN | {"replicates": 1}
-    result = matrix_of(["tree"], ["a"], {("tree", "a", "a"): HOME[:1]}, {"a": TRIVIAL["a"][:1]}, [], plan)
+    result = build_matrix(["tree"], ["a"], {("tree", "a", "a"): HOME[:1]}, {"a": TRIVIAL["a"][:1]}, [], plan)
     cell = result.frame().iloc[0]
     assert cell["pd"] == 0
     assert np.isnan(cell[["pd_low", "pd_high", "error_low", "error_high"]].astype(float)).all()

@@ -9,9 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from fairtrial.conditions.concept_change import ConceptChange
-from fairtrial.conditions.covariate_shift import CovariateShift
 from fairtrial.conditions.environment import altered
+from fairtrial.conditions.shift import ConceptChange, CovariateShift
 from fairtrial.data.simulate import GaussianMixture, flu_environments
 from fairtrial.errors import InputError
 from fairtrial.study.environments import run_environments

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 
 from fairtrial.errors import StoreError
-from fairtrial.study.evidence import CODES, NUMBERS, PLACES, pack, unpack
+from fairtrial.study.records import CODES, INDICES, NUMBERS, pack, unpack
 
 
 @given(arrays.arrays(np.float64, st.integers(0, 60), elements=st.floats(allow_nan=True, allow_infinity=True)))
@@ -25,7 +25,7 @@ def test_codes_come_back(codes):
 
 @given(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=60))
 def test_places_come_back(places):
-    assert unpack(pack(places, PLACES), PLACES).tolist() == places
+    assert unpack(pack(places, INDICES), INDICES).tolist() == places
 
 
 def test_neighbouring_scores_stay_apart():
@@ -41,7 +41,7 @@ def test_tables_are_kept_row_after_row(order):
 
 
 def test_bytes_are_little_endian_whatever_came():
-    raw = zstandard.ZstdDecompressor().decompress(pack(np.array([1, 256], dtype=">i8"), PLACES))
+    raw = zstandard.ZstdDecompressor().decompress(pack(np.array([1, 256], dtype=">i8"), INDICES))
     assert raw == b"\x01\x00\x00\x00\x00\x01\x00\x00"
 
 

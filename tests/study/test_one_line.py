@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairtrial.study.one_line import one_line, reason
+from fairtrial._text import collapse_whitespace, format_reason
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ from fairtrial.study.one_line import one_line, reason
     ],
 )
 def test_a_line_is_plain_and_cut_after_a_word(text, most, line):
-    assert one_line(text, most) == line
+    assert collapse_whitespace(text, most) == line
     assert most is None or len(line) <= most
 
 
 def test_a_reason_is_the_class_and_the_message():
-    assert reason("ValueError", "no") == "ValueError: no"
-    assert reason("ValueError", None) == reason("ValueError", float("nan")) == "ValueError"
-    assert reason("ValueError", "word " * 100).endswith("word…")
+    assert format_reason("ValueError", "no") == "ValueError: no"
+    assert format_reason("ValueError", None) == format_reason("ValueError", float("nan")) == "ValueError"
+    assert format_reason("ValueError", "word " * 100).endswith("word…")

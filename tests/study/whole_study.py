@@ -89,7 +89,7 @@ class Misbehaving(ClassifierMixin, BaseEstimator):
 
 def whole_study(**changes):
     """Two data sets x two conditions x six learners x two repeats of three folds; or with other sections."""
-    from fairtrial.study.declare.study import Study
+    from fairtrial.study.study import Study
 
     sections = {
         "data": ["iris", "wine"],
@@ -109,7 +109,7 @@ def whole_study(**changes):
 
 def harmful_study():
     """A learner that learns among three that do harm, each in its own way."""
-    from fairtrial.study.declare.study import Study
+    from fairtrial.study.study import Study
 
     return Study(
         data=["iris"],
@@ -129,8 +129,8 @@ class Counting:
     def start(self, study, learners, planned, stored, where):
         self.count = stored
 
-    def came(self, arrived):
-        self.count += len(arrived)
+    def add_records(self, records):
+        self.count += len(records)
         print(self.count, flush=True)
 
     def stop(self, summary):
@@ -138,7 +138,7 @@ class Counting:
 
 
 if __name__ == "__main__":
-    from fairtrial.study.engine.coordinator import run
+    from fairtrial.study.run.coordinator import run
     from tests.study.whole_study import whole_study as imported  # a class of __main__ would be another class
 
     run(imported(), sys.argv[1], engine=sys.argv[2], jobs=int(sys.argv[3]), progress=Counting())

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from fairtrial.study.engine.engine import open_engine
-from fairtrial.study.records import Evidence, Needs
+from fairtrial.study.records import DataRequest, TrialRecord
+from fairtrial.study.run.engine import open_engine
 from fairtrial.testing import check_engine, engines
 
 
@@ -19,14 +19,14 @@ def test_dask_keeps_the_contract():
 
 
 def answers(chunk):
-    return [Evidence(task.key, engines._STATUS[task.learner], b"prediction") for task in chunk.tasks]
+    return [TrialRecord(task.key, engines._STATUS[task.learner], b"prediction") for task in chunk.tasks]
 
 
 class Scripted(Executor):
     """Answers chunks out of hand, after it has asked for the data set; `change` alters the answers."""
 
     def __init__(self, change=lambda found: found, asks=True):
-        self._change, self._asks = change, asks
+        self._apply, self._asks = change, asks
 
     def submit(self, function, /, *arguments):
         future = Future()
@@ -35,7 +35,7 @@ class Scripted(Executor):
         else:
             chunk, dataset = arguments
             asks = self._asks and dataset is None
-            future.set_result(Needs(chunk.data) if asks else self._change(answers(chunk)))
+            future.set_result(DataRequest(chunk.data) if asks else self._apply(answers(chunk)))
         return future
 
     def _divide(self, future, dividend, divisor):
@@ -50,9 +50,9 @@ def scripted(monkeypatch):
     """What a process alone would find is scripted, too."""
 
     def expected(dataset):
-        return [each for chunk in engines._chunks(dataset) for each in answers(chunk)]
+        return [each for chunk in engines._make_chunks(dataset) for each in answers(chunk)]
 
-    monkeypatch.setattr(engines, "_expected", expected)
+    monkeypatch.setattr(engines, "_run_expected", expected)
 
 
 @pytest.mark.usefixtures("scripted")

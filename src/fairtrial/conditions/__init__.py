@@ -2,20 +2,22 @@
 
 from fairtrial.conditions.attribute_noise import AttributeNoise as AttributeNoise
 from fairtrial.conditions.class_noise import ClassNoise as ClassNoise
-from fairtrial.conditions.class_proportion import ClassProportion as ClassProportion
-from fairtrial.conditions.concept_change import ConceptChange as ConceptChange
 from fairtrial.conditions.condition import (
     Changed as Changed,
     Clean as Clean,
     Condition as Condition,
     condition as condition,
+    from_declaration as from_declaration,
     registry as registry,
 )
-from fairtrial.conditions.covariate_shift import CovariateShift as CovariateShift
-from fairtrial.conditions.declaring import from_declaration as from_declaration
 from fairtrial.conditions.environment import Altered as Altered, Environment as Environment, altered as altered
 from fairtrial.conditions.missing_values import MissingValues as MissingValues
-from fairtrial.conditions.prior_shift import PriorShift as PriorShift
 from fairtrial.conditions.score_noise import ScoreNoise as ScoreNoise
-from fairtrial.conditions.selection_bias import SelectionBias as SelectionBias
 from fairtrial.conditions.sequence import Sequence as Sequence
+from fairtrial.conditions.shift import (
+    ClassProportion as ClassProportion,
+    ConceptChange as ConceptChange,
+    CovariateShift as CovariateShift,
+    PriorShift as PriorShift,
+    SelectionBias as SelectionBias,
+)

@@ -4,27 +4,114 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from fairtrial._check import FloatArray, IntArray, number, one_of
-from fairtrial._columns import Columns
-from fairtrial.conditions.cells import column_places, differs, float_kind, place_of, read_table, values_of, written
+from fairtrial._check import FloatArray, IntArray, check_finite, check_number, check_numbers, check_one_of
+from fairtrial._frames import EncodedTable
+from fairtrial.conditions.cells import (
+    compare_values,
+    find_column_index,
+    find_column_indices,
+    get_float_type,
+    get_values,
+    read_table,
+    replace_cells,
+)
 from fairtrial.conditions.condition import (
     BoolArray,
     Changed,
     Condition,
     check_level,
     condition,
-    exact_count,
-    percent,
-    row_count,
+    count_rows,
+    format_percent,
+    round_count,
 )
-from fairtrial.conditions.domains import Choice, Range, domain_of
 from fairtrial.errors import InputError, SuspectInputWarning
+
+# Beyond this, floats hold whole numbers only, whatever was measured.
+_WHOLE_LIMIT = 2.0**53
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """Numbers from `low` to `high`; `whole` ones only where the attribute holds no others."""
+
+    low: float
+    high: float
+    whole: bool
+
+    def draw_other(self, old: FloatArray, rng: np.random.Generator, kind: Any = np.float64) -> FloatArray:
+        """For each old value a different one, all alike; different also as the floats of this kind."""
+        if self.whole:
+            inside = (old >= self.low) & (old <= self.high)
+            new = self.low + rng.integers(0, np.where(inside, self.high - self.low, self.high - self.low + 1).astype(np.int64))
+            return np.asarray(new + (inside & (new >= old)))
+        fraction = rng.random(len(old))
+        new = np.clip(self.low * (1 - fraction) + self.high * fraction, self.low, self.high).astype(kind).astype(np.float64)
+        return np.where(new == old, np.where(old == self.low, self.high, self.low), new)
+
+    def clip(self, values: FloatArray) -> FloatArray:
+        """The nearest values that are allowed."""
+        return np.clip(np.round(values) if self.whole else values, self.low, self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A list of values."""
+
+    values: tuple[Any, ...]
+
+    def draw_other(self, old: Sequence[Any], rng: np.random.Generator) -> list[Any]:
+        """For each old value a different one, all alike."""
+        k = len(self.values)
+        codes_by_value = {value: code for code, value in enumerate(self.values)}
+        codes = np.array([codes_by_value.get(value, -1) for value in old], dtype=np.intp)
+        is_known = codes >= 0
+        draws = rng.integers(0, np.where(is_known, k - 1, k)) if len(codes) else np.zeros(0, dtype=np.intp)
+        return [self.values[code] for code in draws + (is_known & (draws >= codes))]
+
+
+def find_domain(table: EncodedTable, index: int, declared: Any = None) -> Range | Choice | None:
+    """The domain of an attribute: as `given`, else as its values say. None: it is constant.
+
+    Given is the lowest and the highest number of a numeric attribute, or the values of a nominal one. Declared categories that
+    no case has do not count unless they are given.
+    """
+    values = table.values[:, index]
+    seen = values[~np.isnan(values)]
+    categories = table.categories[index]
+    if categories is not None:
+        return _make_choice(table.names[index], tuple(categories[int(code)] for code in np.unique(seen)), declared)
+    whole = len(seen) > 0 and bool((seen == np.floor(seen)).all() and (np.abs(seen) < _WHOLE_LIMIT).all())
+    if declared is not None:
+        return _make_range(table.names[index], declared, whole)
+    return Range(float(seen.min()), float(seen.max()), whole) if len(seen) and seen.min() < seen.max() else None
+
+
+def _make_choice(name: str, present: tuple[Any, ...], declared: Any) -> Choice | None:
+    if declared is None:
+        return Choice(present) if len(present) > 1 else None
+    values = tuple(declared) if not isinstance(declared, str) else ()
+    if len(values) < 2 or len(set(values)) < len(values):
+        raise InputError(f"ranges of {name!r} must list at least 2 different values, got {declared!r}")
+    return Choice(values)
+
+
+def _make_range(name: str, declared: Any, whole: bool) -> Range:
+    limits = check_finite(f"ranges of {name!r}", check_numbers(f"ranges of {name!r}", declared))
+    if limits.shape != (2,):
+        raise InputError(f"ranges of {name!r} must be the lowest and the highest number, got {declared!r}")
+    low, high = (np.ceil(limits[0]), np.floor(limits[1])) if whole else limits
+    if not low < high:
+        hint = " two whole numbers apart" if whole else ""
+        raise InputError(f"ranges of {name!r} must go from low to high{hint}, got {declared!r}")
+    return Range(float(low), float(high), whole)
+
 
 SCHEMES = ("symmetric-uniform", "permutation", "gaussian", "unconditional-gaussian")
 
@@ -64,9 +151,9 @@ class AttributeNoise(Condition):
 
     def _check(self) -> None:
         check_level(self.level)
-        one_of("scheme", self.scheme, SCHEMES)
-        one_of("same_rows", self.same_rows, [False, True])
-        number("k", self.k)
+        check_one_of("scheme", self.scheme, SCHEMES)
+        check_one_of("same_rows", self.same_rows, [False, True])
+        check_number("k", self.k)
         if not 0 < self.k < math.inf:
             raise InputError(f"k must be above 0, got {self.k!r}")
         if self.columns is not None and not isinstance(self.columns, str):
@@ -74,82 +161,86 @@ class AttributeNoise(Condition):
         if self.ranges is not None and not isinstance(self.ranges, Mapping):
             raise InputError(f"ranges must map columns to their ranges, got {self.ranges!r}")
 
-    def _change(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        n, table = row_count(X), read_table(X)
-        places = column_places(X, self.columns)
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        n, table = count_rows(X), read_table(X)
+        indices = find_column_indices(X, self.columns)
         mask = np.zeros(table.values.shape, dtype=bool)
         if self.level == 0:
             return Changed(X, y, mask, 0.0, np.arange(n))
-        domains = self._domains(X, table, places)
-        rows = self._rows(table, domains, rng)
-        changes = {place: (rows[place], self._new(X, table, place, domains[place], rows[place], rng)) for place in domains}
-        new = written(X, changes)
-        for place in domains:
-            mask[rows[place], place] = differs(values_of(X, place), values_of(new, place), rows[place])
-        chosen = sum(len(each) for each in rows.values())
-        return Changed(new, y, mask, self._realised(table, new, mask, places), np.arange(n), chosen)
+        domains = self._find_domains(X, table, indices)
+        rows = self._choose_rows(table, domains, rng)
+        changes = {
+            index: (rows[index], self._draw_values(X, table, index, domains[index], rows[index], rng)) for index in domains
+        }
+        new = replace_cells(X, changes)
+        for index in domains:
+            mask[rows[index], index] = compare_values(get_values(X, index), get_values(new, index), rows[index])
+        chosen = sum(len(chosen_rows) for chosen_rows in rows.values())
+        return Changed(new, y, mask, self._compute_realised_level(table, new, mask, indices), np.arange(n), chosen)
 
-    def _domains(self, X: Any, table: Columns, places: list[int]) -> dict[int, Range | Choice]:
-        given = {place_of(X, column, "ranges"): limits for column, limits in (self.ranges or {}).items()}
-        domains = {place: domain_of(table, place, given.get(place)) for place in places}
-        constant = [table.names[place] for place, domain in domains.items() if domain is None]
+    def _find_domains(self, X: Any, table: EncodedTable, indices: list[int]) -> dict[int, Range | Choice]:
+        given_ranges = {find_column_index(X, column, "ranges"): limits for column, limits in (self.ranges or {}).items()}
+        domains = {index: find_domain(table, index, given_ranges.get(index)) for index in indices}
+        constant = [table.names[index] for index, domain in domains.items() if domain is None]
         if constant:
-            told = f"attribute noise skips constant attributes: {', '.join(constant)}"
-            warnings.warn(told, SuspectInputWarning, stacklevel=4)
-        return {place: domain for place, domain in domains.items() if domain is not None}
+            message = f"attribute noise skips constant attributes: {', '.join(constant)}"
+            warnings.warn(message, SuspectInputWarning, stacklevel=4)
+        return {index: domain for index, domain in domains.items() if domain is not None}
 
-    def _rows(self, table: Columns, domains: Mapping[int, Any], rng: np.random.Generator) -> dict[int, IntArray]:
+    def _choose_rows(self, table: EncodedTable, domains: Mapping[int, Any], rng: np.random.Generator) -> dict[int, IntArray]:
         """The rows to change in each attribute."""
         seen = ~np.isnan(table.values)
-        together = rng.permutation(len(seen))[: exact_count(self.level, len(seen))] if self.same_rows else None
+        shared_rows = rng.permutation(len(seen))[: round_count(self.level, len(seen))] if self.same_rows else None
         chosen = {}
-        for place, domain in domains.items():
-            present = np.flatnonzero(seen[:, place])
+        for index, domain in domains.items():
+            present = np.flatnonzero(seen[:, index])
             if self.scheme == "unconditional-gaussian" and isinstance(domain, Range):
-                chosen[place] = present
-            elif together is not None:
-                chosen[place] = np.sort(together[seen[together, place]])
+                chosen[index] = present
+            elif shared_rows is not None:
+                chosen[index] = np.sort(shared_rows[seen[shared_rows, index]])
             else:
-                chosen[place] = np.sort(rng.permutation(present)[: exact_count(self.level, len(present))])
+                chosen[index] = np.sort(rng.permutation(present)[: round_count(self.level, len(present))])
         return chosen
 
-    def _new(self, X: Any, table: Columns, place: int, domain: Any, rows: IntArray, rng: np.random.Generator) -> Any:
+    def _draw_values(
+        self, X: Any, table: EncodedTable, index: int, domain: Any, rows: IntArray, rng: np.random.Generator
+    ) -> Any:
         """The values that come into these rows."""
         if self.scheme == "permutation":
-            return values_of(X, place)[rng.permutation(rows)]
+            return get_values(X, index)[rng.permutation(rows)]
         if isinstance(domain, Choice):
-            categories = table.categories[place] or ()
-            return domain.another([categories[int(code)] for code in table.values[rows, place]], rng)
-        old = table.values[rows, place]
+            categories = table.categories[index] or ()
+            return domain.draw_other([categories[int(code)] for code in table.values[rows, index]], rng)
+        old = table.values[rows, index]
         if self.scheme == "symmetric-uniform":
-            return domain.another(old, rng, float_kind(values_of(X, place)))
+            return domain.draw_other(old, rng, get_float_type(get_values(X, index)))
         if self.scheme == "gaussian":
             spread = self.k * (domain.high - domain.low)
         else:
             spread = math.sqrt(self.level) * (old.std(ddof=1) if len(old) > 1 else 0.0)
         return domain.within(old + rng.normal(0.0, spread, len(rows)))
 
-    def _realised(self, table: Columns, new: Any, mask: BoolArray, places: list[int]) -> float:
+    def _compute_realised_level(self, table: EncodedTable, new: Any, mask: BoolArray, indices: list[int]) -> float:
         seen = (~np.isnan(table.values)).sum(axis=0)
         if self.scheme != "unconditional-gaussian":
-            cells = int(seen[places].sum())
+            cells = int(seen[indices].sum())
             return float(mask.sum() / cells) if cells else 0.0
         after = read_table(new).values
-        shares = [
-            _variance_ratio(table.values[:, place], after[:, place])
-            if table.categories[place] is None
-            else mask[:, place].sum() / max(seen[place], 1)
-            for place in places
+        ratios = [
+            _compute_variance_ratio(table.values[:, index], after[:, index])
+            if table.categories[index] is None
+            else mask[:, index].sum() / max(seen[index], 1)
+            for index in indices
         ]
-        return float(np.mean(shares)) if shares else 0.0
+        return float(np.mean(ratios)) if ratios else 0.0
 
-    def _told(self) -> str:
+    def _describe_change(self) -> str:
         among = ", the same rows for all attributes" if self.same_rows else ""
         where = "" if self.columns is None else f" in {', '.join(map(str, self.columns))}"
-        return f"{percent(self.level)} attribute noise ({self.scheme}{among}){where}"
+        return f"{format_percent(self.level)} attribute noise ({self.scheme}{among}){where}"
 
 
-def _variance_ratio(before: FloatArray, after: FloatArray) -> float:
+def _compute_variance_ratio(before: FloatArray, after: FloatArray) -> float:
     seen = ~np.isnan(before)
     whole = before[seen].var() if seen.any() else 0.0
     return float((after - before)[seen].var() / whole) if whole > 0 else 0.0

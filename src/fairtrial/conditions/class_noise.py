@@ -2,34 +2,413 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from fairtrial._check import finite, numbers, one_of, whole_number
-from fairtrial.conditions import borderline, class_schemes
-from fairtrial.conditions.class_schemes import Problem, Scheme
-from fairtrial.conditions.condition import Changed, Condition, check_level, condition, percent, row_count
-from fairtrial.conditions.labels import read_labels, relabelled
+from fairtrial._check import FloatArray, IntArray, check_finite, check_numbers, check_one_of, check_whole_number
+from fairtrial._frames import BoolArray, EncodedTable
+from fairtrial.conditions.cells import read_table
+from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, format_percent, round_count
+from fairtrial.conditions.labels import EncodedLabels, read_labels, replace_labels
 from fairtrial.errors import InputError
 
+# Distances are rounded to this many significant digits, so that float noise does not decide between equal ones.
+_DIGITS = 12
+
+
+_BLOCK = 2_000_000
+
+
+def compute_class_distances(X: Any, codes: IntArray, k: int, neighbours: int) -> FloatArray:
+    """Of each case to its nearest other cases in each class, the nearest first: (n, k, neighbours); infinite where none are.
+
+    Numbers are standardised and compared by Euclid. Where some columns are nominal or some values missing, numbers are scaled
+    to their range, a nominal value counts 0 where equal and 1 where not, a missing one 1 (HEOM, Wilson & Martinez 1997).
+    """
+    table = read_table(X)
+    distances = np.full((len(codes), k, neighbours), np.inf)
+    for code in np.unique(codes):
+        members = np.flatnonzero(codes == code)
+        distances[:, code] = _compute_member_distances(table, members, neighbours)
+    return _round_significant(distances)
+
+
+def encode_points(table: EncodedTable) -> FloatArray:
+    """The table as points: numbers standardised, each nominal value an axis of its own, a missing value at the mean."""
+    columns: list[FloatArray] = []
+    for j, categories in enumerate(table.categories):
+        values = table.values[:, j]
+        if categories is None:
+            columns.append(np.nan_to_num(_standardise(values)))
+        else:
+            columns += [(values == code).astype(np.float64) for code in range(len(categories))]
+    return np.column_stack(columns)
+
+
+def _standardise(values: FloatArray) -> FloatArray:
+    """Mean 0 and standard deviation 1 (of the sample); a constant column is 0."""
+    seen = values[~np.isnan(values)]
+    spread = seen.std(ddof=1) if len(seen) > 1 else 0.0
+    return (values - seen.mean()) / spread if spread > 0 else np.where(np.isnan(values), np.nan, 0.0)
+
+
+def _scale_to_range(values: FloatArray) -> FloatArray:
+    seen = values[~np.isnan(values)]
+    span = np.ptp(seen) if len(seen) else 0.0
+    return (values - seen.min()) / span if span > 0 else np.where(np.isnan(values), np.nan, 0.0)
+
+
+def _compute_member_distances(table: EncodedTable, members: IntArray, neighbours: int) -> FloatArray:
+    if np.isnan(table.values).any():
+        return _compute_in_blocks(table, members, neighbours)
+    return _query_tree(_build_points(table), members, neighbours)
+
+
+def _build_points(table: EncodedTable) -> FloatArray:
+    """Points whose Euclidean distances are the distances of the rows; only without missing values."""
+    if not table.nominal.any():
+        return np.column_stack([_standardise(table.values[:, j]) for j in range(table.values.shape[1])])
+    columns = []
+    for j, categories in enumerate(table.categories):
+        values = table.values[:, j]
+        if categories is None:
+            columns.append(_scale_to_range(values))
+        else:  # two different values lie at distance 1
+            columns += [(values == code) / np.sqrt(2) for code in range(len(categories))]
+    return np.column_stack(columns)
+
+
+def _query_tree(points: FloatArray, members: IntArray, neighbours: int) -> FloatArray:
+    from scipy.spatial import cKDTree
+
+    n_query = min(neighbours + 1, len(members))  # one more, because a member finds itself
+    far, index = cKDTree(points[members]).query(points, k=n_query)
+    far, index = (np.asarray(array).reshape(len(points), n_query) for array in (far, index))
+    itself = members[index] == np.arange(len(points))[:, None]
+    return _take_nearest(np.where(itself, np.inf, far), neighbours)
+
+
+def _take_nearest(far: FloatArray, neighbours: int) -> FloatArray:
+    """The smallest of each row, infinity where there are too few."""
+    nearest = np.sort(far, axis=1)[:, :neighbours]
+    return np.column_stack([nearest, np.full((len(nearest), neighbours - nearest.shape[1]), np.inf)])
+
+
+def _compute_in_blocks(table: EncodedTable, members: IntArray, neighbours: int) -> FloatArray:
+    scaled = np.column_stack(
+        [
+            table.values[:, j] if categories is not None else _scale_to_range(table.values[:, j])
+            for j, categories in enumerate(table.categories)
+        ]
+    )
+    rows = max(1, _BLOCK // len(members))
+    blocks = []
+    for start in range(0, len(scaled), rows):
+        block = scaled[start : start + rows]
+        total = np.zeros((len(block), len(members)))
+        for j, nominal in enumerate(table.nominal):
+            difference = block[:, j, None] - scaled[members, j]
+            square = (difference != 0).astype(np.float64) if nominal else difference * difference
+            total += np.where(np.isnan(difference), 1.0, square)
+        total[members == np.arange(start, start + len(block))[:, None]] = np.inf
+        blocks.append(_take_nearest(np.sqrt(total), neighbours))
+    return np.concatenate(blocks)
+
+
+def _round_significant(values: FloatArray) -> FloatArray:
+    finite = np.isfinite(values) & (values > 0)
+    decimals = _DIGITS - 1 - np.floor(np.log10(values, where=finite, out=np.zeros_like(values)))
+    scale = 10.0 ** np.clip(decimals, -300, 300)
+    return np.where(finite, np.round(np.where(finite, values, 0.0) * scale) / scale, values)
+
+
+@dataclass(frozen=True, eq=False)
+class Relabelling:
+    """The chosen rows, the code of their new class, and how many cases the level refers to."""
+
+    rows: IntArray
+    codes: IntArray
+    base: int
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseProblem:
+    """What a scheme may look at."""
+
+    noise: ClassNoise
+    X: Any
+    labels: EncodedLabels
+
+    @property
+    def codes(self) -> IntArray:
+        """The class of each case."""
+        return self.labels.codes
+
+    @property
+    def k(self) -> int:
+        """How many classes there are."""
+        return len(self.labels.names)
+
+    def plan_changes(self, eligible: list[int]) -> list[tuple[IntArray, int]]:
+        """Groups of cases and how many of each are to change: all cases together, or each class for itself.
+
+        `eligible` are the classes that the scheme changes. The level is the share of all cases, or of the cases of each class.
+        """
+        level = float(self.noise.level or 0.0)
+        if self.noise.of == "class":
+            groups = [np.flatnonzero(self.codes == code) for code in eligible]
+            return [(group, round_count(level, len(group))) for group in groups]
+        group = self._find_cases(eligible)
+        m = round_count(level, len(self.codes))
+        if m > len(group):
+            names = [self.labels.names[code] for code in eligible]
+            raise InputError(
+                f"level must leave enough cases to change: {level:g} of {len(self.codes)} cases is {m}, but only {len(group)} "
+                f"are of the classes {names}: lower the level, or pass of='class' for a share of these cases"
+            )
+        return [(group, m)]
+
+    def count_eligible(self, eligible: list[int]) -> int:
+        """How many cases the level refers to."""
+        return len(self._find_cases(eligible)) if self.noise.of == "class" else len(self.codes)
+
+    def _find_cases(self, eligible: list[int]) -> IntArray:
+        """The cases of these classes."""
+        if len(eligible) == self.k:
+            return np.arange(len(self.codes))
+        return np.flatnonzero(np.isin(self.codes, eligible))
+
+    def draw_rows(self, eligible: list[int], rng: np.random.Generator) -> IntArray:
+        """The rows to change, by chance."""
+        chosen = [rng.permutation(group)[:m] for group, m in self.plan_changes(eligible)]
+        return np.sort(np.concatenate(chosen)).astype(np.intp)
+
+
+Scheme = Callable[[NoiseProblem, np.random.Generator], Relabelling]
+
+
+def flip_symmetric_uniform(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
+    """Any of the other classes, all alike."""
+    all_classes = list(range(problem.k))
+    rows = problem.draw_rows(all_classes, rng)
+    steps = rng.integers(1, problem.k, size=len(rows))
+    return Relabelling(rows, (problem.codes[rows] + steps) % problem.k, problem.count_eligible(all_classes))
+
+
+def flip_symmetric_completely_uniform(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
+    """Any of the classes, the old one among them."""
+    all_classes = list(range(problem.k))
+    rows = problem.draw_rows(all_classes, rng)
+    return Relabelling(rows, rng.integers(0, problem.k, size=len(rows)), problem.count_eligible(all_classes))
+
+
+def flip_to_next_class(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
+    """The next class in order; after the last comes the first."""
+    all_classes = list(range(problem.k))
+    rows = problem.draw_rows(all_classes, rng)
+    return Relabelling(rows, (problem.codes[rows] + 1) % problem.k, problem.count_eligible(all_classes))
+
+
+def flip_pairwise(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
+    """Each class p of the pairs (p, q) becomes q."""
+    find_code = problem.labels.find_code
+    pairs = [(find_code(source, "pairs"), find_code(target, "pairs")) for source, target in problem.noise.pairs or ()]
+    targets = dict(pairs)
+    if len(targets) < len(pairs) or any(source == target for source, target in pairs):
+        raise InputError(f"pairs must change each class into one other, got {problem.noise.pairs!r}")
+    return _flip_to_targets(problem, targets, rng)
+
+
+def flip_majority_to_second(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
+    """The largest class becomes the second largest; of classes alike in size the first in order counts as larger."""
+    largest, second = np.argsort(-problem.labels.counts, kind="stable")[:2]
+    return _flip_to_targets(problem, {int(largest): int(second)}, rng)
+
+
+def flip_minority_driven(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
+    """The smallest and the largest class are exchanged in level * 2 * (size of the smallest) cases (Folleco et al. 2008).
+
+    A share `minority_share` of them comes from the smallest class; of classes alike in size that is the first in order.
+    """
+    counts = problem.labels.counts
+    present = np.flatnonzero(counts)
+    smallest = int(present[np.argmin(counts[present])])
+    largest = int(max((code for code in present if code != smallest), key=lambda code: counts[code]))
+    base = 2 * int(counts[smallest])
+    m = round_count(float(problem.noise.level or 0.0), base)
+    n_minority = round_count(problem.noise.minority_share, m)
+    for code, n_cases in ((smallest, n_minority), (largest, m - n_minority)):
+        if n_cases > counts[code]:
+            raise InputError(
+                f"level must leave enough cases to change: {n_cases} of class {problem.labels.names[code]!r} are to change, "
+                f"which has {counts[code]}: lower the level or choose another minority_share"
+            )
+    chosen = [
+        rng.permutation(np.flatnonzero(problem.codes == code))[:n_cases]
+        for code, n_cases in ((smallest, n_minority), (largest, m - n_minority))
+    ]
+    rows = np.sort(np.concatenate(chosen)).astype(np.intp)
+    return Relabelling(rows, np.where(problem.codes[rows] == smallest, largest, smallest), base)
+
+
+def flip_by_transition_matrix(problem: NoiseProblem, rng: np.random.Generator) -> Relabelling:
+    """Another class by the probabilities of the matrix's row, the diagonal left out.
+
+    With a level, exactly that share of the cases changes whose class can change. Without one, 1 - diagonal is the share of each
+    class that changes.
+    """
+    matrix = _build_transition_matrix(problem)
+    rates = 1 - np.diag(matrix)
+    away = matrix - np.diag(np.diag(matrix))
+    movable = np.flatnonzero(away.sum(axis=1) > 0).tolist()
+    if problem.noise.level is None:
+        members = [np.flatnonzero(problem.codes == code) for code in range(problem.k)]
+        chosen = [rng.permutation(rows)[: round_count(rates[code], len(rows))] for code, rows in enumerate(members)]
+        rows, base = np.sort(np.concatenate(chosen)).astype(np.intp), len(problem.codes)
+    else:
+        rows, base = problem.draw_rows(movable, rng), problem.count_eligible(movable)
+    cumulative = np.cumsum(away[problem.codes[rows]], axis=1)
+    threshold = rng.random(len(rows)) * cumulative[:, -1]
+    return Relabelling(rows, (cumulative <= threshold[:, None]).sum(axis=1), base)
+
+
+def _flip_to_targets(problem: NoiseProblem, targets: dict[int, int], rng: np.random.Generator) -> Relabelling:
+    eligible = list(targets)
+    rows = problem.draw_rows(eligible, rng)
+    return Relabelling(
+        rows, np.array([targets[code] for code in problem.codes[rows]], dtype=np.intp), problem.count_eligible(eligible)
+    )
+
+
+def _build_transition_matrix(problem: NoiseProblem) -> FloatArray:
+    """The transition matrix in the order of the classes; a class that a mapping leaves out does not change."""
+    transition, names = problem.noise.transition, problem.labels.names
+    if isinstance(transition, dict):
+        matrix = np.eye(len(names))
+        for source, row in transition.items():
+            code = problem.labels.find_code(source, "transition")
+            matrix[code] = 0.0
+            for target, probability in row.items():
+                matrix[code, problem.labels.find_code(target, "transition")] = probability
+        return matrix
+    matrix = np.array(transition, dtype=np.float64)
+    if matrix.shape != (len(names), len(names)):
+        raise InputError(
+            f"transition must have a row and a column for each of the {len(names)} classes {list(names)}, got shape "
+            f"{matrix.shape}: name the classes in a mapping, or pass classes="
+        )
+    return matrix
+
+
+def flip_neighbourwise(problem: NoiseProblem, _rng: np.random.Generator) -> Relabelling:
+    """The cases with the largest ratio of distances: to the nearest of the same class, to the nearest of another one.
+
+    (Garcia et al. 2019.) Ties go to the earlier row. A case that is alone in its class comes first.
+    """
+    near = compute_class_distances(problem.X, problem.codes, problem.k, problem.noise.neighbours)
+    order = np.argsort(-compute_distance_ratios(near, problem.codes), kind="stable")
+    return _flip_first(problem, order, near)
+
+
+def flip_by_margin(problem: NoiseProblem, _rng: np.random.Generator) -> Relabelling:
+    """The cases nearest to the decision border of a support vector machine, those first that it classifies rightly.
+
+    (Amid et al. 2019.) Ties go to the earlier row.
+    """
+    distance, right = compute_margins(problem)
+    order = np.lexsort((distance, ~right))
+    near = compute_class_distances(problem.X, problem.codes, problem.k, problem.noise.neighbours)
+    return _flip_first(problem, order, near)
+
+
+def compute_distance_ratios(near: FloatArray, codes: IntArray) -> FloatArray:
+    """Distance to the same class over that to the nearest other class; 1 where both are 0.
+
+    `near` holds the distances of `compute_class_distances`.
+
+    >>> compute_distance_ratios(np.array([[[1.0], [2.0]], [[3.0], [0.0]]]), np.array([0, 1]))
+    array([0.5, 0. ])
+    """
+    all_rows = np.arange(len(codes))
+    same = near[all_rows, codes, 0]
+    other_distances = near[:, :, 0].copy()
+    other_distances[all_rows, codes] = np.inf
+    nearest_other = other_distances.min(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(same == nearest_other, 1.0, same / nearest_other)
+
+
+def compute_margins(problem: NoiseProblem) -> tuple[FloatArray, BoolArray]:
+    """The distance of each case to the border, and whether it lies on its own side.
+
+    The machine is scikit-learn's SVC with C = 1 and the `kernel` of the noise: linear, or Gaussian with gamma = 1 / number of
+    columns. Numbers are standardised, each nominal value is a column of zeros and ones, a missing number is put at the mean.
+    With more than two classes, the nearest of the borders between the own class and another one counts.
+    """
+    from sklearn.svm import SVC
+
+    points = encode_points(read_table(problem.X))
+    svm = SVC(kernel=problem.noise.kernel, gamma=1 / points.shape[1], decision_function_shape="ovo")
+    svm.fit(points, problem.codes)
+    values = svm.decision_function(points)
+    right = svm.predict(points) == problem.codes
+    if values.ndim == 1:
+        return np.abs(values), right
+    present = svm.classes_
+    first, second = np.triu_indices(len(present), 1)
+    involves_class = (present[first] == problem.codes[:, None]) | (present[second] == problem.codes[:, None])
+    return np.where(involves_class, np.abs(values), np.inf).min(axis=1), right
+
+
+def _flip_first(problem: NoiseProblem, order: IntArray, near: FloatArray) -> Relabelling:
+    """The first of the order, as many as the level says, with the class of their neighbours."""
+    all_classes = list(range(problem.k))
+    chosen = [order[np.isin(order, group)][:m] for group, m in problem.plan_changes(all_classes)]
+    rows = np.sort(np.concatenate(chosen)).astype(np.intp)
+    new = np.array([find_neighbouring_class(near[row], problem.codes[row]) for row in rows], dtype=np.intp)
+    return Relabelling(rows, new, problem.count_eligible(all_classes))
+
+
+def find_neighbouring_class(near: FloatArray, own_class: int) -> int:
+    """The most frequent class among the nearest cases of other classes, as many as `near` has columns.
+
+    Of cases alike in distance those of the class that comes first in order are nearer; of classes alike in number the one with
+    the nearest case wins.
+
+    >>> find_neighbouring_class(np.array([[0.1, 0.2], [1.0, 4.0], [2.0, 3.0]]), own=0)
+    1
+    """
+    k, neighbours = near.shape
+    classes = np.repeat(np.arange(k), neighbours)
+    far = np.where(classes == own_class, np.inf, near.reshape(-1))
+    order = np.argsort(far, kind="stable")[:neighbours]
+    nearest = classes[order[np.isfinite(far[order])]]
+    counts = np.bincount(nearest, minlength=k)
+    return int(nearest[np.argmax(counts[nearest])])
+
+
 SCHEMES: dict[str, Scheme] = {
-    "symmetric-uniform": class_schemes.symmetric_uniform,
-    "symmetric-completely-uniform": class_schemes.symmetric_completely_uniform,
-    "transition-matrix": class_schemes.transition_matrix,
-    "next-class": class_schemes.next_class,
-    "pairwise": class_schemes.pairwise,
-    "majority-to-second": class_schemes.majority_to_second,
-    "minority-driven": class_schemes.minority_driven,
-    "neighbourwise-borderline": borderline.neighbourwise,
-    "margin-borderline": borderline.margin,
+    "symmetric-uniform": flip_symmetric_uniform,
+    "symmetric-completely-uniform": flip_symmetric_completely_uniform,
+    "transition-matrix": flip_by_transition_matrix,
+    "next-class": flip_to_next_class,
+    "pairwise": flip_pairwise,
+    "majority-to-second": flip_majority_to_second,
+    "minority-driven": flip_minority_driven,
+    "neighbourwise-borderline": flip_neighbourwise,
+    "margin-borderline": flip_by_margin,
 }
+
+
 # Parameters that only one scheme knows.
-_OWN: dict[str, str] = {"transition": "transition-matrix", "pairs": "pairwise"}
+_SCHEME_PARAMETERS: dict[str, str] = {"transition": "transition-matrix", "pairs": "pairwise"}
+
+
 # Schemes that look at two classes which have cases.
-_BETWEEN = ("majority-to-second", "minority-driven", "neighbourwise-borderline", "margin-borderline")
+_TWO_CLASS_SCHEMES = ("majority-to-second", "minority-driven", "neighbourwise-borderline", "margin-borderline")
 
 
 @condition("class-noise")
@@ -70,79 +449,83 @@ class ClassNoise(Condition):
     kernel: Literal["linear", "rbf"] = "linear"
 
     def _check(self) -> None:
-        one_of("scheme", self.scheme, SCHEMES)
-        one_of("of", self.of, ["all", "class"])
+        check_one_of("scheme", self.scheme, SCHEMES)
+        check_one_of("of", self.of, ["all", "class"])
         if self.level is not None or self.scheme != "transition-matrix":
             check_level(self.level)
         check_level(self.minority_share, "minority_share")
-        whole_number("neighbours", self.neighbours, 1)
-        one_of("kernel", self.kernel, ["linear", "rbf"])
-        for name, scheme in _OWN.items():
+        check_whole_number("neighbours", self.neighbours, 1)
+        check_one_of("kernel", self.kernel, ["linear", "rbf"])
+        for name, scheme in _SCHEME_PARAMETERS.items():
             if (getattr(self, name) is None) == (self.scheme == scheme):
                 rule = f"needs {name}=" if self.scheme == scheme else f"takes no {name}, that is for {scheme!r}"
                 raise InputError(f"scheme {self.scheme!r} {rule}")
         if isinstance(self.classes, str):
-            one_of("classes", self.classes, ["present", "declared"])
+            check_one_of("classes", self.classes, ["present", "declared"])
         else:
             object.__setattr__(self, "classes", tuple(self.classes))
         if self.transition is not None:
-            object.__setattr__(self, "transition", checked_transition(self.transition))
+            object.__setattr__(self, "transition", check_transition(self.transition))
         if self.pairs is not None:
-            object.__setattr__(self, "pairs", checked_pairs(self.pairs))
+            object.__setattr__(self, "pairs", check_pairs(self.pairs))
 
-    def _change(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        n = row_count(X)
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        n = count_rows(X)
         labels = read_labels(y, self.classes)
         if self.level == 0:
             return Changed(X, y, np.zeros(n, dtype=bool), 0.0, np.arange(n))
-        there = labels.names if self.scheme not in _BETWEEN else [labels.names[code] for code in np.unique(labels.codes)]
-        if len(there) < 2:
-            raise InputError(f"y must hold at least 2 classes for class noise, got only {there[0]!r}")
-        found = SCHEMES[self.scheme](Problem(self, X, labels), rng)
+        present_classes = (
+            labels.names if self.scheme not in _TWO_CLASS_SCHEMES else [labels.names[code] for code in np.unique(labels.codes)]
+        )
+        if len(present_classes) < 2:
+            raise InputError(f"y must hold at least 2 classes for class noise, got only {present_classes[0]!r}")
+        relabelling = SCHEMES[self.scheme](NoiseProblem(self, X, labels), rng)
         mask = np.zeros(n, dtype=bool)
-        mask[found.rows] = found.codes != labels.codes[found.rows]
-        new = found.codes[mask[found.rows]]
-        changed = relabelled(y, np.flatnonzero(mask), [labels.names[code] for code in new])
-        level = float(mask.sum() / found.base) if found.base else 0.0
-        return Changed(X, changed, mask, level, np.arange(n), len(found.rows))
+        mask[relabelling.rows] = relabelling.codes != labels.codes[relabelling.rows]
+        new = relabelling.codes[mask[relabelling.rows]]
+        changed = replace_labels(y, np.flatnonzero(mask), [labels.names[code] for code in new])
+        level = float(mask.sum() / relabelling.base) if relabelling.base else 0.0
+        return Changed(X, changed, mask, level, np.arange(n), len(relabelling.rows))
 
-    def _told(self) -> str:
-        share = f"{percent(self.level)} class noise" if self.level is not None else "class noise"
+    def _describe_change(self) -> str:
+        text = f"{format_percent(self.level)} class noise" if self.level is not None else "class noise"
         among = ", of each class" if self.of == "class" else ""
-        return f"{share} ({self.scheme}{among})"
+        return f"{text} ({self.scheme}{among})"
 
 
-def checked_transition(given: Any) -> Any:
+def check_transition(transition: Any) -> Any:
     """Rows of probabilities that sum to 1: a mapping of mappings as such, else a tuple of rows."""
-    if hasattr(given, "to_dict") and hasattr(given, "columns"):
-        given = given.to_dict(orient="index")
-    if isinstance(given, Mapping):
-        if not all(isinstance(row, Mapping) for row in given.values()):
-            raise InputError(f"transition must map each class to a mapping of classes to probabilities, got {given!r}")
-        for source, row in given.items():
-            _probable(f"transition of {source!r}", list(row.values()))
-        return {source: {target: float(each) for target, each in row.items()} for source, row in given.items()}
-    matrix = numbers("transition", given)
+    if hasattr(transition, "to_dict") and hasattr(transition, "columns"):
+        transition = transition.to_dict(orient="index")
+    if isinstance(transition, Mapping):
+        if not all(isinstance(row, Mapping) for row in transition.values()):
+            raise InputError(f"transition must map each class to a mapping of classes to probabilities, got {transition!r}")
+        for source, row in transition.items():
+            _check_probability_row(f"transition of {source!r}", list(row.values()))
+        return {
+            source: {target: float(probability) for target, probability in row.items()} for source, row in transition.items()
+        }
+    matrix = check_numbers("transition", transition)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"transition must be a square matrix or a mapping, got shape {matrix.shape}")
     for number, row in enumerate(matrix.tolist()):
-        _probable(f"row {number} of transition", row)
+        _check_probability_row(f"row {number} of transition", row)
     return tuple(tuple(row) for row in matrix.tolist())
 
 
-def _probable(name: str, row: list[Any]) -> None:
-    values = finite(name, numbers(name, row))
+def _check_probability_row(name: str, row: list[Any]) -> None:
+    values = check_finite(name, check_numbers(name, row))
     if (values < 0).any() or abs(values.sum() - 1) > 1e-9:
         raise InputError(f"{name} must hold probabilities that sum to 1, got {row} with sum {values.sum():g}")
 
 
-def checked_pairs(given: Any) -> tuple[tuple[Any, Any], ...]:
+def check_pairs(value: Any) -> tuple[tuple[Any, Any], ...]:
     """Pairs (p, q) of different classes, each p once; a single pair or a mapping p -> q will do."""
-    pairs = list(given.items()) if isinstance(given, Mapping) else list(given) if not isinstance(given, str) else []
-    if len(pairs) == 2 and not any(isinstance(each, Sequence) and not isinstance(each, str) for each in pairs):
+    pairs = list(value.items()) if isinstance(value, Mapping) else list(value) if not isinstance(value, str) else []
+    if len(pairs) == 2 and not any(isinstance(pair, Sequence) and not isinstance(pair, str) for pair in pairs):
         pairs = [tuple(pairs)]
-    if not pairs or not all(isinstance(each, Sequence) and not isinstance(each, str) and len(each) == 2 for each in pairs):
-        raise InputError(f"pairs must hold pairs of classes (from, to), got {given!r}")
+    if not pairs or not all(isinstance(pair, Sequence) and not isinstance(pair, str) and len(pair) == 2 for pair in pairs):
+        raise InputError(f"pairs must hold pairs of classes (from, to), got {value!r}")
     sources = [source for source, _ in pairs]
     for source, target in pairs:
         if source == target:

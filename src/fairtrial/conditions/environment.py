@@ -8,18 +8,16 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from fairtrial._check import generator, whole_number
-from fairtrial.conditions.choosing import NobodyLeftError, taken
+from fairtrial._check import check_generator, check_whole_number
 from fairtrial.conditions.condition import Condition
-from fairtrial.conditions.covariate_shift import CovariateShift
-from fairtrial.conditions.prior_shift import PriorShift
 from fairtrial.conditions.sequence import Sequence
+from fairtrial.conditions.shift import CovariateShift, NoRowsLeftError, PriorShift, take_rows
 from fairtrial.errors import InputError
 
 # So few rows may lack a class or a group that a condition is about.
-_FEWEST = 1000
+_MIN_ROWS = 1000
 # How many times as many rows are drawn as are wanted before a condition counts as impossible.
-_PATIENCE = 1000
+_MAX_OVERSAMPLING = 1000
 
 
 @runtime_checkable
@@ -39,7 +37,7 @@ class Altered:
     that there are always n. No row is there twice: a condition with `method="draw"` removes rows here, in the same proportions
     (`size` does not count), and one that copies rows in another way is refused.
 
-    >>> from fairtrial.conditions.covariate_shift import CovariateShift
+    >>> from fairtrial.conditions.shift import CovariateShift
     >>> class Dice:
     ...     def sample(self, n, rng):
     ...         faces = rng.integers(1, 7, size=(n, 1))
@@ -56,42 +54,44 @@ class Altered:
     def __init__(self, environment: Environment, *conditions: Condition) -> None:
         if not isinstance(environment, Environment):
             raise InputError(f"environment must have sample(n, rng), got {type(environment).__name__}")
-        for each in conditions:
-            if not isinstance(each, Condition):
-                raise InputError(f"conditions must be conditions, got {type(each).__name__}")
+        for condition in conditions:
+            if not isinstance(condition, Condition):
+                raise InputError(f"conditions must be conditions, got {type(condition).__name__}")
         object.__setattr__(self, "environment", environment)
         object.__setattr__(self, "conditions", conditions)
 
     def sample(self, n: int, rng: Any = None) -> tuple[Any, Any]:
         """n rows of the changed environment and their classes. `rng` is a seed or a generator."""
-        source, pool = generator("rng", rng), max(whole_number("n", n, 1), _FEWEST)
-        most, left = _PATIENCE * pool, 0
+        source, pool = check_generator("rng", rng), max(check_whole_number("n", n, 1), _MIN_ROWS)
+        most, left = _MAX_OVERSAMPLING * pool, 0
         while pool <= most:
             try:
-                X, y = self._changed(pool, source)
+                X, y = self._sample_changed(pool, source)
                 left = len(y)
-            except NobodyLeftError:
+            except NoRowsLeftError:
                 left = 0
             if left >= n:
                 rows = np.sort(source.choice(left, n, replace=False))
-                return taken(X, rows), taken(y, rows)
+                return take_rows(X, rows), take_rows(y, rows)
             pool = max(2 * pool, int(1.1 * pool * n / max(left, 1)))
         raise InputError(f"the conditions must leave enough rows, got {left} of up to {most} where {n} are wanted: relax them")
 
-    def _changed(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    def _sample_changed(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
         X, y = self.environment.sample(n, rng)
-        for each in self.conditions:
-            step = _without_copies(each).apply(X, y, rng)
+        for condition in self.conditions:
+            step = _remove_copies(condition).apply(X, y, rng)
             if len(np.unique(step.rows)) < len(step.rows):
-                raise InputError(f"a change of an environment must give each row once, got copies from {type(each).__name__}")
+                raise InputError(
+                    f"a change of an environment must give each row once, got copies from {type(condition).__name__}"
+                )
             X, y = step.X, step.y
         return X, y
 
 
-def _without_copies(change: Condition) -> Condition:
+def _remove_copies(change: Condition) -> Condition:
     """The same change by leaving rows out: of an environment there are always more."""
     if isinstance(change, Sequence):
-        return replace(change, steps=tuple(map(_without_copies, change.steps)))
+        return replace(change, steps=tuple(map(_remove_copies, change.steps)))
     if isinstance(change, (CovariateShift, PriorShift)) and change.method == "draw":
         return replace(change, method="remove", size=None)
     return change
@@ -102,7 +102,7 @@ def altered(
 ) -> dict[str, Environment]:
     """An environment and its named changes, for `run_environments`.
 
-    >>> from fairtrial.conditions.prior_shift import PriorShift
+    >>> from fairtrial.conditions.shift import PriorShift
     >>> class Coin:
     ...     def sample(self, n, rng):
     ...         y = rng.integers(0, 2, size=n)
@@ -114,6 +114,6 @@ def altered(
     if name in changes:
         raise InputError(f"name must differ from the names of the changes, got {name!r}")
     worlds: dict[str, Environment] = {name: environment}
-    for each, change in changes.items():
-        worlds[each] = Altered(environment, *(change if isinstance(change, tuple) else (change,)))
+    for change_name, change in changes.items():
+        worlds[change_name] = Altered(environment, *(change if isinstance(change, tuple) else (change,)))
     return worlds

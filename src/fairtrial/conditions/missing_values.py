@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fairtrial._check import FloatArray, IntArray, at_least, number, one_of
-from fairtrial._columns import BoolArray
-from fairtrial.conditions.cells import column_places, place_of, read_table, written
-from fairtrial.conditions.condition import Changed, Condition, check_level, condition, exact_count, percent, row_count
+from fairtrial._check import FloatArray, IntArray, check_at_least, check_number, check_one_of
+from fairtrial._frames import BoolArray
+from fairtrial.conditions.cells import find_column_index, find_column_indices, read_table, replace_cells
+from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, format_percent, round_count
 from fairtrial.errors import InputError
 
 # The logarithm of odds against which chance counts only between equal values.
@@ -48,82 +48,82 @@ class MissingValues(Condition):
 
     def _check(self) -> None:
         check_level(self.level)
-        one_of("mechanism", self.mechanism, ["mcar", "mar", "mnar"])
-        one_of("tail", self.tail, ["high", "low"])
-        one_of("spread", self.spread, ["attribute", "table"])
-        number("odds", self.odds)
-        at_least("odds", self.odds, 1)
+        check_one_of("mechanism", self.mechanism, ["mcar", "mar", "mnar"])
+        check_one_of("tail", self.tail, ["high", "low"])
+        check_one_of("spread", self.spread, ["attribute", "table"])
+        check_number("odds", self.odds)
+        check_at_least("odds", self.odds, 1)
         if (self.by is None) == (self.mechanism == "mar"):
             rule = "needs by=, the column that decides" if self.by is None else "takes no by, that is for 'mar'"
             raise InputError(f"mechanism {self.mechanism!r} {rule}")
         if self.columns is not None and not isinstance(self.columns, str):
             object.__setattr__(self, "columns", tuple(self.columns))
 
-    def _change(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        n, table = row_count(X), read_table(X)
-        places = self._places(X)
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        n, table = count_rows(X), read_table(X)
+        indices = self._find_columns(X)
         seen = ~np.isnan(table.values)
-        cells = seen[:, places]
-        weights = np.column_stack([self._logarithms(X, table.values, place) for place in places])
+        cells = seen[:, indices]
+        weights = np.column_stack([self._compute_log_weights(X, table.values, index) for index in indices])
         mask = np.zeros(seen.shape, dtype=bool)
         if self.level > 0:
-            mask[:, places] = self._lost(cells, weights, rng)
-        new = written(X, {place: (np.flatnonzero(mask[:, place]), None) for place in places}) if mask.any() else X
+            mask[:, indices] = self._choose_cells(cells, weights, rng)
+        new = replace_cells(X, {index: (np.flatnonzero(mask[:, index]), None) for index in indices}) if mask.any() else X
         level = float(mask.sum() / cells.sum()) if cells.any() else 0.0
         return Changed(new, y, mask, level, np.arange(n))
 
-    def _places(self, X: Any) -> list[int]:
-        places = column_places(X, self.columns)
+    def _find_columns(self, X: Any) -> list[int]:
+        indices = find_column_indices(X, self.columns)
         if self.by is None:
-            return places
-        decides = place_of(X, self.by, "by")
-        if self.columns is not None and decides in places:
+            return indices
+        deciding_index = find_column_index(X, self.by, "by")
+        if self.columns is not None and deciding_index in indices:
             raise InputError(f"columns must not hold {self.by!r}, the column that decides: it loses nothing")
-        places = [place for place in places if place != decides]
-        if not places:
+        indices = [index for index in indices if index != deciding_index]
+        if not indices:
             raise InputError(f"X must have a column beside {self.by!r}, the column that decides, got none")
-        return places
+        return indices
 
-    def _logarithms(self, X: Any, values: FloatArray, place: int) -> FloatArray:
+    def _compute_log_weights(self, X: Any, values: FloatArray, index: int) -> FloatArray:
         """How likely each row is drawn: the logarithm of its weight, from 0 to log(odds)."""
         if self.mechanism == "mcar":
             return np.zeros(len(values))
-        column = values[:, place if self.mechanism == "mnar" else place_of(X, self.by, "by")]
-        standing = rank_shares(column if self.tail == "high" else -column)
-        return np.asarray(standing * min(float(np.log(self.odds)), _SURE))
+        column = values[:, index if self.mechanism == "mnar" else find_column_index(X, self.by, "by")]
+        rank = compute_rank_fractions(column if self.tail == "high" else -column)
+        return np.asarray(rank * min(float(np.log(self.odds)), _SURE))
 
-    def _lost(self, cells: BoolArray, weights: FloatArray, rng: np.random.Generator) -> BoolArray:
+    def _choose_cells(self, cells: BoolArray, weights: FloatArray, rng: np.random.Generator) -> BoolArray:
         # The largest of log weight + Gumbel noise are a sample without replacement by these weights.
         keys = weights + rng.gumbel(size=cells.shape)
         if self.spread == "table":
-            return _largest(keys.reshape(-1), cells.reshape(-1), self.level).reshape(cells.shape)
-        return np.column_stack([_largest(keys[:, j], cells[:, j], self.level) for j in range(cells.shape[1])])
+            return _select_largest(keys.reshape(-1), cells.reshape(-1), self.level).reshape(cells.shape)
+        return np.column_stack([_select_largest(keys[:, j], cells[:, j], self.level) for j in range(cells.shape[1])])
 
-    def _told(self) -> str:
+    def _describe_change(self) -> str:
         by = f" by {self.by}" if self.by is not None else ""
         where = "" if self.columns is None else f" in {', '.join(map(str, self.columns))}"
-        return f"{percent(self.level)} missing values ({self.mechanism}{by}){where}"
+        return f"{format_percent(self.level)} missing values ({self.mechanism}{by}){where}"
 
 
-def rank_shares(column: FloatArray) -> FloatArray:
+def compute_rank_fractions(column: FloatArray) -> FloatArray:
     """Where each value stands among the others: 0 for the smallest, 1 for the largest, the middle for one that is missing.
 
-    >>> rank_shares(np.array([3.0, 1.0, np.nan, 3.0, 2.0])).tolist()
+    >>> compute_rank_fractions(np.array([3.0, 1.0, np.nan, 3.0, 2.0])).tolist()
     [0.8333333333333334, 0.0, 0.5, 0.8333333333333334, 0.3333333333333333]
     """
     from scipy.stats import rankdata
 
     seen = ~np.isnan(column)
-    shares = np.full(len(column), 0.5)
+    fractions = np.full(len(column), 0.5)
     if seen.sum() > 1:
-        shares[seen] = (rankdata(column[seen]) - 1) / (seen.sum() - 1)
-    return shares
+        fractions[seen] = (rankdata(column[seen]) - 1) / (seen.sum() - 1)
+    return fractions
 
 
-def _largest(keys: FloatArray, cells: BoolArray, level: float) -> BoolArray:
+def _select_largest(keys: FloatArray, cells: BoolArray, level: float) -> BoolArray:
     """Of the cells that are there, the share with the largest keys."""
-    places: IntArray = np.flatnonzero(cells)
-    m = exact_count(level, len(places))
-    found = np.zeros(len(cells), dtype=bool)
-    found[places[np.argsort(-keys[places], kind="stable")[:m]]] = True
-    return found
+    positions: IntArray = np.flatnonzero(cells)
+    m = round_count(level, len(positions))
+    selected = np.zeros(len(cells), dtype=bool)
+    selected[positions[np.argsort(-keys[positions], kind="stable")[:m]]] = True
+    return selected

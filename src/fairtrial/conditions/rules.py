@@ -20,26 +20,26 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
-from fairtrial._columns import as_frame
-from fairtrial._registry import did_you_mean
-from fairtrial.conditions.condition import row_count
+from fairtrial._frames import as_frame
+from fairtrial._registry import suggest_name
+from fairtrial.conditions.condition import count_rows
 from fairtrial.errors import InputError
 
 BoolArray = npt.NDArray[np.bool_]
 Rule = str | Callable[..., Any]
 Weights = str | Callable[..., Any] | Mapping[str, float]
 
-_COMPARED: dict[type, Any] = {
+_COMPARISONS: dict[type, Any] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
-    ast.Eq: lambda left, right: operator.eq(*_alike(left, right)),
-    ast.NotEq: lambda left, right: operator.ne(*_alike(left, right)),
-    ast.In: lambda left, right: np.isin(*_alike(left, right)),
-    ast.NotIn: lambda left, right: ~np.isin(*_alike(left, right)),
+    ast.Eq: lambda left, right: operator.eq(*_align_types(left, right)),
+    ast.NotEq: lambda left, right: operator.ne(*_align_types(left, right)),
+    ast.In: lambda left, right: np.isin(*_align_types(left, right)),
+    ast.NotIn: lambda left, right: ~np.isin(*_align_types(left, right)),
 }
-_COMBINED: dict[type, Any] = {
+_OPERATIONS: dict[type, Any] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -53,92 +53,92 @@ _NUMBERS = (bool, int, float, np.bool_, np.number)
 _FUNCTIONS: dict[str, Any] = {"abs": np.abs, "exp": np.exp, "log": np.log, "sqrt": np.sqrt}
 
 
-def checked_rule(name: str, rule: object) -> None:
+def check_rule(name: str, rule: object) -> None:
     """Whether a rule is a function, or text of the grammar; its columns are looked up when the data is there."""
     if isinstance(rule, str):
-        _parsed(name, rule)
+        _parse_rule(name, rule)
     elif not callable(rule):
         raise InputError(f"{name} must be an expression such as 'age < 65' or a function, got {rule!r}")
 
 
-def checked_weights(name: str, rule: object) -> None:
+def check_weight_rule(name: str, rule: object) -> None:
     """Whether weights are a function, text, or a mapping from text to numbers."""
     if not isinstance(rule, Mapping):
-        checked_rule(name, rule)
+        check_rule(name, rule)
         return
     for where, weight in rule.items():
-        checked_rule(name, where)
+        check_rule(name, where)
         if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < np.inf:
             raise InputError(f"{name} must map expressions to numbers from 0 on, got {where!r}: {weight!r}")
 
 
-def in_words(rule: Weights) -> str:
+def format_rule(rule: Weights) -> str:
     """A rule for the reader."""
     if isinstance(rule, Mapping):
         return ", ".join(f"{weight:g} where {where}" for where, weight in rule.items())
     return rule if isinstance(rule, str) else getattr(rule, "__name__", type(rule).__name__)
 
 
-def matching(name: str, rule: Rule, X: Any, y: Any = None, *, with_class: bool = False) -> BoolArray:
+def find_matching_rows(name: str, rule: Rule, X: Any, y: Any = None, *, with_class: bool = False) -> BoolArray:
     """Which rows a rule means. A function gets X (and y where the condition looks at classes).
 
-    >>> matching("where", "20 <= x0 < 65 or x1 == 1", np.array([[30, 0], [70, 1], [70, 0]])).tolist()
+    >>> find_matching_rows("where", "20 <= x0 < 65 or x1 == 1", np.array([[30, 0], [70, 1], [70, 0]])).tolist()
     [True, True, False]
     """
-    found = np.asarray(_value(name, rule, X, y, with_class))
-    n = row_count(X)
-    if found.shape == () and found.dtype == bool:
-        found = np.full(n, bool(found))
-    if found.shape != (n,) or found.dtype != bool:
-        raise InputError(f"{name} must say true or false for each of the {n} rows, got {found.dtype} of shape {found.shape}")
-    return found
+    result = np.asarray(_evaluate_rule(name, rule, X, y, with_class))
+    n = count_rows(X)
+    if result.shape == () and result.dtype == bool:
+        result = np.full(n, bool(result))
+    if result.shape != (n,) or result.dtype != bool:
+        raise InputError(f"{name} must say true or false for each of the {n} rows, got {result.dtype} of shape {result.shape}")
+    return result
 
 
-def weighing(name: str, rule: Weights, X: Any, y: Any = None, *, with_class: bool = False) -> FloatArray:
+def compute_weights(name: str, rule: Weights, X: Any, y: Any = None, *, with_class: bool = False) -> FloatArray:
     """How much each row counts; of a mapping from expressions to numbers, the product of all that apply to the row.
 
-    >>> weighing("weights", {"x0 > 1": 3, "x0 > 2": 0.5}, np.array([[1], [2], [3]])).tolist()
+    >>> compute_weights("weights", {"x0 > 1": 3, "x0 > 2": 0.5}, np.array([[1], [2], [3]])).tolist()
     [1.0, 3.0, 1.5]
     """
-    n = row_count(X)
+    n = count_rows(X)
     if isinstance(rule, Mapping):
         weights = np.ones(n)
         for where, weight in rule.items():
-            weights = weights * np.where(matching(name, where, X, y, with_class=with_class), float(weight), 1.0)
+            weights = weights * np.where(find_matching_rows(name, where, X, y, with_class=with_class), float(weight), 1.0)
         return weights
-    found = np.asarray(_value(name, rule, X, y, with_class))
-    if found.dtype.kind not in "bifu" or found.shape not in {(), (n,)}:
-        raise InputError(f"{name} must give a number for each of the {n} rows, got {found.dtype} of shape {found.shape}")
-    weights = np.broadcast_to(found.astype(np.float64), (n,))
+    result = np.asarray(_evaluate_rule(name, rule, X, y, with_class))
+    if result.dtype.kind not in "bifu" or result.shape not in {(), (n,)}:
+        raise InputError(f"{name} must give a number for each of the {n} rows, got {result.dtype} of shape {result.shape}")
+    weights = np.broadcast_to(result.astype(np.float64), (n,))
     bad = ~((weights >= 0) & (weights < np.inf))
     if bad.any():
         raise InputError(f"{name} must be finite and at least 0, got {weights[bad][0]} at row {int(np.argmax(bad))}")
     return weights
 
 
-def _value(name: str, rule: Rule, X: Any, y: Any, with_class: bool) -> Any:
+def _evaluate_rule(name: str, rule: Rule, X: Any, y: Any, with_class: bool) -> Any:
     if not isinstance(rule, str):
         return rule(X, y) if with_class else rule(X)
-    return _Reader(name, rule, X, y).value(_parsed(name, rule))
+    return _ExpressionEvaluator(name, rule, X, y).evaluate(_parse_rule(name, rule))
 
 
-def _parsed(name: str, text: str) -> ast.expr:
+def _parse_rule(name: str, text: str) -> ast.expr:
     """The expression; a column in backticks may have any name."""
     try:
-        tree = ast.parse(re.sub(r"`([^`]*)`", lambda found: f"({_quoted(found[1])})", text.strip()), mode="eval").body
+        tree = ast.parse(re.sub(r"`([^`]*)`", lambda match: f"({_quote_column(match[1])})", text.strip()), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(f"{name} must be an expression such as 'age < 65 and sex == \"f\"', got {text!r}") from None
     for node in ast.walk(tree):
-        _allowed(name, text, node)
+        _check_node(name, text, node)
     return tree
 
 
-def _quoted(column: str) -> str:
+def _quote_column(column: str) -> str:
     """A column in backticks as what no one would write otherwise: bytes."""
     return repr(column.encode())
 
 
-def _allowed(name: str, text: str, node: ast.AST) -> None:
+def _check_node(name: str, text: str, node: ast.AST) -> None:
     simple = (
         ast.BoolOp,
         ast.And,
@@ -152,9 +152,9 @@ def _allowed(name: str, text: str, node: ast.AST) -> None:
         ast.Name,
         ast.Load,
     )
-    known = isinstance(node, (*simple, ast.List, ast.Tuple, *_COMPARED, *_COMBINED))
+    is_known = isinstance(node, (*simple, ast.List, ast.Tuple, *_COMPARISONS, *_OPERATIONS))
     constant = isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float, str, bytes))
-    if not (known or constant or _is_known_call(node)):
+    if not (is_known or constant or _is_known_call(node)):
         remedy = "use columns, numbers, text, comparisons, and, or, not, in, + - * / **, abs, exp, log, sqrt"
         raise InputError(f"{name} must not hold {type(node).__name__.lower()} in {text!r}: {remedy}")
 
@@ -164,99 +164,103 @@ def _is_known_call(node: ast.AST) -> bool:
     return named and len(node.args) == 1 and not node.keywords  # type: ignore[attr-defined]
 
 
-class _Reader:
+class _ExpressionEvaluator:
     """Evaluates one expression over the columns of one table."""
 
     def __init__(self, name: str, text: str, X: Any, y: Any) -> None:
         self._name, self._text, self._y = name, text, y
         self._frame = as_frame(X)
 
-    def value(self, tree: ast.expr) -> Any:
+    def evaluate(self, tree: ast.expr) -> Any:
         """The value of the expression."""
         try:
             with np.errstate(all="ignore"):
-                return self._of(tree)
+                return self._evaluate_node(tree)
         except (TypeError, RecursionError) as error:
             raise InputError(f"{self._name} compares or combines what does not fit in {self._text!r}: {error}") from None
 
-    def _of(self, node: ast.expr) -> Any:
+    def _evaluate_node(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
-            return self._column(node.id)
-        return getattr(self, f"_{type(node).__name__.lower()}")(node)
+            return self._get_column(node.id)
+        return getattr(self, f"_visit_{type(node).__name__.lower()}")(node)
 
-    def _constant(self, node: ast.Constant) -> Any:
+    def _visit_constant(self, node: ast.Constant) -> Any:
         if isinstance(node.value, bytes):
-            return self._column(node.value.decode())
+            return self._get_column(node.value.decode())
         # Whole numbers of Python grow without limit: 9 ** 9 ** 9 would never end.
         return node.value if isinstance(node.value, (bool, str)) else np.float64(node.value)  # type: ignore[arg-type]
 
-    def _list(self, node: ast.List | ast.Tuple) -> Any:
-        return [self._of(each) for each in node.elts]
+    def _visit_list(self, node: ast.List | ast.Tuple) -> Any:
+        return [self._evaluate_node(element) for element in node.elts]
 
-    _tuple = _list
+    _visit_tuple = _visit_list
 
-    def _unaryop(self, node: ast.UnaryOp) -> Any:
-        return -self._of(node.operand) if isinstance(node.op, ast.USub) else np.logical_not(self._truth(node.operand))
+    def _visit_unaryop(self, node: ast.UnaryOp) -> Any:
+        return (
+            -self._evaluate_node(node.operand)
+            if isinstance(node.op, ast.USub)
+            else np.logical_not(self._evaluate_boolean(node.operand))
+        )
 
-    def _boolop(self, node: ast.BoolOp) -> Any:
+    def _visit_boolop(self, node: ast.BoolOp) -> Any:
         join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
-        return join.reduce(np.broadcast_arrays(*[self._truth(each) for each in node.values]))
+        return join.reduce(np.broadcast_arrays(*[self._evaluate_boolean(operand) for operand in node.values]))
 
-    def _binop(self, node: ast.BinOp) -> Any:
-        side = self._truth if isinstance(node.op, (ast.BitAnd, ast.BitOr)) else self._of
-        return _COMBINED[type(node.op)](side(node.left), side(node.right))
+    def _visit_binop(self, node: ast.BinOp) -> Any:
+        evaluate_side = self._evaluate_boolean if isinstance(node.op, (ast.BitAnd, ast.BitOr)) else self._evaluate_node
+        return _OPERATIONS[type(node.op)](evaluate_side(node.left), evaluate_side(node.right))
 
-    def _call(self, node: ast.Call) -> Any:
-        return _FUNCTIONS[node.func.id](self._of(node.args[0]))  # type: ignore[attr-defined]
+    def _visit_call(self, node: ast.Call) -> Any:
+        return _FUNCTIONS[node.func.id](self._evaluate_node(node.args[0]))  # type: ignore[attr-defined]
 
-    def _compare(self, node: ast.Compare) -> Any:
-        sides = [self._of(each) for each in (node.left, *node.comparators)]
-        told = [_COMPARED[type(op)](*pair) for op, pair in zip(node.ops, pairwise(sides), strict=True)]
-        return np.logical_and.reduce(np.broadcast_arrays(*[np.asarray(each, dtype=bool) for each in told]))
+    def _visit_compare(self, node: ast.Compare) -> Any:
+        sides = [self._evaluate_node(operand) for operand in (node.left, *node.comparators)]
+        comparisons = [_COMPARISONS[type(op)](*pair) for op, pair in zip(node.ops, pairwise(sides), strict=True)]
+        return np.logical_and.reduce(np.broadcast_arrays(*[np.asarray(comparison, dtype=bool) for comparison in comparisons]))
 
-    def _truth(self, node: ast.expr) -> Any:
-        found = np.asarray(self._of(node))
-        if found.dtype != bool:
+    def _evaluate_boolean(self, node: ast.expr) -> Any:
+        result = np.asarray(self._evaluate_node(node))
+        if result.dtype != bool:
             raise InputError(f"{self._name} joins what is neither true nor false in {self._text!r}: compare it with something")
-        return found
+        return result
 
-    def _column(self, column: str) -> npt.NDArray[Any]:
-        names = [str(each) for each in self._frame.columns]
+    def _get_column(self, column: str) -> npt.NDArray[Any]:
+        names = [str(name) for name in self._frame.columns]
         if column in names:
-            return _plain(self._frame.iloc[:, names.index(column)])
+            return _to_plain_array(self._frame.iloc[:, names.index(column)])
         if column == "y" and self._y is not None:
-            return _plain(self._y)
-        hint = did_you_mean(column, names)
+            return _to_plain_array(self._y)
+        hint = suggest_name(column, names)
         raise InputError(f"{self._name} must name columns of X in {self._text!r}, got {column!r}: {hint}")
 
 
-def _plain(column: Any) -> npt.NDArray[Any]:
+def _to_plain_array(column: Any) -> npt.NDArray[Any]:
     """Numbers as numbers, all else as objects, so that text compares with text."""
     values = np.asarray(column)
     return values if values.dtype.kind in "biuf" else values.astype(object)
 
 
-def _alike(left: Any, right: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def _align_types(left: Any, right: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Both sides as they are where both are numbers, else with numbers as text; what is missing equals nothing."""
-    sides = [_plain(np.array(side, dtype=object) if isinstance(side, list) else side) for side in (left, right)]
-    left, right = sides if all(map(_is_number, sides)) else map(_texts, sides)
+    sides = [_to_plain_array(np.array(side, dtype=object) if isinstance(side, list) else side) for side in (left, right)]
+    left, right = sides if all(map(_is_number, sides)) else map(_to_texts, sides)
     return left, right
 
 
 def _is_number(values: npt.NDArray[Any]) -> bool:
-    return values.dtype.kind in "biuf" or all(isinstance(each, _NUMBERS) for each in values.ravel())
+    return values.dtype.kind in "biuf" or all(isinstance(value, _NUMBERS) for value in values.ravel())
 
 
-def _texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _to_texts(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     import pandas as pd
 
-    found = np.empty(values.size, dtype=object)
-    found[:] = [_text(each) for each in values.ravel().tolist()]
-    found[pd.isna(values.ravel())] = np.nan
-    return found.reshape(values.shape)
+    texts = np.empty(values.size, dtype=object)
+    texts[:] = [_to_text(value) for value in values.ravel().tolist()]
+    texts[pd.isna(values.ravel())] = np.nan
+    return texts.reshape(values.shape)
 
 
-def _text(value: Any) -> Any:
+def _to_text(value: Any) -> Any:
     """The text of a number, of a whole one without a point; other values as they are."""
     if not isinstance(value, _NUMBERS):
         return value

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import finite, numbers, one_of
+from fairtrial._check import check_finite, check_numbers, check_one_of
 from fairtrial.conditions.condition import Changed, Condition, Part, check_level, condition
 from fairtrial.errors import InputError
 
@@ -34,25 +34,25 @@ class ScoreNoise(Condition):
 
     def _check(self) -> None:
         check_level(self.level)
-        one_of("clip", self.clip, [False, True])
+        check_one_of("clip", self.clip, [False, True])
 
-    def _size(self, X: Any) -> int:
-        scores = numbers("X", X)
+    def _count_rows(self, X: Any) -> int:
+        scores = check_numbers("X", X)
         if scores.ndim > 2:
             raise InputError(f"{_RULE}, got shape {scores.shape}")
         return scores.shape[-1] if scores.ndim else 0
 
     def apply(self, X: Any, y: Any = None, rng: Any = None) -> Changed:
         """The disturbed scores. `rng` is a seed or a generator; X and y keep their types and are not written to."""
-        shape = numbers("X", X).shape
+        shape = check_numbers("X", X).shape
         if y is not None and len(shape) == 2 and shape[0] == len(y) != shape[1]:
             raise InputError(
-                f"{_RULE}, got shape {shape} for {len(y)} cases: pass the one column that counts, {_one_of(X, shape[1])}"
+                f"{_RULE}, got shape {shape} for {len(y)} cases: pass the one column that counts, {_describe_column_choice(X, shape[1])}"
             )
         return super().apply(X, y, rng)
 
-    def _change(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        scores = finite("X", numbers("X", X))
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        scores = check_finite("X", check_numbers("X", X))
         rows = np.arange(scores.shape[-1])
         if self.level == 0:
             return Changed(X, y, np.zeros(scores.shape, dtype=bool), 0.0, rows)
@@ -61,32 +61,32 @@ class ScoreNoise(Condition):
         new = scores + rng.uniform(-self.level, self.level, size=scores.shape)
         if self.clip:
             new = np.clip(new, 0.0, 1.0)
-        given = _like(X, new)
-        kept = numbers("X", given)
-        change = np.abs(kept - scores)
-        return Changed(given, y, kept != scores, float(change.max()), rows, scores.size)
+        new_scores = _convert_like(X, new)
+        stored_scores = check_numbers("X", new_scores)
+        change = np.abs(stored_scores - scores)
+        return Changed(new_scores, y, stored_scores != scores, float(change.max()), rows, scores.size)
 
-    def _told(self) -> str:
+    def _describe_change(self) -> str:
         return f"score noise up to {self.level:g}"
 
 
-def _like(X: Any, new: Any) -> Any:
+def _convert_like(X: Any, new: Any) -> Any:
     """The scores in the type of those that came in; whole numbers become floats."""
     if isinstance(X, (list, tuple)):
         return type(X)(new.tolist())
     if hasattr(X, "columns"):
-        kinds = {place: _floats(kind) for place, kind in enumerate(X.dtypes)}
+        kinds = {index: _to_float_type(kind) for index, kind in enumerate(X.dtypes)}
         return type(X)(new, index=X.index).astype(kinds).set_axis(X.columns, axis=1)
     if hasattr(X, "iloc"):
-        return type(X)(new, index=X.index, name=X.name).astype(_floats(X.dtype))
-    return new.astype(_floats(X.dtype))
+        return type(X)(new, index=X.index, name=X.name).astype(_to_float_type(X.dtype))
+    return new.astype(_to_float_type(X.dtype))
 
 
-def _floats(kind: Any) -> Any:
+def _to_float_type(kind: Any) -> Any:
     return kind if kind.kind == "f" else np.dtype(np.float64)
 
 
-def _one_of(X: Any, k: int) -> str:
+def _describe_column_choice(X: Any, k: int) -> str:
     """How to write one column of a table of k."""
     table = "X.iloc" if hasattr(X, "iloc") else "np.asarray(X)" if isinstance(X, (list, tuple)) else "X"
     return f"{table}[:, 0]" if k == 1 else f"such as {table}[:, 1] for the second class, or batches as X.T"

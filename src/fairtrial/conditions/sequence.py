@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import IntArray, one_of
-from fairtrial.conditions.condition import BoolArray, Changed, Clean, Condition, Part, condition, row_count
+from fairtrial._check import IntArray, check_one_of
+from fairtrial.conditions.condition import BoolArray, Changed, Clean, Condition, Part, condition, count_rows
 from fairtrial.errors import InputError
 
 
@@ -38,42 +38,42 @@ class Sequence(Condition):
             raise InputError(f"steps must be a list of conditions, got {type(self.steps).__name__}")
         if not self.steps:
             raise InputError("steps must hold at least 1 condition, got none: use Clean()")
-        for each in self.steps:
-            if not isinstance(each, Condition):
-                raise InputError(f"steps must hold conditions, got {each!r}")
+        for step in self.steps:
+            if not isinstance(step, Condition):
+                raise InputError(f"steps must hold conditions, got {step!r}")
         object.__setattr__(self, "steps", tuple(self.steps))
 
-    def on(self, part: Part) -> Condition:
+    def limit_to(self, part: Part) -> Condition:
         """The steps for this part, `"train"` or `"test"`."""
-        one_of("part", part, ["train", "test"])
+        check_one_of("part", part, ["train", "test"])
         if self.part not in (part, "all"):
             return Clean()
-        steps = [each.on(part) for each in self.steps]
-        left = tuple(each for each in steps if not isinstance(each, Clean))
-        return replace(self, steps=left) if len(left) > 1 else left[0] if left else Clean()
+        steps = [step.limit_to(part) for step in self.steps]
+        active = tuple(step for step in steps if not isinstance(step, Clean))
+        return replace(self, steps=active) if len(active) > 1 else active[0] if active else Clean()
 
-    def _change(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        n = row_count(X)
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        n = count_rows(X)
         rows, done = np.arange(n), []
-        for each, seed in zip(self.steps, rng.integers(2**63, size=len(self.steps)), strict=True):
-            step = each.apply(X, y, np.random.default_rng(int(seed)))
+        for step_condition, seed in zip(self.steps, rng.integers(2**63, size=len(self.steps)), strict=True):
+            step = step_condition.apply(X, y, np.random.default_rng(int(seed)))
             done.append((step, rows))
             X, y, rows = step.X, step.y, rows[step.rows]
-        mask = _combined([(step.mask, before) for step, before in done], n)
+        mask = _combine_masks([(step.mask, before) for step, before in done], n)
         steps = tuple(step for step, _ in done)
         return Changed(X, y, mask, float(mask.mean()), rows, sum(step.chosen for step in steps), steps)
 
-    def words(self) -> str:
+    def summarise(self) -> str:
         """What the steps do, in order, in words."""
-        return ", then ".join(each.words() for each in self.steps)
+        return ", then ".join(step.words() for step in self.steps)
 
 
-def _combined(masks: list[tuple[BoolArray, IntArray]], n: int) -> BoolArray:
+def _combine_masks(masks: list[tuple[BoolArray, IntArray]], n: int) -> BoolArray:
     """All masks in one over the rows that came in; each comes with the places, there, of the rows that it is about."""
     widths = {mask.shape[1:] for mask, _ in masks}
     if len(widths) > 1:
         masks = [(np.asarray(mask.reshape(len(mask), -1).any(axis=1)), rows) for mask, rows in masks]
-    found = np.zeros((n, *masks[0][0].shape[1:]), dtype=bool)
+    combined = np.zeros((n, *masks[0][0].shape[1:]), dtype=bool)
     for mask, rows in masks:
-        np.logical_or.at(found, rows, mask)
-    return found
+        np.logical_or.at(combined, rows, mask)
+    return combined

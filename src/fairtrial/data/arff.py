@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fairtrial.data.attributes import QUOTED, Attribute
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.declared import Format, read_declared
+from fairtrial.data.declared import LEFT_OUT, QUOTED, Attribute, FileFormat, read_declared
 from fairtrial.data.faults import warn_if_known
 from fairtrial.data.lines import Source
-from fairtrial.data.rows import LEFT_OUT
 
-MOST_CELLS = 2**29
+MAX_CELLS = 2**29
 """The largest table that sparse rows may stand for: 4 GiB."""
 
 _SPECIAL = re.compile(r"[\t'\"%{}]")
@@ -21,12 +19,12 @@ _ITEM = re.compile(rf"\s*+([0-9]{{1,9}})\s++({QUOTED}|[^,'\"%{{}}\s]++)\s*+([,}}
 _WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
 
 
-class _Cutter:
+class _RowSplitter:
     """Parts the rows of one file; a line that needs no care is split at its commas."""
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
-        self._usual = ["0" if each.kind == "numeric" else LEFT_OUT for each in attributes]
-        self._sparse_rows_left = MOST_CELLS // len(attributes)
+        self._default_row = ["0" if attribute.kind == "numeric" else LEFT_OUT for attribute in attributes]
+        self._sparse_rows_left = MAX_CELLS // len(attributes)
 
     def __call__(self, line: str) -> list[str]:
         if not _SPECIAL.search(line):
@@ -36,46 +34,46 @@ class _Cutter:
             return []
         if _WEIGHT.search(text) and (text[0] != "{" or text.count("{") > 1):
             raise ValueError("a weight {...} behind a row is not read: remove it, or make it an attribute")
-        return self._sparse(text) if text[0] == "{" else _dense(text)
+        return self._split_sparse(text) if text[0] == "{" else _split_dense(text)
 
-    def _sparse(self, text: str) -> list[str]:
+    def _split_sparse(self, text: str) -> list[str]:
         self._sparse_rows_left -= 1
         if self._sparse_rows_left < 0:
-            raise ValueError(f"sparse rows must not stand for more than {MOST_CELLS} values: leave out rows or attributes")
-        row, place, end = list(self._usual), 1, ","
+            raise ValueError(f"sparse rows must not stand for more than {MAX_CELLS} values: leave out rows or attributes")
+        row, position, end = list(self._default_row), 1, ","
         seen = set()
         if empty := re.compile(r"\s*\}").match(text, 1):
-            place, end = empty.end(), "}"
+            position, end = empty.end(), "}"
         while end == ",":
-            found = _ITEM.match(text, place)
-            if found is None:
-                raise ValueError(f"a sparse row must read {{index value, ...}}, got {text[place : place + 40]!r}")
-            index = int(found[1])
+            match = _ITEM.match(text, position)
+            if match is None:
+                raise ValueError(f"a sparse row must read {{index value, ...}}, got {text[position : position + 40]!r}")
+            index = int(match[1])
             if index >= len(row) or index in seen:
                 raise ValueError(f"an index of a sparse row must be below {len(row)} and stand once, got {index}")
             seen.add(index)
-            row[index], place, end = found[2], found.end(), found[3]
-        rest = text[place:].strip()
+            row[index], position, end = match[2], match.end(), match[3]
+        rest = text[position:].strip()
         if rest and rest[0] != "%":
             raise ValueError(f"nothing may follow a sparse row, got {rest[:40]!r}")
         return row
 
 
-def _dense(text: str) -> list[str]:
-    values, place = [], 0
+def _split_dense(text: str) -> list[str]:
+    values, position = [], 0
     while True:
-        found = _VALUE.match(text, place)
-        if found is None:
+        match = _VALUE.match(text, position)
+        if match is None:
             raise ValueError(
-                f"a value with commas, quotes or braces must be in quotes as a whole, got {text[place : place + 40]!r}"
+                f"a value with commas, quotes or braces must be in quotes as a whole, got {text[position : position + 40]!r}"
             )
-        values.append(found[1])
-        place = found.end()
-        if not found[2] and not found[3]:
+        values.append(match[1])
+        position = match.end()
+        if not match[2] and not match[3]:
             return values
 
 
-ARFF = Format(lists={}, missing=("?",), plain=False, cut=_Cutter)
+ARFF = FileFormat(lists={}, missing=("?",), plain=False, make_splitter=_RowSplitter)
 
 
 def read_arff(source: Source, target: str | None = None, *, name: str | None = None, encoding: str = "utf-8") -> Dataset:

@@ -1,4 +1,4 @@
-"""A data set: typed columns, a class column, a name, and a hash of its contents."""
+"""A data set in words and in a table: what `fairtrial data show` prints."""
 
 from __future__ import annotations
 
@@ -12,10 +12,79 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._check import check_column as check_column
+from fairtrial._frames import as_frame, resolve_column_indices
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def convert_columns(X: Any, nominal: Sequence[Any] | None = None) -> pd.DataFrame:
+    """A frame of float64 and category columns that shares nothing with `X`; `nominal` names or numbers further nominal columns.
+
+    Dates become seconds since 1970, spans of time become seconds.
+
+    >>> import pandas as pd
+    >>> convert_columns(pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": [3, 4]}), nominal=["c"]).dtypes.astype(str).tolist()
+    ['float64', 'category', 'category']
+    """
+    import pandas as pd
+
+    frame = as_frame(X)
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) != len(names):
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"columns of X must have different names, got {duplicate!r} twice: rename one of them")
+    chosen = resolve_column_indices(frame, nominal)
+    typed = {name: _convert_values(frame.iloc[:, j], j in chosen) for j, name in enumerate(names)}
+    return pd.DataFrame(typed, index=pd.RangeIndex(len(frame)))
+
+
+def _convert_values(values: pd.Series[Any], nominal: bool) -> Any:
+    import pandas as pd
+
+    kind = values.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return pd.Categorical(values.array)
+    if not nominal and pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind):
+        if kind.kind == "c":
+            raise InputError(f"column {str(values.name)!r} must hold real numbers, got {values.iloc[0]!r}")
+        return values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+    if not nominal and pd.api.types.is_datetime64_any_dtype(kind):  # nanoseconds would end in the year 2262
+        microseconds = values.to_numpy(dtype="datetime64[us]").astype(np.int64)
+        return np.where(values.isna(), np.nan, microseconds / 1e6 + values.dt.nanosecond.to_numpy(np.float64) / 1e9)
+    if not nominal and pd.api.types.is_timedelta64_dtype(kind):
+        return np.where(values.isna(), np.nan, values.to_numpy(dtype="timedelta64[ns]").astype(np.int64) / 1e9)
+    try:
+        return pd.Categorical(values.astype(object).where(values.notna(), None))
+    except TypeError:
+        raise InputError(f"column {str(values.name)!r} must hold numbers or plain values, got {values.iloc[0]!r}") from None
+
+
+def convert_classes(y: Any, classes: Sequence[Any] | None = None, target: str | None = None) -> pd.Series[Any]:
+    """The class column as a category: of the declared classes if given, else of those present."""
+    import pandas as pd
+
+    target_name = target if target is not None else getattr(y, "name", None)
+    name = "class" if target_name is None else str(target_name)
+    kind = getattr(y, "dtype", None)
+    if classes is None and isinstance(kind, pd.CategoricalDtype):
+        classes = list(kind.categories)
+    values = pd.Series(check_column("y", y)).astype(object)
+    if values.isna().any():
+        raise InputError(f"y must not hold missing labels, got one at row {int(values.isna().argmax())}: drop these rows")
+    if classes is not None and (pd.Index(list(classes)).has_duplicates or pd.isna(pd.Index(list(classes))).any()):
+        raise InputError(f"classes must be different labels, got {list(classes)}")
+    try:
+        unknown = None if classes is None else pd.Index(list(classes)).get_indexer_for(values) < 0
+        if unknown is not None and unknown.any():
+            wrong = values[int(np.argmax(unknown))]
+            raise InputError(f"y must hold declared classes only, got {wrong!r}: declared are {list(classes or ())}")
+        categorical = pd.Categorical(values, categories=None if classes is None else list(classes))
+    except TypeError:
+        raise InputError(f"y must hold plain labels, got {values.iloc[0]!r}") from None
+    return pd.Series(categorical, name=name)
 
 
 @dataclass(frozen=True)
@@ -39,7 +108,9 @@ class Summary:
         """One line."""
         import pandas as pd
 
-        facts = {what: getattr(self, what) for what in ("name", "rows", "attributes", "numeric", "nominal", "missing")}
+        facts = {
+            attribute: getattr(self, attribute) for attribute in ("name", "rows", "attributes", "numeric", "nominal", "missing")
+        }
         facts |= {"classes": sum(count > 0 for count in self.classes.values()), "imbalance_ratio": self.imbalance_ratio}
         return pd.DataFrame([facts])
 
@@ -79,11 +150,11 @@ class Dataset:
     def __new__(cls, *fields: Any, **named: Any) -> Dataset:
         """Whoever gives X and y means `of`."""
         if 0 < len(fields) < 4 or {"X", "y"} & named.keys():
-            raise InputError("a data set of a table and its classes must be made by Dataset.of(X, y), got Dataset(...)")
+            raise InputError("a data set of a table and its classes must be made by Dataset.from_table(X, y), got Dataset(...)")
         return super().__new__(cls)
 
     @classmethod
-    def of(
+    def from_table(
         cls,
         X: Any,
         y: Any,
@@ -98,10 +169,9 @@ class Dataset:
         ranges: Mapping[str, tuple[float, float]] | None = None,
     ) -> Dataset:
         """A data set of a table and a class column; `classes` gives the declared classes in order, `ranges` declared ones."""
-        from fairtrial.data.typing import typed_classes, typed_columns
 
-        frame = typed_columns(X, nominal)
-        label = typed_classes(y, classes, target)
+        frame = convert_columns(X, nominal)
+        label = convert_classes(y, classes, target)
         if len(frame) != len(label):
             raise InputError(f"X and y must have the same number of rows: X has {len(frame)}, y has {len(label)}")
         if label.name in frame.columns:
@@ -117,12 +187,12 @@ class Dataset:
     @property
     def X(self) -> pd.DataFrame:  # noqa: N802
         """The attributes."""
-        return self._X.copy(deep=not _copies_on_write())
+        return self._X.copy(deep=not _has_copy_on_write())
 
     @property
     def y(self) -> pd.Series[Any]:
         """The class of each row."""
-        return self._y.copy(deep=not _copies_on_write())
+        return self._y.copy(deep=not _has_copy_on_write())
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
@@ -154,7 +224,7 @@ class Dataset:
         for column in [*(self._X[name] for name in self._X.columns), self._y]:
             digest.update(repr(str(column.name)).encode())
             if column.dtype == "category":
-                digest.update(b"nominal" + repr([_written(each) for each in column.cat.categories]).encode())
+                digest.update(b"nominal" + repr([_encode_label(category) for category in column.cat.categories]).encode())
                 digest.update(column.cat.codes.to_numpy(dtype="<i8").tobytes())
             else:
                 numbers = column.to_numpy(dtype="<f8") + 0.0  # minus zero becomes zero
@@ -169,11 +239,11 @@ class Dataset:
 
     def take(self, rows: npt.ArrayLike) -> Dataset:
         """The data set of these rows only (positions or a mask); ids and declared classes stay."""
-        rows = self._positions(np.asarray(rows))
+        rows = self._check_positions(np.asarray(rows))
         frame, label = self._X.iloc[rows].reset_index(drop=True), self._y.iloc[rows].reset_index(drop=True)
         return Dataset(self.name, frame, label, self.row_ids[rows], self.source, self.notes, self._ranges)
 
-    def _positions(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    def _check_positions(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         if rows.dtype == bool and rows.shape == (len(self),):
             return np.flatnonzero(rows)
         if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
@@ -202,13 +272,77 @@ class Dataset:
         return self.summary()._repr_html_()
 
 
-def _written(label: Any) -> str:
+def _encode_label(label: Any) -> str:
     """A label of NumPy is written like the label of Python that it equals."""
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
-def _copies_on_write() -> bool:
+def _has_copy_on_write() -> bool:
     """Whether a shallow copy is as good as a deep one: pandas copies what is written to since version 3."""
     import pandas as pd
 
     return int(pd.__version__.split(".")[0]) >= 3
+
+
+_MAX_VALUES = 6
+
+
+@dataclass(frozen=True)
+class Description:
+    """The columns of a data set, its classes and its notes."""
+
+    summary: Summary
+    target: str
+    columns: tuple[tuple[str, str, str, int], ...]
+    source: str
+    notes: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """A line for each column: name, type, values, missing."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.columns), columns=["column", "type", "values", "missing"])
+
+    def __str__(self) -> str:
+        total = sum(self.summary.classes.values())
+        lines = [str(self.summary), "", *self._format_table(), "", f"class {self.target!r}:"]
+        lines += [f"  {label}  {count} ({count / total:.1%})" for label, count in self.summary.classes.items()]
+        lines += ["", f"source: {self.source}"] if self.source else []
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _format_table(self) -> list[str]:
+        cells = [["column", "type", "values", "missing"], *([*map(str, column)] for column in self.columns)]
+        widths = [max(len(row[index]) for row in cells) for index in range(3)]
+        return ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in cells]
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def describe(data: Dataset) -> Description:
+    """What a data set holds, column by column.
+
+    >>> from fairtrial.data import load
+    >>> print(describe(load("iris")).columns[0])
+    ('sepal length (cm)', 'numeric', '4.3 to 7.9', 0)
+    """
+    attributes = data.X
+    columns = tuple(
+        (str(name), _describe_type(attributes[name]), _describe_values(attributes[name]), int(attributes[name].isna().sum()))
+        for name in attributes
+    )
+    return Description(data.summary(), data.target, columns, data.source, data.notes)
+
+
+def _describe_type(column: pd.Series[Any]) -> str:
+    return "nominal" if column.dtype == "category" else "numeric"
+
+
+def _describe_values(column: pd.Series[Any]) -> str:
+    if column.dtype == "category":
+        values = [str(category) for category in column.cat.categories]
+        text = ", ".join(values[:_MAX_VALUES])
+        return text if len(values) <= _MAX_VALUES else f"{text} ... ({len(values)} values)"
+    if column.notna().sum() == 0:
+        return ""
+    return f"{column.min():g} to {column.max():g}"

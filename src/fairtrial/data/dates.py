@@ -30,70 +30,70 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|
 _UNIVERSAL = re.compile(r"(?:UTC|GMT)(?=([+-])?)")
 
 
-def python_format(pattern: str, fault: Callable[[str], InputError]) -> str:
+def convert_date_format(pattern: str, make_error: Callable[[str], InputError]) -> str:
     """A pattern of Java as a format of Python.
 
-    >>> python_format("yyyy-MM-dd'T'HH:mm", ValueError)
+    >>> convert_date_format("yyyy-MM-dd'T'HH:mm", ValueError)
     '%Y-%m-%dT%H:%M'
     """
-    parts, place = [], 0
-    while place < len(pattern):
-        found = _PART.match(pattern, place)
-        if found is None:
-            raise fault(f"a date format must close its quotes, got {pattern!r}")
-        parts.append(_field(found, pattern, fault))
-        place = found.end()
+    parts, position = [], 0
+    while position < len(pattern):
+        match = _PART.match(pattern, position)
+        if match is None:
+            raise make_error(f"a date format must close its quotes, got {pattern!r}")
+        parts.append(_convert_date_field(match, pattern, make_error))
+        position = match.end()
     fields = [part for part in parts if re.fullmatch(r"%[A-Za-z]", part)]
     if len(set(fields)) < len(fields):
-        raise fault(f"a date format must name each part once, got {pattern!r}")
+        raise make_error(f"a date format must name each part once, got {pattern!r}")
     return "".join(parts)
 
 
-def _field(found: re.Match[str], pattern: str, fault: Callable[[str], InputError]) -> str:
-    whole, letter = found[0], found[2]
+def _convert_date_field(match: re.Match[str], pattern: str, make_error: Callable[[str], InputError]) -> str:
+    whole, letter = match[0], match[2]
     if letter is None:
-        text = whole if found[1] is None else found[1].replace("''", "'") or "'"
+        text = whole if match[1] is None else match[1].replace("''", "'") or "'"
         return text.replace("%", "%%")
     if letter in _ZONES:
         return "%z"
     if letter not in _FIELDS:
-        raise fault(f"a date format must be made of {', '.join(_FIELDS)} and z, got {letter!r} in {pattern!r}")
+        raise make_error(f"a date format must be made of {', '.join(_FIELDS)} and z, got {letter!r} in {pattern!r}")
     return _LONG.get(whole, _FIELDS[letter])
 
 
-def seconds(text: str, form: str) -> float:
+def parse_date(text: str, date_format: str) -> float:
     """A date as seconds since 1970; a date without a zone is taken as UTC. A text that is none raises ValueError.
 
-    >>> seconds("2001-04-03T12:12:12", "%Y-%m-%dT%H:%M:%S")
+    >>> parse_date("2001-04-03T12:12:12", "%Y-%m-%dT%H:%M:%S")
     986299932.0
     """
-    if "%z" in form:
-        text = _UNIVERSAL.sub(lambda found: "" if found[1] else "+0000", text)
-    return _since_1970(datetime.strptime(text, form))
+    if "%z" in date_format:
+        text = _UNIVERSAL.sub(lambda match: "" if match[1] else "+0000", text)
+    return _to_timestamp(datetime.strptime(text, date_format))
 
 
-def looks_like_iso(text: str) -> bool:
+def is_iso_like(text: str) -> bool:
     """Whether a text is written like a date of ISO 8601, perhaps with a time and a zone; the date itself may be wrong.
 
-    >>> looks_like_iso("2001-02-30"), looks_like_iso("30.2.2001")
+    >>> is_iso_like("2001-02-30"), is_iso_like("30.2.2001")
     (True, False)
     """
     return _ISO.fullmatch(text) is not None
 
 
-def iso_seconds(text: str) -> float | None:
+def parse_iso_date(text: str) -> float | None:
     """A date of ISO 8601 as seconds since 1970; without a zone it is taken as UTC. None if the text is no such date.
 
-    >>> iso_seconds("2001-04-03 12:12:12"), iso_seconds("2001-02-30")
+    >>> parse_iso_date("2001-04-03 12:12:12"), parse_iso_date("2001-02-30")
     (986299932.0, None)
     """
-    if not looks_like_iso(text):
+    if not is_iso_like(text):
         return None
     try:
-        return _since_1970(datetime.fromisoformat(text))
+        return _to_timestamp(datetime.fromisoformat(text))
     except (ValueError, OverflowError):
         return None
 
 
-def _since_1970(when: datetime) -> float:
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+def _to_timestamp(moment: datetime) -> float:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

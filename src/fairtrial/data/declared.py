@@ -4,29 +4,465 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
-from typing import Any
+from itertools import chain, islice
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from fairtrial._registry import did_you_mean
-from fairtrial.data.attributes import Attribute, read_attribute, unique_names, unquoted
+from fairtrial._check import FloatArray
+from fairtrial._registry import suggest_name
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.lines import Block, Source, fault, named, opened, stem
-from fairtrial.data.rows import Cut, read_rows
+from fairtrial.data.dates import DEFAULT_FORMAT, convert_date_format, parse_date
+from fairtrial.data.lines import LineBlock, Source, describe_source, get_source_stem, make_line_error, open_lines
 from fairtrial.errors import InputError, SuspectInputWarning
 
-MOST_NUMERIC_CLASSES = 30
+Kind = Literal["numeric", "nominal", "string", "date"]
+
+
+ErrorFactory = Callable[[str], InputError]
+
+
+QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
+
+
+_NAME = re.compile(rf"\s*+({QUOTED}|[^\s{{}}'\"][^\s{{}}]*+)\s*+(.*)", re.DOTALL)
+
+
+_RANGE = re.compile(r"\[\s*([^\[\],\s]+)\s*,\s*([^\[\],\s]+)\s*\]")
+
+
+_VALUE = re.compile(rf"\s*+(?:({QUOTED})\s*+|([^,'\"{{}}%]*+))(,|\}})", re.DOTALL)
+
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+
+_CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+_NUMERIC = ("numeric", "real", "integer")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One declared attribute: `categories` if it is nominal, `range` if one is declared, `date` as Python writes formats."""
+
+    name: str
+    kind: Kind
+    categories: tuple[str, ...] = ()
+    range: tuple[float, float] | None = None
+    date: str = ""
+
+
+def strip_quotes(text: str) -> str:
+    """What a value says, without its quotes and escapes.
+
+    >>> print(strip_quotes(" 'it\\\\'s' "), strip_quotes("plain "))
+    it's plain
+    """
+    text = text.strip()
+    if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
+        return _ESCAPE.sub(lambda match: _CONTROL.get(match[1], match[1]), text[1:-1])
+    return text
+
+
+def read_attribute(text: str, make_error: ErrorFactory, *, plain: bool = False) -> Attribute:
+    """An attribute from what follows `@attribute`; `plain`: values end at a comma only (KEEL), as ARFF's do without quotes.
+
+    >>> read_attribute("'sepal length' real [4.3, 7.9]", ValueError)
+    Attribute(name='sepal length', kind='numeric', categories=(), range=(4.3, 7.9), date='')
+    >>> read_attribute("class {a, 'b c'}", ValueError).categories
+    ('a', 'b c')
+    """
+    match = _NAME.fullmatch(text)
+    name = strip_quotes(match[1]) if match else ""
+    if match is None or not name:
+        raise make_error(f"@attribute must give a name and a type, got {_truncate_text(text)}")
+    rest = match[2].strip()
+    if rest.startswith("{"):
+        return Attribute(name, "nominal", _parse_categories(name, rest, make_error, plain))
+    type_name = re.match(r"[A-Za-z]*", rest)[0]  # type: ignore[index]
+    trailing = rest[len(type_name) :].strip()
+    if not plain:
+        trailing = re.sub(r"^%.*", "", trailing, flags=re.DOTALL)
+    return _build_attribute(name, type_name.lower(), trailing, make_error)
+
+
+def _build_attribute(name: str, type_name: str, trailing: str, make_error: ErrorFactory) -> Attribute:
+    if type_name in _NUMERIC:
+        return Attribute(name, "numeric", range=_parse_range(name, trailing, make_error) if trailing else None)
+    if type_name == "date":
+        return Attribute(name, "date", date=convert_date_format(strip_quotes(trailing) or DEFAULT_FORMAT, make_error))
+    if type_name == "string" and not trailing:
+        return Attribute(name, "string")
+    if type_name == "relational":
+        raise make_error(f"attribute {name!r} is relational, which is not read: flatten the file first")
+    raise make_error(
+        f"attribute {name!r} must be numeric, real, integer, string, date or a list {{...}}, got {_truncate_text(type_name + ' ' + trailing)}"
+    )
+
+
+def _parse_range(name: str, text: str, make_error: ErrorFactory) -> tuple[float, float]:
+    match = _RANGE.fullmatch(text)
+    try:
+        low, high = (float(match[1]), float(match[2])) if match else (1.0, 0.0)
+    except ValueError:
+        low, high = 1.0, 0.0
+    if not low <= high:
+        raise make_error(
+            f"the range of attribute {name!r} must be two ascending numbers [low, high], got {_truncate_text(text)}"
+        )
+    return low, high
+
+
+def _parse_categories(name: str, text: str, make_error: ErrorFactory, plain: bool) -> tuple[str, ...]:
+    values = _split_plain_values(text, name, make_error) if plain else _split_quoted_values(text, name, make_error)
+    if values == [""]:
+        raise make_error(f"nominal attribute {name!r} must list at least 1 value, got {{}}")
+    if "" in values and plain:
+        raise make_error(f"the values of attribute {name!r} must not be empty: is there a comma too many?")
+    if plain:  # KEEL's own files repeat values
+        return tuple(dict.fromkeys(values))
+    if len(set(values)) < len(values):
+        duplicate = next(value for value in values if values.count(value) > 1)
+        raise make_error(f"the values of attribute {name!r} must differ, got {duplicate!r} twice")
+    return tuple(values)
+
+
+def _split_plain_values(text: str, name: str, make_error: ErrorFactory) -> list[str]:
+    if not text.endswith("}") or "}" in text[:-1]:
+        raise make_error(f"the values of attribute {name!r} must stand between {{ and }}, got {_truncate_text(text)}")
+    return [strip_quotes(value) for value in text[1:-1].split(",")]
+
+
+def _split_quoted_values(text: str, name: str, make_error: ErrorFactory) -> list[str]:
+    values: list[str] = []
+    position, end = 1, ","
+    while end == ",":
+        match = _VALUE.match(text, position)
+        if match is None:
+            raise make_error(
+                f"the values of attribute {name!r} must stand between {{ and }}, in quotes if they hold commas or quotes"
+            )
+        bare = (match[2] or "").strip()
+        if match[1] is None and (len(bare.split()) > 1 or (not bare and (values or match[3] == ","))):
+            raise make_error(
+                f"the values of attribute {name!r} must be in quotes if empty or with spaces, got {_truncate_text(bare)}"
+            )
+        values.append(strip_quotes(match[1] or bare))
+        position, end = match.end(), match[3]
+    rest = text[position:].strip()
+    if rest and not rest.startswith("%"):
+        raise make_error(f"nothing may follow the values of attribute {name!r}, got {_truncate_text(rest)}")
+    return values
+
+
+def check_unique_name(attributes: list[Attribute], attribute: Attribute, make_error: ErrorFactory) -> None:
+    """No two attributes of one name."""
+    if any(declared.name == attribute.name for declared in attributes):
+        raise make_error(f"attributes must have different names, got {attribute.name!r} twice")
+
+
+def _truncate_text(text: str) -> str:
+    text = text.strip()
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+LEFT_OUT = "\0"
+
+
+"""The value that a sparse row leaves out; no file can hold it."""
+
+
+LineSplitter = Callable[[str], list[str]]
+
+
+_CELLS_AT_ONCE = 2**22
+
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+class ColumnBuilder:
+    """A column that grows. A subclass turns a list of texts into an array; `read_value` is the rule for a single one.
+
+    `missing` are the texts that stand for a missing value; where none is allowed (a class), the set is empty.
+    """
+
+    def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
+        self.attribute = attribute
+        self.missing = missing
+        self.plain = plain
+        self._chunks: list[npt.NDArray[Any]] = []
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """More rows; ValueError if one is wrong."""
+        raise NotImplementedError
+
+    def read_value(self, text: str) -> float | int:
+        """The value that a text stands for; ValueError with the reason if it stands for none."""
+        raise NotImplementedError
+
+    def get_latest(self) -> npt.NDArray[Any]:
+        """The rows that came last."""
+        return self._chunks[-1]
+
+    def finish(self) -> Any:
+        """All rows as one array."""
+        raise NotImplementedError
+
+    def _parse_text(self, text: str) -> str:
+        """What the text says; in an ARFF file spaces and quotes inside a value call for quotes around it."""
+        text = text.strip()
+        value = strip_quotes(text)
+        if not self.plain and value == text and (len(text.split()) > 1 or "'" in text or '"' in text):
+            raise ValueError(f"a value with spaces or quotes inside must be in quotes, got {text!r}")
+        if not text:
+            raise ValueError("a value must not be empty: write ? where it is missing")
+        return value
+
+
+class _NumericBuilder(ColumnBuilder):
+    def extend(self, texts: Sequence[str]) -> None:
+        try:
+            values = np.fromiter(map(float, texts), np.float64, len(texts))
+            n_missing = 0
+        except ValueError:
+            present = [text.strip() not in self.missing for text in texts]
+            texts = [text if is_present else "nan" for text, is_present in zip(texts, present, strict=True)]
+            values = np.fromiter(map(float, texts), np.float64, len(texts))
+            n_missing = len(present) - sum(present)
+        together = "".join(texts)  # Python reads 1_000 and the digits of all scripts as numbers
+        if np.isfinite(values).sum() + n_missing < len(values) or "_" in together or not together.isascii():
+            raise ValueError
+        self._chunks.append(values)
+
+    def read_value(self, text: str) -> float:
+        if text.strip() in self.missing:
+            return float("nan")
+        value = self._parse_text(text)
+        if not _NUMBER.fullmatch(value.strip()) or not np.isfinite(float(value)):
+            raise ValueError(f"a value of {self.attribute.name!r} must be a finite number, got {value!r}")
+        return float(value)
+
+    def finish(self) -> FloatArray:
+        return np.concatenate(self._chunks)
+
+
+class _LookupBuilder(ColumnBuilder):
+    """A column whose texts are looked up: each different text is understood once."""
+
+    kind: Any = np.int64
+
+    def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
+        super().__init__(attribute, missing, plain)
+        self._values_by_text: dict[str, float | int] = {}
+
+    def extend(self, texts: Sequence[str]) -> None:
+        try:
+            values = np.fromiter(map(self._values_by_text.__getitem__, texts), self.kind, len(texts))
+        except KeyError:
+            for text in set(texts) - self._values_by_text.keys():
+                self._values_by_text[text] = self.read_value(text)
+            values = np.fromiter(map(self._values_by_text.__getitem__, texts), self.kind, len(texts))
+        self._chunks.append(values)
+
+
+class _NominalBuilder(_LookupBuilder):
+    def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
+        super().__init__(attribute, missing, plain)
+        self._codes = {category: code for code, category in enumerate(attribute.categories)}
+
+    def read_value(self, text: str) -> int:
+        if text == LEFT_OUT:
+            return 0
+        if text.strip() in self.missing:
+            return -1
+        category = self._parse_text(text)
+        if category not in self._codes:
+            hint = suggest_name(category, list(self._codes)[:100])
+            raise ValueError(f"a value of {self.attribute.name!r} must be declared, got {category!r}: {hint}")
+        return self._codes[category]
+
+    def finish(self) -> Any:
+        return _build_categorical(np.concatenate(self._chunks), list(self.attribute.categories))
+
+
+class _StringBuilder(_LookupBuilder):
+    """Free text: the categories are the texts that occur, sorted."""
+
+    def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
+        super().__init__(attribute, missing, plain)
+        self._codes: dict[str, int] = {}
+
+    def read_value(self, text: str) -> int:
+        if text == LEFT_OUT:
+            raise ValueError(f"a sparse row must not leave out the string attribute {self.attribute.name!r}")
+        if text.strip() in self.missing:
+            return -1
+        return self._codes.setdefault(self._parse_text(text), len(self._codes))
+
+    def finish(self) -> Any:
+        order = sorted(self._codes)
+        ranks = np.argsort(np.array([self._codes[text] for text in order], dtype=np.intp))
+        codes = np.concatenate(self._chunks)
+        return _build_categorical(np.where(codes < 0, -1, ranks[codes] if len(ranks) else -1), order)
+
+
+class _DateBuilder(_LookupBuilder):
+    kind = np.float64
+
+    def read_value(self, text: str) -> float:
+        if text == LEFT_OUT:
+            return 0.0
+        if text.strip() in self.missing:
+            return float("nan")
+        value = strip_quotes(text)
+        try:
+            return parse_date(value, self.attribute.date)
+        except (ValueError, OverflowError):
+            message = f"a value of {self.attribute.name!r} must be a date like {self.attribute.date}, got {value!r}"
+            raise ValueError(message) from None
+
+    def finish(self) -> FloatArray:
+        return np.concatenate(self._chunks)
+
+
+def _build_categorical(codes: npt.NDArray[np.int64], categories: list[str]) -> Any:
+    import pandas as pd
+
+    return pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(categories))
+
+
+_BUILDERS = {"numeric": _NumericBuilder, "nominal": _NominalBuilder, "string": _StringBuilder, "date": _DateBuilder}
+
+
+def read_rows(
+    blocks: Iterable[LineBlock],
+    attributes: Sequence[Attribute],
+    name: str,
+    split_line: LineSplitter,
+    *,
+    missing: Iterable[str],
+    complete_column: str,
+    plain: bool,
+) -> dict[str, Any]:
+    """The columns by name: float64 arrays and pandas categoricals. `whole` names the attribute that has no missing values.
+
+    `cut` parts a line into the texts of its values; an empty list is a line to pass over, ValueError says what is wrong. The
+    first value outside its declared range is told.
+
+    >>> table = read_rows([LineBlock(1, ["1,?", "2,4"])], [Attribute("a", "numeric"), Attribute("b", "numeric")], "example",
+    ...     lambda line: line.split(","), missing="?", whole="a", plain=True)
+    >>> {name: column.tolist() for name, column in table.items()}
+    {'a': [1.0, 2.0], 'b': [nan, 4.0]}
+    """
+    missing_markers = frozenset(missing)
+    columns = [
+        _BUILDERS[attribute.kind](attribute, missing_markers if attribute.name != complete_column else frozenset(), plain)
+        for attribute in attributes
+    ]
+    range_checker = _RangeChecker(name)
+    rows = 0
+    for numbers, table in _cut_rows(blocks, len(attributes), name, split_line):
+        rows += len(table)
+        for column, texts in zip(columns, zip(*table, strict=True), strict=True):
+            try:
+                column.extend(texts)
+            except ValueError:
+                _read_one_by_one(column, texts, numbers, name, missing_markers)
+        range_checker.check_rows(columns, numbers)
+    if not rows:
+        raise InputError(f"{name} must hold at least 1 row behind @data, got 0")
+    range_checker.warn()
+    return {column.attribute.name: column.finish() for column in columns}
+
+
+class _RangeChecker:
+    """Values outside the range that their attribute declares: how many there are, and the first."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._count = 0
+        self._first = ""
+
+    def check_rows(self, columns: Sequence[ColumnBuilder], numbers: list[int]) -> None:
+        """Through the rows that came last, which stand in these lines."""
+        violations = []
+        for column in columns:
+            if column.attribute.range is not None:
+                low, high = column.attribute.range
+                values = column.get_latest()
+                rows = np.flatnonzero((values < low) | (values > high))
+                self._count += len(rows)
+                if len(rows):
+                    limits = f"[{low:.15g}, {high:.15g}]"
+                    message = f"{column.attribute.name!r} is {values[rows[0]]:.15g}, outside its declared range {limits}"
+                    violations.append((int(rows[0]), message))
+        if violations and not self._first:
+            row, message = min(violations)
+            self._first = f"{self._name}, line {numbers[row]}: {message}"
+
+    def warn(self) -> None:
+        if self._first:
+            message = f"{self._first}; such values in the file: {self._count}; are they errors?"
+            warnings.warn(message, SuspectInputWarning, stacklevel=5)
+
+
+def _cut_rows(
+    blocks: Iterable[LineBlock], width: int, name: str, split_line: LineSplitter
+) -> Iterator[tuple[list[int], list[list[str]]]]:
+    """Some rows at a time, with the numbers of their lines."""
+    for block in blocks:
+        lines = iter(block)
+        while batch := list(islice(lines, max(1, _CELLS_AT_ONCE // width))):
+            numbers, table = [], []
+            for number, line in batch:
+                try:
+                    texts = split_line(line)
+                except ValueError as error:
+                    raise make_line_error(name, number, str(error)) from None
+                if texts:
+                    numbers.append(number)
+                    table.append(texts)
+            if any(len(texts) != width for texts in table):
+                row = next(row for row, texts in enumerate(table) if len(texts) != width)
+                raise make_line_error(
+                    name, numbers[row], f"a row must hold {width} values, one for each attribute, got {len(table[row])}"
+                )
+            if table:
+                yield numbers, table
+
+
+def _read_one_by_one(
+    column: ColumnBuilder, texts: Sequence[str], numbers: list[int], name: str, missing_markers: frozenset[str]
+) -> None:
+    """Raise for the first wrong value; values that only the quick way cannot read are taken one by one."""
+    for number, text in zip(numbers, texts, strict=True):
+        try:
+            if text.strip() in missing_markers and not column.missing:
+                raise ValueError(f"the class {column.attribute.name!r} must be known in every row: drop this one")
+            column.read_value(text)
+        except ValueError as error:
+            raise make_line_error(name, number, str(error)) from None
+    column._chunks.append(np.array([column.read_value(text) for text in texts]))
+
+
+MAX_NUMERIC_CLASSES = 30
+
+
 """Above it, a numeric class is suspected of being a measurement."""
+
 
 _KEYWORD = re.compile(r"@(\w*)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Format:
+class FileFormat:
     """How one kind of file is written.
 
     `lists` are the keywords that list attributes, each with the key to keep the list under; `plain`: quotes and percent signs
@@ -36,7 +472,7 @@ class Format:
     lists: dict[str, str]
     missing: tuple[str, ...]
     plain: bool
-    cut: Callable[[Sequence[Attribute]], Cut]
+    make_splitter: Callable[[Sequence[Attribute]], LineSplitter]
 
 
 @dataclass
@@ -47,121 +483,139 @@ class Header:
     attributes: list[Attribute] = field(default_factory=list)
     lists: dict[str, list[str]] = field(default_factory=dict)
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Of all attributes, in the order of the columns."""
-        return [each.name for each in self.attributes]
+        return [attribute.name for attribute in self.attributes]
 
 
-def read_declared(source: Source, form: Format, *, target: str | None, name: str | None, encoding: str) -> Dataset:
+def read_declared(source: Source, file_format: FileFormat, *, target: str | None, name: str | None, encoding: str) -> Dataset:
     """The data set of a file. The class is `target`, else the only output that the file names, else the last attribute."""
-    told = named(source)
-    with opened(source, encoding) as blocks:
-        header, rest = _read_header(blocks, told, form)
-        target = _target(header, target, told)
-        inputs = _inputs(header, target, told)
-        cut = form.cut(header.attributes)
-        columns = read_rows(rest, header.attributes, told, cut, missing=form.missing, whole=target, plain=form.plain)
-    ignored = [each for each in header.names() if each not in inputs and each != target]
-    return _dataset(header, columns, inputs, target, ignored, name or stem(source, header.relation), told)
+    source_name = describe_source(source)
+    with open_lines(source, encoding) as blocks:
+        header, rest = _read_header(blocks, source_name, file_format)
+        target = _choose_target(header, target, source_name)
+        inputs = _choose_inputs(header, target, source_name)
+        split_line = file_format.make_splitter(header.attributes)
+        columns = read_rows(
+            rest,
+            header.attributes,
+            source_name,
+            split_line,
+            missing=file_format.missing,
+            complete_column=target,
+            plain=file_format.plain,
+        )
+    ignored = [attribute for attribute in header.list_names() if attribute not in inputs and attribute != target]
+    return _build_declared_dataset(
+        header, columns, inputs, target, ignored, name or get_source_stem(source, header.relation), source_name
+    )
 
 
-def _read_header(blocks: Iterator[Block], name: str, form: Format) -> tuple[Header, Iterator[Block]]:
+def _read_header(blocks: Iterator[LineBlock], name: str, file_format: FileFormat) -> tuple[Header, Iterator[LineBlock]]:
     header, number = Header(), 0
     for block in blocks:
         for number, line in block:
             text = line.strip()
             if not text or text.startswith("%"):
                 continue
-            if _is_data(text, header, partial(fault, name, number), form):
+            if _read_header_line(text, header, partial(make_line_error, name, number), file_format):
                 if not header.attributes:
-                    raise fault(name, number, "@data must come after at least 1 @attribute")
-                return header, chain([block.after(number)], blocks)
+                    raise make_line_error(name, number, "@data must come after at least 1 @attribute")
+                return header, chain([block.take_after(number)], blocks)
     if not number:
         raise InputError(f"{name} is empty")
     raise InputError(f"{name} must hold a line @data before its rows, got none in {number} lines: is it cut off?")
 
 
-def _is_data(text: str, header: Header, wrong: Callable[[str], InputError], form: Format) -> bool:
+def _read_header_line(text: str, header: Header, make_error: Callable[[str], InputError], file_format: FileFormat) -> bool:
     """Take in one line of the header; True if it is the last one."""
-    found = _KEYWORD.fullmatch(text)
-    if found is None:
-        raise wrong(f"a line before @data must begin with @, got {text[:40]!r}")
-    keyword, rest = found[1].lower(), found[2].strip()
+    match = _KEYWORD.fullmatch(text)
+    if match is None:
+        raise make_error(f"a line before @data must begin with @, got {text[:40]!r}")
+    keyword, rest = match[1].lower(), match[2].strip()
     if keyword == "data":
         if rest and not rest.startswith("%"):
-            raise wrong(f"nothing may follow @data in its line, got {rest[:40]!r}")
+            raise make_error(f"nothing may follow @data in its line, got {rest[:40]!r}")
         return True
     if keyword == "attribute":
-        attribute = read_attribute(rest, wrong, plain=form.plain)
-        unique_names(header.attributes, attribute, wrong)
+        attribute = read_attribute(rest, make_error, plain=file_format.plain)
+        check_unique_name(header.attributes, attribute, make_error)
         header.attributes.append(attribute)
     elif keyword == "relation":
-        header.relation = unquoted(rest)
-    elif keyword in form.lists:
-        header.lists.setdefault(form.lists[keyword], []).extend(_listed(rest))
+        header.relation = strip_quotes(rest)
+    elif keyword in file_format.lists:
+        header.lists.setdefault(file_format.lists[keyword], []).extend(_split_names(rest))
     else:
-        hint = did_you_mean("@" + keyword, [f"@{each}" for each in ("relation", "attribute", "data", *form.lists)])
-        raise wrong(f"@{keyword[:40]} means nothing here: {hint}")
+        hint = suggest_name(
+            "@" + keyword, [f"@{known_keyword}" for known_keyword in ("relation", "attribute", "data", *file_format.lists)]
+        )
+        raise make_error(f"@{keyword[:40]} means nothing here: {hint}")
     return False
 
 
-def _listed(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     """Names between commas; KEEL's own files leave gaps in their lists."""
-    return [unquoted(each) for each in text.split(",") if each.strip()]
+    return [strip_quotes(name) for name in text.split(",") if name.strip()]
 
 
-def _target(header: Header, target: str | None, name: str) -> str:
+def _choose_target(header: Header, target: str | None, name: str) -> str:
     outputs = header.lists.get("outputs", [])
     if target is None:
         if len(outputs) > 1:
             raise InputError(f"{name} names {len(outputs)} outputs, {outputs}: choose one with target=")
-        target = outputs[0] if outputs else header.names()[-1]
-    return _known(target, "the class" if not outputs else "an output", header, name)
+        target = outputs[0] if outputs else header.list_names()[-1]
+    return _check_declared(target, "the class" if not outputs else "an output", header, name)
 
 
-def _inputs(header: Header, target: str, name: str) -> list[str]:
+def _choose_inputs(header: Header, target: str, name: str) -> list[str]:
     outputs = header.lists.get("outputs", [])
-    listed = {_known(each, "an input", header, name) for each in header.lists.get("inputs", [])}
-    inputs = [each for each in header.names() if each != target and (each in listed if listed else each not in outputs)]
+    declared_inputs = {_check_declared(attribute, "an input", header, name) for attribute in header.lists.get("inputs", [])}
+    inputs = [
+        attribute
+        for attribute in header.list_names()
+        if attribute != target and (attribute in declared_inputs if declared_inputs else attribute not in outputs)
+    ]
     if not inputs:
         raise InputError(f"{name} must declare at least 1 attribute beside the class {target!r}, got none")
     return inputs
 
 
-def _known(attribute: str, what: str, header: Header, name: str) -> str:
-    if attribute not in header.names():
+def _check_declared(attribute: str, role: str, header: Header, name: str) -> str:
+    if attribute not in header.list_names():
         raise InputError(
-            f"{name}: {what} must be a declared attribute, got {attribute!r}: {did_you_mean(attribute, header.names())}"
+            f"{name}: {role} must be a declared attribute, got {attribute!r}: {suggest_name(attribute, header.list_names())}"
         )
     return attribute
 
 
-def _dataset(
+def _build_declared_dataset(
     header: Header, columns: dict[str, Any], inputs: list[str], target: str, ignored: list[str], name: str, source: str
 ) -> Dataset:
     import pandas as pd
 
-    ranges = {each.name: each.range for each in header.attributes if each.range and each.name in inputs}
+    ranges = {
+        attribute.name: attribute.range for attribute in header.attributes if attribute.range and attribute.name in inputs
+    }
     notes = [f"left out, being neither input nor output: {', '.join(ignored)}"] if ignored else []
-    label = pd.Series(_class_labels(columns[target], target, source), name=target)
-    frame = pd.DataFrame({each: columns[each] for each in inputs})
-    return Dataset.of(frame, label, name=name, target=target, source=source, notes=notes, ranges=ranges)
+    label = pd.Series(_convert_class_column(columns[target], target, source), name=target)
+    frame = pd.DataFrame({attribute: columns[attribute] for attribute in inputs})
+    return Dataset.from_table(frame, label, name=name, target=target, source=source, notes=notes, ranges=ranges)
 
 
-def _class_labels(column: Any, target: str, source: str) -> Any:
+def _convert_class_column(column: Any, target: str, source: str) -> Any:
     """A class that is declared as a number is one if it is whole."""
     if not isinstance(column, np.ndarray):
         return column
-    broken = (column != np.floor(column)) | (np.abs(column) > 2**53)
-    if broken.any():
+    invalid = (column != np.floor(column)) | (np.abs(column) > 2**53)
+    if invalid.any():
         raise InputError(
-            f"{source}: the class {target!r} must hold names or whole numbers, got {column[np.argmax(broken)]:g}: "
+            f"{source}: the class {target!r} must hold names or whole numbers, got {column[np.argmax(invalid)]:g}: "
             "name another attribute with target="
         )
-    different = len(np.unique(column))
-    if different > MOST_NUMERIC_CLASSES:
-        told = (
-            f"{source}: the class {target!r} is declared numeric and has {different} different values: name the class, target="
+    n_values = len(np.unique(column))
+    if n_values > MAX_NUMERIC_CLASSES:
+        message = (
+            f"{source}: the class {target!r} is declared numeric and has {n_values} different values: name the class, target="
         )
-        warnings.warn(told, SuspectInputWarning, stacklevel=5)
+        warnings.warn(message, SuspectInputWarning, stacklevel=5)
     return column.astype(np.int64)

@@ -3,21 +3,298 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._check import FloatArray, one_of
+from fairtrial._check import FloatArray, check_one_of
 from fairtrial.data.dataset import Dataset
+from fairtrial.data.dates import is_iso_like, parse_iso_date
 from fairtrial.data.faults import warn_if_known
-from fairtrial.data.frames import known_columns, read_frame
-from fairtrial.data.sniffing import MISSING
-from fairtrial.data.suspect_words import one_number, suspicion
-from fairtrial.data.text_tables import Content, Layout, cells_of, contents, find_layout, line_of, stem
+from fairtrial.data.frames import check_column_names, read_frame
+from fairtrial.data.text_tables import (
+    MISSING,
+    Content,
+    TableLayout,
+    find_layout,
+    find_line,
+    get_file_stem,
+    is_number,
+    read_cells,
+    read_content,
+    with_point,
+)
 from fairtrial.errors import InputError, SuspectInputWarning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COMMAS_PART_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?", re.ASCII)
+
+
+_POINTS_PART_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?", re.ASCII)
+
+
+def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
+    """What the different words of a column hold, and the remedy, if all of them look like numbers or dates.
+
+    >>> detect_number_format(["1,5", "2"], ".")
+    ('numbers with decimal commas', "pass decimal=','")
+    >>> detect_number_format(["1,5", "red"], ".")
+    """
+    wrong = [word for word in texts if is_iso_like(word) and parse_iso_date(word) is None]
+    if wrong and all(map(is_iso_like, texts)):
+        return f"dates, but {wrong[0]!r} is none", "correct it"
+    unparsed = [word for word in texts if not is_number(with_point(word, decimal))]
+    return (_describe_commas(texts, unparsed) if decimal == "." else _describe_points(unparsed)) if unparsed else None
+
+
+def _describe_commas(texts: Sequence[str], unparsed: list[str]) -> tuple[str, str] | None:
+    """The numbers in `odd` have commas, or several points."""
+    points = any("." in word for word in texts)
+    decimals = all(is_number(word.replace(",", ".", 1)) for word in unparsed)
+    thousands = all(_COMMAS_PART_THOUSANDS.fullmatch(word) for word in unparsed)
+    if decimals and thousands and not points:
+        example = unparsed[0]
+        either = f"pass decimal=',' if {example!r} is {example.replace(',', '.')}, take out the commas if it is {example.replace(',', '')}"
+        return "numbers with commas", either
+    if thousands:
+        return "numbers with commas between thousands", "take out the commas"
+    if decimals and points:
+        return "numbers with points and with commas", "write them alike"
+    if decimals:
+        return "numbers with decimal commas", "pass decimal=','"
+    if all(_POINTS_PART_THOUSANDS.fullmatch(word) or is_number(word.replace(",", ".", 1)) for word in unparsed):
+        commas = any("," in word for word in unparsed)
+        return "numbers with points between thousands", "take out the points" + (" and pass decimal=','" if commas else "")
+    return None
+
+
+def _describe_points(unparsed: list[str]) -> tuple[str, str] | None:
+    """The numbers in `odd` have points although decimal=',', or several commas."""
+    if all(is_number(word) or _POINTS_PART_THOUSANDS.fullmatch(word) for word in unparsed):
+        remedy = "take them out if they stand between thousands, leave out decimal= if they are decimal points"
+        return "points, which decimal=',' does not allow", remedy
+    if all(_COMMAS_PART_THOUSANDS.fullmatch(word) for word in unparsed):
+        return "numbers with commas between thousands", "take out the commas"
+    return None
+
+
+def find_equal_numbers(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
+    """Two of the words that are one number, if all words are numbers.
+
+    >>> find_equal_numbers(["2", "01", "1"], ".")
+    ('01', '1')
+    """
+    seen: dict[Decimal, str] = {}
+    pairs = []
+    for word in texts:
+        if not is_number(with_point(word, decimal)):
+            return None
+        try:
+            number = Decimal(with_point(word, decimal))
+        except InvalidOperation:  # an exponent beyond all measure
+            return None
+        first = seen.setdefault(number, word)
+        if first != word:
+            pairs.append((first, word))
+    return pairs[0] if pairs else None
+
+
+_PLAIN_WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+
+
+_CODE = r"^[+-]?(?:0[0-9]|[0-9]{16,}$)"
+
+
+_ENOUGH_VALUES = 20
+
+
+_NEARLY_ALL = 0.95
+
+
+_BOOLEANS = {"false": False, "true": True}
+
+
+def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> FloatArray | None:
+    """An Arrow column of text as float64, missing cells as NaN; None if some other cell is no number.
+
+    >>> import pyarrow as pa
+    >>> as_numbers(pa.chunked_array([["1", "?", " 2.5"]]), ["?"]).tolist()
+    [1.0, nan, 2.5]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    present = _with_points(_mask_missing(cells, missing), decimal)
+    try:
+        numbers = np.array(pc.fill_null(pc.cast(present, pa.float64()), np.nan), dtype=np.float64)
+    except pa.ArrowInvalid:
+        return _map_distinct(present, _parse_number)
+    return numbers if np.isnan(numbers).sum() == present.null_count else None  # Arrow takes the word nan for a number
+
+
+def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
+    """An Arrow column of dates as ISO 8601 writes them, as seconds since 1970; None if some other cell is none.
+
+    >>> import pyarrow as pa
+    >>> as_dates(pa.chunked_array([["1970-01-02", "?", "1970-01-01 00:01"]]), ["?"]).tolist()
+    [86400.0, nan, 60.0]
+    """
+    return _map_distinct(_mask_missing(cells, missing), parse_iso_date)
+
+
+def find_code(cells: Any, missing: Collection[str]) -> str | None:
+    """The first cell of a column of numbers that as a number would lose something: leading zeros, or digits beyond the 15th.
+
+    >>> import pyarrow as pa
+    >>> find_code(pa.chunked_array([["10", "0123"]]), [])
+    '0123'
+    """
+    import pyarrow.compute as pc
+
+    present = _mask_missing(cells, missing)
+    index = pc.index(pc.match_substring_regex(present, _CODE), True).as_py()
+    return None if index < 0 else present[index].as_py()
+
+
+def as_labels(cells: Any, missing: Collection[str]) -> pd.Categorical:
+    """An Arrow column of text as categories: whole numbers or truths as such if all are written plainly, else text; sorted.
+
+    >>> import pyarrow as pa
+    >>> as_labels(pa.chunked_array([["10", "9", "?"]]), ["?"]).tolist()
+    [10, 9, nan]
+    >>> as_labels(pa.chunked_array([["010", "9"]]), []).tolist()
+    ['010', '9']
+    """
+    return _encode_categorical(cells, missing, _parse_plain_values)
+
+
+def as_text(cells: Any, missing: Collection[str]) -> pd.Categorical:
+    """An Arrow column of text as categories of text."""
+    return _encode_categorical(cells, missing, list)
+
+
+def as_classes(cells: Any, missing: Collection[str], decimal: str = ".") -> pd.Categorical:
+    """An Arrow column of text as classes: whole numbers or truths, else numbers if these keep all apart, else text.
+
+    >>> import pyarrow as pa
+    >>> as_classes(pa.chunked_array([["1.0", "-1.0"]]), []).tolist(), as_classes(pa.chunked_array([["01", "1"]]), []).tolist()
+    ([1.0, -1.0], ['01', '1'])
+    """
+    return _encode_categorical(cells, missing, lambda texts: _parse_class_values(texts, decimal))
+
+
+def find_non_number(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str]:
+    """The first cell, with its row, that is neither a number nor missing: there must be one.
+
+    >>> import pyarrow as pa
+    >>> find_non_number(pa.chunked_array([["1", "x"]]), [])
+    (1, 'x')
+    """
+    numbered_cells = enumerate(_mask_missing(cells, missing).to_pylist())
+    return next((row, cell) for row, cell in numbered_cells if cell is not None and _parse_number(cell, decimal) is None)
+
+
+def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str, int] | None:
+    """The first word, with its row and the count of numbers, of a column in which nearly all values are numbers.
+
+    >>> import pyarrow as pa
+    >>> find_isolated_text(pa.chunked_array([["1"] * 30 + ["oops"]]), [])
+    (30, 'oops', 30)
+    """
+    import pyarrow.compute as pc
+
+    present = _mask_missing(cells, missing)
+    counts = {item["values"]: item["counts"] for item in pc.value_counts(present.drop_null()).to_pylist()}
+    numbers = sum(count for word, count in counts.items() if _parse_number(word, decimal) is not None)
+    values = sum(counts.values())
+    if values < _ENOUGH_VALUES or not _NEARLY_ALL * values <= numbers < values:
+        return None
+    return *find_non_number(cells, missing, decimal), numbers
+
+
+def _with_points(present: Any, decimal: str) -> Any:
+    """What `with_point` gives, of a whole column."""
+    import pyarrow.compute as pc
+
+    if decimal == ".":
+        return present
+    doubled = pc.replace_substring(present, pattern=".", replacement="..")
+    return pc.replace_substring(doubled, pattern=decimal, replacement=".", max_replacements=1)
+
+
+def _mask_missing(cells: Any, missing: Collection[str]) -> Any:
+    """The cells without blanks around them, null where missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.ascii_trim_whitespace(cells)
+    absent = pc.is_in(trimmed, value_set=pa.array(list(missing), pa.string()))
+    return pc.if_else(absent, pa.scalar(None, pa.string()), trimmed)
+
+
+def _encode_dictionary(present: Any) -> Any:
+    """The values that occur, and for each row the place of its value among them."""
+    import pyarrow as pa
+
+    return pa.concat_arrays(present.chunks or [pa.array([], pa.string())]).dictionary_encode()
+
+
+def _map_distinct(present: Any, read: Callable[[str], float | None]) -> FloatArray | None:
+    """What `read` makes of each different word, NaN for missing ones; None if it makes nothing of some word."""
+    import pyarrow.compute as pc
+
+    encoded = _encode_dictionary(present)
+    values = []
+    for word in encoded.dictionary:
+        value = read(word.as_py())
+        if value is None:
+            return None
+        values.append(value)
+    codes = np.array(pc.fill_null(encoded.indices, -1))
+    return np.asarray(np.append(np.array(values, dtype=np.float64), np.nan)[codes], dtype=np.float64)
+
+
+def _parse_number(word: str, decimal: str = ".") -> float | None:
+    plain = with_point(word, decimal)
+    return float(plain) if is_number(plain) else None
+
+
+def _encode_categorical(cells: Any, missing: Collection[str], parse_texts: Callable[[list[str]], list[Any]]) -> pd.Categorical:
+    """Categories in order, of the values that `valued` makes of the different words, one for each."""
+    import pandas as pd
+    import pyarrow.compute as pc
+
+    encoded = _encode_dictionary(_mask_missing(cells, missing))
+    values = parse_texts(encoded.dictionary.to_pylist())
+    categories = sorted(set(values))
+    ranks_by_value = {value: rank for rank, value in enumerate(categories)}
+    ranks = np.array([*(ranks_by_value[value] for value in values), -1], dtype=np.intp)
+    codes = ranks[np.array(pc.fill_null(encoded.indices, -1), dtype=np.intp)]
+    text = not categories or isinstance(categories[0], str)
+    return pd.Categorical.from_codes(codes, categories=pd.Index(categories, dtype=object if text else None))
+
+
+def _parse_plain_values(texts: list[str]) -> list[Any]:
+    if all(_PLAIN_WHOLE.fullmatch(word) for word in texts):
+        return [int(word) for word in texts]
+    booleans = [_BOOLEANS.get(word.lower()) for word in texts]
+    return texts if None in booleans else booleans
+
+
+def _parse_class_values(texts: list[str], decimal: str) -> list[Any]:
+    values = _parse_plain_values(texts)
+    numbers = [_parse_number(word, decimal) for word in texts]
+    finite_numbers = [number for number in numbers if number is not None and np.isfinite(number)]
+    if values is not texts or len(set(finite_numbers)) < len(texts) or any(re.match(_CODE, word) for word in texts):
+        return values
+    return numbers
 
 
 def read_delimited(
@@ -53,24 +330,27 @@ def read_delimited(
     flowers: 2 rows, 1 numeric and 1 nominal attributes, 1 missing values; classes: a 1, b 1; imbalance ratio 1.00
     """
     path = Path(path)
-    absent = frozenset([missing] if isinstance(missing, str) else missing) | {""}
-    one_of("decimal", decimal, [".", ","])
-    content = contents(path, encoding)
-    layout = find_layout(content, delimiter, header, columns, absent)
-    cells = cells_of(content, layout)
+    missing_markers = frozenset([missing] if isinstance(missing, str) else missing) | {""}
+    check_one_of("decimal", decimal, [".", ","])
+    content = read_content(path, encoding)
+    layout = find_layout(content, delimiter, header, columns, missing_markers)
+    cells = read_cells(content, layout)
     where = str(path)
-    names = [each for each in layout.names if each not in known_columns("drop", drop, layout.names, where)]
+    names = [column for column in layout.names if column not in check_column_names("drop", drop, layout.names, where)]
     if len(names) < 2:
         raise InputError(f"{where} must have at least 2 columns, attributes and a class, got {len(names)} behind drop=")
-    chosen = names[-1] if target is None else known_columns("target", [target], names, where)[0]
-    kinds = _kinds(chosen, nominal, numeric, text, names, where)
-    table = {each: _typed(each, cells.pop(each), kinds.get(each), absent, decimal, content, layout) for each in names}
-    _warn_of_row_numbers(table, layout, where)
-    _complete(table[chosen], chosen, content, layout)
-    return _dataset(table, chosen, name or stem(path), where)
+    target_column = names[-1] if target is None else check_column_names("target", [target], names, where)[0]
+    kinds = _resolve_kinds(target_column, nominal, numeric, text, names, where)
+    table = {
+        column: _convert_cells(column, cells.pop(column), kinds.get(column), missing_markers, decimal, content, layout)
+        for column in names
+    }
+    _warn_about_row_numbers(table, layout, where)
+    _check_class_complete(table[target_column], target_column, content, layout)
+    return _build_delimited_dataset(table, target_column, name or get_file_stem(path), where)
 
 
-def _kinds(
+def _resolve_kinds(
     target: str,
     nominal: Sequence[str] | None,
     numeric: Sequence[str] | None,
@@ -81,61 +361,59 @@ def _kinds(
     """What is declared of columns. A class that is declared nominal is text."""
     declared = {"nominal": nominal, "numeric": numeric, "text": text}
     kinds = {target: "class"}
-    for kind, given in declared.items():
-        for each in known_columns(kind, given, names, where):
-            if kinds.get(each, kind) not in (kind, "class") or (each == target and kind == "numeric"):
-                raise InputError(f"{each!r} must be declared once, got {kinds[each]} and {kind}")
-            kinds[each] = "text" if each == target else kind
+    for kind, columns in declared.items():
+        for column in check_column_names(kind, columns, names, where):
+            if kinds.get(column, kind) not in (kind, "class") or (column == target and kind == "numeric"):
+                raise InputError(f"{column!r} must be declared once, got {kinds[column]} and {kind}")
+            kinds[column] = "text" if column == target else kind
     return kinds
 
 
-def _typed(
-    name: str, cells: Any, kind: str | None, missing: frozenset[str], decimal: str, content: Content, layout: Layout
+def _convert_cells(
+    name: str, cells: Any, kind: str | None, missing: frozenset[str], decimal: str, content: Content, layout: TableLayout
 ) -> Any:
-    from fairtrial.data import text_columns
 
     where = str(content.path)
     if kind == "text":
-        return text_columns.as_text(cells, missing)
+        return as_text(cells, missing)
     if kind == "class":
-        values = text_columns.as_classes(cells, missing, decimal)
-        _warn_of_classes(name, values, decimal, where)
+        values = as_classes(cells, missing, decimal)
+        _warn_about_equal_classes(name, values, decimal, where)
         return values
     if kind == "nominal":
-        return text_columns.as_labels(cells, missing)
-    numbers = text_columns.as_numbers(cells, missing, decimal)
+        return as_labels(cells, missing)
+    numbers = as_numbers(cells, missing, decimal)
     if numbers is None:
-        return _dates_or_words(name, cells, kind, missing, decimal, content, layout)
-    if kind is None and (code := text_columns.first_code(cells, missing)):
-        _warn_of_code(name, code, where)
-        return text_columns.as_text(cells, missing)
-    _finite(name, numbers, cells, content, layout)
+        return _convert_dates_or_labels(name, cells, kind, missing, decimal, content, layout)
+    if kind is None and (code := find_code(cells, missing)):
+        _warn_about_code(name, code, where)
+        return as_text(cells, missing)
+    _check_finite_numbers(name, numbers, cells, content, layout)
     return numbers
 
 
-def _dates_or_words(
-    name: str, cells: Any, kind: str | None, missing: frozenset[str], decimal: str, content: Content, layout: Layout
+def _convert_dates_or_labels(
+    name: str, cells: Any, kind: str | None, missing: frozenset[str], decimal: str, content: Content, layout: TableLayout
 ) -> Any:
-    from fairtrial.data import text_columns
 
-    dates = text_columns.as_dates(cells, missing)
+    dates = as_dates(cells, missing)
     if dates is not None:
         return dates
     if kind == "numeric":
-        row, cell = text_columns.first_word(cells, missing, decimal)
-        line = line_of(row, content, layout)
+        row, cell = find_non_number(cells, missing, decimal)
+        line = find_line(row, content, layout)
         raise InputError(f"{content.path}, line {line}: column {name!r} must hold numbers, got {cell!r}")
-    values = text_columns.as_labels(cells, missing)
-    if not _warn_of_words(name, values, decimal, str(content.path)) and (
-        found := text_columns.stray_word(cells, missing, decimal)
+    values = as_labels(cells, missing)
+    if not _warn_about_texts(name, values, decimal, str(content.path)) and (
+        isolated_text := find_isolated_text(cells, missing, decimal)
     ):
-        _warn_of_stray(name, *found, content, layout)
+        _warn_about_isolated_text(name, *isolated_text, content, layout)
     return values
 
 
-def _warn_of_classes(name: str, values: Any, decimal: str, where: str) -> None:
-    words = [each for each in values.categories if isinstance(each, str)]
-    if pair := one_number(words, decimal):
+def _warn_about_equal_classes(name: str, values: Any, decimal: str, where: str) -> None:
+    texts = [category for category in values.categories if isinstance(category, str)]
+    if pair := find_equal_numbers(texts, decimal):
         warnings.warn(
             f"the classes {pair[0]!r} and {pair[1]!r} of {name!r} in {where} are one number, and are kept apart: write them "
             f"alike, or pass text=[{name!r}] if they differ",
@@ -144,29 +422,29 @@ def _warn_of_classes(name: str, values: Any, decimal: str, where: str) -> None:
         )
 
 
-def _warn_of_stray(name: str, row: int, word: str, numbers: int, content: Content, layout: Layout) -> None:
+def _warn_about_isolated_text(name: str, row: int, text: str, n_numbers: int, content: Content, layout: TableLayout) -> None:
     warnings.warn(
-        f"{content.path}, line {line_of(row, content, layout)}: column {name!r} holds {word!r} among {numbers} numbers, and is "
-        f"taken as nominal: correct it, pass missing=[{word!r}] if it means so, or nominal=[{name!r}] to have it so",
+        f"{content.path}, line {find_line(row, content, layout)}: column {name!r} holds {text!r} among {n_numbers} numbers, and is "
+        f"taken as nominal: correct it, pass missing=[{text!r}] if it means so, or nominal=[{name!r}] to have it so",
         SuspectInputWarning,
         stacklevel=6,
     )
 
 
-def _warn_of_words(name: str, values: Any, decimal: str, where: str) -> bool:
+def _warn_about_texts(name: str, values: Any, decimal: str, where: str) -> bool:
     """Whether there was something to warn of."""
-    words = [each for each in values.categories if isinstance(each, str)]
-    if found := suspicion(words, decimal):
-        what, remedy = found
+    texts = [category for category in values.categories if isinstance(category, str)]
+    if problem := detect_number_format(texts, decimal):
+        description, remedy = problem
         warnings.warn(
-            f"column {name!r} of {where} holds {what}, and is taken as nominal: {remedy}",
+            f"column {name!r} of {where} holds {description}, and is taken as nominal: {remedy}",
             SuspectInputWarning,
             stacklevel=6,
         )
-    return found is not None
+    return problem is not None
 
 
-def _warn_of_code(name: str, code: str, where: str) -> None:
+def _warn_about_code(name: str, code: str, where: str) -> None:
     zeros = code.lstrip("+-").startswith("0")
     why = "which as a number would lose its leading zeros" if zeros else "which has more digits than a number keeps"
     warnings.warn(
@@ -177,30 +455,30 @@ def _warn_of_code(name: str, code: str, where: str) -> None:
     )
 
 
-def _finite(name: str, numbers: FloatArray, cells: Any, content: Content, layout: Layout) -> None:
+def _check_finite_numbers(name: str, numbers: FloatArray, cells: Any, content: Content, layout: TableLayout) -> None:
     infinite = np.isinf(numbers)
     if infinite.any():
         row = int(infinite.argmax())
         raise InputError(
-            f"{content.path}, line {line_of(row, content, layout)}: column {name!r} must hold finite numbers, got "
+            f"{content.path}, line {find_line(row, content, layout)}: column {name!r} must hold finite numbers, got "
             f"{cells[row].as_py().strip()!r}: correct it, or name it in missing="
         )
 
 
-def _complete(label: Any, name: str, content: Content, layout: Layout) -> None:
+def _check_class_complete(label: Any, name: str, content: Content, layout: TableLayout) -> None:
     missing = (label.codes < 0).nonzero()[0]
     if len(missing):
-        line = line_of(int(missing[0]), content, layout)
+        line = find_line(int(missing[0]), content, layout)
         raise InputError(
             f"{content.path}, line {line}: the class {name!r} is missing ({len(missing)} such rows): drop these rows, or name "
             "another class by target="
         )
 
 
-def _warn_of_row_numbers(table: dict[str, Any], layout: Layout, where: str) -> None:
+def _warn_about_row_numbers(table: dict[str, Any], layout: TableLayout, where: str) -> None:
     name = layout.names[0]
     values = table.get(name)
-    if not layout.header or layout.named[0] or not isinstance(values, np.ndarray) or len(values) < 2:
+    if not layout.header or layout.is_named[0] or not isinstance(values, np.ndarray) or len(values) < 2:
         return
     if np.array_equal(values - values[0], np.arange(len(values))):
         warnings.warn(
@@ -210,7 +488,7 @@ def _warn_of_row_numbers(table: dict[str, Any], layout: Layout, where: str) -> N
         )
 
 
-def _dataset(table: dict[str, Any], target: str, name: str, source: str) -> Dataset:
+def _build_delimited_dataset(table: dict[str, Any], target: str, name: str, source: str) -> Dataset:
     import pandas as pd
 
     return warn_if_known(read_frame(pd.DataFrame(table), target=target, name=name, source=source))

@@ -28,63 +28,63 @@ class KnownFault:
     attributes: int
     fingerprint: str
     ranges: str
-    what: str
+    description: str
     remedy: str
 
     def __str__(self) -> str:
-        return f"these are the damaged data of KEEL's {self.name}: {self.what}; {self.remedy}"
+        return f"these are the damaged data of KEEL's {self.name}: {self.description}; {self.remedy}"
 
 
-def fingerprint(dataset: Dataset) -> str:
+def compute_fingerprint(dataset: Dataset) -> str:
     """A hash of the values that depends on no name, no type and no order of rows.
 
     >>> one = Dataset.of([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
     >>> other = Dataset.of([[3.0, 4.0], [1.0, 2.0]], ["b", "a"], name="other", nominal=["x0"])
-    >>> fingerprint(one) == fingerprint(other)
+    >>> compute_fingerprint(one) == compute_fingerprint(other)
     True
     """
     frame = dataset.frame()
-    columns = [_written(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    columns = [_format_column(frame.iloc[:, j]) for j in range(frame.shape[1])]
     rows = sorted(",".join(row) for row in zip(*columns, strict=True))
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
 
-def range_mark(dataset: Dataset) -> str:
+def hash_ranges(dataset: Dataset) -> str:
     """A hash of the declared ranges in order; empty if none are declared.
 
-    >>> range_mark(Dataset.of([[1.0]], ["a"]))
+    >>> hash_ranges(Dataset.of([[1.0]], ["a"]))
     ''
     """
     ranges = [dataset.ranges[name] for name in map(str, dataset.X.columns) if name in dataset.ranges]
     return hashlib.sha256(repr([(float(low), float(high)) for low, high in ranges]).encode()).hexdigest() if ranges else ""
 
 
-def known_fault(dataset: Dataset) -> KnownFault | None:
+def find_known_fault(dataset: Dataset) -> KnownFault | None:
     """The published fault of these data, if there is one."""
     width = dataset.X.shape[1]
-    same_width = [each for each in KNOWN_FAULTS if each.attributes == width]
-    same_size = [each for each in same_width if each.rows == len(dataset)]
-    values = fingerprint(dataset) if same_size else ""
-    mark = range_mark(dataset) if same_width else ""
-    same_values = [each for each in same_size if values.startswith(each.fingerprint)]
-    same_ranges = [each for each in same_width if each.ranges and mark.startswith(each.ranges)]
+    same_width = [fault for fault in KNOWN_FAULTS if fault.attributes == width]
+    same_size = [fault for fault in same_width if fault.rows == len(dataset)]
+    values_hash = compute_fingerprint(dataset) if same_size else ""
+    ranges_hash = hash_ranges(dataset) if same_width else ""
+    same_values = [fault for fault in same_size if values_hash.startswith(fault.fingerprint)]
+    same_ranges = [fault for fault in same_width if fault.ranges and ranges_hash.startswith(fault.ranges)]
     return next(iter(same_values + same_ranges), None)
 
 
 def warn_if_known(dataset: Dataset) -> Dataset:
     """The same data set; if it is known to be damaged, with a warning, and with a note of what is wrong."""
-    found = known_fault(dataset)
-    if found is None:
+    fault = find_known_fault(dataset)
+    if fault is None:
         return dataset
-    warnings.warn(f"{dataset.source or dataset.name}: {found}", SuspectInputWarning, stacklevel=3)
-    return replace(dataset, notes=(*dataset.notes, str(found)))
+    warnings.warn(f"{dataset.source or dataset.name}: {fault}", SuspectInputWarning, stacklevel=3)
+    return replace(dataset, notes=(*dataset.notes, str(fault)))
 
 
-def _written(column: pd.Series[Any]) -> list[str]:
-    return ["?" if missing else _one_way(value) for value, missing in zip(column.tolist(), column.isna(), strict=True)]
+def _format_column(column: pd.Series[Any]) -> list[str]:
+    return ["?" if missing else _normalise_value(value) for value, missing in zip(column.tolist(), column.isna(), strict=True)]
 
 
-def _one_way(value: object) -> str:
+def _normalise_value(value: object) -> str:
     """A number that stands as text is the number."""
     try:
         return repr(float(str(value)) + 0.0)

@@ -21,13 +21,75 @@ from fairtrial.data.dataset import Dataset
 from fairtrial.data.declared import read_declared
 from fairtrial.data.faults import warn_if_known
 from fairtrial.data.keel import KEEL
-from fairtrial.data.matching import match, row_keys
 from fairtrial.errors import InputError, SuspectInputWarning
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_PART = re.compile(r"(?P<set>.+)-(?P<fold>[0-9]{1,6})(?P<part>tra|tst)\.dat", re.IGNORECASE)
+
+def compute_row_keys(frame: pd.DataFrame) -> IntArray:
+    """A number for each row, which equal rows share; missing values are equal.
+
+    >>> import pandas as pd
+    >>> compute_row_keys(pd.DataFrame({"a": [1.0, float("nan"), 1.0, float("nan")]})).tolist()
+    [0, 1, 0, 1]
+    """
+    columns = [column.cat.codes if column.dtype == "category" else column for _, column in frame.items()]
+    table = np.column_stack([column.to_numpy(dtype=np.float64) for column in columns]) + 0.0
+    table[np.isnan(table)] = np.nan
+    row_to_key: dict[bytes, int] = {}
+    return np.array([row_to_key.setdefault(row.tobytes(), len(row_to_key)) for row in table], dtype=np.intp)
+
+
+def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> IntArray:
+    """How many rows of each key there are: as many as most folds show, train and test together, and as each part needs.
+
+    In folds that are right each fold shows every row once; a row that leaks, or that a fold lost, is outvoted.
+
+    >>> tests, leaking = [[0, 1], [2], [3]], [[2, 3, 0], [0, 1, 3], [0, 1, 2]]
+    >>> count_copies([np.array(each) for each in tests], [np.array(each) for each in leaking])
+    array([1, 1, 1, 1])
+    """
+    width = 1 + max(int(keys.max()) for keys in [*test_keys, *train_keys])
+    tests, trains = (np.array([np.bincount(keys, minlength=width) for keys in side]) for side in (test_keys, train_keys))
+    typical = np.sort(tests + trains, axis=0)[(len(tests) - 1) // 2]
+    needed = np.maximum(tests.max(axis=0), trains.max(axis=0))
+    return np.asarray(np.maximum(typical, needed), dtype=np.intp)
+
+
+def match_rows(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> tuple[list[list[int]], list[int]]:
+    """The positions of the rows of each part, all test parts first, and for each position the row of the joined parts it is.
+
+    No part holds a position twice. A test part takes rows that are untested so far, a training part rows that its own fold does
+    not test; only where these are used up, others.
+
+    >>> match_rows([np.array([0, 1]), np.array([2])], [np.array([2]), np.array([1, 0])])
+    ([[0, 1], [2], [2], [1, 0]], [0, 1, 2])
+    """
+    left = count_copies(test_keys, train_keys).tolist()
+    positions_by_key: dict[int, list[int]] = defaultdict(list)
+    kept_rows: list[int] = []
+    all_positions: list[list[int]] = []
+    seen = 0
+    for part, keys in enumerate([*test_keys, *train_keys]):
+        avoided = set(all_positions[part - len(test_keys)]) if part >= len(test_keys) else set(range(len(kept_rows)))
+        free: dict[int, list[int]] = {}
+        positions: list[int] = []
+        for row, key in enumerate(keys.tolist()):
+            if key not in free:
+                free[key] = sorted(positions_by_key[key], key=lambda position: (position in avoided, position), reverse=True)
+            if left[key] and (not free[key] or free[key][-1] in avoided):
+                free[key].append(len(kept_rows))
+                positions_by_key[key].append(len(kept_rows))
+                kept_rows.append(seen + row)
+                left[key] -= 1
+            positions.append(free[key].pop())
+        all_positions.append(positions)
+        seen += len(keys)
+    return all_positions, kept_rows
+
+
+_FOLD_FILE = re.compile(r"(?P<set>.+)-(?P<fold>[0-9]{1,6})(?P<part>tra|tst)\.dat", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +122,9 @@ class GivenFolds:
 
     def __str__(self) -> str:
         both, never = int(self.frame()["both"].sum()), self.never_tested
-        told = "every row tests" if not never else f"{never} rows never test"
+        coverage = "every row tests" if not never else f"{never} rows never test"
         leak = f"; {both} rows train and test in the same fold" if both else ""
-        return f"{self.dataset.name}: {len(self)} given folds of {len(self.dataset)} rows; {told}{leak}"
+        return f"{self.dataset.name}: {len(self)} given folds of {len(self.dataset)} rows; {coverage}{leak}"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
@@ -89,23 +151,23 @@ def read_folds(
     >>> [(train.tolist(), test.tolist()) for train, test in folds]
     [([2], [0, 1]), ([1, 0], [2])]
     """
-    with closing(_Folder.of(path)) as folder:
-        name, members = _chosen(folder.names(), scheme, str(fspath(path)))
-        parts = [tuple(_part(folder, member, target, encoding) for member in pair) for pair in members]
-    folds = _matched(parts, name, str(fspath(path)))
-    _warn_of_leaks(folds)
+    with closing(_FoldArchive.from_path(path)) as folder:
+        name, members = _select_scheme(folder.list_names(), scheme, str(fspath(path)))
+        fold_pairs = [tuple(_read_fold_file(folder, member, target, encoding) for member in pair) for pair in members]
+    folds = _match_folds(fold_pairs, name, str(fspath(path)))
+    _warn_about_leaks(folds)
     return GivenFolds(warn_if_known(folds.dataset), folds.splits)
 
 
-class _Folder:
+class _FoldArchive:
     """Named files, in a folder or an archive."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:
         self._path, self._archive = path, archive
 
     @classmethod
-    def of(cls, given: str | PathLike[str]) -> _Folder:
-        path = Path(given)
+    def from_path(cls, source: str | PathLike[str]) -> _FoldArchive:
+        path = Path(source)
         try:
             if path.is_dir():
                 return cls(path, None)
@@ -115,10 +177,10 @@ class _Folder:
         except (OSError, ValueError, zipfile.BadZipFile) as error:
             raise InputError(f"{path} must be a folder or a zip archive of folds: {error}") from None
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         if self._archive is None:
-            return sorted(each.name for each in self._path.iterdir())
-        return [each for each in self._archive.namelist() if not each.startswith("__MACOSX/")]
+            return sorted(path.name for path in self._path.iterdir())
+        return [member for member in self._archive.namelist() if not member.startswith("__MACOSX/")]
 
     def open(self, name: str) -> IO[bytes]:
         try:
@@ -131,20 +193,20 @@ class _Folder:
             self._archive.close()
 
 
-def _chosen(names: Sequence[str], scheme: str | None, path: str) -> tuple[str, list[tuple[str, str]]]:
+def _select_scheme(names: Sequence[str], scheme: str | None, path: str) -> tuple[str, list[tuple[str, str]]]:
     """The name of the scheme and its pairs of files, by the number of the fold."""
-    found: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    schemes: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for name in names:
-        if matched := _PART.fullmatch(name.rpartition("/")[2]):
-            found[matched["set"]][int(matched["fold"])][matched["part"].lower()] = name
-    if not found:
+        if matched := _FOLD_FILE.fullmatch(name.rpartition("/")[2]):
+            schemes[matched["set"]][int(matched["fold"])][matched["part"].lower()] = name
+    if not schemes:
         raise InputError(f"{path} must hold pairs of files like x-5-1tra.dat and x-5-1tst.dat, got none")
-    if scheme is None and len(found) > 1:
-        raise InputError(f"{path} holds folds of {len(found)} schemes, {sorted(found)}: choose one with scheme=")
-    scheme = scheme if scheme is not None else next(iter(found))
-    if scheme not in found:
-        raise InputError(f"scheme must be one of {sorted(found)}, got {scheme!r}")
-    folds = found[scheme]
+    if scheme is None and len(schemes) > 1:
+        raise InputError(f"{path} holds folds of {len(schemes)} schemes, {sorted(schemes)}: choose one with scheme=")
+    scheme = scheme if scheme is not None else next(iter(schemes))
+    if scheme not in schemes:
+        raise InputError(f"scheme must be one of {sorted(schemes)}, got {scheme!r}")
+    folds = schemes[scheme]
     for fold, pair in sorted(folds.items()):
         if len(pair) < 2:
             raise InputError(
@@ -153,7 +215,7 @@ def _chosen(names: Sequence[str], scheme: str | None, path: str) -> tuple[str, l
     return scheme, [(folds[fold]["tra"], folds[fold]["tst"]) for fold in sorted(folds)]
 
 
-def _part(folder: _Folder, member: str, target: str | None, encoding: str) -> Dataset:
+def _read_fold_file(folder: _FoldArchive, member: str, target: str | None, encoding: str) -> Dataset:
     with folder.open(member) as stream:
         try:
             return read_declared(stream, KEEL, target=target, name=None, encoding=encoding)
@@ -161,63 +223,64 @@ def _part(folder: _Folder, member: str, target: str | None, encoding: str) -> Da
             raise InputError(f"{folder._path}: {error}") from None
 
 
-def _matched(parts: Sequence[tuple[Dataset, ...]], name: str, source: str) -> GivenFolds:
+def _match_folds(fold_pairs: Sequence[tuple[Dataset, ...]], name: str, source: str) -> GivenFolds:
     """Test parts lie before training parts in the joined table, so that a row is taken from where it is tested."""
-    ordered = [test for _, test in parts] + [train for train, _ in parts]
-    everything = _joined(ordered)
-    ends = np.cumsum([len(each) for each in ordered])
-    keys = np.split(row_keys(everything.frame()), ends[:-1])
-    places, kept = match(keys[: len(parts)], keys[len(parts) :])
-    taken = everything.take(kept)
+    ordered = [test for _, test in fold_pairs] + [train for train, _ in fold_pairs]
+    everything = _join_datasets(ordered)
+    ends = np.cumsum([len(dataset) for dataset in ordered])
+    keys = np.split(compute_row_keys(everything.frame()), ends[:-1])
+    positions, kept_rows = match_rows(keys[: len(fold_pairs)], keys[len(fold_pairs) :])
+    unique_rows = everything.take(kept_rows)
     splits = tuple(
-        (_frozen(train), _frozen(test)) for test, train in zip(places[: len(parts)], places[len(parts) :], strict=True)
+        (_freeze_positions(train), _freeze_positions(test))
+        for test, train in zip(positions[: len(fold_pairs)], positions[len(fold_pairs) :], strict=True)
     )
-    known = {"name": name, "source": source, "notes": parts[0][0].notes, "ranges": parts[0][0].ranges}
-    return GivenFolds(Dataset.of(taken.X, taken.y, target=taken.target, **known), splits)  # type: ignore[arg-type]
+    metadata = {"name": name, "source": source, "notes": fold_pairs[0][0].notes, "ranges": fold_pairs[0][0].ranges}
+    return GivenFolds(Dataset.from_table(unique_rows.X, unique_rows.y, target=unique_rows.target, **metadata), splits)  # type: ignore[arg-type]
 
 
-def _joined(parts: Sequence[Dataset]) -> Dataset:
+def _join_datasets(datasets: Sequence[Dataset]) -> Dataset:
     """All parts below each other; categories in the order in which they are first declared."""
     import pandas as pd
 
-    names = list(parts[0].X.columns)
-    for part in parts[1:]:
-        if list(part.X.columns) != names or part.target != parts[0].target:
+    names = list(datasets[0].X.columns)
+    for dataset in datasets[1:]:
+        if list(dataset.X.columns) != names or dataset.target != datasets[0].target:
             raise InputError(
-                f"{part.source} must declare the attributes {names} as {parts[0].source}, got {list(part.X.columns)}"
+                f"{dataset.source} must declare the attributes {names} as {datasets[0].source}, got {list(dataset.X.columns)}"
             )
-    frames = [part.frame() for part in parts]
-    columns = {name: _joined_column([frame[name] for frame in frames]) for name in frames[0].columns}
-    label = pd.Series(columns.pop(parts[0].target), name=parts[0].target)
-    return Dataset.of(pd.DataFrame(columns), label)
+    frames = [dataset.frame() for dataset in datasets]
+    columns = {name: _join_columns([frame[name] for frame in frames]) for name in frames[0].columns}
+    label = pd.Series(columns.pop(datasets[0].target), name=datasets[0].target)
+    return Dataset.from_table(pd.DataFrame(columns), label)
 
 
-def _joined_column(columns: Sequence[pd.Series[Any]]) -> Any:
+def _join_columns(columns: Sequence[pd.Series[Any]]) -> Any:
     import pandas as pd
 
-    nominal = [isinstance(each.dtype, pd.CategoricalDtype) for each in columns]
+    nominal = [isinstance(column.dtype, pd.CategoricalDtype) for column in columns]
     if len(set(nominal)) > 1:
         raise InputError(f"attribute {columns[0].name!r} must be of one type in all files, got nominal and numeric")
     if not nominal[0]:
-        return np.concatenate([each.to_numpy() for each in columns])
-    categories = list(dict.fromkeys(value for each in columns for value in each.cat.categories))
-    return pd.Categorical(np.concatenate([each.to_numpy(dtype=object) for each in columns]), categories=categories)
+        return np.concatenate([column.to_numpy() for column in columns])
+    categories = list(dict.fromkeys(value for column in columns for value in column.cat.categories))
+    return pd.Categorical(np.concatenate([column.to_numpy(dtype=object) for column in columns]), categories=categories)
 
 
-def _frozen(positions: Sequence[int]) -> IntArray:
+def _freeze_positions(positions: Sequence[int]) -> IntArray:
     array = np.array(positions, dtype=np.intp)
     array.flags.writeable = False
     return array
 
 
-def _warn_of_leaks(folds: GivenFolds) -> None:
-    told = [
+def _warn_about_leaks(folds: GivenFolds) -> None:
+    messages = [
         f"{both} of the {test} test rows of fold {fold} also train"
         for fold, (test, both) in enumerate(folds.frame()[["test", "both"]].to_numpy().tolist(), 1)
         if both
     ]
     if folds.never_tested:
-        told.append(f"{folds.never_tested} of {len(folds.dataset)} rows never test")
-    if told:
-        text = f"{folds.dataset.source}: {'; '.join(told)}: make folds of your own from the whole data set"
+        messages.append(f"{folds.never_tested} of {len(folds.dataset)} rows never test")
+    if messages:
+        text = f"{folds.dataset.source}: {'; '.join(messages)}: make folds of your own from the whole data set"
         warnings.warn(text, SuspectInputWarning, stacklevel=3)

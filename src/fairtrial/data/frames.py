@@ -1,16 +1,17 @@
-"""Any table in memory as a data set: pandas, Arrow, polars, whatever speaks their protocols."""
+"""scikit-learn's bunches as data sets."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._registry import did_you_mean
+from fairtrial._frames import as_frame
+from fairtrial._registry import suggest_name
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.declared import MOST_NUMERIC_CLASSES
+from fairtrial.data.declared import MAX_NUMERIC_CLASSES
 from fairtrial.errors import InputError, SuspectInputWarning
 
 if TYPE_CHECKING:
@@ -39,36 +40,38 @@ def read_frame(
     >>> data.classes, data.nominal
     (('a', 'b'), ('zone',))
     """
-    table = pandas_frame(frame)
-    table = table.set_axis([str(each) for each in table.columns], axis=1)
+    table = convert_to_pandas(frame)
+    table = table.set_axis([str(column) for column in table.columns], axis=1)
     where = source or "the table"
-    _different(table, where)
-    table = table.drop(columns=known_columns("drop", drop, table.columns, where))
+    _check_unique_columns(table, where)
+    table = table.drop(columns=check_column_names("drop", drop, table.columns, where))
     if table.shape[1] < 2:
         raise InputError(f"{where} must have at least 2 columns, attributes and a class, got {table.shape[1]}")
-    chosen = str(table.columns[-1]) if target is None else known_columns("target", [target], table.columns, where)[0]
-    as_nominal = known_columns("nominal", nominal, table.columns, where)
-    as_numeric = known_columns("numeric", numeric, table.columns, where)
-    _apart(as_nominal, as_numeric)
-    table = table.assign(**{each: _numbers(table[each], where) for each in as_numeric})
-    label = _labels(table[chosen], where, as_text=chosen in as_nominal)
-    attributes = table.drop(columns=chosen)
-    return Dataset.of(
+    target_column = (
+        str(table.columns[-1]) if target is None else check_column_names("target", [target], table.columns, where)[0]
+    )
+    as_nominal = check_column_names("nominal", nominal, table.columns, where)
+    as_numeric = check_column_names("numeric", numeric, table.columns, where)
+    _check_disjoint(as_nominal, as_numeric)
+    table = table.assign(**{column: _convert_to_numbers(table[column], where) for column in as_numeric})
+    label = _check_class_column(table[target_column], where, as_text=target_column in as_nominal)
+    attributes = table.drop(columns=target_column)
+    return Dataset.from_table(
         attributes,
         label,
         name=name,
-        target=chosen,
-        nominal=[each for each in as_nominal if each != chosen],
+        target=target_column,
+        nominal=[column for column in as_nominal if column != target_column],
         source=source,
         notes=notes,
     )
 
 
-def pandas_frame(frame: Any) -> pd.DataFrame:
+def convert_to_pandas(frame: Any) -> pd.DataFrame:
     """The table as pandas holds it, with decimals as numbers and dates as times.
 
     >>> import pyarrow as pa
-    >>> pandas_frame(pa.table({"a": [1, 2]}))["a"].tolist()
+    >>> convert_to_pandas(pa.table({"a": [1, 2]}))["a"].tolist()
     [1, 2]
     """
     import pandas as pd
@@ -78,20 +81,20 @@ def pandas_frame(frame: Any) -> pd.DataFrame:
     if hasattr(frame, "collect") and hasattr(frame, "collect_schema"):
         frame = frame.collect()
     if hasattr(frame, "__arrow_c_stream__"):
-        table = _arrow_table(frame)
+        table = _to_arrow_table(frame)
         if table is not None:
-            return arrow_frame(table)
+            return convert_arrow_table(table)
     if hasattr(frame, "__dataframe__"):
         from pyarrow.interchange import from_dataframe
 
-        return arrow_frame(from_dataframe(frame))
+        return convert_arrow_table(from_dataframe(frame))
     raise InputError(
         f"a table must be a frame of pandas, Arrow or polars, got {type(frame).__name__}: of attributes and classes apart make "
-        "a data set by fairtrial.data.Dataset.of(X, y)"
+        "a data set by fairtrial.data.Dataset.from_table(X, y)"
     )
 
 
-def _arrow_table(frame: Any) -> Any:
+def _to_arrow_table(frame: Any) -> Any:
     """What streams Arrow's columns as a table; None if it streams a single column."""
     import pyarrow as pa
 
@@ -101,70 +104,70 @@ def _arrow_table(frame: Any) -> Any:
         return None
 
 
-def arrow_frame(table: Any) -> pd.DataFrame:
+def convert_arrow_table(table: Any) -> pd.DataFrame:
     """An Arrow table as pandas holds it; nested columns are refused."""
     import pyarrow as pa
 
     types = pa.types
-    for place, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         kind = field.type
         if types.is_nested(kind):
             raise InputError(f"column {field.name!r} must hold single values, got {kind}: flatten or drop it")
         if types.is_decimal(kind):
-            table = table.set_column(place, field.name, table.column(place).cast(pa.float64()))
+            table = table.set_column(index, field.name, table.column(index).cast(pa.float64()))
         elif types.is_date(kind):
-            table = table.set_column(place, field.name, table.column(place).cast(pa.timestamp("ms")))
+            table = table.set_column(index, field.name, table.column(index).cast(pa.timestamp("ms")))
         elif types.is_duration(kind) or types.is_time(kind):
-            table = table.set_column(place, field.name, table.column(place).cast(_counter(kind)).cast(pa.float64()))
+            table = table.set_column(index, field.name, table.column(index).cast(_get_integer_type(kind)).cast(pa.float64()))
         elif types.is_string_view(kind):
-            table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))
+            table = table.set_column(index, field.name, table.column(index).cast(pa.large_string()))
     return table.to_pandas()  # type: ignore[no-any-return]
 
 
-def _counter(kind: Any) -> Any:
+def _get_integer_type(kind: Any) -> Any:
     """The whole numbers that a duration or a time of day is stored as."""
     import pyarrow as pa
 
     return pa.int32() if kind.bit_width == 32 else pa.int64()
 
 
-def known_columns(argument: str, names: Iterable[str] | None, columns: Iterable[Any], where: str) -> list[str]:
+def check_column_names(argument: str, names: Iterable[str] | None, columns: Iterable[Any], where: str) -> list[str]:
     """The names that an argument gives, each of which must be a column."""
-    known = [str(each) for each in columns]
+    column_names = [str(column) for column in columns]
     if names is not None and not isinstance(names, Iterable):
         raise InputError(f"{argument} must name columns of {where}, got {names!r}: pass a list of names")
-    wanted = [names] if isinstance(names, str) else list(names or ())
-    for each in wanted:
-        if each not in known:
-            raise InputError(f"{argument} must name a column of {where}, got {each!r}: {did_you_mean(each, known)}")
-    return wanted
+    requested = [names] if isinstance(names, str) else list(names or ())
+    for name in requested:
+        if name not in column_names:
+            raise InputError(f"{argument} must name a column of {where}, got {name!r}: {suggest_name(name, column_names)}")
+    return requested
 
 
-def _different(table: pd.DataFrame, where: str) -> None:
-    twice = table.columns[table.columns.duplicated()]
-    if len(twice):
-        raise InputError(f"columns of {where} must have different names, got {twice[0]!r} twice: rename one of them")
+def _check_unique_columns(table: pd.DataFrame, where: str) -> None:
+    duplicates = table.columns[table.columns.duplicated()]
+    if len(duplicates):
+        raise InputError(f"columns of {where} must have different names, got {duplicates[0]!r} twice: rename one of them")
 
 
-def _apart(nominal: list[str], numeric: list[str]) -> None:
+def _check_disjoint(nominal: list[str], numeric: list[str]) -> None:
     both = set(nominal) & set(numeric)
     if both:
         raise InputError(f"a column must be nominal or numeric, got {sorted(both)[0]!r} as both")
 
 
-def _numbers(values: pd.Series[Any], where: str) -> pd.Series[Any]:
+def _convert_to_numbers(values: pd.Series[Any], where: str) -> pd.Series[Any]:
     import pandas as pd
 
     plain = values.astype(object).where(values.notna(), np.nan)
     numbers = pd.to_numeric(plain, errors="coerce")
-    wrong = numbers.isna() & values.notna()
-    if wrong.any():
-        row = int(np.argmax(wrong.to_numpy()))
+    invalid = numbers.isna() & values.notna()
+    if invalid.any():
+        row = int(np.argmax(invalid.to_numpy()))
         raise InputError(f"column {str(values.name)!r} of {where} must hold numbers, got {values.iloc[row]!r} at row {row}")
     return numbers.astype(np.float64)
 
 
-def _labels(values: pd.Series[Any], where: str, *, as_text: bool) -> pd.Series[Any]:
+def _check_class_column(values: pd.Series[Any], where: str, *, as_text: bool) -> pd.Series[Any]:
     """The class column, which must be complete."""
     missing = values.isna().to_numpy()
     if missing.any():
@@ -172,22 +175,22 @@ def _labels(values: pd.Series[Any], where: str, *, as_text: bool) -> pd.Series[A
             f"the class {str(values.name)!r} of {where} must not be missing, got {int(missing.sum())} such rows, the first at "
             f"row {int(np.argmax(missing))}: drop these rows, or name another class by target="
         )
-    if not as_text and (found := _measured(values.unique().tolist())):
+    if not as_text and (reason := _describe_measurements(values.unique().tolist())):
         warnings.warn(
-            f"the class {str(values.name)!r} of {where} holds {found}: name the class by target=, if this is a measurement",
+            f"the class {str(values.name)!r} of {where} holds {reason}: name the class by target=, if this is a measurement",
             SuspectInputWarning,
             stacklevel=3,
         )
     return values.astype(str) if as_text and not _is_text(values) else values
 
 
-def _measured(values: list[Any]) -> str:
+def _describe_measurements(values: list[Any]) -> str:
     """What makes different values look like measurements rather than classes; nothing if nothing does."""
-    numbers = [each for each in values if isinstance(each, (int, float)) and not isinstance(each, bool)]
-    broken = [each for each in numbers if each % 1]
-    if broken:
-        return f"numbers that are not whole, such as {broken[0]!r}"
-    return f"{len(numbers)} different numbers" if len(numbers) > MOST_NUMERIC_CLASSES else ""
+    numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    fractional = [number for number in numbers if number % 1]
+    if fractional:
+        return f"numbers that are not whole, such as {fractional[0]!r}"
+    return f"{len(numbers)} different numbers" if len(numbers) > MAX_NUMERIC_CLASSES else ""
 
 
 def _is_text(values: pd.Series[Any]) -> bool:
@@ -195,5 +198,65 @@ def _is_text(values: pd.Series[Any]) -> bool:
 
     kind = values.dtype
     if isinstance(kind, pd.CategoricalDtype):
-        return all(isinstance(each, str) for each in kind.categories)
-    return all(isinstance(each, str) for each in values)
+        return all(isinstance(category, str) for category in kind.categories)
+    return all(isinstance(value, str) for value in values)
+
+
+def is_bunch(source: Any) -> bool:
+    """Whether this is what scikit-learn's loaders give: a mapping with data and target."""
+    return isinstance(source, Mapping) and "data" in source and "target" in source
+
+
+def read_bunch(
+    bunch: Mapping[str, Any],
+    *,
+    name: str = "data",
+    nominal: Sequence[str] | None = None,
+    numeric: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    source: str = "",
+    notes: Sequence[str] = (),
+) -> Dataset:
+    """A data set of a bunch; classes go by the bunch's `target_names` where it numbers them.
+
+    >>> from sklearn.datasets import load_iris
+    >>> read_bunch(load_iris(), name="iris").classes
+    ('setosa', 'versicolor', 'virginica')
+    """
+    if not is_bunch(bunch):
+        raise InputError(f"a bunch must hold data and target, got {type(bunch).__name__}")
+    frame = as_frame(bunch["data"])
+    names = bunch.get("feature_names")
+    if names is not None and len(names) == frame.shape[1]:
+        frame = frame.set_axis([str(feature_name) for feature_name in names], axis=1)
+    target = _choose_target_name(bunch, [str(column) for column in frame.columns])
+    labels, classes = _read_bunch_labels(bunch)
+    where = source or "the bunch"
+    check_column_names("nominal", nominal, frame.columns, where)
+    check_column_names("drop", drop, frame.columns, where)
+    table = frame.reset_index(drop=True).assign(**{target: labels})
+    data = read_frame(table, target=target, name=name, nominal=nominal, numeric=numeric, drop=drop, source=source, notes=notes)
+    if classes is None:
+        return data
+    return Dataset.from_table(
+        data.X, data.y.astype(object), name=name, target=target, classes=classes, source=source, notes=notes
+    )
+
+
+def _choose_target_name(bunch: Mapping[str, Any], used_names: list[str]) -> str:
+    name = str(getattr(bunch["target"], "name", None) or "class")
+    return name if name not in used_names else "class" if "class" not in used_names else "class of the bunch"
+
+
+def _read_bunch_labels(bunch: Mapping[str, Any]) -> tuple[Any, list[Any] | None]:
+    """The class of each row, and the classes in order if the bunch names them."""
+    target = np.asarray(bunch["target"])
+    if target.ndim != 1:
+        raise InputError(f"a bunch must have a single target, got shape {target.shape}: choose a column of it")
+    names = bunch.get("target_names")
+    numbered = target.dtype.kind in "iu" and names is not None and len(names) > 1 and len(target)
+    if not numbered or target.min() < 0 or target.max() >= len(names):  # type: ignore[arg-type]
+        kind = getattr(bunch["target"], "dtype", None)
+        return (bunch["target"].array if str(kind) == "category" else target), None
+    classes = np.asarray(names).tolist()
+    return np.asarray(names, dtype=object)[target], classes

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.declared import Format, read_declared
+from fairtrial.data.declared import FileFormat, read_declared
 from fairtrial.data.faults import warn_if_known
 from fairtrial.data.lines import Source
 
 
-def _cut(line: str) -> list[str]:
+def _split_keel_line(line: str) -> list[str]:
     text = line.strip()
     return text.split(",") if text and text[0] != "%" else []
 
 
-KEEL = Format(
+KEEL = FileFormat(
     lists={"inputs": "inputs", "input": "inputs", "outputs": "outputs", "output": "outputs"},
     missing=("?", "<null>"),
     plain=True,
-    cut=lambda _: _cut,
+    make_splitter=lambda _: _split_keel_line,
 )
 
 

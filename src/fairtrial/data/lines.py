@@ -20,17 +20,17 @@ _BLOCK = 2**20
 _PLAIN = "\n\r\t ,@%{}[]'\"\\?-+.0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-def fault(name: str, line: int, message: str) -> InputError:
+def make_line_error(name: str, line: int, message: str) -> InputError:
     """The error for one line of a file.
 
-    >>> print(fault("iris.dat", 7, "a row must hold 5 values, got 4"))
+    >>> print(make_line_error("iris.dat", 7, "a row must hold 5 values, got 4"))
     iris.dat, line 7: a row must hold 5 values, got 4
     """
     return InputError(f"{name}, line {line}: {message}")
 
 
 @dataclass(frozen=True)
-class Block:
+class LineBlock:
     """Some whole lines, without their ends; `first` is the number of the first one, counted from 1."""
 
     first: int
@@ -39,18 +39,18 @@ class Block:
     def __iter__(self) -> Iterator[tuple[int, str]]:
         return enumerate(self.lines, self.first)
 
-    def after(self, line: int) -> Block:
+    def take_after(self, line: int) -> LineBlock:
         """The lines behind this one."""
-        return Block(line + 1, self.lines[line + 1 - self.first :])
+        return LineBlock(line + 1, self.lines[line + 1 - self.first :])
 
 
 _BYTES, _FILE = "the given bytes", "the given file"
 
 
-def named(source: Source) -> str:
+def describe_source(source: Source) -> str:
     """What to call a source in messages: its path, or what it is.
 
-    >>> named("folder/iris.dat"), named(b"1,2")
+    >>> describe_source("folder/iris.dat"), describe_source(b"1,2")
     ('folder/iris.dat', 'the given bytes')
     """
     if isinstance(source, bytes):
@@ -61,33 +61,33 @@ def named(source: Source) -> str:
     return name if isinstance(name, str) else _FILE
 
 
-def stem(source: Source, otherwise: str) -> str:
+def get_source_stem(source: Source, default: str) -> str:
     """The name of a data set that is read from here: that of the file without its ending."""
-    name = named(source)
-    return Path(name).stem if name not in (_BYTES, _FILE) else otherwise or "data"
+    name = describe_source(source)
+    return Path(name).stem if name not in (_BYTES, _FILE) else default or "data"
 
 
 @contextmanager
-def opened(source: Source, encoding: str = "utf-8") -> Iterator[Iterator[Block]]:
+def open_lines(source: Source, encoding: str = "utf-8") -> Iterator[Iterator[LineBlock]]:
     """The lines of a path, of bytes or of an open file, in blocks. An open file stays open.
 
-    >>> with opened(b"one\\r\\ntwo") as blocks:
+    >>> with open_lines(b"one\\r\\ntwo") as blocks:
     ...     [line for block in blocks for line in block]
     [(1, 'one'), (2, 'two')]
     """
-    encoding = _checked(encoding)
+    encoding = _check_encoding(encoding)
     if isinstance(source, (str, PathLike)):
-        with _file(fspath(source)) as stream:
-            yield _blocks(stream, named(source), encoding)
+        with _open_file(fspath(source)) as stream:
+            yield _iter_blocks(stream, describe_source(source), encoding)
     elif isinstance(source, bytes):
-        yield _blocks(io.BytesIO(source), named(source), encoding)
+        yield _iter_blocks(io.BytesIO(source), describe_source(source), encoding)
     elif hasattr(source, "read"):
-        yield _blocks(source, named(source), encoding)
+        yield _iter_blocks(source, describe_source(source), encoding)
     else:
         raise InputError(f"a file must be a path, bytes or an open file, got {type(source).__name__}")
 
 
-def _file(path: str) -> IO[bytes]:
+def _open_file(path: str) -> IO[bytes]:
     if "\n" in path:
         raise InputError("path must name a file, got text of several lines: pass the contents as bytes, text.encode()")
     try:
@@ -100,7 +100,7 @@ def _file(path: str) -> IO[bytes]:
         raise InputError(f"{path!r} cannot be opened: {error}") from None
 
 
-def _checked(encoding: str) -> str:
+def _check_encoding(encoding: str) -> str:
     try:
         name = codecs.lookup(encoding).name.removesuffix("-sig")
         contains_ascii = _PLAIN.encode(name) == _PLAIN.encode("ascii")
@@ -111,27 +111,29 @@ def _checked(encoding: str) -> str:
     return name
 
 
-def _blocks(stream: IO[Any], name: str, encoding: str) -> Iterator[Block]:
+def _iter_blocks(stream: IO[Any], name: str, encoding: str) -> Iterator[LineBlock]:
     first, pending, length = 1, [b""], 0
-    for piece in _pieces(stream, name, encoding):
+    for piece in _iter_chunks(stream, name, encoding):
         whole, end, rest = piece.rpartition(b"\n")
         if end:
-            block = Block(first, _decoded(b"".join([*pending, whole]), name, first, encoding).split("\n"))
+            block = LineBlock(first, _decode_block(b"".join([*pending, whole]), name, first, encoding).split("\n"))
             first, pending, length = first + len(block.lines), [], 0
             yield block
         pending.append(rest)
         length += len(rest)
         if length > LONGEST_LINE:
-            raise fault(name, first, f"a line must not be longer than {LONGEST_LINE // 2**20} MiB: is this a text file?")
+            raise make_line_error(
+                name, first, f"a line must not be longer than {LONGEST_LINE // 2**20} MiB: is this a text file?"
+            )
     if length:
-        yield Block(first, [_decoded(b"".join(pending), name, first, encoding)])
+        yield LineBlock(first, [_decode_block(b"".join(pending), name, first, encoding)])
 
 
-def _pieces(stream: IO[Any], name: str, encoding: str) -> Iterator[bytes]:
+def _iter_chunks(stream: IO[Any], name: str, encoding: str) -> Iterator[bytes]:
     """Pieces of the file in which every line ends in a line feed; a carriage return is never parted from its line feed."""
     start = True
-    while piece := _read(stream, _BLOCK, name, encoding):
-        while piece.endswith(b"\r") and (more := _read(stream, 1, name, encoding)):
+    while piece := _read_bytes(stream, _BLOCK, name, encoding):
+        while piece.endswith(b"\r") and (more := _read_bytes(stream, 1, name, encoding)):
             piece += more
         if start and encoding == "utf-8":
             piece = piece.removeprefix(codecs.BOM_UTF8)
@@ -142,7 +144,7 @@ def _pieces(stream: IO[Any], name: str, encoding: str) -> Iterator[bytes]:
             yield piece
 
 
-def _read(stream: IO[Any], size: int, name: str, encoding: str) -> bytes:
+def _read_bytes(stream: IO[Any], size: int, name: str, encoding: str) -> bytes:
     try:
         piece = stream.read(size)
         return piece.encode(encoding) if isinstance(piece, str) else bytes(piece)
@@ -152,10 +154,12 @@ def _read(stream: IO[Any], size: int, name: str, encoding: str) -> bytes:
         raise InputError(f"{name} cannot be read: {error or type(error).__name__}") from None
 
 
-def _decoded(raw: bytes, name: str, first: int, encoding: str) -> str:
+def _decode_block(raw: bytes, name: str, first: int, encoding: str) -> str:
     if b"\0" in raw:
         line = first + raw.count(b"\n", 0, raw.index(b"\0"))
-        raise fault(name, line, "a text file must not hold NUL bytes: it is damaged, binary or UTF-16; convert it to UTF-8")
+        raise make_line_error(
+            name, line, "a text file must not hold NUL bytes: it is damaged, binary or UTF-16; convert it to UTF-8"
+        )
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
@@ -163,4 +167,4 @@ def _decoded(raw: bytes, name: str, first: int, encoding: str) -> str:
         remedy = (
             "if it is Western European text, pass encoding='latin-1'" if encoding != "iso8859-1" else "name another encoding"
         )
-        raise fault(name, line, f"byte 0x{raw[error.start]:02x} is not {encoding}: {remedy}") from None
+        raise make_line_error(name, line, f"byte 0x{raw[error.start]:02x} is not {encoding}: {remedy}") from None

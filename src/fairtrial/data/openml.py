@@ -4,20 +4,54 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import sys
+import tempfile
 from dataclasses import replace
 from http.client import HTTPException
+from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
-from fairtrial.data.cache import cache_folder, keep
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.reading import retyped
+from fairtrial.data.reading import convert_dataset_types
 from fairtrial.errors import InputError, UnknownNameError
 
+VARIABLE = "FAIRTRIAL_CACHE"
+
+
+def cache_folder() -> Path:
+    """FAIRTRIAL_CACHE if set, else the platform's folder for caches."""
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "fairtrial"
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "fairtrial" / "Cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fairtrial"
+
+
+def write_atomically(path: Path, content: bytes) -> Path:
+    """Write a file whole or not at all, so that a download that breaks off leaves nothing half done."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(content)
+        os.replace(file.name, path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}; set {VARIABLE} to another folder") from None
+    return path
+
+
 SERVER = "https://www.openml.org"
+
+
 _SECONDS = 60
+
+
 _NOT_THERE = (404, 412)
 
 
@@ -29,67 +63,67 @@ def load_openml(which: str | int) -> Dataset:
     text = str(which).strip()
     if not text:
         raise InputError("an OpenML set must be given by number or name, got nothing: try 'openml:61'")
-    number = int(text) if text.isascii() and text.isdigit() else _number_of(text)
-    facts = _description(number)
+    number = int(text) if text.isascii() and text.isdigit() else _find_number(text)
+    facts = _fetch_description(number)
     path = cache_folder() / "openml" / str(number) / "data.arff"
     if not path.is_file():
-        keep(path, _download(facts))
-    return _read(path, facts, number)
+        write_atomically(path, _download(facts))
+    return _read_openml(path, facts, number)
 
 
-def _read(path: Any, facts: dict[str, Any], number: int) -> Dataset:
+def _read_openml(path: Any, facts: dict[str, Any], number: int) -> Dataset:
     from fairtrial.data.arff import read_arff
 
     target = facts.get("default_target_attribute")
     where = f"OpenML set {number} ({facts.get('name')})"
     if not target or "," in target:
-        told = f"the targets {target!r}" if target else "no target"
+        targets_text = f"the targets {target!r}" if target else "no target"
         raise InputError(
-            f"{where} must name a single class, got {told}: choose one by fairtrial.data.read({str(path)!r}, target=...)"
+            f"{where} must name a single class, got {targets_text}: choose one by fairtrial.data.read({str(path)!r}, target=...)"
         )
     data = read_arff(path, target=target, name=str(facts.get("name")))
-    left_out = [each for each in _listed(facts, "row_id_attribute", "ignore_attribute") if each in data.X.columns]
-    data = retyped(data, drop=left_out)
-    notes = (*data.notes, f"version {facts.get('version')}", *(f"left out: {each}" for each in left_out))
+    left_out = [column for column in _collect_names(facts, "row_id_attribute", "ignore_attribute") if column in data.X.columns]
+    data = convert_dataset_types(data, drop=left_out)
+    notes = (*data.notes, f"version {facts.get('version')}", *(f"left out: {column}" for column in left_out))
     return replace(data, source=f"openml:{number}", notes=notes)
 
 
-def _listed(facts: dict[str, Any], *fields: str) -> list[str]:
-    found: list[str] = []
-    for each in fields:
-        value = facts.get(each) or []
-        found += value.split(",") if isinstance(value, str) else [str(name) for name in value]
-    return [each.strip() for each in found]
+def _collect_names(facts: dict[str, Any], *fields: str) -> list[str]:
+    names: list[str] = []
+    for field in fields:
+        value = facts.get(field) or []
+        names += value.split(",") if isinstance(value, str) else [str(name) for name in value]
+    return [name.strip() for name in names]
 
 
-def _number_of(name: str) -> int:
+def _find_number(name: str) -> int:
     """The number of the oldest active set of this name."""
     path = cache_folder() / "openml" / "names" / f"{quote(name, safe='')}.json"
     if path.is_file():
         return int(json.loads(path.read_text())["number"])
-    answer = _json(
+    answer = _fetch_json(
         f"{SERVER}/api/v1/json/data/list/data_name/{quote(name, safe='')}/limit/100/status/active", f"called {name!r}"
     )
     try:
-        found = min(answer["data"]["dataset"], key=lambda each: int(each["version"]))
-        number = int(found["did"])
+        oldest = min(answer["data"]["dataset"], key=lambda entry: int(entry["version"]))
+        number = int(oldest["did"])
     except (KeyError, TypeError, ValueError):
         raise InputError(f"OpenML's answer about {name!r} cannot be read: try the number of the set") from None
-    keep(path, json.dumps({"number": number}).encode())
+    write_atomically(path, json.dumps({"number": number}).encode())
     return number
 
 
-def _description(number: int) -> dict[str, Any]:
+def _fetch_description(number: int) -> dict[str, Any]:
     path = cache_folder() / "openml" / str(number) / "description.json"
     if path.is_file():
         return dict(json.loads(path.read_text()))
-    answer = _json(f"{SERVER}/api/v1/json/data/{number}", f"numbered {number}")
+    answer = _fetch_json(f"{SERVER}/api/v1/json/data/{number}", f"numbered {number}")
     facts = answer.get("data_set_description") if isinstance(answer, dict) else None
     if not isinstance(facts, dict) or "url" not in facts:
         raise InputError(f"OpenML's answer about set {number} cannot be read: it describes no file")
     if str(facts.get("format", "")).lower() not in ("arff", "sparse_arff"):
         raise InputError(f"OpenML set {number} must be an ARFF file, got {facts.get('format')!r}")
-    keep(path, json.dumps(facts).encode())
+    write_atomically(path, json.dumps(facts).encode())
     return facts
 
 
@@ -101,7 +135,7 @@ def _download(facts: dict[str, Any]) -> bytes:
     return content
 
 
-def _json(url: str, which: str) -> Any:
+def _fetch_json(url: str, which: str) -> Any:
     try:
         return json.loads(_fetch(url, which))
     except ValueError as error:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.frames import arrow_frame, known_columns, read_frame
+from fairtrial.data.frames import check_column_names, convert_arrow_table, read_frame
 from fairtrial.errors import InputError
 
 
@@ -37,12 +37,12 @@ def read_parquet(
     try:
         file = parquet.ParquetFile(path)
         names = file.schema_arrow.names
-        left_out = known_columns("drop", drop, names, str(path))
-        table = file.read(columns=[each for each in names if each not in left_out])
+        left_out = check_column_names("drop", drop, names, str(path))
+        table = file.read(columns=[column for column in names if column not in left_out])
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {str(error).strip().splitlines()[0]}") from None
     return read_frame(
-        arrow_frame(table), target=target, name=name or path.stem, nominal=nominal, numeric=numeric, source=str(path)
+        convert_arrow_table(table), target=target, name=name or path.stem, nominal=nominal, numeric=numeric, source=str(path)
     )

@@ -9,12 +9,12 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from fairtrial._check import one_of
-from fairtrial._registry import did_you_mean
+from fairtrial._check import check_one_of
+from fairtrial._registry import suggest_name
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.delimited import read_delimited
-from fairtrial.data.frames import known_columns, read_frame
-from fairtrial.data.text_tables import stem, unpacked
+from fairtrial.data.frames import check_column_names, read_frame
+from fairtrial.data.text_tables import get_file_stem, open_unpacked
 from fairtrial.errors import InputError
 
 FORMATS = {
@@ -61,15 +61,15 @@ def read(
     """
     common = {"nominal": nominal, "numeric": numeric, "drop": drop}
     if isinstance(source, (str, os.PathLike)):
-        path = _existing(Path(source))
-        reader = _READERS[_format_of(path, format)]
+        path = _check_file_exists(Path(source))
+        reader = _READERS[_detect_format(path, format)]
         return reader(path, target=target, name=name, **common, **layout)
-    _no_layout(layout)
+    _check_no_layout(layout)
     return _from_memory(source, target, name or "data", common)
 
 
 def _from_memory(source: Any, target: str | None, name: str, common: dict[str, Any]) -> Dataset:
-    from fairtrial.data.bunches import is_bunch, read_bunch
+    from fairtrial.data.frames import is_bunch, read_bunch
 
     if isinstance(source, Dataset):
         return source
@@ -80,28 +80,28 @@ def _from_memory(source: Any, target: str | None, name: str, common: dict[str, A
     return read_frame(source, target=target, name=name, **common)
 
 
-def _existing(path: Path) -> Path:
+def _check_file_exists(path: Path) -> Path:
     if "\0" in str(path):
         raise InputError("path must not hold a NUL character")
     if path.is_dir():
         raise InputError(f"{path} must be a file, got a folder: for a folder of KEEL folds use fairtrial.data.read_folds")
     if not path.is_file():
         files = list(path.parent.iterdir()) if path.parent.is_dir() else []
-        near = [each.name for each in files if get_close_matches(stem(path).lower(), [stem(each).lower()])]
-        hint = did_you_mean(path.name, near)
+        near = [file.name for file in files if get_close_matches(get_file_stem(path).lower(), [get_file_stem(file).lower()])]
+        hint = suggest_name(path.name, near)
         raise InputError(f"{path}: there is no such file" + (f"; {hint}" if "mean" in hint else ""))
     return path
 
 
-def _format_of(path: Path, declared: str | None) -> str:
+def _detect_format(path: Path, declared: str | None) -> str:
     if declared is not None:
         declared = "delimited" if declared == "csv" else declared
-        one_of("format", declared, list(FORMATS))
+        check_one_of("format", declared, list(FORMATS))
         return declared
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     suffix = plain.suffix.lower()
     if suffix == ".dat":
-        return "keel" if _begins_with_relation(path) else "delimited"
+        return "keel" if _is_keel_file(path) else "delimited"
     for format_name, suffixes in FORMATS.items():
         if suffix in suffixes:
             return format_name
@@ -111,9 +111,9 @@ def _format_of(path: Path, declared: str | None) -> str:
     )
 
 
-def _begins_with_relation(path: Path) -> bool:
+def _is_keel_file(path: Path) -> bool:
     """Whether the first line that is neither blank nor a comment declares a relation, as KEEL's do."""
-    source = unpacked(path)
+    source = open_unpacked(path)
     try:
         with source.open("rb") if isinstance(source, Path) else source as file:
             begin = file.read(1 << 16)
@@ -125,7 +125,7 @@ def _begins_with_relation(path: Path) -> bool:
     return False
 
 
-def _no_layout(layout: dict[str, Any]) -> None:
+def _check_no_layout(layout: dict[str, Any]) -> None:
     if layout:
         raise InputError(f"{sorted(layout)[0]} must be left out here: only text files have it")
 
@@ -133,30 +133,30 @@ def _no_layout(layout: dict[str, Any]) -> None:
 def _read_keel(path: Path, *, target: str | None, name: str | None, encoding: str = "utf-8", **common: Any) -> Dataset:
     from fairtrial.data.keel import read_keel
 
-    return _declared(read_keel, path, target, name, encoding, common)
+    return _read_declared_file(read_keel, path, target, name, encoding, common)
 
 
 def _read_arff(path: Path, *, target: str | None, name: str | None, encoding: str = "utf-8", **common: Any) -> Dataset:
     from fairtrial.data.arff import read_arff
 
-    return _declared(read_arff, path, target, name, encoding, common)
+    return _read_declared_file(read_arff, path, target, name, encoding, common)
 
 
-def _declared(
+def _read_declared_file(
     reader: Callable[..., Dataset], path: Path, target: str | None, name: str | None, encoding: str, common: dict[str, Any]
 ) -> Dataset:
-    changes = {each: common.pop(each) for each in ("nominal", "numeric", "drop")}
-    _no_layout(common)
-    source = unpacked(path)
+    changes = {option: common.pop(option) for option in ("nominal", "numeric", "drop")}
+    _check_no_layout(common)
+    source = open_unpacked(path)
     try:
-        data = reader(source, target=target, name=name or stem(path), encoding=encoding)
+        data = reader(source, target=target, name=name or get_file_stem(path), encoding=encoding)
     finally:
         if not isinstance(source, Path):
             source.close()
-    return retyped(data, **changes)
+    return convert_dataset_types(data, **changes)
 
 
-def retyped(
+def convert_dataset_types(
     data: Dataset,
     *,
     nominal: Sequence[str] | None = None,
@@ -169,10 +169,10 @@ def retyped(
     where = data.source or data.name
     attributes = data.X.columns
     for argument, names in (("nominal", nominal), ("numeric", numeric), ("drop", drop)):
-        known_columns(argument, names, attributes, where)
+        check_column_names(argument, names, attributes, where)
     table = data.X.assign(**{data.target: ""})
     changed = read_frame(table, target=data.target, nominal=nominal, numeric=numeric, drop=drop, source=data.source)
-    return Dataset.of(
+    return Dataset.from_table(
         changed.X,
         data.y,
         name=data.name,
@@ -182,7 +182,9 @@ def retyped(
         source=data.source,
         notes=data.notes,
         ranges={
-            each: limits for each, limits in data.ranges.items() if each in changed.X.columns and each not in changed.nominal
+            column: limits
+            for column, limits in data.ranges.items()
+            if column in changed.X.columns and column not in changed.nominal
         },
     )
 
@@ -190,8 +192,8 @@ def retyped(
 def _read_parquet(path: Path, *, target: str | None, name: str | None, **common: Any) -> Dataset:
     from fairtrial.data.parquet import read_parquet
 
-    changes = {each: common.pop(each) for each in ("nominal", "numeric", "drop")}
-    _no_layout(common)
+    changes = {option: common.pop(option) for option in ("nominal", "numeric", "drop")}
+    _check_no_layout(common)
     return read_parquet(path, target=target, name=name, **changes)
 
 
@@ -199,9 +201,9 @@ _OPTIONS = tuple(signature(read_delimited).parameters)[1:]
 
 
 def _read_delimited(path: Path, **options: Any) -> Dataset:
-    for each in options:
-        if each not in _OPTIONS:
-            raise InputError(f"read has no option {each!r}: {did_you_mean(each, _OPTIONS)}")
+    for option in options:
+        if option not in _OPTIONS:
+            raise InputError(f"read has no option {option!r}: {suggest_name(option, _OPTIONS)}")
     return read_delimited(path, **options)
 
 

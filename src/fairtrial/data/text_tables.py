@@ -10,31 +10,199 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-from fairtrial.data.lines import opened
-from fairtrial.data.sniffing import DELIMITERS, WHITESPACE, sniff_delimiter, sniff_header, split_rows
+from fairtrial.data.lines import open_lines
 from fairtrial.errors import InputError
 
+WHITESPACE = " "
+
+
+DELIMITERS = ("\t", ";", "|", ",", WHITESPACE)
+
+
+MISSING = ("", "?", "NA", "NaN", "nan", "null", "N/A")
+
+
+_BLANKS = " \t\n\r\x0b\x0c"
+
+
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf(?:inity)?)", re.ASCII | re.IGNORECASE)
+
+
+_WORD = re.compile(r'"(?:[^"]|"")*"(?!\S)|\S+', re.ASCII)
+
+
+_END_OF_SAMPLE = "\0end"
+
+
+_ENOUGH_ROWS = 10
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number as programs write it: no decimal comma, no thousands.
+
+    >>> [is_number(each) for each in ("-1.5e3", ".5", "1,5", "x", "1_000")]
+    [True, True, False, False, False]
+    """
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def with_point(cell: str, decimal: str) -> str:
+    """A cell with a decimal point where it has a decimal comma; a point beside decimal commas makes it no number.
+
+    >>> with_point("1,5", ","), with_point("1.5", "."), is_number(with_point("1.234", ","))
+    ('1.5', '1.5', False)
+    """
+    return cell if decimal == "." else cell.replace(".", "..").replace(decimal, ".", 1)
+
+
+def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a text table, each with the number of its first line; blank lines are no rows.
+
+    A quoted cell may hold delimiters and line ends. Raises `csv.Error` where a quote is never closed or a cell is too long.
+
+    >>> list(split_rows(['a,"b,c"', "", "1,2"], ","))
+    [(1, ['a', 'b,c']), (3, ['1', '2'])]
+    """
+    if delimiter == WHITESPACE:
+        for number, line in enumerate(lines, 1):
+            cells = _WORD.findall(line)
+            if cells:
+                yield number, [_strip_double_quotes(cell) for cell in cells]
+        return
+    reader = csv.reader(_with_end(lines), delimiter=delimiter, skipinitialspace=True)
+    first = 1
+    for row in reader:
+        if row == [_END_OF_SAMPLE]:
+            return
+        if row and _END_OF_SAMPLE in row[-1]:
+            raise csv.Error(f"line {first} opens a quote that is never closed")
+        if len(row) > 1 or (row and row[0].strip(_BLANKS)):
+            yield first, [cell.strip(_BLANKS) for cell in row]
+        first = reader.line_num + 1
+
+
+def _with_end(lines: Iterable[str]) -> Iterator[str]:
+    yield from lines
+    yield _END_OF_SAMPLE
+
+
+def _strip_double_quotes(cell: str) -> str:
+    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return (cell[1:-1].replace('""', '"') if quoted else cell).strip(_BLANKS)
+
+
+def sniff_delimiter(lines: Sequence[str]) -> str | None:
+    """The delimiter that parts most lines into the same number of cells, at least two; None if there is none.
+
+    Of several that do, the one whose cells hold fewest of the other delimiters; then tab, semicolon, bar, comma, blanks.
+
+    >>> sniff_delimiter(["a;b;c", "1,5;2;x"]), sniff_delimiter(["1  2 3", "4 5  6"]), sniff_delimiter(["word"])
+    (';', ' ', None)
+    """
+    candidates = [(_score_agreement(lines, delimiter), -rank, delimiter) for rank, delimiter in enumerate(DELIMITERS)]
+    best = max(candidates)
+    return best[2] if best[0][0] > 0 else None
+
+
+def _score_agreement(lines: Sequence[str], delimiter: str) -> tuple[float, float]:
+    """The share of rows with the commonest number of cells, and the share of cells that need no other delimiter."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):  # the sample may end within quotes, or the fault comes later with its line
+        for _, row in split_rows(lines, delimiter):
+            rows.append(row)
+    if not rows:
+        return 0.0, 0.0
+    cells, count = Counter(len(row) for row in rows).most_common(1)[0]
+    if cells < 2:
+        return 0.0, 0.0
+    other_delimiters = [candidate for candidate in DELIMITERS if candidate not in (delimiter, WHITESPACE)]
+    flat = [cell for row in rows for cell in row]
+    return count / len(rows), sum(
+        not any(other_delimiter in cell for other_delimiter in other_delimiters) for cell in flat
+    ) / len(flat)
+
+
+def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozenset(MISSING)) -> bool:
+    """Whether the first row names the columns.
+
+    It does if it holds no number but words above columns of numbers. Where all columns hold words it does if each name is new:
+    given once, and not a value of its column. Names that count the columns from 0, as pandas does, pass beside a new word.
+    A name that means a missing value elsewhere, such as NA, passes only beside a word above numbers. Numbers may have decimal
+    commas here, whether or not they will be read as numbers.
+
+    >>> sniff_header([["size", "class"], ["1", "a"]]), sniff_header([["1", "a"], ["2", "b"]])
+    (True, False)
+    """
+    first, rest = rows[0], rows[1:]
+    named_columns = [column for column, cell in enumerate(first) if cell and cell not in missing]
+    numbers = any(map(_is_number_like, first))
+    if not numbers and any(_has_numbers_below(rest, column, missing) for column in named_columns):
+        return True
+    if any(cell and cell in missing for cell in first):
+        return False
+    if numbers:
+        return _has_counting_names(first) and len(rest) >= _ENOUGH_ROWS and _has_new_names(first, rest)
+    return not rest or ("" not in first and _has_new_names(first, rest))
+
+
+def _has_counting_names(first: Sequence[str]) -> bool:
+    """Whether the numbers among the names count the columns from 0; a column of row numbers may stand before them."""
+    names = first[1:] if first[0] == "" else first
+    return sum(map(is_number, names)) >= 3 and all(cell == str(index) for index, cell in enumerate(names) if is_number(cell))
+
+
+def _has_numbers_below(rows: Sequence[Sequence[str]], column: int, missing: frozenset[str]) -> bool:
+    cells = [row[column] for row in rows if column < len(row) and row[column] not in missing]
+    return bool(cells) and all(map(_is_number_like, cells))
+
+
+def _is_number_like(cell: str) -> bool:
+    return is_number(cell.replace(",", ".", 1))
+
+
+def _has_new_names(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+    named_cells = [(index, cell) for index, cell in enumerate(first) if cell and not is_number(cell)]
+    distinct = len(set(first)) == len(first)
+    return (
+        bool(named_cells)
+        and distinct
+        and not any(row[index : index + 1] == [cell] for row in rest for index, cell in named_cells)
+    )
+
+
 _BLOCK = 1 << 22
+
+
 _SAMPLE_LINES = 200
+
+
 _SAMPLE_CHARACTERS = 1 << 20
+
+
 _BLANK_BEFORE_QUOTE = re.compile(rb'(?:^|[\r\n,;|\t])[ ]+"')
+
+
 _BLANK_LINES = rb"\A(?:[ \t\x0b\x0c]*\n)+"
-_END = "\x01end\x01"
 
 
-def stem(path: Path) -> str:
+_END_OF_DATA = "\x01end\x01"
+
+
+def get_file_stem(path: Path) -> str:
     """The name of a file without folder and suffixes of reading: `a/b.csv.gz` gives b."""
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return plain.stem
 
 
-def unpacked(path: Path) -> Path | IO[bytes]:
+def open_unpacked(path: Path) -> Path | IO[bytes]:
     """A file as it is, or opened to be unpacked if it ends in .gz."""
     if path.suffix.lower() != ".gz":
         return path
@@ -44,10 +212,10 @@ def unpacked(path: Path) -> Path | IO[bytes]:
         raise InputError(f"{path} cannot be opened: {error.strerror or error}") from None
 
 
-def contents(path: Path, encoding: str) -> Content:
+def read_content(path: Path, encoding: str) -> Content:
     """The text of a file; refused are NUL bytes, other encodings, endless lines and empty files."""
-    source = unpacked(path)
-    with opened(source, encoding) as blocks:
+    source = open_unpacked(path)
+    with open_lines(source, encoding) as blocks:
         text = "\n".join("\n".join(block.lines) for block in blocks)
     if not isinstance(source, Path):
         source.close()
@@ -63,13 +231,13 @@ class Content:
     path: Path
     data: bytes
 
-    def lines(self) -> io.TextIOWrapper:
+    def iter_lines(self) -> io.TextIOWrapper:
         """The lines one by one, with their ends."""
         return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8", newline="")
 
-    def rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    def iter_rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         """The rows by the slow way; what cannot be a row is named with its line."""
-        rows = split_rows(self.lines(), delimiter)
+        rows = split_rows(self.iter_lines(), delimiter)
         line = 0
         while True:
             try:
@@ -77,62 +245,62 @@ class Content:
             except StopIteration:
                 return
             except csv.Error as error:
-                told = str(error) if str(error).startswith("line") else f"line {line + 1} or later: {error}"
-                raise InputError(f"{self.path}, {told}") from None
+                message = str(error) if str(error).startswith("line") else f"line {line + 1} or later: {error}"
+                raise InputError(f"{self.path}, {message}") from None
             yield line, row
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """What parts the cells, whether the first row names the columns, their names, and which of these were given."""
 
     delimiter: str
     header: bool
     names: tuple[str, ...]
-    named: tuple[bool, ...]
+    is_named: tuple[bool, ...]
 
 
 def find_layout(
     content: Content, delimiter: str | None, header: bool | None, columns: Sequence[str] | None, missing: frozenset[str]
-) -> Layout:
+) -> TableLayout:
     """The layout as declared, and as inferred from the first rows where it is not."""
     if header is not None and not isinstance(header, bool):
         raise InputError(f"header must be True or False, got {header!r}")
     if delimiter is not None and (delimiter not in DELIMITERS and (len(delimiter) != 1 or delimiter in '"\r\n')):
         raise InputError(f"delimiter must be a single character, got {delimiter!r}")
-    found = delimiter or sniff_delimiter(_sample(content))
-    if found is None:
+    detected_delimiter = delimiter or sniff_delimiter(_sample_lines(content))
+    if detected_delimiter is None:
         raise InputError(
             f"{content.path} must be a table, got lines without comma, semicolon, tab, bar or blank: pass delimiter="
         )
-    rows = [row for _, row in islice(content.rows(found), _SAMPLE_LINES)]
+    rows = [row for _, row in islice(content.iter_rows(detected_delimiter), _SAMPLE_LINES)]
     if not rows or len(rows[0]) < 2:
-        why = _comments(content) or ": is the delimiter right?"
+        why = _describe_comments(content) or ": is the delimiter right?"
         raise InputError(f"{content.path} must have at least 2 columns, attributes and a class, got 1{why}")
     with_header = columns is None and sniff_header(rows, missing) if header is None else header
     if with_header and len(rows) == 1:
         raise InputError(f"{content.path} must hold rows, got a header line only: pass header=False if this is a row")
-    given = _given_names(content, rows[0], with_header, columns)
-    names = tuple(each or f"x{place}" for place, each in enumerate(given))
+    declared_names = _resolve_column_names(content, rows[0], with_header, columns)
+    names = tuple(name or f"x{index}" for index, name in enumerate(declared_names))
     if len(set(names)) < len(names):
-        twice = next(each for each in names if names.count(each) > 1)
+        duplicate = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"{content.path} must name its columns differently, got {twice!r} twice: rename it or pass header=False"
+            f"{content.path} must name its columns differently, got {duplicate!r} twice: rename it or pass header=False"
         )
-    return Layout(found, with_header, names, tuple(bool(each) for each in given))
+    return TableLayout(detected_delimiter, with_header, names, tuple(bool(name) for name in declared_names))
 
 
-def _given_names(content: Content, first: list[str], header: bool, columns: Sequence[str] | None) -> list[str]:
+def _resolve_column_names(content: Content, first: list[str], header: bool, columns: Sequence[str] | None) -> list[str]:
     if columns is None:
         return first if header else [""] * len(first)
     if len(columns) != len(first):
         raise InputError(f"columns must name the {len(first)} columns of {content.path}, got {len(columns)} names")
-    return [str(each) for each in columns]
+    return [str(column) for column in columns]
 
 
-def _sample(content: Content) -> list[str]:
+def _sample_lines(content: Content) -> list[str]:
     lines, size = [], 0
-    for line in islice(content.lines(), _SAMPLE_LINES):
+    for line in islice(content.iter_lines(), _SAMPLE_LINES):
         lines.append(line)
         size += len(line)
         if size > _SAMPLE_CHARACTERS:
@@ -140,7 +308,7 @@ def _sample(content: Content) -> list[str]:
     return lines
 
 
-def quick_pass(data: bytes, layout: Layout) -> dict[str, Any] | None:
+def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
     """Columns of text by name; None if anything at all is unusual."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -154,7 +322,7 @@ def quick_pass(data: bytes, layout: Layout) -> dict[str, Any] | None:
         data, delimiter = b"\n".join(b"\t".join(line.split()) for line in data.splitlines()), "\t"
     elif quoted:
         # A quote that is never closed would swallow this last row.
-        data += ("\n" + delimiter.join([_END] * len(layout.names))).encode()
+        data += ("\n" + delimiter.join([_END_OF_DATA] * len(layout.names))).encode()
     if not delimiter.isascii():
         return None
     try:
@@ -171,49 +339,49 @@ def quick_pass(data: bytes, layout: Layout) -> dict[str, Any] | None:
     except pa.ArrowException:
         return None
     if quoted:
-        if not table.num_rows or table.column(0)[-1].as_py() != _END:
+        if not table.num_rows or table.column(0)[-1].as_py() != _END_OF_DATA:
             return None
         table = table.slice(0, table.num_rows - 1)
-    return {each: table.column(each) for each in layout.names} if table.num_rows else None
+    return {name: table.column(name) for name in layout.names} if table.num_rows else None
 
 
-def slow_pass(content: Content, layout: Layout) -> dict[str, Any]:
+def read_cells_slow(content: Content, layout: TableLayout) -> dict[str, Any]:
     """The same by the slow way, or what is wrong in which line."""
     import pyarrow as pa
 
     width, rows, first = len(layout.names), [], 0
-    for line, row in content.rows(layout.delimiter):
+    for line, row in content.iter_rows(layout.delimiter):
         first = first or line
         if len(row) != width:
-            what = "named" if layout.header else f"in line {first}"
-            why = _comments(content) or _row_names(content, layout)
-            raise InputError(f"{content.path}, line {line}: {len(row)} cells where {width} are {what}{why}")
+            width_source = "named" if layout.header else f"in line {first}"
+            why = _describe_comments(content) or _describe_row_names(content, layout)
+            raise InputError(f"{content.path}, line {line}: {len(row)} cells where {width} are {width_source}{why}")
         rows.append(row)
     rows = rows[int(layout.header) :]
     if not rows:
         raise InputError(f"{content.path} must hold rows, got a header line only")
-    return {each: pa.chunked_array([list(cells)]) for each, cells in zip(layout.names, zip(*rows, strict=True), strict=True)}
+    return {name: pa.chunked_array([list(cells)]) for name, cells in zip(layout.names, zip(*rows, strict=True), strict=True)}
 
 
-def _comments(content: Content) -> str:
-    line, row = next(((line, text) for line, text in enumerate(content.lines(), 1) if text.strip()), (0, ""))
+def _describe_comments(content: Content) -> str:
+    line, row = next(((line, text) for line, text in enumerate(content.iter_lines(), 1) if text.strip()), (0, ""))
     return f": line {line} begins with '#': take out comments" if row.lstrip().startswith("#") else ""
 
 
-def _row_names(content: Content, layout: Layout) -> str:
+def _describe_row_names(content: Content, layout: TableLayout) -> str:
     """What to say where every row has one cell more than there are names."""
-    rows = islice(content.rows(layout.delimiter), 1, _SAMPLE_LINES)
+    rows = islice(content.iter_rows(layout.delimiter), 1, _SAMPLE_LINES)
     if not layout.header or any(len(row) != len(layout.names) + 1 for _, row in rows):
         return ""
     return ": the rows have an unnamed first column, as R's write.table makes: write with row.names=FALSE"
 
 
-def cells_of(content: Content, layout: Layout) -> dict[str, Any]:
+def read_cells(content: Content, layout: TableLayout) -> dict[str, Any]:
     """Columns of text by name, the quick way if it can be."""
-    found = quick_pass(content.data, layout)
-    return slow_pass(content, layout) if found is None else found
+    cells = read_cells_fast(content.data, layout)
+    return read_cells_slow(content, layout) if cells is None else cells
 
 
-def line_of(row: int, content: Content, layout: Layout) -> int:
+def find_line(row: int, content: Content, layout: TableLayout) -> int:
     """The line in which a row begins."""
-    return next(islice(content.rows(layout.delimiter), row + int(layout.header), None))[0]
+    return next(islice(content.iter_rows(layout.delimiter), row + int(layout.header), None))[0]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import one_of
+from fairtrial._check import check_one_of
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.sniffing import MISSING
+from fairtrial.data.text_tables import MISSING
 from fairtrial.errors import InputError
 
 _PLAIN = re.compile(r"[\w.+:/-]+", re.ASCII)
@@ -38,40 +38,40 @@ def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = N
         raise InputError(f"{path} must be a file, got a folder: name a file in it, such as {path / f'{data.name}.csv'}")
     suffix = path.suffix.lower().removeprefix(".")
     chosen = format or suffix
-    one_of("format", chosen, list(_WRITERS))
+    check_one_of("format", chosen, list(_WRITERS))
     if suffix in _WRITERS and suffix != chosen:
         raise InputError(f"{path} must end in .{chosen} for the format {chosen}: name another file or leave out the format")
     if path.exists() and not overwrite:
         raise InputError(f"{path} exists already: name another file, or overwrite it (overwrite=True, --force)")
-    return _whole(path, lambda part: _WRITERS[chosen](data, part))
+    return _replace_file(path, lambda part: _WRITERS[chosen](data, part))
 
 
-def _whole(path: Path, fill: Callable[[Path], None]) -> Path:
+def _replace_file(path: Path, fill: Callable[[Path], None]) -> Path:
     """Write beside the place and move there, so that no half file is left behind."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".fairtrial-")
         os.close(handle)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
-    part = Path(name)
+    temporary = Path(name)
     try:
-        fill(part)
-        part.chmod(0o666 & ~_mask())
-        part.replace(path)
+        fill(temporary)
+        temporary.chmod(0o666 & ~_get_umask())
+        temporary.replace(path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
-        part.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return path
 
 
-def _mask() -> int:
+def _get_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
-def _finite(data: Dataset, form: str) -> None:
+def _check_no_infinity(data: Dataset, form: str) -> None:
     for name in data.X.columns[data.X.dtypes != "category"]:
         infinite = np.isinf(data.X[name].to_numpy())
         if infinite.any():
@@ -82,10 +82,10 @@ def _finite(data: Dataset, form: str) -> None:
 
 
 def _write_csv(data: Dataset, path: Path) -> None:
-    _finite(data, "csv")
+    _check_no_infinity(data, "csv")
     frame = data.frame()
     for name in [*data.nominal, data.target]:
-        lost = [each for each in frame[name].cat.categories if str(each).strip() in MISSING]
+        lost = [category for category in frame[name].cat.categories if str(category).strip() in MISSING]
         if lost:
             raise InputError(
                 f"the value {lost[0]!r} of {name!r} would be read as missing from CSV: choose the format parquet or arff"
@@ -98,31 +98,31 @@ def _write_parquet(data: Dataset, path: Path) -> None:
 
 
 def _write_arff(data: Dataset, path: Path) -> None:
-    _finite(data, "arff")
+    _check_no_infinity(data, "arff")
     frame = data.frame()
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"@relation {_quoted(data.name)}\n\n")
+        file.write(f"@relation {_quote_arff(data.name)}\n\n")
         for name in frame.columns:
-            file.write(f"@attribute {_quoted(str(name))} {_type(frame[name])}\n")
+            file.write(f"@attribute {_quote_arff(str(name))} {_format_arff_type(frame[name])}\n")
         file.write("\n@data\n")
-        for row in zip(*(_cells(frame[name]) for name in frame.columns), strict=True):
+        for row in zip(*(_format_arff_cells(frame[name]) for name in frame.columns), strict=True):
             file.write(",".join(row) + "\n")
 
 
-def _type(column: Any) -> str:
+def _format_arff_type(column: Any) -> str:
     if column.dtype == "category":
-        return "{" + ",".join(_quoted(str(each)) for each in column.cat.categories) + "}"
+        return "{" + ",".join(_quote_arff(str(category)) for category in column.cat.categories) + "}"
     return "numeric"
 
 
-def _cells(column: Any) -> list[str]:
+def _format_arff_cells(column: Any) -> list[str]:
     if column.dtype == "category":
-        words = [*(_quoted(str(each)) for each in column.cat.categories), "?"]
-        return [words[code] for code in column.cat.codes]
+        texts = [*(_quote_arff(str(category)) for category in column.cat.categories), "?"]
+        return [texts[code] for code in column.cat.codes]
     return ["?" if np.isnan(value) else repr(value) for value in column.tolist()]
 
 
-def _quoted(text: str) -> str:
+def _quote_arff(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")

@@ -1,18 +1,72 @@
-"""Division as measures need it."""
+"""Sums over bins of rows, for many lines of row weights at once."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from threading import get_ident
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray
+from fairtrial._check import FloatArray, IntArray
+from fairtrial.kernels.compiling import kernel
 
 
-def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:
+def compute_ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:
     """Elementwise quotient: 0/0 is NaN, x/0 is infinite, and neither makes noise.
 
-    >>> ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0])
+    >>> compute_ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0])
     array([0.5, nan, inf])
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.divide(numerator, denominator), dtype=np.float64)
+
+
+_ONES = np.empty(0)
+
+
+@kernel
+def add_to_bins(row_weights: npt.NDArray[Any], rows: IntArray, bins: IntArray, weights: FloatArray, out: FloatArray) -> None:
+    """out[r, bins[i]] += drawn[r, rows[i]] * weights[i]; an empty `weights` means ones."""
+    weighted = weights.size > 0
+    for r in range(row_weights.shape[0]):
+        for i in range(rows.size):
+            out[r, bins[i]] += row_weights[r, rows[i]] * weights[i] if weighted else float(row_weights[r, rows[i]])
+
+
+@dataclass(frozen=True)
+class Binning:
+    """The bin of each row, and what the row weighs there (None: 1).
+
+    >>> Binning(np.array([0, 1, 0]), 2).compute_sums(np.array([[1, 1, 1], [2, 0, 1]]))
+    array([[2., 1.],
+           [3., 0.]])
+    """
+
+    codes: IntArray
+    size: int
+    weights: FloatArray | None = None
+
+    @cached_property
+    def _by_bin(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Rows, bins and weights in the order of bins: sums are then written in order, which is several times faster."""
+        order = np.argsort(self.codes, kind="stable")
+        return order, self.codes[order], _ONES if self.weights is None else self.weights[order]
+
+    @cached_property
+    def _latest(self) -> dict[int, tuple[npt.NDArray[Any], FloatArray]]:
+        return {}
+
+    def compute_sums(self, row_weights: npt.NDArray[Any]) -> FloatArray:
+        """Sum of each bin for each line of `drawn` (R x n): R x size.
+
+        Many measures ask in turn for the same sums, so each thread's latest are kept; do not write into them.
+        """
+        previous_weights, out = self._latest.get(get_ident(), (None, _ONES))
+        if previous_weights is not row_weights:
+            out = np.zeros((len(row_weights), self.size))
+            add_to_bins(row_weights, *self._by_bin, out)
+            self._latest[get_ident()] = row_weights, out
+        return out

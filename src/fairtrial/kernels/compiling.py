@@ -1,8 +1,12 @@
-"""How a kernel is compiled: by numba, cached on disk, without the GIL."""
+"""Spread rows over threads: kernels release the GIL, so a plain pool is enough."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numba
@@ -13,6 +17,57 @@ F = TypeVar("F", bound=Callable[..., Any])
 def kernel(function: F) -> F:
     """Compile at the first call and keep the result on disk.
 
-    Threads come from `fairtrial.kernels.threads`: numba's own `parallel=True` costs seconds of compile time.
+    Threads come from `fairtrial.kernels.compiling`: numba's own `parallel=True` costs seconds of compile time.
     """
     return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+R = TypeVar("R")
+
+
+_PREFIX = "fairtrial-kernels"
+
+
+def count_threads() -> int:
+    """Threads used: FAIRTRIAL_THREADS if set, else the cores this process may use."""
+    setting = os.environ.get("FAIRTRIAL_THREADS", "")
+    if setting.isdigit() and int(setting) > 0:
+        return int(setting)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _count_free_threads() -> int:
+    """Threads that work may be spread over: inside the pool only its own, for a pool that waits for itself never ends."""
+    return 1 if threading.current_thread().name.startswith(_PREFIX) else count_threads()
+
+
+@cache
+def _get_pool(size: int, pid: int) -> ThreadPoolExecutor:
+    del pid  # a forked child must not inherit its parent's threads, hence the key
+    return ThreadPoolExecutor(size, thread_name_prefix=_PREFIX)
+
+
+def run_in_chunks(work: Callable[[int, int], R], n: int, chunk: int) -> list[R]:
+    """`work(start, stop)` for consecutive chunks of range(n), in order, on all threads.
+
+    >>> run_in_chunks(lambda start, stop: stop - start, 10, 4)
+    [4, 4, 2]
+    """
+    chunk = max(1, chunk)
+    starts = range(0, n, chunk)
+    threads = _count_free_threads()
+    if threads == 1 or len(starts) <= 1:
+        return [work(start, min(start + chunk, n)) for start in starts]
+    pool = _get_pool(threads, os.getpid())
+    return list(pool.map(lambda start: work(start, min(start + chunk, n)), starts))
+
+
+def run_both(first: Callable[[], R], second: Callable[[], R]) -> tuple[R, R]:
+    """Two calls side by side."""
+    threads = _count_free_threads()
+    if threads == 1:
+        return first(), second()
+    future = _get_pool(threads, os.getpid()).submit(second)
+    return first(), future.result()

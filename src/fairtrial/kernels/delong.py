@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray
 from fairtrial.kernels.compiling import kernel
-from fairtrial.kernels.sorting import order
+from fairtrial.kernels.sorting import order_scores
 
 
 @kernel
-def auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float]:
+def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float]:
     """AUC of one unweighted tally, highest score first, and its variance; NaN where a class has fewer than two cases."""
     P, N, area = 0.0, 0.0, 0.0
     for i in range(pos.size):
@@ -32,13 +32,15 @@ def auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float]:
     return auc, over_positives / (P - 1) / P + over_negatives / (N - 1) / N
 
 
-def placements(scores: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
+def compute_placements(scores: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
     """For each positive the share of negatives below it, for each negative the share of positives above it; ties half."""
-    return _placed(scores, is_positive, order(scores))
+    return _compute_sorted_placements(scores, is_positive, order_scores(scores))
 
 
 @kernel
-def _placed(scores: FloatArray, is_positive: npt.NDArray[np.bool_], ascending: npt.NDArray[np.uint32]) -> FloatArray:
+def _compute_sorted_placements(
+    scores: FloatArray, is_positive: npt.NDArray[np.bool_], ascending: npt.NDArray[np.uint32]
+) -> FloatArray:
     n = scores.size
     P = is_positive.sum()
     N = n - P
@@ -62,23 +64,23 @@ def _placed(scores: FloatArray, is_positive: npt.NDArray[np.bool_], ascending: n
 
 
 @kernel
-def auc_covariance(placed: FloatArray, is_positive: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+def compute_auc_covariance(placements: FloatArray, is_positive: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
     """AUCs of several models on the same rows (`placed` is models x rows), and the covariance matrix of these AUCs."""
-    models, n = placed.shape
+    models, n = placements.shape
     P = is_positive.sum()
     N = n - P
     aucs = np.zeros(models)
     for a in range(models):
         for i in range(n):
             if is_positive[i]:
-                aucs[a] += placed[a, i]
+                aucs[a] += placements[a, i]
         aucs[a] /= P
     covariance = np.zeros((models, models))
     for a in range(models):
         for b in range(a + 1):
             over_positives, over_negatives = 0.0, 0.0
             for i in range(n):
-                product = (placed[a, i] - aucs[a]) * (placed[b, i] - aucs[b])
+                product = (placements[a, i] - aucs[a]) * (placements[b, i] - aucs[b])
                 over_positives += product * is_positive[i]
                 over_negatives += product * (not is_positive[i])
             covariance[a, b] = over_positives / (P - 1) / P + over_negatives / (N - 1) / N

@@ -12,43 +12,43 @@ Codes = npt.NDArray[np.int32]
 
 
 @kernel
-def membership(place: float, label: int) -> float:  # pragma: no cover - compiled
+def compute_membership(position: float, label: int) -> float:  # pragma: no cover - compiled
     """Of a place counted in label distances (NaN: unknown, belongs to all) in the triangle around a label."""
-    if np.isnan(place):
+    if np.isnan(position):
         return 1.0
-    return max(0.0, 1.0 - abs(place - label))
+    return max(0.0, 1.0 - abs(position - label))
 
 
 @kernel
-def class_sums(rules: Codes, places: Floats, codes: npt.NDArray[np.intp], weight: Floats, k: int) -> Floats:
+def sum_by_class(rules: Codes, positions: Floats, codes: npt.NDArray[np.intp], weight: Floats, k: int) -> Floats:
     """For each rule the summed matching degree of the rows of each class."""
     sums = np.zeros((len(rules), k))
     for rule in range(len(rules)):
-        for row in range(len(places)):
-            degree = _degree(rules[rule], places[row])
+        for row in range(len(positions)):
+            degree = _compute_degree(rules[rule], positions[row])
             if degree > 0:
                 sums[rule, codes[row]] += degree * weight[row]
     return sums
 
 
 @kernel
-def best_by_class(rules: Codes, consequents: npt.NDArray[np.intp], weights: Floats, places: Floats, k: int) -> Floats:
+def find_best_by_class(rules: Codes, consequents: npt.NDArray[np.intp], weights: Floats, positions: Floats, k: int) -> Floats:
     """For each row the largest matching degree times rule weight among the rules of each class."""
-    best = np.zeros((len(places), k))
-    for row in range(len(places)):
+    best = np.zeros((len(positions), k))
+    for row in range(len(positions)):
         for rule in range(len(rules)):
-            degree = _degree(rules[rule], places[row]) * weights[rule]
+            degree = _compute_degree(rules[rule], positions[row]) * weights[rule]
             best[row, consequents[rule]] = max(best[row, consequents[rule]], degree)
     return best
 
 
 @kernel
-def _degree(rule: Codes, place: Floats) -> float:
+def _compute_degree(rule: Codes, positions: Floats) -> float:
     """The product of memberships; a rule label of -1 asks nothing."""
     degree = 1.0
     for j in range(len(rule)):
         if rule[j] >= 0:
-            degree *= membership(place[j], rule[j])
+            degree *= compute_membership(positions[j], rule[j])
             if degree == 0.0:
                 return 0.0
     return degree

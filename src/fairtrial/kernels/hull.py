@@ -9,7 +9,7 @@ from fairtrial.kernels.compiling import kernel
 
 
 @kernel
-def roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, FloatArray]:
+def compute_roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Corner points (false positives, true positives) of the upper hull of one tally, in counts, from (0, 0) on."""
     size = 64
     x, y = np.zeros(size), np.zeros(size)
@@ -33,10 +33,10 @@ def roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @kernel
-def auch(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
+def compute_auch(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
     """Area under the ROC convex hull."""
     for b in range(pos.shape[0]):
-        x, y = roc_hull(pos[b], neg[b])
+        x, y = compute_roc_hull(pos[b], neg[b])
         area = 0.0
         for i in range(1, x.size):
             area += 0.5 * (x[i] - x[i - 1]) * (y[i] + y[i - 1])
@@ -45,7 +45,7 @@ def auch(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
 
 
 @kernel
-def cost_moments(c: float, beta: float) -> tuple[float, float]:
+def compute_cost_moments(c: float, beta: float) -> tuple[float, float]:
     """Integrals from 0 to c of u(t) and of t u(t), u the density of Beta(2, beta): closed forms."""
     tail = np.exp(beta * np.log1p(-c)) if c < 1 else 0.0
     mass = 1 - tail * (1 + beta * c)
@@ -54,10 +54,10 @@ def cost_moments(c: float, beta: float) -> tuple[float, float]:
 
 
 @kernel
-def h_measure(pos: FloatArray, neg: FloatArray, severity_ratio: float, out: FloatArray) -> None:
+def compute_h_measure(pos: FloatArray, neg: FloatArray, severity_ratio: float, out: FloatArray) -> None:
     """Hand's H over the hull's corners; severity_ratio NaN means P/N of the tally itself."""
     for b in range(pos.shape[0]):
-        x, y = roc_hull(pos[b], neg[b])
+        x, y = compute_roc_hull(pos[b], neg[b])
         N, P = x[-1], y[-1]
         if N == 0 or P == 0:
             out[b] = np.nan
@@ -66,16 +66,16 @@ def h_measure(pos: FloatArray, neg: FloatArray, severity_ratio: float, out: Floa
         ratio = P / N if np.isnan(severity_ratio) else severity_ratio
         beta = 1 + 1 / ratio
         loss = 0.0
-        upper_mass, upper_first = cost_moments(1.0, beta)
+        upper_mass, upper_first = compute_cost_moments(1.0, beta)
         for i in range(x.size):
             lower_mass, lower_first = 0.0, 0.0
             if i + 1 < x.size:
                 rise, run = y[i + 1] - y[i], x[i + 1] - x[i]
-                lower_mass, lower_first = cost_moments(rise / (rise + run), beta)
+                lower_mass, lower_first = compute_cost_moments(rise / (rise + run), beta)
             first = upper_first - lower_first
             loss += pi0 * (x[i] / N) * first + pi1 * (1 - y[i] / P) * (upper_mass - lower_mass - first)
             upper_mass, upper_first = lower_mass, lower_first
-        mass, first = cost_moments(pi1, beta)
-        whole_mass, whole_first = cost_moments(1.0, beta)
+        mass, first = compute_cost_moments(pi1, beta)
+        whole_mass, whole_first = compute_cost_moments(1.0, beta)
         trivial = pi0 * first + pi1 * (whole_mass - mass - (whole_first - first))
         out[b] = 1 - loss / trivial

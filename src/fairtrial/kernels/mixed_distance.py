@@ -1,20 +1,16 @@
-"""Distances of rows with numeric, nominal and missing values (HEOM, Wilson & Martinez 1997).
-
-Numbers come scaled; a nominal attribute counts 0 where equal and 1 where not; where either value is missing (NaN) it counts 1.
-Without nominal and missing values this is the Euclidean distance of the scaled numbers.
-"""
+"""The votes of the nearest rows for their classes, over numeric, nominal and missing values."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
-from fairtrial._columns import BoolArray
+from fairtrial._frames import BoolArray
 from fairtrial.kernels.compiling import kernel
 
 
 @kernel
-def squared(a: FloatArray, b: FloatArray, nominal: BoolArray) -> float:
+def compute_squared_distance(a: FloatArray, b: FloatArray, nominal: BoolArray) -> float:
     """The squared distance of two rows."""
     total = 0.0
     for j in range(a.size):
@@ -29,15 +25,15 @@ def squared(a: FloatArray, b: FloatArray, nominal: BoolArray) -> float:
 
 
 @kernel
-def distances(first: FloatArray, second: FloatArray, nominal: BoolArray, out: FloatArray) -> None:
+def compute_distances(first: FloatArray, second: FloatArray, nominal: BoolArray, out: FloatArray) -> None:
     """Of each row of `first` to each row of `second`."""
     for i in range(first.shape[0]):
         for j in range(second.shape[0]):
-            out[i, j] = np.sqrt(squared(first[i], second[j], nominal))
+            out[i, j] = np.sqrt(compute_squared_distance(first[i], second[j], nominal))
 
 
 @kernel
-def nearest(queries: IntArray, rows: FloatArray, nominal: BoolArray, out: IntArray) -> None:
+def find_nearest_rows(queries: IntArray, rows: FloatArray, nominal: BoolArray, out: IntArray) -> None:
     """The places of the nearest other rows of each query, the nearest first, ties by place; as many as `out` has columns."""
     k = out.shape[1]
     best = np.empty(k)
@@ -46,13 +42,59 @@ def nearest(queries: IntArray, rows: FloatArray, nominal: BoolArray, out: IntArr
         for i in range(rows.shape[0]):
             if i == queries[q]:
                 continue
-            far = squared(rows[queries[q]], rows[i], nominal)
-            if far >= best[k - 1]:
+            distance = compute_squared_distance(rows[queries[q]], rows[i], nominal)
+            if distance >= best[k - 1]:
                 continue
-            place = k - 1
-            while place > 0 and best[place - 1] > far:
-                best[place] = best[place - 1]
-                out[q, place] = out[q, place - 1]
-                place -= 1
-            best[place] = far
-            out[q, place] = i
+            position = k - 1
+            while position > 0 and best[position - 1] > distance:
+                best[position] = best[position - 1]
+                out[q, position] = out[q, position - 1]
+                position -= 1
+            best[position] = distance
+            out[q, position] = i
+
+
+@kernel
+def count_neighbour_votes(
+    queries: FloatArray,
+    rows: FloatArray,
+    nominal: BoolArray,
+    codes: IntArray,
+    weight: FloatArray,
+    reach: float,
+    power: float,
+    classes: int,
+) -> FloatArray:
+    """For each query the summed weight of its nearest rows by class, as many rows as weigh `reach` and all as near as the last.
+
+    A vote counts its weight times the distance to the power of minus `power` (0: all alike); rows at distance 0 outvote others.
+    """
+    votes = np.zeros((len(queries), classes))
+    distances = np.empty(len(rows))
+    for q in range(len(queries)):
+        for i in range(len(rows)):
+            distances[i] = compute_squared_distance(queries[q], rows[i], nominal)
+        limit = _find_distance_limit(distances, weight, reach)
+        exact = power > 0 and distances.min() == 0.0
+        for i in range(len(rows)):
+            if distances[i] <= limit and (not exact or distances[i] == 0.0):
+                votes[q, codes[i]] += weight[i] if power == 0 or exact else weight[i] * distances[i] ** (-power / 2)
+    return votes
+
+
+@kernel
+def _find_distance_limit(distances: FloatArray, weight: FloatArray, reach: float) -> float:
+    """The least distance within which the rows weigh `reach`: taken smallest first, one distance after the other."""
+    limit, within = -1.0, 0.0
+    while within < reach:
+        following = np.inf
+        for i in range(len(distances)):
+            if limit < distances[i] < following:
+                following = distances[i]
+        if following == np.inf:
+            return limit
+        limit = following
+        for i in range(len(distances)):
+            if distances[i] == limit:
+                within += weight[i]
+    return limit

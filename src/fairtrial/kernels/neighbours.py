@@ -1,124 +1,240 @@
-"""Points taken in groups of near neighbours, or in a walk from each to its nearest: as a search through all finds them.
-
-Each seed in turn takes its nearest points that are left. The neighbours of the next seeds are looked up ahead, on all threads
-(by the tree or, in many dimensions, by matrix products), a few more than needed: in their turn those that are still left are
-the nearest ones, and where too few are left the tree is asked. The tree is built anew whenever half of its points are gone.
-"""
+"""Groups of near neighbours as KEEL's partitioner forms them: another distance, and no neighbour at distance nought."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels.batched import look_up_batched
-from fairtrial.kernels.compiling import kernel
-from fairtrial.kernels.live_tree import LiveTree, Numbers, build, nearest, remove
-from fairtrial.kernels.threads import in_chunks, thread_count
+from fairtrial.kernels.compiling import count_threads, kernel, run_in_chunks
+from fairtrial.kernels.kd_tree import LiveTree, Numbers, build_live_tree, find_nearest_live, insert_neighbour, remove_point
+
+_EXTRA_CANDIDATES = 8
+
+
+"""Candidates kept beyond those wanted."""
+
+
+_TILE = 2048
+
+
+_blas_lock = Lock()
+
+
+def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_neighbours: int) -> Numbers:
+    """Up to `most` nearest living points (where >= 0) of each living seed, -1 behind the last that is sure."""
+    remaining = np.flatnonzero(where >= 0)
+    living = np.flatnonzero(where[window] >= 0)
+    others, lengths = points[remaining], np.einsum("ij,ij->i", points[remaining], points[remaining])
+    neighbours = np.full((len(window), max_neighbours), -1)
+
+    def look_up_chunk(start: int, stop: int) -> None:
+        seeds = window[living[start:stop]]
+        rough, numbers = (
+            np.full((len(seeds), max_neighbours + _EXTRA_CANDIDATES), np.inf),
+            np.full((len(seeds), max_neighbours + _EXTRA_CANDIDATES), -1),
+        )
+        for offset in range(0, len(remaining), _TILE):
+            tile = slice(offset, offset + _TILE)
+            keep_nearest(points[seeds] @ others[tile].T, lengths[tile], remaining[tile], seeds, rough, numbers)
+        neighbours[living[start:stop]] = select_certain(points, seeds, rough, numbers, float(lengths.max()), max_neighbours)
+
+    with _limit_blas_threads():
+        run_in_chunks(look_up_chunk, len(living), -(-len(living) // count_threads()))
+    return neighbours
+
+
+@contextmanager
+def _limit_blas_threads() -> Iterator[None]:
+    """The products are spread over threads here; were each spread again, the threads would wait for each other."""
+    with _blas_lock, _get_threadpool_controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _get_threadpool_controller() -> Any:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
+
+
+@kernel
+def keep_nearest(
+    products: FloatArray,
+    lengths: FloatArray,
+    tile: Numbers,
+    seeds: Numbers,
+    rough: FloatArray,
+    numbers: Numbers,
+) -> None:
+    """Let the points of a tile into each seed's list by squared length less twice the product."""
+    most = rough.shape[1]
+    for i in range(seeds.size):
+        worst, count = rough[i, most - 1], 0
+        while count < most and numbers[i, count] >= 0:
+            count += 1
+        for j in range(tile.size):
+            value = lengths[j] - 2.0 * products[i, j]
+            if value <= worst and tile[j] != seeds[i]:
+                count = insert_neighbour(rough[i], numbers[i], count, value, tile[j])
+                worst = rough[i, most - 1]
+
+
+@kernel
+def select_certain(
+    points: FloatArray, seeds: Numbers, rough: FloatArray, numbers: Numbers, longest: float, max_neighbours: int
+) -> npt.NDArray[np.int64]:
+    """Each seed's candidates by exact distance, then number, up to the first that one left out might precede."""
+    columns, n_candidates = points.shape[1], rough.shape[1]
+    neighbours = np.full((seeds.size, max_neighbours), -1)
+    distances, order = np.empty(n_candidates), np.empty(n_candidates, np.int64)
+    for i in range(seeds.size):
+        squared_norm, count = 0.0, 0
+        for column in range(columns):
+            squared_norm += points[seeds[i], column] ** 2
+        while count < n_candidates and numbers[i, count] >= 0:
+            total = 0.0
+            for column in range(columns):
+                difference = points[numbers[i, count], column] - points[seeds[i], column]
+                total += difference * difference
+            count = insert_neighbour(distances, order, count, total, numbers[i, count])
+        # What rounding may do to the two ways of computing, several times over.
+        rounding_bound = 8.0 * (columns + 8) * 2.2e-16 * (squared_norm + longest)
+        limit = np.inf if count < n_candidates else rough[i, n_candidates - 1] + squared_norm - rounding_bound
+        for j in range(min(count, max_neighbours)):
+            if distances[j] >= limit:
+                break
+            neighbours[i, j] = order[j]
+    return neighbours
+
 
 Engine = Literal["tree", "batched"]
+
+
 Kinds = npt.NDArray[np.int8]
 
+
 _MORE = 4
+
+
 """Neighbours looked up beyond those needed."""
+
+
 _WINDOW = 10
+
+
 """Seeds looked up at once take this part of the points that are left."""
+
+
 _FEW_COLUMNS = 12
+
+
 """Beyond, products win over the tree."""
+
+
 _WORTH_THREADS = 20_000
+
+
 _WORTH_PRODUCTS = 500
+
+
 _WORTH_BUILDING = 128
 
 
-def groups_by_class(
+def find_groups_by_class(
     points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], seeds: Sequence[Numbers], size: int
 ) -> list[Numbers]:
-    """`nearest_groups` within each class: `classes` holds its rows, ascending, `seeds` the order of places among them."""
+    """`find_nearest_groups` within each class: `classes` holds its rows, ascending, `seeds` the order of places among them."""
     engine: Engine = "batched" if points.shape[1] > _FEW_COLUMNS and not kinds.any() else "tree"
 
-    def work(each: int) -> Numbers:
-        rows = classes[each]
-        return rows[nearest_groups(points[rows], kinds, seeds[each], size, engine)]
+    def find_class_groups(class_index: int) -> Numbers:
+        rows = classes[class_index]
+        return rows[find_nearest_groups(points[rows], kinds, seeds[class_index], size, engine)]
 
-    def small_work(start: int, _: int) -> Numbers:
-        return work(small[start])
+    def find_small_class_groups(start: int, _: int) -> Numbers:
+        return find_class_groups(small[start])
 
     # A large class uses all threads by itself, small ones have a thread each.
     alone = [len(rows) >= (_WORTH_PRODUCTS if engine == "batched" else _WORTH_THREADS) for rows in classes]
-    small = [each for each, large in enumerate(alone) if not large]
-    found = {each: work(each) for each, large in enumerate(alone) if large}
-    found.update(zip(small, in_chunks(small_work, len(small), 1), strict=True))
-    return [found[each] for each in range(len(classes))]
+    small = [class_index for class_index, large in enumerate(alone) if not large]
+    groups = {class_index: find_class_groups(class_index) for class_index, large in enumerate(alone) if large}
+    groups.update(zip(small, run_in_chunks(find_small_class_groups, len(small), 1), strict=True))
+    return [groups[class_index] for class_index in range(len(classes))]
 
 
-def chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], starts: Sequence[int]) -> list[Numbers]:
-    """`nearest_chain` within each class, each on a thread."""
+def find_chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], starts: Sequence[int]) -> list[Numbers]:
+    """`find_nearest_chain` within each class, each on a thread."""
 
-    def work(each: int, _: int) -> Numbers:
-        rows = classes[each]
-        return rows[nearest_chain(points[rows], kinds, starts[each])]
+    def find_class_chain(class_index: int, _: int) -> Numbers:
+        rows = classes[class_index]
+        return rows[find_nearest_chain(points[rows], kinds, starts[class_index])]
 
-    return in_chunks(work, len(classes), 1)
+    return run_in_chunks(find_class_chain, len(classes), 1)
 
 
-def nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: int, engine: Engine = "tree") -> Numbers:
+def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: int, engine: Engine = "tree") -> Numbers:
     """All points, group after group: the first seed that is left, then its `size - 1` nearest that are left, by distance.
 
     `seeds` holds every point once. Only the last group may be smaller. The batched engine is for columns without gaps.
 
     >>> points = np.array([[0.0], [5.0], [1.0], [5.5], [0.5]])
-    >>> nearest_groups(points, np.zeros(1, np.int8), np.array([1, 0, 2, 3, 4]), 2).tolist()
+    >>> find_nearest_groups(points, np.zeros(1, np.int8), np.array([1, 0, 2, 3, 4]), 2).tolist()
     [1, 3, 0, 4, 2]
     """
     n = len(points)
-    members, left = np.empty(n, np.int64), np.arange(n)
-    filled = at = 0
-    while len(left):
-        tree = build(points, kinds, left)
-        floor = len(left) // 2 if len(left) > _WORTH_BUILDING else 0
+    members, remaining = np.empty(n, np.int64), np.arange(n)
+    filled = next_seed = 0
+    while len(remaining):
+        tree = build_live_tree(points, kinds, remaining)
+        floor = len(remaining) // 2 if len(remaining) > _WORTH_BUILDING else 0
         while tree.live[0] > floor:
-            window = _window(seeds[at:], int(tree.live[0]), size)
-            near = _looked_up(tree, points, window, size, engine)
-            used, filled = take(tree, points, window, near, size, floor, members, filled)
-            at += used
-        left = np.flatnonzero(tree.where >= 0)
+            window = _select_window(seeds[next_seed:], int(tree.live[0]), size)
+            near = _look_up_window(tree, points, window, size, engine)
+            used, filled = take_groups(tree, points, window, near, size, floor, members, filled)
+            next_seed += used
+        remaining = np.flatnonzero(tree.where >= 0)
     return members
 
 
-def nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
+def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
     """All points in the order of a walk that always goes on to the nearest point not yet visited.
 
-    >>> nearest_chain(np.array([[0.0], [5.0], [1.0], [2.5]]), np.zeros(1, np.int8), 2).tolist()
+    >>> find_nearest_chain(np.array([[0.0], [5.0], [1.0], [2.5]]), np.zeros(1, np.int8), 2).tolist()
     [2, 0, 3, 1]
     """
     n = len(points)
-    members, left = np.empty(n, np.int64), np.delete(np.arange(n), start)
+    members, remaining = np.empty(n, np.int64), np.delete(np.arange(n), start)
     members[0], filled = start, 1
-    while len(left):
-        tree = build(points, kinds, left)
-        filled = follow(tree, points, len(left) // 2 if len(left) > _WORTH_BUILDING else 0, members, filled)
-        left = np.flatnonzero(tree.where >= 0)
+    while len(remaining):
+        tree = build_live_tree(points, kinds, remaining)
+        filled = follow_nearest(tree, points, len(remaining) // 2 if len(remaining) > _WORTH_BUILDING else 0, members, filled)
+        remaining = np.flatnonzero(tree.where >= 0)
     return members
 
 
-def _window(seeds: Numbers, left: int, size: int) -> Numbers:
+def _select_window(seeds: Numbers, left: int, size: int) -> Numbers:
     """The next seeds, dead ones among them: so many that the living ones take a small part of what is left."""
     living = max(_WORTH_BUILDING, left // (size * _WINDOW))
     return seeds[: -(-living * len(seeds) // left)]
 
 
-def _looked_up(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
+def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
     """Neighbours of each living seed of the window as far as they are surely the nearest, -1 behind them; maybe none at all."""
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)
-    if thread_count() == 1 or left < _WORTH_THREADS:
+    if count_threads() == 1 or left < _WORTH_THREADS:
         return np.empty((len(window), 0), np.int64)
     near = np.full((len(window), size - 1 + _MORE), -1)
-    in_chunks(lambda start, stop: look_up(tree, points, window[start:stop], near[start:stop]), len(window), len(window) // 8)
+    run_in_chunks(
+        lambda start, stop: look_up(tree, points, window[start:stop], near[start:stop]), len(window), len(window) // 8
+    )
     return near
 
 
@@ -128,11 +244,11 @@ def look_up(tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers) 
     distances, scratch = np.empty(near.shape[1]), np.empty(tree.ids.shape[1])
     for i in range(window.size):
         if tree.where[window[i]] >= 0:
-            nearest(tree, points[window[i]], window[i], distances, near[i], scratch)
+            find_nearest_live(tree, points[window[i]], window[i], distances, near[i], scratch)
 
 
 @kernel
-def take(
+def take_groups(
     tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers, size: int, floor: int, members: Numbers, filled: int
 ) -> tuple[int, int]:
     """Let the living seeds take their groups until no more than `floor` points are left: how many seeds, how many points."""
@@ -143,31 +259,88 @@ def take(
             continue
         if tree.live[0] <= floor:
             return i, filled
-        remove(tree, seed)
+        remove_point(tree, seed)
         members[filled] = seed
         filled += 1
-        found = 0
+        count = 0
         for j in range(near.shape[1]):
-            if found < size - 1 and near[i, j] >= 0 and tree.where[near[i, j]] >= 0:
-                group[found] = near[i, j]
-                found += 1
-        if found < size - 1:
-            found = nearest(tree, points[seed], seed, distances, group, scratch)
-        for j in range(found):
-            remove(tree, group[j])
+            if count < size - 1 and near[i, j] >= 0 and tree.where[near[i, j]] >= 0:
+                group[count] = near[i, j]
+                count += 1
+        if count < size - 1:
+            count = find_nearest_live(tree, points[seed], seed, distances, group, scratch)
+        for j in range(count):
+            remove_point(tree, group[j])
             members[filled] = group[j]
             filled += 1
     return window.size, filled
 
 
 @kernel
-def follow(tree: LiveTree, points: FloatArray, floor: int, members: Numbers, filled: int) -> int:
+def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numbers, filled: int) -> int:
     """Go on from the last member to its nearest until no more than `floor` points are left: points taken."""
     step, distances, scratch = np.empty(1, np.int64), np.empty(1), np.empty(tree.ids.shape[1])
     while tree.live[0] > floor:
         here = members[filled - 1]
-        nearest(tree, points[here], here, distances, step, scratch)
-        remove(tree, step[0])
+        find_nearest_live(tree, points[here], here, distances, step, scratch)
+        remove_point(tree, step[0])
         members[filled] = step[0]
         filled += 1
     return filled
+
+
+@kernel
+def find_keel_groups(
+    points: FloatArray, weights: FloatArray, proportions: FloatArray, seeds: Numbers, size: int
+) -> tuple[Numbers, Numbers]:
+    """All points, group after group, and the place of each within its group (0: the seed).
+
+    In a numeric column (weight >= 0) points differ by a quarter of the weight times the difference; in a nominal one
+    (weight < 0) as the classes' `shares` (columns, codes, classes) of the two values do; by 1 where a value is missing. A point
+    at distance nought is not taken: it stays to become a seed. (Where a value is missing, KEEL finds a case at some distance
+    from itself and deals it out twice; that is not followed.)
+    """
+    n = points.shape[0]
+    members, positions = np.empty(n, np.int64), np.empty(n, np.int64)
+    group, distances = np.empty(size - 1, np.int64), np.empty(size - 1)
+    left = np.arange(n)
+    gone = np.zeros(n, np.bool_)
+    filled = 0
+    for seed in seeds:
+        if gone[seed]:
+            continue
+        count, n_left = 0, 0
+        for i in range(left.size):
+            if gone[left[i]]:
+                continue
+            left[n_left] = left[i]
+            n_left += 1
+            distance = compute_keel_distance(points, weights, proportions, left[i], seed)
+            if distance > 0 and left[i] != seed:
+                count = insert_neighbour(distances, group, count, distance, left[i])
+        left = left[:n_left]
+        members[filled], positions[filled] = seed, 0
+        gone[seed] = True
+        for rank in range(count):
+            members[filled + 1 + rank], positions[filled + 1 + rank] = group[rank], rank + 1
+            gone[group[rank]] = True
+        filled += 1 + count
+    return members, positions
+
+
+@kernel
+def compute_keel_distance(points: FloatArray, weights: FloatArray, proportions: FloatArray, a: int, b: int) -> float:
+    """The root of the sum over the columns: that rounds unequal sums to equal distances now and then, as KEEL's does."""
+    total = 0.0
+    for column in range(points.shape[1]):
+        first, second = points[a, column], points[b, column]
+        if np.isnan(first) or np.isnan(second):
+            total += 1.0
+        elif weights[column] < 0:
+            squares = 0.0
+            for class_code in range(proportions.shape[2]):
+                squares += (proportions[column, int(first), class_code] - proportions[column, int(second), class_code]) ** 2
+            total += np.sqrt(squares)
+        else:
+            total += abs(first - second) / 4 * weights[column]
+    return float(np.sqrt(total))

@@ -13,7 +13,7 @@ from fairtrial.kernels.compiling import kernel
 
 
 @kernel
-def totals(counts: FloatArray) -> float:
+def sum_counts(counts: FloatArray) -> float:
     """Sum of one row, in float64 whatever the counts' type."""
     total = 0.0
     for i in range(counts.size):
@@ -22,7 +22,7 @@ def totals(counts: FloatArray) -> float:
 
 
 @kernel
-def auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
+def compute_auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
     """Share of (positive, negative) pairs ranked rightly; ties count half."""
     for b in range(pos.shape[0]):
         tp, fp, area = 0.0, 0.0, 0.0
@@ -36,10 +36,10 @@ def auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
 
 
 @kernel
-def partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: FloatArray) -> None:
+def compute_partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: FloatArray) -> None:
     """Area under the ROC curve left of `max_fpr`, the crossing point interpolated."""
     for b in range(pos.shape[0]):
-        P, N = totals(pos[b]), totals(neg[b])
+        P, N = sum_counts(pos[b]), sum_counts(neg[b])
         limit = max_fpr * N
         tp, fp, area = 0.0, 0.0, 0.0
         for i in range(pos.shape[1]):
@@ -56,7 +56,7 @@ def partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: FloatArra
 
 
 @kernel
-def sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
+def compute_sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
     """Mean over pairs of (s+ - s-) where s+ > s-. The sum of gaps is carried along, so that nothing cancels."""
     for b in range(pos.shape[0]):
         row = b if values.shape[0] > 1 else 0
@@ -75,10 +75,10 @@ def sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: FloatArray) 
 
 
 @kernel
-def ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) -> None:
+def compute_ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) -> None:
     """Largest distance of the TPR and the FPR curve; signed: largest TPR - FPR."""
     for b in range(pos.shape[0]):
-        P, N = totals(pos[b]), totals(neg[b])
+        P, N = sum_counts(pos[b]), sum_counts(neg[b])
         tp, fp, best = 0.0, 0.0, 0.0
         for i in range(pos.shape[1]):
             tp += pos[b, i]
@@ -89,10 +89,10 @@ def ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) -> None:
 
 
 @kernel
-def taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatArray) -> None:
+def compute_taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatArray) -> None:
     """Sum of TPR - FPR over the inner thresholds, divided by their number (taKS) or by one more (ABC)."""
     for b in range(pos.shape[0]):
-        P, N = totals(pos[b]), totals(neg[b])
+        P, N = sum_counts(pos[b]), sum_counts(neg[b])
         tp, fp, gaps, distinct = 0.0, 0.0, 0.0, 0
         for i in range(pos.shape[1]):
             if pos[b, i] + neg[b, i] == 0:
@@ -106,7 +106,7 @@ def taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatArray) -> 
 
 
 @kernel
-def average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
+def compute_average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
     """Sum of precision times the step in recall."""
     for b in range(pos.shape[0]):
         tp, fp, total = 0.0, 0.0, 0.0
@@ -119,10 +119,10 @@ def average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None
 
 
 @kernel
-def least_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: FloatArray) -> None:
+def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: FloatArray) -> None:
     """Least c FP + (1 - c) FN over all thresholds, per case, with c = cost[b]."""
     for b in range(pos.shape[0]):
-        P, N = totals(pos[b]), totals(neg[b])
+        P, N = sum_counts(pos[b]), sum_counts(neg[b])
         c = cost[b]
         tp, fp, best = 0.0, 0.0, (1 - c) * P
         for i in range(pos.shape[1]):
@@ -133,10 +133,10 @@ def least_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: FloatArr
 
 
 @kernel
-def lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
+def compute_lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
     """Positives among the top fraction of cases over those expected by chance; a cut tie counts in proportion."""
     for b in range(pos.shape[0]):
-        P, N = totals(pos[b]), totals(neg[b])
+        P, N = sum_counts(pos[b]), sum_counts(neg[b])
         limit = fraction * (P + N)
         tp, seen = 0.0, 0.0
         for i in range(pos.shape[1]):

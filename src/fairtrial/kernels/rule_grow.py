@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
-from fairtrial._columns import BoolArray
+from fairtrial._frames import BoolArray
 from fairtrial.kernels.compiling import kernel
 
 _SMALL = 1e-6
@@ -17,7 +17,7 @@ _LOG_2 = np.log(2.0)
 
 
 @kernel
-def _holds(value: float, kind: int, cut: float) -> bool:
+def _is_met(value: float, kind: int, cut: float) -> bool:
     if kind == 0:
         return value <= cut
     if kind == 1:
@@ -26,25 +26,27 @@ def _holds(value: float, kind: int, cut: float) -> bool:
 
 
 @kernel
-def covered(values: FloatArray, rows: IntArray, columns: IntArray, kinds: IntArray, cuts: FloatArray) -> BoolArray:
+def find_covered_rows(values: FloatArray, rows: IntArray, columns: IntArray, kinds: IntArray, cuts: FloatArray) -> BoolArray:
     """Which of the rows meet all conditions."""
     inside = np.ones(len(rows), dtype=np.bool_)
-    for place in range(len(rows)):
+    for index in range(len(rows)):
         for j in range(len(columns)):
-            if not _holds(values[columns[j], rows[place]], kinds[j], cuts[j]):
-                inside[place] = False
+            if not _is_met(values[columns[j], rows[index]], kinds[j], cuts[j]):
+                inside[index] = False
                 break
     return inside
 
 
 @kernel
-def _gain(positives: float, total: float, base: float) -> float:
+def _compute_foil_gain(positives: float, total: float, base: float) -> float:
     """FOIL's gain of a part over a rate of positives, both counted with one more row."""
     return float(positives * (np.log((positives + 1.0) / (total + 1.0)) / _LOG_2 - np.log(base) / _LOG_2))
 
 
 @kernel
-def _best_cut(column: FloatArray, rows: IntArray, positive: BoolArray, base: float) -> tuple[float, int, float, float, float]:
+def _find_best_rule_cut(
+    column: FloatArray, rows: IntArray, positive: BoolArray, base: float
+) -> tuple[float, int, float, float, float]:
     """Gain, kind, value, positives and size of the best side of a numeric column; `rows` are sorted, without missing values."""
     n = len(rows)
     above, above_positive = float(n), 0.0
@@ -61,7 +63,7 @@ def _best_cut(column: FloatArray, rows: IntArray, positive: BoolArray, base: flo
             end += 1
         below += end - start
         below_positive += here
-        first, second = _gain(below_positive, below, base), _gain(above_positive, above, base)
+        first, second = _compute_foil_gain(below_positive, below, base), _compute_foil_gain(above_positive, above, base)
         if first > second:
             if first > best:
                 best, kind, cut, best_positive, best_size = first, 0, value, below_positive, below
@@ -74,7 +76,7 @@ def _best_cut(column: FloatArray, rows: IntArray, positive: BoolArray, base: flo
 
 
 @kernel
-def _best_value(
+def _find_best_rule_value(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float, size: int
 ) -> tuple[float, int, float, float, float]:
     """The same of a nominal column with `size` values."""
@@ -86,21 +88,21 @@ def _best_value(
             accurate[int(code)] += positive[row]
     best, cut, best_positive, best_size = 0.0, np.nan, 0.0, 0.0
     for code in range(size):
-        gain = _gain(accurate[code], total[code], base)
+        gain = _compute_foil_gain(accurate[code], total[code], base)
         if gain > best:
             best, cut, best_positive, best_size = gain, float(code), accurate[code], total[code]
     return best, 2, cut, best_positive, best_size
 
 
 @kernel
-def _among(orders: IntArray, known: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+def _filter_orders(orders: IntArray, n_known: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
     """The given rows with a value, in the order of each column, and how many they are."""
     d, n = orders.shape
     inside = np.zeros(n, dtype=np.bool_)
     inside[rows] = True
     live, counts = np.empty((d, n), np.intp), np.zeros(d, np.intp)
     for j in range(d):
-        for row in orders[j, : known[j]]:
+        for row in orders[j, : n_known[j]]:
             if inside[row]:
                 live[j, counts[j]] = row
                 counts[j] += 1
@@ -108,27 +110,27 @@ def _among(orders: IntArray, known: IntArray, rows: IntArray) -> tuple[IntArray,
 
 
 @kernel
-def _narrow(live: IntArray, counts: IntArray, column: FloatArray, kind: int, cut: float) -> None:
+def _filter_live(live: IntArray, counts: IntArray, column: FloatArray, kind: int, cut: float) -> None:
     """Keep the rows that meet one more condition, in place."""
     for j in range(len(counts)):
-        kept = 0
+        count = 0
         for row in live[j, : counts[j]]:
-            if _holds(column[row], kind, cut):
-                live[j, kept] = row
-                kept += 1
-        counts[j] = kept
+            if _is_met(column[row], kind, cut):
+                live[j, count] = row
+                count += 1
+        counts[j] = count
 
 
 @kernel
-def grow(
+def grow_rule(
     values: FloatArray,
     orders: IntArray,
-    known: IntArray,
+    n_known: IntArray,
     sizes: IntArray,
     rows: IntArray,
     positive: BoolArray,
     used: BoolArray,
-    least: float,
+    min_weight: float,
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Columns, kinds and values of the conditions that a rule takes on, one after the other, while the gain is positive.
 
@@ -138,8 +140,8 @@ def grow(
     d, n = values.shape
     used = used.copy()
     columns, kinds, cuts = np.empty(n, np.intp), np.empty(n, np.intp), np.empty(n, np.float64)
-    live, counts = _among(orders, known, rows)
-    found, total = 0, float(len(rows))
+    live, counts = _filter_orders(orders, n_known, rows)
+    n_conditions, total = 0, float(len(rows))
     base = (positive[rows].sum() + 1.0) / (total + 1.0)
     while total > 0 and 1.0 - base > _SMALL:
         best, chosen, kind, cut, positives, size = 0.0, -1, 0, 0.0, 0.0, 0.0
@@ -147,31 +149,31 @@ def grow(
             if used[j]:
                 continue
             if sizes[j] > 0:
-                answer = _best_value(values[j], live[j, : counts[j]], positive, base, sizes[j])
+                candidate = _find_best_rule_value(values[j], live[j, : counts[j]], positive, base, sizes[j])
             else:
-                answer = _best_cut(values[j], live[j, : counts[j]], positive, base)
-            if answer[0] > best:
-                best, kind, cut, positives, size = answer
+                candidate = _find_best_rule_cut(values[j], live[j, : counts[j]], positive, base)
+            if candidate[0] > best:
+                best, kind, cut, positives, size = candidate
                 chosen = j
-        if chosen < 0 or least - positives > _SMALL:
+        if chosen < 0 or min_weight - positives > _SMALL:
             break
         used[chosen] = sizes[chosen] > 0
-        columns[found], kinds[found], cuts[found] = chosen, kind, cut
-        found += 1
+        columns[n_conditions], kinds[n_conditions], cuts[n_conditions] = chosen, kind, cut
+        n_conditions += 1
         total, base = size, (positives + 1.0) / (size + 1.0)
-        _narrow(live, counts, values[chosen], kind, cut)
-    return columns[:found].copy(), kinds[:found].copy(), cuts[:found].copy()
+        _filter_live(live, counts, values[chosen], kind, cut)
+    return columns[:n_conditions].copy(), kinds[:n_conditions].copy(), cuts[:n_conditions].copy()
 
 
 @kernel
-def kept_length(
+def find_best_length(
     values: FloatArray,
     rows: IntArray,
     positive: BoolArray,
     columns: IntArray,
     kinds: IntArray,
     cuts: FloatArray,
-    whole: bool,
+    by_accuracy: bool,
 ) -> int:
     """How many first conditions are best on these rows: by the rate of positives covered, or by the accuracy on all of them.
 
@@ -186,17 +188,17 @@ def kept_length(
         positives += positive[row]
     best, length, negatives_outside = (positives + 1.0) / (total + 2.0), 0, 0.0
     for j in range(size):
-        kept, accurate = 0, 0.0
-        for place in range(count):
-            row = inside[place]
-            if _holds(values[columns[j], row], kinds[j], cuts[j]):
-                inside[kept] = row
-                kept += 1
+        n_inside, accurate = 0, 0.0
+        for index in range(count):
+            row = inside[index]
+            if _is_met(values[columns[j], row], kinds[j], cuts[j]):
+                inside[n_inside] = row
+                n_inside += 1
                 accurate += positive[row]
             elif not positive[row]:
                 negatives_outside += 1.0
-        count = kept
-        worth = (accurate + negatives_outside) / total if whole else (accurate + 1.0) / (count + 2.0)
+        count = n_inside
+        worth = (accurate + negatives_outside) / total if by_accuracy else (accurate + 1.0) / (count + 2.0)
         if worth > best:
             best, length = worth, j + 1
     return length

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels.compiling import kernel
-from fairtrial.kernels.threads import both
+from fairtrial.kernels.compiling import kernel, run_both
 
 _LONG = 4_000
 _WORTH_A_THREAD = 50_000
@@ -20,32 +19,32 @@ _BITS = 11
 _SIZE = 1 << _BITS
 
 
-def sort(scores: FloatArray) -> None:
+def sort_scores(scores: FloatArray) -> None:
     """Sort a contiguous column in place, ascending; NaN goes to the ends."""
     if len(scores) < _LONG:
         scores.sort()
     else:
-        radix_sort(scores)
+        sort_by_radix(scores)
 
 
 def sort_both(first: FloatArray, second: FloatArray) -> None:
     """Sort two columns, side by side if they are long."""
     if len(first) + len(second) < _WORTH_A_THREAD:
-        sort(first)
-        sort(second)
+        sort_scores(first)
+        sort_scores(second)
     else:
-        both(lambda: sort(first), lambda: sort(second))
+        run_both(lambda: sort_scores(first), lambda: sort_scores(second))
 
 
-def order(scores: FloatArray) -> npt.NDArray[np.uint32]:
+def order_scores(scores: FloatArray) -> npt.NDArray[np.uint32]:
     """Places of a contiguous column (of fewer than 2^32 rows) in ascending order, equal scores as they stand."""
     if len(scores) < _LONG:
         return np.argsort(scores, kind="stable").astype(np.uint32)
-    return radix_order(scores)
+    return order_by_radix(scores)
 
 
 @kernel
-def sortable(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+def make_sort_keys(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """Integers that sort as the floats do; counts the values of each digit into `starts`."""
     bits = scores.view(np.uint64)
     sign, mask = np.uint64(0x8000000000000000), np.uint64(_SIZE - 1)
@@ -59,7 +58,7 @@ def sortable(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDArray[n
 
 
 @kernel
-def counts_to_starts(starts: npt.NDArray[np.int64]) -> bool:
+def convert_counts_to_starts(starts: npt.NDArray[np.int64]) -> bool:
     """Turn counts of one digit's values into first places; True if all keys share one value."""
     shared, total, n = False, 0, starts.sum()
     for value in range(_SIZE):
@@ -71,14 +70,14 @@ def counts_to_starts(starts: npt.NDArray[np.int64]) -> bool:
 
 
 @kernel
-def radix_sort(scores: FloatArray) -> None:
+def sort_by_radix(scores: FloatArray) -> None:
     """Least significant digit first; a digit that all keys share is passed over."""
     n = scores.size
     starts = np.zeros((_DIGITS, _SIZE), np.int64)
-    keys, moved = sortable(scores, starts), np.empty(n, np.uint64)
+    keys, moved = make_sort_keys(scores, starts), np.empty(n, np.uint64)
     mask = np.uint64(_SIZE - 1)
     for digit in range(_DIGITS):
-        if counts_to_starts(starts[digit]):
+        if convert_counts_to_starts(starts[digit]):
             continue
         for i in range(n):
             value = (keys[i] >> np.uint64(_BITS * digit)) & mask
@@ -92,22 +91,22 @@ def radix_sort(scores: FloatArray) -> None:
 
 
 @kernel
-def radix_order(scores: FloatArray) -> npt.NDArray[np.uint32]:
+def order_by_radix(scores: FloatArray) -> npt.NDArray[np.uint32]:
     """As radix_sort, the places travelling with the keys."""
     n = scores.size
     starts = np.zeros((_DIGITS, _SIZE), np.int64)
-    keys, moved = sortable(scores, starts), np.empty(n, np.uint64)
-    places, moved_places = np.arange(n).astype(np.uint32), np.empty(n, np.uint32)
+    keys, moved = make_sort_keys(scores, starts), np.empty(n, np.uint64)
+    indices, moved_indices = np.arange(n).astype(np.uint32), np.empty(n, np.uint32)
     mask = np.uint64(_SIZE - 1)
     for digit in range(_DIGITS):
-        if counts_to_starts(starts[digit]):
+        if convert_counts_to_starts(starts[digit]):
             continue
         for i in range(n):
             value = (keys[i] >> np.uint64(_BITS * digit)) & mask
-            place = starts[digit, value]
-            moved[place] = keys[i]
-            moved_places[place] = places[i]
-            starts[digit, value] = place + 1
+            position = starts[digit, value]
+            moved[position] = keys[i]
+            moved_indices[position] = indices[i]
+            starts[digit, value] = position + 1
         keys, moved = moved, keys
-        places, moved_places = moved_places, places
-    return places
+        indices, moved_indices = moved_indices, indices
+    return indices

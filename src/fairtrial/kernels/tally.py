@@ -10,7 +10,7 @@ from fairtrial.kernels.compiling import kernel
 
 
 @kernel
-def split(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+def split_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Scores of the positives and of the negatives, in row order."""
     n = scores.size
     positives, negatives = np.empty(n), np.empty(n)
@@ -25,7 +25,7 @@ def split(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> tuple[Float
 
 
 @kernel
-def merge(
+def merge_tallies(
     positives: FloatArray,
     negatives: FloatArray,
     n_positives: npt.NDArray[np.intp],
@@ -64,7 +64,7 @@ def merge(
 
 
 @kernel
-def group_sorted(
+def sum_equal_scores(
     scores: FloatArray,
     is_positive: npt.NDArray[np.bool_],
     weights: FloatArray,

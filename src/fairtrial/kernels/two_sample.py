@@ -1,7 +1,6 @@
-"""Statistics of two samples for many splits at once: `sides[b, i, s]` says where row i is in split s of arrangement b.
+"""The energy distance (Szekely & Rizzo) between the test and the training rows of many splits, from one matrix of distances.
 
-The first bit is set for a test row, the second for a training row; a row may be both, or neither. Where a split has no test or
-no training row the statistic is NaN.
+2 mean d(test, train) - mean d(test, test) - mean d(train, train): zero for equal samples, larger the farther they lie apart.
 """
 
 from __future__ import annotations
@@ -10,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
-from fairtrial._columns import BoolArray
+from fairtrial._frames import BoolArray
 from fairtrial.kernels.compiling import kernel
 
 Sides = npt.NDArray[np.uint8]
 
 
 @kernel
-def sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> None:
+def count_sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> None:
     """Numbers of test and training rows of each split of one arrangement."""
     test[:] = 0.0
     train[:] = 0.0
@@ -28,7 +27,7 @@ def sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> None:
 
 
 @kernel
-def kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, out: FloatArray) -> None:
+def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, out: FloatArray) -> None:
     """Largest distance of the two distribution functions, into out[b, s].
 
     `order` are the rows by ascending value, `last` marks in this order the last row of each run of equal values.
@@ -36,14 +35,14 @@ def kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, out: Floa
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
     for b in range(sides.shape[0]):
-        sizes(sides, b, m, n)
+        count_sizes(sides, b, m, n)
         below_test, below_train, best = np.zeros(splits), np.zeros(splits), np.zeros(splits)
-        for place in range(order.size):
-            i = order[place]
+        for position in range(order.size):
+            i = order[position]
             for s in range(splits):
                 below_test[s] += sides[b, i, s] & 1
                 below_train[s] += sides[b, i, s] >> 1
-            if last[place]:
+            if last[position]:
                 for s in range(splits):
                     best[s] = max(best[s], abs(below_test[s] / m[s] - below_train[s] / n[s]))
         for s in range(splits):
@@ -51,13 +50,13 @@ def kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, out: Floa
 
 
 @kernel
-def hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) -> None:
+def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) -> None:
     """Hellinger's distance sqrt(1 - sum sqrt(p q)) of the shares of k values, into out[b, s]."""
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
     test, train = np.empty((k, splits)), np.empty((k, splits))
     for b in range(sides.shape[0]):
-        sizes(sides, b, m, n)
+        count_sizes(sides, b, m, n)
         test[:] = 0.0
         train[:] = 0.0
         for i in range(codes.size):
@@ -73,7 +72,7 @@ def hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) -> None:
 
 
 @kernel
-def neighbour_tallies(queries: IntArray, neighbours: IntArray, sides: Sides, pos: IntArray, neg: IntArray) -> None:
+def tally_neighbours(queries: IntArray, neighbours: IntArray, sides: Sides, pos: IntArray, neg: IntArray) -> None:
     """Tallies of a classifier that tells test from training rows by the nearest other rows.
 
     A query's score is the number of test rows less that of training rows among its neighbours; `pos[b, s]` counts the test
@@ -87,9 +86,9 @@ def neighbour_tallies(queries: IntArray, neighbours: IntArray, sides: Sides, pos
     for b in range(sides.shape[0]):
         for q in range(queries.size):
             score[:] = 0
-            for place in range(k):
+            for rank in range(k):
                 for s in range(splits):
-                    side = sides[b, neighbours[q, place], s]
+                    side = sides[b, neighbours[q, rank], s]
                     score[s] += (side & 1) - (side >> 1)
             for s in range(splits):
                 side = sides[b, queries[q], s]
@@ -98,7 +97,7 @@ def neighbour_tallies(queries: IntArray, neighbours: IntArray, sides: Sides, pos
 
 
 @kernel
-def sums(values: FloatArray, sides: Sides, test: FloatArray, train: FloatArray) -> None:
+def sum_by_side(values: FloatArray, sides: Sides, test: FloatArray, train: FloatArray) -> None:
     """Sums of the values of the test and of the training rows, added to test[b, s] and train[b, s]."""
     for b in range(sides.shape[0]):
         for i in range(values.size):
@@ -108,27 +107,56 @@ def sums(values: FloatArray, sides: Sides, test: FloatArray, train: FloatArray) 
 
 
 @kernel
-def twins(groups: IntArray, labels: IntArray, k: int, sides: Sides, same: IntArray, other: IntArray) -> None:
+def count_duplicates(
+    groups: IntArray, labels: IntArray, k: int, sides: Sides, duplicates: IntArray, conflicts: IntArray
+) -> None:
     """Test rows with an equal row in the training part: of the same class into same[b, s], of another class into other[b, s].
 
     `groups` numbers rows that are equal in all attributes from 0, `labels` their classes (k of them). A row that is itself in
     both parts is not its own twin, and is not counted.
     """
     g = groups.max() + 1
-    seen = np.empty((g, k), np.int64)
+    class_counts = np.empty((g, k), np.int64)
     total = np.empty(g, np.int64)
     for b in range(sides.shape[0]):
         for s in range(sides.shape[2]):
-            seen[:] = 0
+            class_counts[:] = 0
             total[:] = 0
-            same[b, s] = 0
-            other[b, s] = 0
+            duplicates[b, s] = 0
+            conflicts[b, s] = 0
             for i in range(groups.size):
                 if sides[b, i, s] & 2:
-                    seen[groups[i], labels[i]] += 1
+                    class_counts[groups[i], labels[i]] += 1
                     total[groups[i]] += 1
             for i in range(groups.size):
                 if sides[b, i, s] == 1:
-                    mine = seen[groups[i], labels[i]]
-                    same[b, s] += mine > 0
-                    other[b, s] += total[groups[i]] > mine
+                    same_class = class_counts[groups[i], labels[i]]
+                    duplicates[b, s] += same_class > 0
+                    conflicts[b, s] += total[groups[i]] > same_class
+
+
+def compute_energy_distances(distances: FloatArray, test: FloatArray, train: FloatArray) -> FloatArray:
+    """One distance for each column of `test` and `train`, which mark the rows of a split by 1 and all others by 0.
+
+    NaN where a split has no test or no training row.
+
+    >>> d = np.abs(np.subtract.outer([0.0, 1.0, 3.0], [0.0, 1.0, 3.0]))
+    >>> compute_energy_distances(d, np.array([[1.0], [1.0], [0.0]]), np.array([[0.0], [0.0], [1.0]])).tolist()
+    [4.5]
+    """
+    sums = distances.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        m, n = test.sum(axis=0), train.sum(axis=0)
+        within, reach = _sum_column_products(distances @ test, test), sums @ test
+        if np.array_equal(train, 1 - test):
+            # The training rows are all others: what they have among themselves is what is left of the whole.
+            across, rest = reach - within, sums.sum() - 2 * reach + within
+        else:
+            weighed = distances @ train
+            across, rest = _sum_column_products(weighed, test), _sum_column_products(weighed, train)
+        energy = 2 * across / (m * n) - within / m**2 - rest / n**2
+    return np.where((m > 0) & (n > 0), energy, np.nan)
+
+
+def _sum_column_products(first: FloatArray, second: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("ij,ij->j", first, second))

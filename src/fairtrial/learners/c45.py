@@ -2,23 +2,233 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from fairtrial import _check
-from fairtrial._check import FloatArray
-from fairtrial._columns import Columns
-from fairtrial.kernels.threads import in_chunks
-from fairtrial.kernels.tree_predict import leaf_probabilities, predict
-from fairtrial.kernels.tree_split import Rules
-from fairtrial.learners.c45_build import Plan, bound_of, build_tree
-from fairtrial.learners.c45_text import tree_text
-from fairtrial.learners.learner import Learner, declared_order
+from fairtrial._check import FloatArray, IntArray
+from fairtrial._frames import EncodedTable
+from fairtrial.errors import InputError
+from fairtrial.kernels.c45_grow import SMALL, Nodes, SplitRules, TreeRows, find_majority, grow_tree, make_x_log_x_table
+from fairtrial.kernels.c45_prune import (
+    ErrorBound,
+    collapse_tree,
+    compute_node_probabilities,
+    drop_unreachable,
+    predict_tree,
+    prune_tree,
+)
+from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.kernels.sorting import order_scores
+from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order
 
-_ROWS_AT_ONCE = 20_000
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Nodes as arrays, the root first. The children of a node are `first_child`, `first_child + 1`, ..., one for each branch.
+
+    `column` is -1 at a leaf. `threshold` is the number that a numeric column is cut at, or the code of the value that a binary
+    split of a nominal column splits off, else NaN. `counts` holds the training weight of each class, in the order of `classes`.
+    """
+
+    column: IntArray
+    threshold: FloatArray
+    first_child: IntArray
+    branches: IntArray
+    counts: FloatArray
+    names: tuple[str, ...]
+    categories: tuple[tuple[Any, ...] | None, ...]
+    classes: npt.NDArray[Any]
+
+    @property
+    def size(self) -> int:
+        """Nodes, leaves included."""
+        return len(self.column)
+
+    @property
+    def n_leaves(self) -> int:
+        """Leaves, those without cases included."""
+        return int((self.column < 0).sum())
+
+    @property
+    def nodes(self) -> Nodes:
+        """The arrays as the kernels take them: writeable, for which they are compiled."""
+        arrays: tuple[Any, ...] = (self.column, self.threshold, self.first_child, self.branches, self.counts)
+        return Nodes(*(np.require(array, requirements=["C", "W"]) for array in arrays))
+
+    def find_parents(self) -> IntArray:
+        """The parent of each node; -1 for the root."""
+        parent = np.full(self.size, -1, dtype=np.intp)
+        for node in np.flatnonzero(self.column >= 0):
+            parent[self.get_children(int(node))] = node
+        return parent
+
+    def get_children(self, node: int) -> range:
+        """The children of a node, in the order of its branches."""
+        return range(self.first_child[node], self.first_child[node] + self.branches[node])
+
+    def count_cases(self, node: int) -> float:
+        """The training weight at a node."""
+        return float(self.counts[node].sum())
+
+    def get_label(self, node: int, parent: int) -> int:
+        """The place of a node's class in `classes`; a node without cases takes its parent's."""
+        return int(find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
+
+    def count_errors(self, node: int, parent: int) -> float:
+        """The training weight at a node that is not of its class."""
+        return self.count_cases(node) - float(self.counts[node, self.get_label(node, parent)])
+
+    def get_condition(self, node: int, branch: int) -> tuple[str, Any]:
+        """How a branch of a node is told: a sign, and a number or a nominal value."""
+        categories, cut = self.categories[self.column[node]], float(self.threshold[node])
+        if categories is None:
+            return ("<=", ">")[branch], cut
+        if np.isnan(cut):
+            return "=", categories[branch]
+        return ("=", "!=")[branch], categories[int(cut)]
+
+    def frame(self) -> pd.DataFrame:
+        """A row for each node: its parent, the condition that leads to it, what it splits on, its class, cases and errors."""
+        import pandas as pd
+
+        parents, rows = self.find_parents(), []
+        for node in range(self.size):
+            parent, column = int(parents[node]), int(self.column[node])
+            sign, value = ("", None) if parent < 0 else self.get_condition(parent, node - int(self.first_child[parent]))
+            record = {"node": node, "parent": parent, "sign": sign, "value": value, "leaf": column < 0}
+            record |= {
+                "splits_on": self.names[column] if column >= 0 else "",
+                "class": self.classes[self.get_label(node, parent)],
+            }
+            rows.append(record | {"cases": self.count_cases(node), "errors": self.count_errors(node, parent)})
+        return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class C45Settings:
+    """How a tree is built, checked."""
+
+    rules: SplitRules
+    bound: ErrorBound
+    collapse: bool
+    prune: bool
+    raising: bool
+
+
+def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArray[np.intp], n_declared: int) -> Tree:
+    """The tree of typed columns. `classes` lists the places of the classes in the order that breaks ties.
+
+    The classes of the tree are these places; `declared` is how many classes were declared.
+    """
+    rows = _make_tree_rows(training, np.argsort(classes)[training.codes], len(classes), n_declared)
+    nodes = grow_tree(rows, settings.rules, _sort_columns(rows))
+    if settings.collapse:
+        collapse_tree(nodes)
+    if settings.prune:
+        prune_tree(nodes, rows, settings.bound, settings.raising)
+    return Tree(*drop_unreachable(nodes), training.columns.names, training.columns.categories, classes)
+
+
+def make_error_bound(confidence: float) -> ErrorBound:
+    """The confidence in single precision, as J48 holds it, with its normal deviate."""
+    from scipy.special import ndtri
+
+    _check.check_number("confidence", confidence)
+    if not 0 < confidence <= 0.5:
+        raise InputError(f"confidence must be above 0 and at most 0.5, got {confidence!r}: the smaller, the more is pruned")
+    single = np.float32(confidence)
+    return ErrorBound(float(single), float(ndtri(float(np.float32(1) - single))))
+
+
+def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes: int, n_declared: int) -> TreeRows:
+    columns = np.ascontiguousarray(training.values.T) + 0.0  # minus zero becomes zero
+    columns[np.isnan(columns)] = np.nan  # sorting by bits wants one NaN, the positive one
+    levels = np.array(
+        [0 if categories is None else len(categories) for categories in training.columns.categories], dtype=np.int64
+    )
+    # A nominal column in which nothing is known has no categories; it can never be split on.
+    numeric = training.columns.numeric
+    levels = np.where(numeric, 0, np.maximum(levels, 1))
+    positions = np.where(numeric, np.cumsum(numeric) - 1, 0)
+    ranked = np.sort(columns[numeric], axis=1)
+    weight = np.require(training.weight, np.float64, ["C", "W"])
+    table = make_x_log_x_table(len(weight)) if (weight == 1).all() else np.zeros(0)
+    return TreeRows(columns, levels, positions, ranked, codes.astype(np.int64), weight, classes, n_declared, table)
+
+
+def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
+    """All rows, then the rows of each numeric column ascending."""
+    numeric = np.flatnonzero(rows.levels == 0)
+    orders = np.empty((1 + len(numeric), rows.weight.size), dtype=np.int32)
+    orders[0] = np.arange(rows.weight.size)
+    for line, j in enumerate(numeric):
+        orders[1 + line] = order_scores(rows.columns[j])
+    return orders
+
+
+def format_tree(tree: Tree, *, with_size: bool = True) -> str:
+    """A line for each branch, the leaves with their class, cases and errors; then the number of leaves and of nodes."""
+    text = f": {_format_leaf(tree, 0, -1)}" if tree.size == 1 else "\n".join(_format_branches(tree))
+    if not with_size:
+        return text
+    return f"{text}\n\nNumber of Leaves  : \t{tree.n_leaves}\n\nSize of the tree : \t{tree.size}\n"
+
+
+def _format_branches(tree: Tree) -> Iterator[str]:
+    """Branches in order, each followed by what is below it."""
+    stack = [(0, branch, 0) for branch in reversed(range(tree.branches[0]))]
+    while stack:
+        node, branch, depth = stack.pop()
+        sign, value = tree.get_condition(node, branch)
+        value_text = _format_threshold(value) if sign in ("<=", ">") else str(value)
+        line = f"{'|   ' * depth}{tree.names[tree.column[node]]} {sign} {value_text}"
+        child = int(tree.first_child[node]) + branch
+        if tree.column[child] < 0:
+            yield f"{line}: {_format_leaf(tree, child, node)}"
+        else:
+            yield line
+            stack += [(child, child_branch, depth + 1) for child_branch in reversed(range(tree.branches[child]))]
+
+
+def _format_leaf(tree: Tree, node: int, parent: int) -> str:
+    errors = tree.count_errors(node, parent)
+    wrong = f"/{_format_weight(errors)}" if errors > SMALL else ""
+    return f"{_format_label(tree.classes[tree.get_label(node, parent)])} ({_format_weight(tree.count_cases(node))}{wrong})"
+
+
+def _format_label(label: Any) -> str:
+    return str(label.item() if hasattr(label, "item") else label)
+
+
+def _format_weight(weight: float) -> str:
+    """A weight with at most two decimals and at least one."""
+    return str(float(_round_half_up(weight, 2)))
+
+
+def _format_threshold(value: float) -> str:
+    """A threshold with at most six decimals and no trailing zero."""
+    text = f"{_round_half_up(value, 6) + 0:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def _round_half_up(value: float, digits: int) -> Decimal:
+    """Halves away from zero, as Java prints them."""
+    scaled = Decimal(value * 10**digits).quantize(Decimal(1), rounding=ROUND_HALF_UP, context=Context(prec=400))
+    return scaled.scaleb(-digits)
+
+
+_CHUNK_ROWS = 20_000
 
 
 class C45(Learner):
@@ -85,27 +295,29 @@ class C45(Learner):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45:
         """Grow the tree, collapse and prune it."""
-        plan = self._plan()
+        settings = self._make_settings()
         training = self._read_training(X, y, sample_weight)
-        tree = build_tree(training, plan, self._order, len(declared_order(y, self.classes_)))
+        tree = build_tree(training, settings, self._order, len(get_declared_order(y, self.classes_)))
         self.tree_ = replace(tree, classes=self.classes_[self._order])
         self.n_leaves_, self.size_ = self.tree_.n_leaves, self.tree_.size
         return self
 
-    def _plan(self) -> Plan:
-        least = float(_check.whole_number("min_cases", self.min_cases, 1))
-        rules = Rules(least, bool(self.mdl_correction), bool(self.binary_splits))
-        return Plan(rules, bound_of(self.confidence), bool(self.collapse), not self.unpruned, bool(self.subtree_raising))
+    def _make_settings(self) -> C45Settings:
+        min_weight = float(_check.check_whole_number("min_cases", self.min_cases, 1))
+        rules = SplitRules(min_weight, bool(self.mdl_correction), bool(self.binary_splits))
+        return C45Settings(
+            rules, make_error_bound(self.confidence), bool(self.collapse), not self.unpruned, bool(self.subtree_raising)
+        )
 
-    def _probabilities(self, columns: Columns) -> FloatArray:
+    def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
         nodes, nominal = self.tree_.nodes, columns.nominal
         values = np.require(columns.values, requirements=["C", "W"])
-        leaves = leaf_probabilities(nodes, bool(self.laplace))
-        parts = in_chunks(lambda a, b: predict(nodes, nominal, values[a:b], leaves), len(columns), _ROWS_AT_ONCE)
-        found = np.concatenate(parts)[:, np.argsort(self._order)]
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        leaves = compute_node_probabilities(nodes, bool(self.laplace))
+        chunks = run_in_chunks(lambda a, b: predict_tree(nodes, nominal, values[a:b], leaves), len(columns), _CHUNK_ROWS)
+        probabilities = np.concatenate(chunks)[:, np.argsort(self._order)]
+        return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
     def export_text(self) -> str:
         """The tree as J48 prints it: a line for each branch, and at leaves the class with (cases/errors)."""
         check_is_fitted(self)
-        return tree_text(self.tree_)
+        return format_tree(self.tree_)

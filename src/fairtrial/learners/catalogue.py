@@ -8,24 +8,23 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from fairtrial._registry import Registry, did_you_mean
+from fairtrial._registry import Registry, suggest_name
 from fairtrial.errors import InputError, UnknownNameError
-from fairtrial.learners.facts import facts_of
-from fairtrial.learners.sampling import short_name
+from fairtrial.learners.prepared import facts_of, make_short_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
 registry: Registry[type[Any]] = Registry("learner", group="fairtrial.learners")
 
-_OURS = {
+_OWN_LEARNERS = {
     "c45": "c45.C45",
     "one-r": "one_r.OneR",
     "ripper": "ripper.Ripper",
     "naive-bayes": "naive_bayes.NaiveBayes",
     "nearest-neighbours": "nearest_neighbours.NearestNeighbours",
-    "puk-svc": "machines.PukSVC",
-    "smo": "machines.SMO",
+    "puk-svc": "svm.PukSVC",
+    "smo": "svm.SMO",
     "pdfc": "pdfc.PDFC",
     "chi": "chi.Chi",
     "stump": "stump.Stump",
@@ -39,9 +38,9 @@ _ALIASES = {
     "decision-stump": "stump",
 }
 # These need another learner, or more than numbers on a scale; their full names work.
-_LEFT_OUT = ("ClassifierChain", "SelfTrainingClassifier", "RadiusNeighborsClassifier", "CategoricalNB")
+_EXCLUDED = ("ClassifierChain", "SelfTrainingClassifier", "RadiusNeighborsClassifier", "CategoricalNB")
 # scikit-learn's can be found by looking through all of it, which takes a second: those that are asked for most go before.
-_USUAL = {
+_COMMON_LEARNERS = {
     "decision-tree": "tree.DecisionTreeClassifier",
     "dummy": "dummy.DummyClassifier",
     "extra-trees": "ensemble.ExtraTreesClassifier",
@@ -56,7 +55,11 @@ _USUAL = {
     "random-forest": "ensemble.RandomForestClassifier",
     "svc": "svm.SVC",
 }
-_OTHERS = {"xgboost": "xgboost.XGBClassifier", "lightgbm": "lightgbm.LGBMClassifier", "catboost": "catboost.CatBoostClassifier"}
+_OPTIONAL_LEARNERS = {
+    "xgboost": "xgboost.XGBClassifier",
+    "lightgbm": "lightgbm.LGBMClassifier",
+    "catboost": "catboost.CatBoostClassifier",
+}
 
 
 def learner_class(name: str) -> type[Any]:
@@ -71,20 +74,20 @@ def learner_class(name: str) -> type[Any]:
     if not isinstance(name, str):
         raise InputError(f"name must be the name of a learner, got {type(name).__name__}: an estimator needs no catalogue")
     name = _ALIASES.get(name.lower(), name)
-    if name in _OURS:
-        return _imported(f"fairtrial.learners.{_OURS[name]}")
+    if name in _OWN_LEARNERS:
+        return _import_class(f"fairtrial.learners.{_OWN_LEARNERS[name]}")
     if name in registry:
         return registry[name]
-    if name in _OTHERS:
-        return _installed(name)
-    if name in _USUAL:
-        return _imported(f"sklearn.{_USUAL[name]}")
-    if name in scikit_learn_classes():
-        return scikit_learn_classes()[name]
+    if name in _OPTIONAL_LEARNERS:
+        return _import_optional(name)
+    if name in _COMMON_LEARNERS:
+        return _import_class(f"sklearn.{_COMMON_LEARNERS[name]}")
+    if name in find_scikit_learn_classes():
+        return find_scikit_learn_classes()[name]
     if "." in name:
-        return _imported(name)
-    known = [*_OURS, *_ALIASES, *registry, *_OTHERS, *scikit_learn_classes()]
-    raise UnknownNameError(f"no learner is called {name!r}: {did_you_mean(name, known)}")
+        return _import_class(name)
+    names = [*_OWN_LEARNERS, *_ALIASES, *registry, *_OPTIONAL_LEARNERS, *find_scikit_learn_classes()]
+    raise UnknownNameError(f"no learner is called {name!r}: {suggest_name(name, names)}")
 
 
 def make_learner(name: str, **parameters: Any) -> Any:
@@ -96,83 +99,90 @@ def make_learner(name: str, **parameters: Any) -> Any:
     Traceback (most recent call last):
     fairtrial.errors.InputError: c45 has no parameter 'confidance': did you mean 'confidence'?
     """
-    found = learner_class(name)
-    known = parameters_of(found)
-    for each in parameters:
-        if known and each not in known:
-            raise InputError(f"{name} has no parameter {each!r}: {did_you_mean(each, known)}")
+    estimator_class = learner_class(name)
+    defaults = get_parameters(estimator_class)
+    for parameter in parameters:
+        if defaults and parameter not in defaults:
+            raise InputError(f"{name} has no parameter {parameter!r}: {suggest_name(parameter, defaults)}")
     try:
-        return found(**parameters)
+        return estimator_class(**parameters)
     except TypeError as error:
         raise InputError(f"{name} cannot be made of these parameters: {error}") from None
 
 
-def parameters_of(learner: type[Any]) -> dict[str, Any]:
+def get_parameters(learner: type[Any]) -> dict[str, Any]:
     """The parameters of a class with their defaults; empty where it takes any."""
-    found = inspect.signature(learner).parameters.values()
-    if any(each.kind is each.VAR_KEYWORD for each in found):
+    parameters = inspect.signature(learner).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return {}
-    return {each.name: each.default for each in found}
+    return {parameter.name: parameter.default for parameter in parameters}
 
 
 @cache
-def scikit_learn_classes() -> dict[str, type[Any]]:
+def find_scikit_learn_classes() -> dict[str, type[Any]]:
     """Scikit-learn's classifiers that need no argument, by short name: `random-forest`, `svc`, `gaussian-nb` ..."""
     from sklearn.utils import all_estimators
 
-    found = {}
-    for name, each in all_estimators("classifier"):
-        required = [value for value in parameters_of(each).values() if value is inspect.Parameter.empty]
-        leaving = getattr(each.__new__, "__module__", "") == "sklearn.utils.deprecation"
-        if not required and not leaving and name not in _LEFT_OUT:
-            found[short_name(name.removesuffix("Classifier"))] = each
-    return found
+    classes = {}
+    for name, estimator_class in all_estimators("classifier"):
+        required = [value for value in get_parameters(estimator_class).values() if value is inspect.Parameter.empty]
+        deprecated = getattr(estimator_class.__new__, "__module__", "") == "sklearn.utils.deprecation"
+        if not required and not deprecated and name not in _EXCLUDED:
+            classes[make_short_name(name.removesuffix("Classifier"))] = estimator_class
+    return classes
 
 
 def listing() -> pd.DataFrame:
     """A line for each learner: name, class, where it is from, what is prepared for it, its parameters."""
     import pandas as pd
 
-    names = [*_OURS, *registry, *(name for name in _OTHERS if find_spec(_OTHERS[name].split(".")[0])), *scikit_learn_classes()]
-    return pd.DataFrame([_line(name) for name in dict.fromkeys(names)])
+    names = [
+        *_OWN_LEARNERS,
+        *registry,
+        *(name for name in _OPTIONAL_LEARNERS if find_spec(_OPTIONAL_LEARNERS[name].split(".")[0])),
+        *find_scikit_learn_classes(),
+    ]
+    return pd.DataFrame([_make_listing_row(name) for name in dict.fromkeys(names)])
 
 
-def one(name: str) -> str:
+def describe_learner(name: str) -> str:
     """One learner in full, in words."""
-    found = learner_class(name)
-    what = (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
-    given = parameters_of(found)
-    needed = [each for each, value in given.items() if value is inspect.Parameter.empty]
-    prepared = f"needs {', '.join(needed)}" if needed else f"prepared for it: {facts_of(found()).words()}"
-    parameters = [f"  {each}" if each in needed else f"  {each} = {value!r}" for each, value in given.items()]
-    head = f"{name}: {found.__module__.split('._')[0]}.{found.__name__}"
-    return "\n".join([head, what, prepared, "parameters:", *parameters])
+    estimator_class = learner_class(name)
+    description = (inspect.getdoc(estimator_class) or "").split("\n\n")[0].replace("\n", " ")
+    defaults = get_parameters(estimator_class)
+    needed = [parameter for parameter, value in defaults.items() if value is inspect.Parameter.empty]
+    prepared = f"needs {', '.join(needed)}" if needed else f"prepared for it: {facts_of(estimator_class()).describe()}"
+    parameters = [
+        f"  {parameter}" if parameter in needed else f"  {parameter} = {value!r}" for parameter, value in defaults.items()
+    ]
+    head = f"{name}: {estimator_class.__module__.split('._')[0]}.{estimator_class.__name__}"
+    return "\n".join([head, description, prepared, "parameters:", *parameters])
 
 
-def _line(name: str) -> dict[str, str]:
-    found = learner_class(name)
+def _make_listing_row(name: str) -> dict[str, str]:
+    estimator_class = learner_class(name)
     return {
         "name": name,
-        "class": found.__name__,
-        "from": found.__module__.split(".")[0],
-        "prepared": facts_of(found()).words(),
-        "parameters": ", ".join(parameters_of(found)),
+        "class": estimator_class.__name__,
+        "from": estimator_class.__module__.split(".")[0],
+        "prepared": facts_of(estimator_class()).describe(),
+        "parameters": ", ".join(get_parameters(estimator_class)),
     }
 
 
-def _installed(name: str) -> type[Any]:
-    package = _OTHERS[name].split(".")[0]
+def _import_optional(name: str) -> type[Any]:
+    package = _OPTIONAL_LEARNERS[name].split(".")[0]
     if find_spec(package) is None:
         raise InputError(f"{name} is not installed: pip install {package}")
-    return _imported(_OTHERS[name])
+    return _import_class(_OPTIONAL_LEARNERS[name])
 
 
-def _imported(path: str) -> type[Any]:
+def _import_class(path: str) -> type[Any]:
     module, _, name = path.rpartition(".")
     try:
-        found = getattr(import_module(module), name)
+        estimator_class = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise UnknownNameError(f"no learner can be imported as {path!r}: {error}") from None
-    if not (inspect.isclass(found) and hasattr(found, "fit") and hasattr(found, "predict")):
-        raise InputError(f"{path} must be a class with fit and predict, got {found!r}")
-    return found
+    if not (inspect.isclass(estimator_class) and hasattr(estimator_class, "fit") and hasattr(estimator_class, "predict")):
+        raise InputError(f"{path} must be a class with fit and predict, got {estimator_class!r}")
+    return estimator_class

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, IntArray, at_least, number, one_of, whole_number
-from fairtrial._columns import Columns
+from fairtrial._check import FloatArray, IntArray, check_at_least, check_number, check_one_of, check_whole_number
+from fairtrial._frames import EncodedTable
 from fairtrial.errors import InputError
-from fairtrial.kernels.fuzzy import best_by_class, class_sums
-from fairtrial.kernels.threads import in_chunks
-from fairtrial.learners.learner import Learner, two_classes
+from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.kernels.fuzzy import find_best_by_class, sum_by_class
+from fairtrial.learners.learner import Learner, require_two_classes
 
-_CHUNK = 256
+_RULE_CHUNK = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,11 @@ class _Grid:
     top: FloatArray
 
     @classmethod
-    def over(cls, columns: Columns, ranges: Mapping[str, tuple[float, float]], labels: int) -> _Grid:
+    def from_columns(cls, columns: EncodedTable, ranges: Mapping[str, tuple[float, float]], labels: int) -> _Grid:
         values = columns.values
-        known = np.where(np.isnan(values).all(axis=0), 0.0, values)
-        low: FloatArray = np.nanmin(known, axis=0)
-        high: FloatArray = np.nanmax(known, axis=0)
+        filled = np.where(np.isnan(values).all(axis=0), 0.0, values)
+        low: FloatArray = np.nanmin(filled, axis=0)
+        high: FloatArray = np.nanmax(filled, axis=0)
         for j, name in enumerate(columns.names):
             if name in ranges and columns.categories[j] is None:
                 low[j], high[j] = ranges[name]
@@ -42,14 +42,14 @@ class _Grid:
         low[crisp], step[crisp], top[crisp] = 0.0, 1.0, np.inf
         return cls(low, step, top)
 
-    def places(self, columns: Columns) -> FloatArray:
+    def compute_positions(self, columns: EncodedTable) -> FloatArray:
         """Values counted in steps; beyond the range they lie at its ends."""
         return np.ascontiguousarray(np.clip((columns.values - self.low) / self.step, 0.0, self.top))
 
     @staticmethod
-    def labels(places: FloatArray) -> npt.NDArray[np.int32]:
+    def find_labels(positions: FloatArray) -> npt.NDArray[np.int32]:
         """The nearest label, of two equally near ones the lower; -1 where the value is missing."""
-        return np.where(np.isnan(places), -1, np.ceil(places - 0.5)).astype(np.int32)
+        return np.where(np.isnan(positions), -1, np.ceil(positions - 0.5)).astype(np.int32)
 
 
 class Chi(Learner):
@@ -76,36 +76,42 @@ class Chi(Learner):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Chi:
         """Make the rules of the training rows."""
-        whole_number("labels", self.labels, 2)
+        check_whole_number("labels", self.labels, 2)
         training = self._read_training(X, y, sample_weight)
         k = len(self.classes_)
-        two_classes(self)
-        self._grid = _Grid.over(training.columns, _ranges(self.ranges, training.columns), self.labels)
-        places = self._grid.places(training.columns)
-        rules = np.unique(self._grid.labels(places), axis=0)
+        require_two_classes(self)
+        self._grid = _Grid.from_columns(training.columns, _check_ranges(self.ranges, training.columns), self.labels)
+        positions = self._grid.compute_positions(training.columns)
+        rules = np.unique(self._grid.find_labels(positions), axis=0)
         sums = np.vstack(
-            in_chunks(lambda i, j: class_sums(rules[i:j], places, training.codes, training.weight, k), len(rules), _CHUNK)
+            run_in_chunks(
+                lambda i, j: sum_by_class(rules[i:j], positions, training.codes, training.weight, k), len(rules), _RULE_CHUNK
+            )
         )
         consequents = np.argmax(sums, axis=1)
         total = sums.sum(axis=1)
-        own = sums[np.arange(len(rules)), consequents]
-        weights = np.divide(2 * own - total, total, out=np.zeros_like(total), where=total > 0)
-        kept = weights > 0
-        self.rules_, self.consequents_, self.weights_ = rules[kept], consequents[kept], weights[kept]
-        self.n_rules_ = int(kept.sum())
-        self.abstention_ = _other_than(self.classes_)
+        winning_sums = sums[np.arange(len(rules)), consequents]
+        weights = np.divide(2 * winning_sums - total, total, out=np.zeros_like(total), where=total > 0)
+        selected = weights > 0
+        self.rules_, self.consequents_, self.weights_ = rules[selected], consequents[selected], weights[selected]
+        self.n_rules_ = int(selected.sum())
+        self.abstention_ = _make_abstention_label(self.classes_)
         return self
 
-    def _degrees(self, columns: Columns) -> FloatArray:
+    def _compute_degrees(self, columns: EncodedTable) -> FloatArray:
         """The best degree of any rule of each class, for each row."""
-        places, k = self._grid.places(columns), len(self.classes_)
+        positions, k = self._grid.compute_positions(columns), len(self.classes_)
         consequents: IntArray = self.consequents_.astype(np.intp)
         return np.vstack(
-            in_chunks(lambda i, j: best_by_class(self.rules_, consequents, self.weights_, places[i:j], k), len(places), _CHUNK)
+            run_in_chunks(
+                lambda i, j: find_best_by_class(self.rules_, consequents, self.weights_, positions[i:j], k),
+                len(positions),
+                _RULE_CHUNK,
+            )
         )
 
-    def _probabilities(self, columns: Columns) -> FloatArray:
-        degrees = self._degrees(columns)
+    def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
+        degrees = self._compute_degrees(columns)
         total = degrees.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
 
@@ -114,8 +120,8 @@ class Chi(Learner):
 
         A row that no rule fires for lies between the classes: in a ranking it counts as sure of neither.
         """
-        shares = self.predict_proba(X)
-        return np.asarray(shares[:, 1] - shares[:, 0]) if shares.shape[1] == 2 else shares
+        proportions = self.predict_proba(X)
+        return np.asarray(proportions[:, 1] - proportions[:, 0]) if proportions.shape[1] == 2 else proportions
 
     def abstains(self, X: Any) -> npt.NDArray[np.bool_]:
         """Which rows fire no rule."""
@@ -124,31 +130,31 @@ class Chi(Learner):
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of the winning rule, or `abstention_` where none fires."""
         probabilities = self.predict_proba(X)
-        labels = self._most_probable(probabilities)
-        silent = ~probabilities.any(axis=1)
-        if silent.any():
+        labels = self._choose_most_probable(probabilities)
+        abstaining = ~probabilities.any(axis=1)
+        if abstaining.any():
             labels = labels.astype(object if labels.dtype.kind == "O" else np.result_type(labels, np.array([self.abstention_])))
-            labels[silent] = self.abstention_
+            labels[abstaining] = self.abstention_
         return np.asarray(labels)
 
 
-def _ranges(given: Any, columns: Columns) -> Mapping[str, tuple[float, float]]:
-    if given is None:
+def _check_ranges(ranges: Any, columns: EncodedTable) -> Mapping[str, tuple[float, float]]:
+    if ranges is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise InputError(f"ranges must map names of columns to (low, high), got {given!r}")
-    numeric = [name for name, known in zip(columns.names, columns.categories, strict=True) if known is None]
-    for name, pair in given.items():
-        one_of("a name in ranges", name, numeric)
+    if not isinstance(ranges, Mapping):
+        raise InputError(f"ranges must map names of columns to (low, high), got {ranges!r}")
+    numeric = [name for name, categories in zip(columns.names, columns.categories, strict=True) if categories is None]
+    for name, pair in ranges.items():
+        check_one_of("a name in ranges", name, numeric)
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise InputError(f"ranges must give (low, high) for {name!r}, got {pair!r}")
         low, high = pair
-        number(f"the low end of {name}", low)
-        at_least(f"the high end of {name}", high, low)
-    return given
+        check_number(f"the low end of {name}", low)
+        check_at_least(f"the high end of {name}", high, low)
+    return ranges
 
 
-def _other_than(classes: npt.NDArray[Any]) -> Any:
+def _make_abstention_label(classes: npt.NDArray[Any]) -> Any:
     """A label that is none of the classes: one below the lowest number, or question marks."""
     if classes.dtype.kind == "f":
         return float(classes.min() - 1)

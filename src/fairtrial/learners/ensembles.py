@@ -10,15 +10,15 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from fairtrial._check import FloatArray, IntArray, generator, one_of, whole_number
+from fairtrial._check import FloatArray, IntArray, check_generator, check_one_of, check_whole_number
 from fairtrial.learners.c45 import C45
-from fairtrial.learners.learner import Reader, Training, an_object, spread
+from fairtrial.learners.learner import TrainingSet, TypedClassifier, expand_probabilities, require_object
 from fairtrial.learners.stump import Stump
 
-_NOTHING = 1e-6  # what rounding leaves of a weighted error of nought or one half
+_ROUNDING_ERROR = 1e-6  # what rounding leaves of a weighted error of nought or one half
 
 
-class Ensemble(Reader):
+class Ensemble(TypedClassifier):
     """Members that learn from changed rows and are asked together. The base learner sees the table as it came."""
 
     estimator: Any
@@ -28,42 +28,42 @@ class Ensemble(Reader):
     @property
     def nominal(self) -> Any:
         """What the base learner is told of nominal columns."""
-        return getattr(self._base(), "nominal", None)
+        return getattr(self._get_base_learner(), "nominal", None)
 
-    def _base(self) -> Any:
+    def _get_base_learner(self) -> Any:
         raise NotImplementedError
 
-    def _start(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Training]:
-        whole_number("n_estimators", self.n_estimators, 1)
-        an_object("estimator", self._base(), "fit", "fairtrial.learners.make_learner")
+    def _start(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, TrainingSet]:
+        check_whole_number("n_estimators", self.n_estimators, 1)
+        require_object("estimator", self._get_base_learner(), "fit", "fairtrial.learners.make_learner")
         training = self._read_training(X, y, sample_weight)
-        table, _ = self._checked(X, reset=True)
+        table, _ = self._check_input(X, reset=True)
         if sample_weight is not None:
             table = _safe_indexing(table, np.flatnonzero(np.asarray(sample_weight) > 0))
         return table, training
 
-    def _member(self, rng: np.random.Generator) -> Any:
+    def _make_member(self, rng: np.random.Generator) -> Any:
         """A fresh base learner with a seed of its own, if it takes one."""
-        member = clone(self._base())
+        member = clone(self._get_base_learner())
         seeded = {name: int(rng.integers(2**31 - 1)) for name in member.get_params() if name.split("__")[-1] == "random_state"}
         return member.set_params(**seeded)
 
-    def _asked(self, X: Any) -> Any:
+    def _read_query(self, X: Any) -> Any:
         """Rows to predict, checked."""
         self._read_rows(X)
-        return self._checked(X, reset=False)[0]
+        return self._check_input(X, reset=False)[0]
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags
 
         tags = super().__sklearn_tags__()
-        if hasattr(self._base(), "__sklearn_tags__"):
-            tags.input_tags.allow_nan = get_tags(self._base()).input_tags.allow_nan
+        if hasattr(self._get_base_learner(), "__sklearn_tags__"):
+            tags.input_tags.allow_nan = get_tags(self._get_base_learner()).input_tags.allow_nan
         return tags
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row; of equal ones the first declared."""
-        return self._most_probable(self.predict_proba(X))
+        return self._choose_most_probable(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class of `classes_`, a row for each row of X."""
@@ -87,30 +87,30 @@ class Bagging(Ensemble):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
-    def _base(self) -> Any:
+    def _get_base_learner(self) -> Any:
         return C45() if self.estimator is None else self.estimator
 
     def fit(self, X: Any, y: Any) -> Bagging:
         """Draw the bags and let each member learn."""
         table, training = self._start(X, y)
-        rng = generator("random_state", self.random_state)
+        rng = check_generator("random_state", self.random_state)
         n, labels = len(training.codes), self.classes_[training.codes]
         self.estimators_ = []
-        unseen = np.zeros((n, len(self.classes_)))
+        oob_votes = np.zeros((n, len(self.classes_)))
         for _ in range(self.n_estimators):
             rows = rng.integers(n, size=n)
-            member = self._member(rng).fit(_safe_indexing(table, rows), self._labels_for(labels[rows]))
+            member = self._make_member(rng).fit(_safe_indexing(table, rows), self._declare_labels(labels[rows]))
             self.estimators_.append(member)
-            out = np.setdiff1d(np.arange(n), rows)
-            if len(out):
-                unseen[out] += _shares(member, _safe_indexing(table, out), self.classes_)
-        self.oob_error_ = _out_of_bag_error(unseen, training.codes)
+            out_of_bag = np.setdiff1d(np.arange(n), rows)
+            if len(out_of_bag):
+                oob_votes[out_of_bag] += _predict_member_probabilities(member, _safe_indexing(table, out_of_bag), self.classes_)
+        self.oob_error_ = _compute_oob_error(oob_votes, training.codes)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The mean of the members' probabilities; of those that abstain nothing. Where all do, all classes are equal."""
-        rows = self._asked(X)
-        sums = np.sum([_shares(member, rows, self.classes_) for member in self.estimators_], axis=0)
+        rows = self._read_query(X)
+        sums = np.sum([_predict_member_probabilities(member, rows, self.classes_) for member in self.estimators_], axis=0)
         sums[~sums.any(axis=1)] = 1.0
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
@@ -134,18 +134,18 @@ class AdaBoostM1(Ensemble):
         self.by = by
         self.random_state = random_state
 
-    def _base(self) -> Any:
+    def _get_base_learner(self) -> Any:
         return Stump() if self.estimator is None else self.estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostM1:
         """Let one member after the other learn from what is still wrong."""
-        one_of("by", self.by, ["weights", "resampling"])
+        check_one_of("by", self.by, ["weights", "resampling"])
         table, training = self._start(X, y, sample_weight)
         labels = self.classes_[training.codes]
         members: list[Any] = []
         odds: list[float] = []
-        for member, error in self._rounds(table, labels, training.weight.copy()):
-            usable = _NOTHING < error < 0.5 - _NOTHING
+        for member, error in self._iter_rounds(table, labels, training.weight.copy()):
+            usable = _ROUNDING_ERROR < error < 0.5 - _ROUNDING_ERROR
             if usable or not members:
                 members.append(member)
                 odds.append(np.log((1 - error) / error) if usable else 0.0)
@@ -154,46 +154,46 @@ class AdaBoostM1(Ensemble):
         self.estimators_, self.log_odds_ = members, np.array(odds)
         return self
 
-    def _rounds(self, table: Any, labels: Any, weight: FloatArray) -> Iterator[tuple[Any, float]]:
+    def _iter_rounds(self, table: Any, labels: Any, weight: FloatArray) -> Iterator[tuple[Any, float]]:
         """Members with their weighted error; the weights of what each got wrong grow before the next."""
-        rng = generator("random_state", self.random_state)
+        rng = check_generator("random_state", self.random_state)
         total = weight.sum()
         for _ in range(self.n_estimators):
-            member = self._trained(table, labels, weight, rng)
+            member = self._train_member(table, labels, weight, rng)
             wrong = member.predict(table) != labels
             error = float(weight[wrong].sum() / weight.sum())
             yield member, error
             weight[wrong] *= (1 - error) / error
             weight *= total / weight.sum()
 
-    def _trained(self, table: Any, labels: Any, weight: FloatArray, rng: np.random.Generator) -> Any:
-        member = self._member(rng)
+    def _train_member(self, table: Any, labels: Any, weight: FloatArray, rng: np.random.Generator) -> Any:
+        member = self._make_member(rng)
         if self.by == "weights" and has_fit_parameter(member, "sample_weight"):
-            return member.fit(table, self._labels_for(labels), sample_weight=weight)
+            return member.fit(table, self._declare_labels(labels), sample_weight=weight)
         rows: IntArray = rng.choice(len(labels), size=len(labels), p=weight / weight.sum())
-        return member.fit(_safe_indexing(table, rows), self._labels_for(labels[rows]))
+        return member.fit(_safe_indexing(table, rows), self._declare_labels(labels[rows]))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The members' votes by their log odds, as probabilities; a single member's own."""
-        rows = self._asked(X)
+        rows = self._read_query(X)
         if len(self.estimators_) == 1:
-            return _shares(self.estimators_[0], rows, self.classes_)
+            return _predict_member_probabilities(self.estimators_[0], rows, self.classes_)
         sums = np.zeros((len(self._read_rows(X)), len(self.classes_)))
         for member, odds in zip(self.estimators_, self.log_odds_, strict=True):
             sums += odds * (member.predict(rows)[:, None] == self.classes_)
-        raised = np.exp(sums - sums.max(axis=1, keepdims=True))
-        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+        exponentials = np.exp(sums - sums.max(axis=1, keepdims=True))
+        return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
 
 
-def _out_of_bag_error(votes: FloatArray, codes: IntArray) -> float:
+def _compute_oob_error(votes: FloatArray, codes: IntArray) -> float:
     """The share of wrong votes among the rows that any member did not see; NaN if there is none."""
-    judged = votes.any(axis=1)
+    has_votes = votes.any(axis=1)
     wrong = np.argmax(votes, axis=1) != codes
-    return float(wrong[judged].mean()) if judged.any() else float("nan")
+    return float(wrong[has_votes].mean()) if has_votes.any() else float("nan")
 
 
-def _shares(member: Any, rows: Any, classes: Any) -> FloatArray:
+def _predict_member_probabilities(member: Any, rows: Any, classes: Any) -> FloatArray:
     """A member's probabilities for all classes, also those it did not see; votes where it has none."""
     if not hasattr(member, "predict_proba"):
         return np.asarray(member.predict(rows)[:, None] == classes, dtype=np.float64)
-    return spread(member.predict_proba(rows), member.classes_, classes)
+    return expand_probabilities(member.predict_proba(rows), member.classes_, classes)

@@ -11,16 +11,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from fairtrial._check import FloatArray, IntArray, is_missing, weights
-from fairtrial._columns import Columns, as_frame, read_columns
+from fairtrial._check import FloatArray, IntArray, check_weights, is_missing
+from fairtrial._frames import EncodedTable, as_frame, read_columns
 from fairtrial.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class TrainingSet:
     """What a learner learns from: typed columns, each row's class (its place in `classes_`) and each row's weight."""
 
-    columns: Columns
+    columns: EncodedTable
     codes: IntArray
     weight: FloatArray
 
@@ -30,7 +30,7 @@ class Training:
         return self.columns.values
 
 
-class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier over numeric and nominal columns with missing values.
 
     Nominal are columns of category, text or boolean type in a frame, and those that the parameter `nominal` names or numbers.
@@ -39,52 +39,52 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
 
     nominal: Any = None
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any = None) -> Training:
+    def _read_training(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingSet:
         """Checked columns, class codes and weights; rows of weight zero are left out. Sets `classes_`."""
         if y is None:
             raise InputError(
                 "y must be given, the class of each row, got None: requires y to be passed, but the target y is None"
             )
-        columns = self._named(read_columns(*self._checked(X, reset=True)))
-        self.classes_, codes = _declared_codes(y) or self._present_codes(y)
+        columns = self._name_columns(read_columns(*self._check_input(X, reset=True)))
+        self.classes_, codes = _encode_declared(y) or self._encode_present(y)
         if len(codes) != len(columns):
-            told = f"inconsistent numbers of samples: [{len(columns)}, {len(codes)}]"
-            raise InputError(f"X and y must have the same number of rows, got {told}")
-        order = declared_order(y, self.classes_)
-        self._order = np.array([place for place in order if place >= 0], dtype=np.intp)
-        self._declared = getattr(getattr(y, "dtype", None), "categories", None)
-        weight = weights(sample_weight, len(columns))
+            detail = f"inconsistent numbers of samples: [{len(columns)}, {len(codes)}]"
+            raise InputError(f"X and y must have the same number of rows, got {detail}")
+        order = get_declared_order(y, self.classes_)
+        self._order = np.array([index for index in order if index >= 0], dtype=np.intp)
+        self._declared_classes = getattr(getattr(y, "dtype", None), "categories", None)
+        weight = check_weights(sample_weight, len(columns))
         weight = np.ones(len(columns)) if weight is None else weight
-        self._template = Columns(columns.values[:0], columns.names, columns.categories)
-        kept = weight > 0
-        if not kept.all():
-            columns = Columns(columns.values[kept], columns.names, columns.categories)
-        return Training(columns, codes[kept], weight[kept])
+        self._template = EncodedTable(columns.values[:0], columns.names, columns.categories)
+        has_weight = weight > 0
+        if not has_weight.all():
+            columns = EncodedTable(columns.values[has_weight], columns.names, columns.categories)
+        return TrainingSet(columns, codes[has_weight], weight[has_weight])
 
-    def _most_probable(self, probabilities: FloatArray) -> npt.NDArray[Any]:
+    def _choose_most_probable(self, probabilities: FloatArray) -> npt.NDArray[Any]:
         """The class of the largest value in each row; of equal ones the first declared."""
         return np.asarray(self.classes_[self._order[np.argmax(probabilities[:, self._order], axis=1)]])
 
-    def _labels_for(self, labels: npt.NDArray[Any]) -> Any:
+    def _declare_labels(self, labels: npt.NDArray[Any]) -> Any:
         """Labels for a learner within this one: declared as y declared them."""
-        if self._declared is None:
+        if self._declared_classes is None:
             return labels
         import pandas as pd
 
-        return pd.Series(pd.Categorical(labels, categories=self._declared))
+        return pd.Series(pd.Categorical(labels, categories=self._declared_classes))
 
-    def _named(self, columns: Columns) -> Columns:
+    def _name_columns(self, columns: EncodedTable) -> EncodedTable:
         """The columns under the names of the frame that they came in, which scikit-learn's checks turn into a matrix."""
         names = getattr(self, "feature_names_in_", columns.names)
-        return Columns(columns.values, tuple(map(str, names)), columns.categories)
+        return EncodedTable(columns.values, tuple(map(str, names)), columns.categories)
 
-    def _read_rows(self, X: Any) -> Columns:
+    def _read_rows(self, X: Any) -> EncodedTable:
         """Rows to predict, in the codes of the training columns."""
         check_is_fitted(self)
-        checked, _ = self._checked(X, reset=False)
-        return self._template.like(checked)
+        checked, _ = self._check_input(X, reset=False)
+        return self._template.encode_like(checked)
 
-    def _checked(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
+    def _check_input(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
         """The table as given if it has nominal columns, else as numbers by scikit-learn's own checks; and which are nominal."""
         typed = _has_types(X) or (self.nominal is not None and hasattr(X, "__len__"))
         try:
@@ -102,7 +102,7 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         _check_table(X)
         return X, self.nominal
 
-    def _present_codes(self, y: Any) -> tuple[npt.NDArray[Any], IntArray]:
+    def _encode_present(self, y: Any) -> tuple[npt.NDArray[Any], IntArray]:
         """The classes that occur, sorted, and the place of each label among them."""
         try:
             labels = np.asarray(column_or_1d(y, warn=True))
@@ -130,42 +130,42 @@ class Reader(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         return tags
 
 
-class Learner(Reader):
+class Learner(TypedClassifier):
     """A learner that tells probabilities.
 
     A subclass writes `__init__`, `fit` (by way of `_read_training`) and `_probabilities(columns)`: a row of class probabilities
     for each row.
     """
 
-    def _probabilities(self, columns: Columns) -> FloatArray:
+    def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
         raise NotImplementedError
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The probability of each class of `classes_`, a row for each row of X."""
-        return self._probabilities(self._read_rows(X))
+        return self._predict_probabilities(self._read_rows(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of each row; of equal ones the first declared."""
-        return self._most_probable(self.predict_proba(X))
+        return self._choose_most_probable(self.predict_proba(X))
 
 
-class MarginLearner(Reader):
+class MarginLearner(TypedClassifier):
     """A learner that tells scores which are no probabilities: a subclass supplies `_margins(columns)`, one for each class."""
 
-    def _margins(self, columns: Columns) -> FloatArray:
+    def _compute_margins(self, columns: EncodedTable) -> FloatArray:
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> FloatArray:
         """The score of each class, or with two classes the score of the second: above zero when it is predicted."""
-        margins = self._margins(self._read_rows(X))
+        margins = self._compute_margins(self._read_rows(X))
         return np.asarray((margins[:, 1] - margins[:, 0]) / 2) if margins.shape[1] == 2 else margins
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of the largest score; of equal ones the first declared."""
-        return self._most_probable(self._margins(self._read_rows(X)))
+        return self._choose_most_probable(self._compute_margins(self._read_rows(X)))
 
 
-def _declared_codes(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
+def _encode_declared(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
     """The same of a category column, whose codes are there already; None for anything else."""
     import pandas as pd
 
@@ -177,38 +177,40 @@ def _declared_codes(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
     present = np.unique(column.codes)
     names = np.asarray(column.categories[present])
     order = np.argsort(names, kind="stable")
-    places = np.empty(len(column.categories), dtype=np.intp)
-    places[present[order]] = np.arange(len(present))
-    return names[order], places[column.codes]
+    class_codes = np.empty(len(column.categories), dtype=np.intp)
+    class_codes[present[order]] = np.arange(len(present))
+    return names[order], class_codes[column.codes]
 
 
-def declared_order(y: Any, classes: Any) -> list[int]:
+def get_declared_order(y: Any, classes: Any) -> list[int]:
     """Places in `classes` in the order that a category column declares, -1 for what does not occur; else as they are."""
     categories = getattr(getattr(y, "dtype", None), "categories", None)
     if categories is None:
         return list(range(len(classes)))
-    place = {label: code for code, label in enumerate(classes.tolist())}
-    return [place.get(label, -1) for label in categories]
+    code_by_label = {label: code for code, label in enumerate(classes.tolist())}
+    return [code_by_label.get(label, -1) for label in categories]
 
 
-def two_classes(learner: Reader) -> None:
+def require_two_classes(learner: TypedClassifier) -> None:
     """There is something to separate."""
     if len(learner.classes_) < 2:
         raise InputError(f"{type(learner).__name__} needs at least 2 classes in y, got 1 class")
 
 
-def spread(told: Any, known: Any, classes: Any) -> FloatArray:
+def expand_probabilities(probabilities: Any, known_classes: Any, classes: Any) -> FloatArray:
     """Columns of the classes that a learner knows among all classes, zero for the others."""
-    columns = np.zeros((len(told), len(classes)))
-    columns[:, np.searchsorted(classes, known)] = told
+    columns = np.zeros((len(probabilities), len(classes)))
+    columns[:, np.searchsorted(classes, known_classes)] = probabilities
     return columns
 
 
-def an_object(name: str, given: Any, method: str, maker: str) -> None:
+def require_object(name: str, candidate: Any, method: str, maker: str) -> None:
     """A part of a learner is an object with the method, not a name and not a class."""
-    if isinstance(given, (str, type)) or not hasattr(given, method):
-        told = repr(given) if isinstance(given, str) else getattr(given, "__name__", type(given).__name__)
-        raise InputError(f"{name} must be an object with {method}, got {told}: make one of a name by {maker}")
+    if isinstance(candidate, (str, type)) or not hasattr(candidate, method):
+        description = (
+            repr(candidate) if isinstance(candidate, str) else getattr(candidate, "__name__", type(candidate).__name__)
+        )
+        raise InputError(f"{name} must be an object with {method}, got {description}: make one of a name by {maker}")
 
 
 def _has_types(X: Any) -> bool:

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import FloatArray, one_of, whole_number
-from fairtrial._columns import Columns
+from fairtrial._check import FloatArray, check_one_of, check_whole_number
+from fairtrial._frames import EncodedTable
 from fairtrial.errors import SuspectInputWarning
-from fairtrial.kernels.neighbour_votes import neighbour_votes
-from fairtrial.kernels.threads import in_chunks
+from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.kernels.mixed_distance import count_neighbour_votes
 from fairtrial.learners.learner import Learner
 
 _POWERS = {"uniform": 0.0, "inverse": 1.0}
-_CHUNK = 64
+_VOTE_CHUNK = 64
 
 
 class NearestNeighbours(Learner):
@@ -38,25 +38,27 @@ class NearestNeighbours(Learner):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NearestNeighbours:
         """Keep the rows and the ranges of their numbers."""
-        whole_number("n_neighbours", self.n_neighbours, 1)
-        one_of("votes", self.votes, list(_POWERS))
+        check_whole_number("n_neighbours", self.n_neighbours, 1)
+        check_one_of("votes", self.votes, list(_POWERS))
         training = self._read_training(X, y, sample_weight)
         if training.weight.sum() < self.n_neighbours:
-            told = f"all rows weigh {training.weight.sum():.3g} together, less than {self.n_neighbours} neighbours"
-            warnings.warn(f"{told}: every row votes on every case; make the weights larger", SuspectInputWarning, stacklevel=2)
-        known = np.where(np.isnan(training.values).all(axis=0), 0.0, training.values)
-        span = np.nanmax(known, axis=0) - np.nanmin(known, axis=0)
+            message = f"all rows weigh {training.weight.sum():.3g} together, less than {self.n_neighbours} neighbours"
+            warnings.warn(
+                f"{message}: every row votes on every case; make the weights larger", SuspectInputWarning, stacklevel=2
+            )
+        filled = np.where(np.isnan(training.values).all(axis=0), 0.0, training.values)
+        span = np.nanmax(filled, axis=0) - np.nanmin(filled, axis=0)
         self._span = np.where(training.columns.nominal | (span == 0), 1.0, span)
         self._rows, self._codes, self._weight = training.values / self._span, training.codes, training.weight
         return self
 
-    def _probabilities(self, columns: Columns) -> FloatArray:
+    def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
         queries, nominal, k = columns.values / self._span, columns.nominal, len(self.classes_)
         power = _POWERS[self.votes]
 
-        def work(start: int, stop: int) -> FloatArray:
+        def count_block_votes(start: int, stop: int) -> FloatArray:
             block = queries[start:stop]
-            return neighbour_votes(block, self._rows, nominal, self._codes, self._weight, self.n_neighbours, power, k)
+            return count_neighbour_votes(block, self._rows, nominal, self._codes, self._weight, self.n_neighbours, power, k)
 
-        votes = np.vstack(in_chunks(work, len(queries), _CHUNK)) + 1 / self._weight.sum()
+        votes = np.vstack(run_in_chunks(count_block_votes, len(queries), _VOTE_CHUNK)) + 1 / self._weight.sum()
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))

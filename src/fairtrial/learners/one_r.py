@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fairtrial._check import FloatArray, IntArray, whole_number
-from fairtrial._columns import Columns
-from fairtrial.learners.learner import Learner, Training
-from fairtrial.learners.ripper_numbers import double
+from fairtrial._check import FloatArray, IntArray, check_whole_number
+from fairtrial._frames import EncodedTable
+from fairtrial.learners.encoding import format_double
+from fairtrial.learners.learner import Learner, TrainingSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,54 +53,60 @@ class OneR(Learner):
 
     def fit(self, X: Any, y: Any) -> OneR:
         """Find the column and its rule."""
-        whole_number("min_bucket", self.min_bucket, 1)
+        check_whole_number("min_bucket", self.min_bucket, 1)
         training = self._read_training(X, y)
         declared = self._order.tolist()
         ranks = np.argsort(declared)[training.codes]
-        rules = list(self._rules(training, ranks)) or [_nothing_known(ranks)]
+        rules = list(self._iter_rules(training, ranks)) or [_make_default_rule(ranks)]
         best = max(rules, key=lambda rule: rule.correct)
-        named = np.array([*declared, -1], dtype=np.intp)
-        self._rule = ColumnRule(best.column, best.cuts, named[best.codes], int(named[best.missing]), best.correct)
+        declared_codes = np.array([*declared, -1], dtype=np.intp)
+        self._rule = ColumnRule(
+            best.column, best.cuts, declared_codes[best.codes], int(declared_codes[best.missing]), best.correct
+        )
         self._first = declared[0]
         self._n = len(ranks)
         self.column_ = best.column
         self.cuts_ = best.cuts
         return self
 
-    def _rules(self, training: Training, ranks: IntArray) -> Iterator[ColumnRule]:
+    def _iter_rules(self, training: TrainingSet, ranks: IntArray) -> Iterator[ColumnRule]:
         """One for each column that has a value; a nominal column always has a rule."""
         k = len(self.classes_)
         for j, categories in enumerate(training.columns.categories):
             values = training.values[:, j]
-            known = ~np.isnan(values)
-            if categories is None and not known.any():
+            present = ~np.isnan(values)
+            if categories is None and not present.any():
                 continue
             if categories is None:
-                cuts, counts = intervals(values[known], ranks[known], k, self.min_bucket)
+                cuts, counts = find_intervals(values[present], ranks[present], k, self.min_bucket)
             else:
-                cuts, counts = np.empty(0), _table(values[known].astype(np.intp), ranks[known], len(categories), k)
-            gaps = np.bincount(ranks[~known], minlength=k)
-            missing = int(np.argmax(gaps)) if gaps.any() else -1
-            correct = int(counts.max(axis=1, initial=0).sum() + gaps.max())
+                cuts, counts = np.empty(0), _count_by_value(values[present].astype(np.intp), ranks[present], len(categories), k)
+            missing_counts = np.bincount(ranks[~present], minlength=k)
+            missing = int(np.argmax(missing_counts)) if missing_counts.any() else -1
+            correct = int(counts.max(axis=1, initial=0).sum() + missing_counts.max())
             yield ColumnRule(j, cuts, counts.argmax(axis=1), missing, correct)
 
-    def _probabilities(self, columns: Columns) -> FloatArray:
+    def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
         rule = self._rule
         values = columns.values[:, rule.column]
-        known = ~np.isnan(values)
+        present = ~np.isnan(values)
         codes = np.full(len(values), rule.missing if rule.missing >= 0 else self._first)
         if len(rule.codes):
             numeric = columns.categories[rule.column] is None
-            places = np.searchsorted(rule.cuts, values[known], side="right") if numeric else values[known].astype(np.intp)
-            codes[known] = rule.codes[places]
+            positions = (
+                np.searchsorted(rule.cuts, values[present], side="right") if numeric else values[present].astype(np.intp)
+            )
+            codes[present] = rule.codes[positions]
         return np.asarray(np.eye(len(self.classes_))[codes])
 
     def export_text(self) -> str:
         """The rule as WEKA prints it."""
         check_is_fitted(self)
         rule, columns = self._rule, self._template
-        told = _intervals_told(rule.cuts) if columns.categories[rule.column] is None else columns.categories[rule.column]
-        lines = [f"\t{value}\t-> {self.classes_[code]}" for value, code in zip(told or (), rule.codes, strict=False)]
+        value_texts = (
+            _format_intervals(rule.cuts) if columns.categories[rule.column] is None else columns.categories[rule.column]
+        )
+        lines = [f"\t{value}\t-> {self.classes_[code]}" for value, code in zip(value_texts or (), rule.codes, strict=False)]
         if rule.missing >= 0:
             lines.append(f"\t?\t-> {self.classes_[rule.missing]}")
         return "\n".join([f"{columns.names[rule.column]}:", *lines, f"({rule.correct}/{self._n} instances correct)\n"])
@@ -111,54 +117,54 @@ class OneR(Learner):
         return tags
 
 
-def intervals(values: FloatArray, codes: IntArray, k: int, least: int) -> tuple[FloatArray, IntArray]:
+def find_intervals(values: FloatArray, codes: IntArray, k: int, min_count: int) -> tuple[FloatArray, IntArray]:
     """Cuts of a numeric column, and the rows of each class in each interval.
 
     Each distinct value starts as an interval of its own. From the left, an interval is joined with the next while it holds
     fewer than `least` rows of its majority class, or both have the same one; then neighbours of one majority class are joined.
 
-    >>> cuts, counts = intervals(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 0, 1, 1, 1, 0]), 2, 2)
+    >>> cuts, counts = find_intervals(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 0, 1, 1, 1, 0]), 2, 2)
     >>> cuts.tolist(), counts.tolist()
     ([2.5, 5.5], [[2, 0], [0, 3], [1, 0]])
     """
-    distinct, places = np.unique(values, return_inverse=True)
+    distinct, positions = np.unique(values, return_inverse=True)
     middles = (distinct[:-1] + distinct[1:]) / 2
-    ends, counts = _joined(_table(places, codes, len(distinct), k), np.arange(len(distinct)), least)
-    ends, counts = _joined(counts, ends, 0)
+    ends, counts = _join_intervals(_count_by_value(positions, codes, len(distinct), k), np.arange(len(distinct)), min_count)
+    ends, counts = _join_intervals(counts, ends, 0)
     return middles[ends[:-1]], counts
 
 
-def _joined(counts: IntArray, ends: IntArray, least: int) -> tuple[IntArray, IntArray]:
+def _join_intervals(counts: IntArray, ends: IntArray, min_count: int) -> tuple[IntArray, IntArray]:
     """One pass from the left over neighbours, each with the place where it ends."""
-    kept, closed = [counts[0]], [ends[0]]
-    for each, end in zip(counts[1:], ends[1:], strict=True):
-        before = kept[-1]
-        if np.argmax(each) == np.argmax(before) or before.max() < least:
-            kept[-1], closed[-1] = before + each, end
+    merged_counts, merged_ends = [counts[0]], [ends[0]]
+    for row, end in zip(counts[1:], ends[1:], strict=True):
+        previous = merged_counts[-1]
+        if np.argmax(row) == np.argmax(previous) or previous.max() < min_count:
+            merged_counts[-1], merged_ends[-1] = previous + row, end
         else:
-            kept.append(each)
-            closed.append(end)
-    return np.array(closed), np.array(kept)
+            merged_counts.append(row)
+            merged_ends.append(end)
+    return np.array(merged_ends), np.array(merged_counts)
 
 
-def _table(values: IntArray, codes: IntArray, size: int, k: int) -> IntArray:
+def _count_by_value(values: IntArray, codes: IntArray, size: int, k: int) -> IntArray:
     """Rows of each class (columns) at each value (rows)."""
     return np.bincount(values * k + codes, minlength=size * k).reshape(size, k)
 
 
-def _nothing_known(ranks: IntArray) -> ColumnRule:
+def _make_default_rule(ranks: IntArray) -> ColumnRule:
     """When no column holds any value: the most frequent class."""
     counts = np.bincount(ranks)
     return ColumnRule(0, np.empty(0), np.array([np.argmax(counts)]), int(np.argmax(counts)), int(counts.max()))
 
 
-def _intervals_told(cuts: FloatArray) -> list[str]:
+def _format_intervals(cuts: FloatArray) -> list[str]:
     if len(cuts) == 0:
         return ["not ?"]
-    return [*(f"< {double(cut)}" for cut in cuts), f">= {double(cuts[-1])}"]
+    return [*(f"< {format_double(cut)}" for cut in cuts), f">= {format_double(cuts[-1])}"]
 
 
-def target_name(y: Any) -> str:
+def get_target_name(y: Any) -> str:
     """What the class column is called, where it says so."""
     name = getattr(y, "name", None)
     return name if isinstance(name, str) and name else "class"

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import FloatArray, positive
-from fairtrial._columns import Columns
-from fairtrial.learners.gram import gaussian, training_matrix
-from fairtrial.learners.learner import MarginLearner, two_classes
-from fairtrial.learners.numbers import NumberEncoder
+from fairtrial._check import FloatArray, check_positive
+from fairtrial._frames import EncodedTable
+from fairtrial.learners.encoding import NumberEncoder
+from fairtrial.learners.learner import MarginLearner, require_two_classes
+from fairtrial.learners.svm import compute_gram_matrix, make_gaussian_kernel
 
 
 class PDFC(MarginLearner):
@@ -35,29 +35,29 @@ class PDFC(MarginLearner):
     def fit(self, X: Any, y: Any) -> PDFC:
         """Learn one machine for two classes, else one for each class against the rest."""
         for name in ("C", "width", "tol"):
-            positive(name, getattr(self, name))
+            check_positive(name, getattr(self, name))
         training = self._read_training(X, y)
         k = len(self.classes_)
-        two_classes(self)
+        require_two_classes(self)
         self._encoder = NumberEncoder.fit(training, "min-max")
         rows = self._encoder(training.columns)
-        gram = training_matrix(("gaussian", self.width), gaussian(self.width), rows)
-        wanted = [1] if k == 2 else range(k)
-        self.rules_ = [self._rules(rows, gram, training.codes == place) for place in wanted]
+        gram = compute_gram_matrix(("gaussian", self.width), make_gaussian_kernel(self.width), rows)
+        target_codes = [1] if k == 2 else range(k)
+        self.rules_ = [self._fit_rules(rows, gram, training.codes == code) for code in target_codes]
         return self
 
-    def _rules(self, rows: FloatArray, gram: FloatArray, own: Any) -> tuple[FloatArray, FloatArray, float]:
+    def _fit_rules(self, rows: FloatArray, gram: FloatArray, in_class: Any) -> tuple[FloatArray, FloatArray, float]:
         """Centres and consequents of the rules of one machine, and the consequent of the rule that always fires."""
         from sklearn.svm import SVC
 
-        machine = SVC(C=self.C, kernel="precomputed", tol=self.tol).fit(gram, own)
-        return rows[machine.support_], machine.dual_coef_[0].copy(), float(machine.intercept_[0])
+        svc = SVC(C=self.C, kernel="precomputed", tol=self.tol).fit(gram, in_class)
+        return rows[svc.support_], svc.dual_coef_[0].copy(), float(svc.intercept_[0])
 
-    def _margins(self, columns: Columns) -> FloatArray:
+    def _compute_margins(self, columns: EncodedTable) -> FloatArray:
         rows = self._encoder(columns)
-        outputs = np.column_stack([self._output(rows, *each) for each in self.rules_])
+        outputs = np.column_stack([self._compute_output(rows, *rules) for rules in self.rules_])
         return np.hstack([-outputs, outputs]) if outputs.shape[1] == 1 else outputs
 
-    def _output(self, rows: FloatArray, centres: FloatArray, consequents: FloatArray, bias: float) -> FloatArray:
-        fired = gaussian(self.width)(rows, centres)
-        return np.asarray((bias + fired @ consequents) / (1 + fired.sum(axis=1)))
+    def _compute_output(self, rows: FloatArray, centres: FloatArray, consequents: FloatArray, bias: float) -> FloatArray:
+        activations = make_gaussian_kernel(self.width)(rows, centres)
+        return np.asarray((bias + activations @ consequents) / (1 + activations.sum(axis=1)))

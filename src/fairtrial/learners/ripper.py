@@ -2,21 +2,240 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fairtrial._check import FloatArray, IntArray, at_least, generator, whole_number
-from fairtrial._columns import Columns
-from fairtrial.kernels.java_random import JavaRandom
-from fairtrial.learners.learner import Learner, Training, declared_order
-from fairtrial.learners.one_r import target_name
-from fairtrial.learners.ripper_class import OneClass
-from fairtrial.learners.ripper_conditions import Conditions, Table
-from fairtrial.learners.ripper_rules import Rule, readable, rules_text
-from fairtrial.learners.ripper_ruleset import Ruled, RuleSet, Task
-from fairtrial.learners.ripper_source import classes_by_frequency, seeded
+from fairtrial._check import FloatArray, IntArray, check_at_least, check_generator, check_whole_number
+from fairtrial._frames import EncodedTable
+from fairtrial.kernels.randomness import JavaRandom
+from fairtrial.learners.encoding import format_decimal
+from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order
+from fairtrial.learners.one_r import get_target_name
+from fairtrial.learners.ripper_rules import (
+    RipperRule,
+    RuleConditions,
+    RuleCoverage,
+    RuleSet,
+    RuleTable,
+    RuleTask,
+    compute_exceptions_length,
+    format_rules,
+    make_readable,
+)
+
+_ESCAPED = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "%": "\\%", "\x1e": "\\u001E"}
+
+
+def make_java_random(seed: int, columns: EncodedTable, labels: Sequence[Any]) -> JavaRandom:
+    """The generator whose seed is the given one plus the hash of a row that it chooses."""
+    row = JavaRandom(seed).draw_below(len(columns))
+    return JavaRandom(compute_java_hash(format_row(columns, row, labels[row])) + seed)
+
+
+def format_row(columns: EncodedTable, row: int, label: Any) -> str:
+    """A row as a line of an ARFF file, the class last."""
+    cells = [
+        "?" if np.isnan(value) else format_decimal(value) if categories is None else quote(categories[int(value)])
+        for value, categories in zip(columns.values[row], columns.categories, strict=True)
+    ]
+    return ",".join([*cells, quote(label)])
+
+
+def quote(value: Any) -> str:
+    """Text in quotation marks where an ARFF file needs them.
+
+    >>> print(quote("red"), quote("dark red"), quote("5%"))
+    red 'dark red' '5\\%'
+    """
+    text = str(value)
+    escaped = "".join(_ESCAPED.get(letter, letter) for letter in text)
+    return f"'{escaped}'" if escaped != text or text in ("", "?") or set("{}, ") & set(text) else text
+
+
+def compute_java_hash(text: str) -> int:
+    """A string's hash on the Java platform, a whole number of 32 bits.
+
+    >>> compute_java_hash("hello"), compute_java_hash("fairtrial")
+    (99162322, -349893006)
+    """
+    code = 0
+    units = text.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        code = (31 * code + 256 * high + low) & 0xFFFFFFFF
+    return code - (1 << 32) if code >= 1 << 31 else code
+
+
+def order_classes_by_frequency(counts: Sequence[int], source: JavaRandom) -> list[int]:
+    """Classes from the rarest to the most frequent; chance and WEKA's sorting settle ties."""
+    shuffled = list(range(len(counts)))
+    JavaRandom(source.draw_int32()).shuffle(shuffled)
+    return [shuffled[index] for index in sort_like_weka([counts[code] for code in shuffled])]
+
+
+def sort_like_weka(numbers: Sequence[float]) -> list[int]:
+    """The places that sort the numbers, by WEKA's quicksort, which is not stable."""
+    indices = list(range(len(numbers)))
+    _quicksort(numbers, indices, 0, len(indices) - 1)
+    return indices
+
+
+def _put_in_order(numbers: Sequence[float], indices: list[int], left: int, right: int) -> None:
+    if numbers[indices[left]] > numbers[indices[right]]:
+        indices[left], indices[right] = indices[right], indices[left]
+
+
+def _quicksort(numbers: Sequence[float], indices: list[int], left: int, right: int) -> None:
+    """The median of the first, the middle and the last is the pivot; up to three are put in order directly."""
+    if right <= left:
+        return
+    centre = left + 1 if right - left == 2 else (left + right) // 2
+    if right - left > 1:
+        _put_in_order(numbers, indices, left, centre)
+    _put_in_order(numbers, indices, left, right)
+    if right - left > 1:
+        _put_in_order(numbers, indices, centre, right)
+    if right - left <= 2:
+        return
+    indices[centre], indices[right - 1] = indices[right - 1], indices[centre]
+    pivot = numbers[indices[right - 1]]
+    low, high = left, right - 1
+    while True:
+        low += 1
+        while numbers[indices[low]] < pivot:
+            low += 1
+        high -= 1
+        while numbers[indices[high]] > pivot:
+            high -= 1
+        if low >= high:
+            break
+        indices[low], indices[high] = indices[high], indices[low]
+    indices[low], indices[right - 1] = indices[right - 1], indices[low]
+    _quicksort(numbers, indices, left, low - 1)
+    _quicksort(numbers, indices, low + 1, right)
+
+
+def stratify_rows(rows: IntArray, codes: IntArray, folds: int, source: JavaRandom) -> IntArray:
+    """Rows shuffled within their class and dealt to folds in turn, one fold after the other."""
+    bags: list[int] = []
+    classes = codes[rows]
+    for code in range(int(classes.max()) + 1):
+        bag = rows[classes == code].tolist()
+        source.shuffle(bag)
+        bags += bag
+    return np.array([row for start in range(folds) for row in bags[start::folds]], dtype=np.intp)
+
+
+_SURPLUS = 64.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRuleLearner:
+    """How rules for one class are learnt. `rows` are those that no rule of an earlier class covers."""
+
+    task: RuleTask
+    rows: IntArray
+    source: JavaRandom
+    folds: int
+    min_weight: float
+    prune: bool
+
+    def learn(self, optimizations: int) -> RuleSet:
+        """Build, then optimise so many times."""
+        rules = self._build()
+        for _ in range(optimizations if self.prune else 0):
+            rules = self._optimise(rules)
+        return rules
+
+    def _build(self) -> RuleSet:
+        rules, rows, stopping = None, self.rows, self._make_stopping_criterion()
+        while True:
+            if self.prune:
+                rows = self._shuffle_rows(rows)
+            rule = self._grow_rule(rows)
+            longer = (RuleSet(self.task, rows) if rules is None else rules).extend(rule)
+            if stopping.should_stop(longer):
+                return RuleSet(self.task, self.rows) if rules is None else rules
+            rules, rows = longer, longer.rest
+            if longer.rules[-1].counts.missed == 0:
+                return rules
+
+    def _optimise(self, rule_set: RuleSet) -> RuleSet:
+        """Each rule may give way to a new or to a longer one; the positives left get rules; what does not pay goes."""
+        old = [rule.conditions for rule in rule_set.rules]
+        accepted, rows, stopping = RuleSet(self.task, self.rows), self.rows, self._make_stopping_criterion()
+        missed = 1
+        while missed > 0:
+            position = len(accepted.rules)
+            rows = self._shuffle_rows(rows)
+            if position < len(old):
+                if not old[position].find_covered(self.task.table.values, rows).any():
+                    accepted = accepted.extend(old[position])
+                    continue
+                accepted = accepted.extend(self._choose_variant(accepted, old, rows))
+            else:
+                longer = accepted.extend(self._grow_rule(rows))
+                if stopping.should_stop(longer):
+                    break
+                accepted = longer
+            rows, missed = accepted.rest, accepted.rules[-1].counts.missed
+        # JRip passes over the first of the old rules that are not reached.
+        return accepted.extend(*old[len(accepted.rules) + 1 :]).reduce()
+
+    def _choose_variant(self, accepted: RuleSet, old: list[RuleConditions], rows: IntArray) -> RuleConditions:
+        """The old rule, a revision that goes on from it, or a replacement from nothing: the shortest, in this order."""
+        position = len(accepted.rules)
+        task, present, later = self.task, old[position], old[position + 1 :]
+        growing, pruning = self._split_rows(rows)
+        for rule in later:
+            pruning = pruning[~rule.find_covered(task.table.values, pruning)]
+        replacement, revision = (
+            start.grow(task.table, growing, task.positive, self.min_weight).prune(
+                task.table, pruning, task.positive, by_accuracy=True
+            )
+            for start in (RuleConditions.make_empty(), present)
+        )
+        return min(
+            (present, revision, replacement), key=lambda rule: accepted.extend(rule, *later).compute_relative_length(position)
+        )
+
+    def _grow_rule(self, rows: IntArray) -> RuleConditions:
+        task = self.task
+        if not self.prune:
+            return RuleConditions.make_empty().grow(task.table, rows, task.positive, self.min_weight)
+        growing, pruning = self._split_rows(rows)
+        rule = RuleConditions.make_empty().grow(task.table, growing, task.positive, self.min_weight)
+        return rule.prune(task.table, pruning, task.positive, by_accuracy=False)
+
+    def _shuffle_rows(self, rows: IntArray) -> IntArray:
+        return stratify_rows(rows, self.task.table.codes, self.folds, self.source)
+
+    def _split_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """All folds but the last grow a rule, the last prunes it."""
+        cut = len(rows) * (self.folds - 1) // self.folds
+        return rows[:cut], rows[cut:]
+
+    def _make_stopping_criterion(self) -> StoppingCriterion:
+        return StoppingCriterion(compute_exceptions_length(self.task.proportion, RuleSet(self.task, self.rows).no_rule))
+
+
+class StoppingCriterion:
+    """Follows the description length as rules are added, and tells when to stop."""
+
+    def __init__(self, start: float) -> None:
+        self.length = self.shortest = start
+
+    def should_stop(self, rules: RuleSet) -> bool:
+        """After the last rule: too long, no positive covered, or half of what it covers is wrong."""
+        self.length += rules.compute_relative_length(len(rules.rules) - 1)
+        self.shortest = min(self.shortest, self.length)
+        counts = rules.rules[-1].counts
+        if self.length > self.shortest + _SURPLUS or counts.covered == counts.wrong:
+            return True
+        return rules.task.check_error and counts.wrong / counts.covered >= 0.5
 
 
 class Ripper(Learner):
@@ -58,77 +277,79 @@ class Ripper(Learner):
 
     def fit(self, X: Any, y: Any) -> Ripper:
         """Learn the rules."""
-        whole_number("folds", self.folds, 2)
-        whole_number("optimizations", self.optimizations, 0)
-        at_least("min_weight", self.min_weight, 0)
+        check_whole_number("folds", self.folds, 2)
+        check_whole_number("optimizations", self.optimizations, 0)
+        check_at_least("min_weight", self.min_weight, 0)
         training = self._read_training(X, y)
-        self._target = target_name(y)
-        declared = declared_order(y, self.classes_)
-        source = seeded(self._seed(), training.columns, self.classes_[training.codes].tolist())
+        self._target = get_target_name(y)
+        declared = get_declared_order(y, self.classes_)
+        source = make_java_random(self._resolve_seed(), training.columns, self.classes_[training.codes].tolist())
         counts = np.bincount(training.codes, minlength=len(self.classes_))
-        ordered = classes_by_frequency([int(counts[code]) if code >= 0 else 0 for code in declared], source)
-        present = [declared[place] for place in ordered if declared[place] >= 0]
+        ordered = order_classes_by_frequency([int(counts[code]) if code >= 0 else 0 for code in declared], source)
+        present = [declared[index] for index in ordered if declared[index] >= 0]
         self._learn(training, present, source)
         return self
 
-    def _seed(self) -> int:
+    def _resolve_seed(self) -> int:
         if isinstance(self.random_state, (int, np.integer)) and not isinstance(self.random_state, bool):
             return int(self.random_state)
-        return int(generator("random_state", self.random_state).integers(2**31))
+        return int(check_generator("random_state", self.random_state).integers(2**31))
 
-    def _learn(self, training: Training, order: list[int], source: JavaRandom) -> None:
+    def _learn(self, training: TrainingSet, order: list[int], source: JavaRandom) -> None:
         """Rules for one class after the other, each on the rows that the rules of the earlier classes leave."""
         ranks = np.argsort(order)[training.codes].astype(np.intp)
-        table = Table.of(training.columns, ranks)
+        table = RuleTable.from_columns(training.columns, ranks)
         counts = np.bincount(ranks, minlength=len(order))
         rows, possible = np.arange(len(ranks), dtype=np.intp), table.possible_conditions
-        self._conditions: list[Conditions] = []
-        self.rules_: tuple[Rule, ...] = ()
+        self._conditions: list[RuleConditions] = []
+        self.rules_: tuple[RipperRule, ...] = ()
         for rank in range(len(order)):
-            share = float(counts[rank] / counts[rank:].sum())
-            task = Task(table, ranks == rank, share, possible, self.check_error)
+            proportion = float(counts[rank] / counts[rank:].sum())
+            task = RuleTask(table, ranks == rank, proportion, possible, self.check_error)
             if rank == len(order) - 1:
-                found = RuleSet(task, rows).extended(Conditions.none())
+                rule_set = RuleSet(task, rows).extend(RuleConditions.make_empty())
             elif task.positive[rows].any():
-                found = OneClass(task, rows, source, self.folds, self.min_weight, self.prune).learn(self.optimizations)
+                rule_set = ClassRuleLearner(task, rows, source, self.folds, self.min_weight, self.prune).learn(
+                    self.optimizations
+                )
             else:
                 continue
-            rows = found.rest
-            self._conditions += [each.conditions for each in found.rules]
-            self.rules_ += tuple(self._readable(each, ranks, rank, order) for each in found.rules)
+            rows = rule_set.rest
+            self._conditions += [rule.conditions for rule in rule_set.rules]
+            self.rules_ += tuple(self._make_rule(rule, ranks, rank, order) for rule in rule_set.rules)
         self.n_rules_ = len(self.rules_)
 
-    def _readable(self, rule: Ruled, ranks: IntArray, rank: int, order: list[int]) -> Rule:
+    def _make_rule(self, rule: RuleCoverage, ranks: IntArray, rank: int, order: list[int]) -> RipperRule:
         """A rule with names and class shares; a default rule that covers nothing is sure of its class."""
         counts = np.bincount(ranks[rule.covered], minlength=len(order)).astype(float)
         if not counts.any():
             counts[rank] = 1.0
-        shares = np.empty(len(order))
-        shares[order] = counts / counts.sum()
+        proportions = np.empty(len(order))
+        proportions[order] = counts / counts.sum()
         label = self.classes_[order[rank]]
-        return Rule(
-            readable(rule.conditions, self._template),
+        return RipperRule(
+            make_readable(rule.conditions, self._template),
             label.item() if hasattr(label, "item") else label,
             rule.counts.covered,
             rule.counts.wrong,
-            tuple(shares.tolist()),
+            tuple(proportions.tolist()),
         )
 
     def export_text(self) -> str:
         """The rules as JRip prints them: rows covered and errors behind each."""
         check_is_fitted(self)
-        return rules_text(self.rules_, self._target)
+        return format_rules(self.rules_, self._target)
 
-    def _firing(self, columns: Columns) -> IntArray:
+    def _find_first_rule(self, columns: EncodedTable) -> IntArray:
         """The first rule that each row meets."""
         values = np.ascontiguousarray(columns.values.T)
         first = np.full(len(columns), len(self._conditions) - 1, dtype=np.intp)
-        waiting = np.arange(len(columns), dtype=np.intp)
-        for place, conditions in enumerate(self._conditions[:-1]):
-            inside = conditions.covers(values, waiting)
-            first[waiting[inside]] = place
-            waiting = waiting[~inside]
+        pending = np.arange(len(columns), dtype=np.intp)
+        for index, conditions in enumerate(self._conditions[:-1]):
+            inside = conditions.find_covered(values, pending)
+            first[pending[inside]] = index
+            pending = pending[~inside]
         return first
 
-    def _probabilities(self, columns: Columns) -> FloatArray:
-        return np.array([rule.probabilities for rule in self.rules_])[self._firing(columns)]
+    def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
+        return np.array([rule.probabilities for rule in self.rules_])[self._find_first_rule(columns)]

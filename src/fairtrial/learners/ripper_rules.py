@@ -1,22 +1,163 @@
-"""Rules to read: conditions with names and values, the class, and what they cover."""
+"""Rules for one class in order, with what each covers and what the whole costs in bits."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fairtrial._columns import Columns
-from fairtrial.learners.ripper_conditions import Conditions
-from fairtrial.learners.ripper_numbers import decimal, double
+import numpy as np
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial._frames import BoolArray, EncodedTable
+from fairtrial.kernels.rule_grow import find_best_length, find_covered_rows, grow_rule
+from fairtrial.learners.encoding import format_decimal, format_double
+
+SMALL = 1e-6
+
+
+_LOG_2 = math.log(2.0)
+
+
+_REDUNDANCY = 0.5
+
+
+# Keeps an expected error rate of one, which no code can have, from giving infinity.
+_NEARLY_ONE = 1 - 1e-12
+
+
+@dataclass(frozen=True)
+class RuleCounts:
+    """Rows that rules cover, and those left; the negatives among the first, and the positives among the second."""
+
+    covered: int
+    left: int
+    wrong: int
+    missed: int
+
+    def exclude(self, rule_counts: RuleCounts) -> RuleCounts:
+        """When a rule with these counts of its own is gone."""
+        right = rule_counts.covered - rule_counts.wrong
+        return RuleCounts(
+            self.covered - rule_counts.covered,
+            self.left + rule_counts.covered,
+            self.wrong - rule_counts.wrong,
+            self.missed + right,
+        )
+
+
+def _compute_log2(value: float) -> float:
+    return math.log(value) / _LOG_2
+
+
+def compute_subset_length(total: float, chosen: float, rate: float) -> float:
+    """Bits that tell which `chosen` of `total` elements are meant, when both sides know the expected rate."""
+    rate = min(rate, _NEARLY_ONE) if chosen < total else rate
+    inside = -chosen * _compute_log2(rate) if rate > SMALL else 0.0
+    return inside - (total - chosen) * _compute_log2(1 - rate) if chosen < total else inside
+
+
+def compute_rule_length(size: int, possible: int) -> float:
+    """Bits for a rule of so many conditions out of all possible ones, halved because conditions are redundant.
+
+    >>> round(compute_rule_length(2, 100), 3)
+    7.572
+    """
+    if size == 0:
+        return 0.0
+    bits = _compute_log2(size)
+    if size > 1:
+        bits += 2 * _compute_log2(bits)
+    return _REDUNDANCY * (bits + compute_subset_length(possible, size, size / possible))
+
+
+def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
+    """Bits for the errors of rules whose expected share of false positives among all errors is `share`."""
+    errors = counts.wrong + counts.missed
+    bits = _compute_log2(counts.covered + counts.left + 1)
+    if counts.covered > counts.left:
+        bits_covered = compute_subset_length(counts.covered, counts.wrong, proportion * errors / counts.covered)
+        bits_left = compute_subset_length(counts.left, counts.missed, counts.missed / counts.left) if counts.left else 0.0
+    else:
+        bits_covered = (
+            compute_subset_length(counts.covered, counts.wrong, counts.wrong / counts.covered) if counts.covered else 0.0
+        )
+        bits_left = compute_subset_length(counts.left, counts.missed, (1 - proportion) * errors / counts.left)
+    return bits + bits_covered + bits_left
+
+
+@dataclass(frozen=True, eq=False)
+class RuleTable:
+    """The columns as rows of a matrix, each with the order of its values, and the class of each row.
+
+    `known` counts the rows with a value, which stand first in `orders`; `sizes` counts the values of nominal columns.
+    """
+
+    values: FloatArray
+    orders: IntArray
+    n_known: IntArray
+    sizes: IntArray
+    codes: IntArray
+
+    @classmethod
+    def from_columns(cls, columns: EncodedTable, codes: IntArray) -> RuleTable:
+        """Sort each column, missing values last."""
+        values = np.ascontiguousarray(columns.values.T)
+        sizes = np.array([len(categories) if categories is not None else 0 for categories in columns.categories], dtype=np.intp)
+        orders = np.argsort(values, axis=1, kind="stable").astype(np.intp)
+        return cls(values, orders, (~np.isnan(values)).sum(axis=1).astype(np.intp), sizes, codes)
+
+    @property
+    def possible_conditions(self) -> int:
+        """Each value of a nominal column; each value of a numeric one as a least and as a largest."""
+        sorted_values = np.take_along_axis(self.values, self.orders, axis=1)
+        distinct = (sorted_values[:, 1:] > sorted_values[:, :-1]).sum(axis=1) + (self.n_known > 0)
+        return int(np.where(self.sizes > 0, self.sizes, 2 * distinct).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class RuleConditions:
+    """Columns, kinds (at most, at least, equal) and values of conditions that must all be met."""
+
+    columns: IntArray
+    kinds: IntArray
+    cuts: FloatArray
+
+    @classmethod
+    def make_empty(cls) -> RuleConditions:
+        """Met by every row."""
+        return cls(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def find_covered(self, values: FloatArray, rows: IntArray) -> BoolArray:
+        """Which of the rows meet them; `values` holds a column in each row."""
+        return np.asarray(find_covered_rows(values, rows, self.columns, self.kinds, self.cuts))
+
+    def grow(self, table: RuleTable, rows: IntArray, positive: BoolArray, min_weight: float) -> RuleConditions:
+        """With more conditions behind, while these gain on the rows that meet all so far."""
+        used = np.zeros(len(table.sizes), dtype=bool)
+        used[self.columns] = table.sizes[self.columns] > 0
+        rows = rows[self.find_covered(table.values, rows)]
+        added = grow_rule(table.values, table.orders, table.n_known, table.sizes, rows, positive, used, min_weight)
+        extended = [np.concatenate(pair) for pair in zip((self.columns, self.kinds, self.cuts), added, strict=True)]
+        return RuleConditions(*extended)
+
+    def prune(self, table: RuleTable, rows: IntArray, positive: BoolArray, *, by_accuracy: bool) -> RuleConditions:
+        """Without the last conditions that do no good on other rows."""
+        length = find_best_length(table.values, rows, positive, self.columns, self.kinds, self.cuts, by_accuracy)
+        return RuleConditions(self.columns[:length], self.kinds[:length], self.cuts[:length])
+
 
 _SIGNS = ("<=", ">=", "=")
 
 
 @dataclass(frozen=True)
-class Condition:
+class RuleCondition:
     """A column, a sign and a value.
 
-    >>> print(Condition("petal length", "<=", 1.9))
+    >>> print(RuleCondition("petal length", "<=", 1.9))
     petal length <= 1.9
     """
 
@@ -25,45 +166,152 @@ class Condition:
     value: Any
 
     def __str__(self) -> str:
-        return f"{self.column} {self.sign} {self.value if self.sign == '=' else decimal(self.value)}"
+        return f"{self.column} {self.sign} {self.value if self.sign == '=' else format_decimal(self.value)}"
 
 
 @dataclass(frozen=True)
-class Rule:
+class RipperRule:
     """If all conditions hold and no earlier rule's do, then this class.
 
     `covered` training rows met it, `errors` of them are of another class; `probabilities` are the classes' shares among them.
 
-    >>> print(Rule((Condition("size", ">=", 3.0), Condition("hue", "=", "red")), "yes", 12, 1, (1 / 12, 11 / 12)))
+    >>> print(RipperRule((RuleCondition("size", ">=", 3.0), RuleCondition("hue", "=", "red")), "yes", 12, 1, (1 / 12, 11 / 12)))
     (size >= 3) and (hue = red) => class=yes (12.0/1.0)
     """
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[RuleCondition, ...]
     label: Any
     covered: int
     errors: int
     probabilities: tuple[float, ...]
 
-    def text(self, target: str = "class") -> str:
+    def to_text(self, target: str = "class") -> str:
         """The rule with the name of the class column."""
-        conditions = " and ".join(f"({each})" for each in self.conditions)
-        return f"{conditions} => {target}={self.label} ({double(self.covered)}/{double(self.errors)})"
+        conditions = " and ".join(f"({condition})" for condition in self.conditions)
+        return f"{conditions} => {target}={self.label} ({format_double(self.covered)}/{format_double(self.errors)})"
 
     def __str__(self) -> str:
-        return self.text()
+        return self.to_text()
 
 
-def readable(conditions: Conditions, columns: Columns) -> tuple[Condition, ...]:
+def make_readable(conditions: RuleConditions, columns: EncodedTable) -> tuple[RuleCondition, ...]:
     """Conditions with names and values in place of numbers."""
-    told = []
+    readable_conditions = []
     for column, kind, cut in zip(conditions.columns, conditions.kinds, conditions.cuts, strict=True):
-        known = columns.categories[column]
-        value = float(cut) if known is None else known[int(cut)]
-        told.append(Condition(columns.names[column], _SIGNS[kind], value))
-    return tuple(told)
+        categories = columns.categories[column]
+        value = float(cut) if categories is None else categories[int(cut)]
+        readable_conditions.append(RuleCondition(columns.names[column], _SIGNS[kind], value))
+    return tuple(readable_conditions)
 
 
-def rules_text(rules: tuple[Rule, ...], target: str) -> str:
+def format_rules(rules: tuple[RipperRule, ...], target: str) -> str:
     """All rules as JRip prints them."""
-    lines = "\n".join(rule.text(target) for rule in rules)
+    lines = "\n".join(rule.to_text(target) for rule in rules)
     return f"JRIP rules:\n===========\n\n{lines}\n\nNumber of Rules : {len(rules)}\n"
+
+
+_MOST_ERRORS = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class RuleTask:
+    """One class against the later ones: the table, its positive rows, the class's share and how rules are weighed."""
+
+    table: RuleTable
+    positive: BoolArray
+    proportion: float
+    possible: int
+    check_error: bool
+
+
+@dataclass(frozen=True, eq=False)
+class RuleCoverage:
+    """A rule at its place: the rows that it is first to cover, the rows left after it, and their counts."""
+
+    conditions: RuleConditions
+    covered: IntArray
+    rest: IntArray
+    counts: RuleCounts
+
+
+@dataclass(eq=False)
+class RuleSet:
+    """Rules in order over some rows."""
+
+    task: RuleTask
+    rows: IntArray
+    rules: list[RuleCoverage] = field(default_factory=list)
+
+    @property
+    def rest(self) -> IntArray:
+        """Rows that no rule covers."""
+        return self.rules[-1].rest if self.rules else self.rows
+
+    def extend(self, *more: RuleConditions) -> RuleSet:
+        """With rules behind the present ones; this one stays as it is."""
+        longer = RuleSet(self.task, self.rows, list(self.rules))
+        for conditions in more:
+            longer.rules.append(longer._apply_rule(longer.rest, conditions))
+        return longer
+
+    def _apply_rule(self, rows: IntArray, conditions: RuleConditions) -> RuleCoverage:
+        inside = conditions.find_covered(self.task.table.values, rows)
+        covered, rest = rows[inside], rows[~inside]
+        right = int(self.task.positive[covered].sum())
+        missed = int(self.task.positive[rest].sum())
+        return RuleCoverage(conditions, covered, rest, RuleCounts(len(covered), len(rest), len(covered) - right, missed))
+
+    def _sum_counts(self, start: RuleCounts, rules: list[RuleCoverage]) -> RuleCounts:
+        """All rules together: errors add up, what is left is left by the last."""
+        if not rules:
+            return start
+        last = rules[-1].counts
+        covered, wrong = (sum(getattr(rule.counts, name) for rule in rules) for name in ("covered", "wrong"))
+        return RuleCounts(covered, last.left, wrong, last.missed)
+
+    @property
+    def no_rule(self) -> RuleCounts:
+        """When no rule covers anything."""
+        return RuleCounts(0, len(self.rows), 0, int(self.task.positive[self.rows].sum()))
+
+    def _compute_savings(self, total: RuleCounts, rule: RuleCoverage) -> float:
+        """Bits saved when a rule goes; NaN when it should stay."""
+        task, counts = self.task, rule.counts
+        saved = (
+            compute_exceptions_length(task.proportion, total)
+            + compute_rule_length(len(rule.conditions), task.possible)
+            - compute_exceptions_length(task.proportion, total.exclude(counts))
+        )
+        too_wrong = task.check_error and counts.covered > 0 and counts.wrong / counts.covered > _MOST_ERRORS - SMALL
+        return saved if saved > -SMALL or too_wrong else math.nan
+
+    def _compute_min_length(self, total: RuleCounts, later: list[RuleCoverage]) -> float:
+        """Bits for the exceptions when each later rule that does not pay is gone."""
+        saved = 0.0
+        for rule in later:
+            potential = self._compute_savings(total, rule)
+            if not math.isnan(potential):
+                saved += potential
+                total = total.exclude(rule.counts)
+        return compute_exceptions_length(self.task.proportion, total) - saved
+
+    def compute_relative_length(self, position: int) -> float:
+        """Bits that the rules cost with the rule at this place, less those without it."""
+        start = self.no_rule
+        present = self._compute_min_length(self._sum_counts(start, self.rules), self.rules[position + 1 :])
+        shorter = RuleSet(self.task, self.rows, self.rules[:position]).extend(
+            *(rule.conditions for rule in self.rules[position + 1 :])
+        )
+        absent = self._compute_min_length(self._sum_counts(start, shorter.rules), shorter.rules[position:])
+        return present + compute_rule_length(len(self.rules[position].conditions), self.task.possible) - absent
+
+    def reduce(self) -> RuleSet:
+        """Without the rules that do not pay, looked at from the last to the first."""
+        total = self._sum_counts(self.no_rule, self.rules)
+        conditions = []
+        for rule in reversed(self.rules):
+            if math.isnan(self._compute_savings(total, rule)):
+                conditions.append(rule.conditions)
+            else:
+                total = total.exclude(rule.counts)
+        return replace(self, rules=[]).extend(*reversed(conditions))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
-from fairtrial._columns import Columns
+from fairtrial._frames import EncodedTable
 from fairtrial.learners.learner import Learner
 
 
@@ -32,17 +32,19 @@ class Stump(Learner):
         k = len(self.classes_)
         onehot = np.zeros((len(training.codes), k))
         onehot[np.arange(len(onehot)), training.codes] = training.weight
-        found = [_best(training.values[:, j], onehot, bool(kind)) for j, kind in enumerate(training.columns.nominal)]
-        self.column_ = int(np.argmin([entropy for entropy, _ in found]))
-        self.cut_ = found[self.column_][1]
+        splits = [
+            _find_best_split(training.values[:, j], onehot, bool(kind)) for j, kind in enumerate(training.columns.nominal)
+        ]
+        self.column_ = int(np.argmin([entropy for entropy, _ in splits]))
+        self.cut_ = splits[self.column_][1]
         counts = np.zeros((3, k))
-        np.add.at(counts, self._branches(training.columns), onehot)
+        np.add.at(counts, self._find_branches(training.columns), onehot)
         total = onehot.sum(axis=0)
         counts[counts.sum(axis=1) == 0] = total
         self.distributions_ = counts / counts.sum(axis=1, keepdims=True)
         return self
 
-    def _branches(self, columns: Columns) -> IntArray:
+    def _find_branches(self, columns: EncodedTable) -> IntArray:
         """0 at or below the cut (or equal to the value), 1 above (or another value), 2 missing."""
         values = columns.values[:, self.column_]
         first = values == self.cut_ if columns.nominal[self.column_] else values <= self.cut_
@@ -53,32 +55,32 @@ class Stump(Learner):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _probabilities(self, columns: Columns) -> FloatArray:
-        return np.asarray(self.distributions_[self._branches(columns)])
+    def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
+        return np.asarray(self.distributions_[self._find_branches(columns)])
 
 
-def _best(values: FloatArray, onehot: FloatArray, nominal: bool) -> tuple[float, float]:
+def _find_best_split(values: FloatArray, onehot: FloatArray, nominal: bool) -> tuple[float, float]:
     """The least entropy of a split of one column, and its cut or value; infinite without any split."""
     missing = np.isnan(values)
-    known, classes = values[~missing], onehot[~missing]
+    present, classes = values[~missing], onehot[~missing]
     if nominal:
-        cuts = np.unique(known)
-        first = np.array([classes[known == cut].sum(axis=0) for cut in cuts]).reshape(len(cuts), onehot.shape[1])
+        cuts = np.unique(present)
+        first = np.array([classes[present == cut].sum(axis=0) for cut in cuts]).reshape(len(cuts), onehot.shape[1])
     else:
-        order = np.argsort(known, kind="stable")
-        known = known[order]
-        ends = np.flatnonzero(known[1:] > known[:-1])
-        cuts = (known[ends] + known[ends + 1]) / 2
+        order = np.argsort(present, kind="stable")
+        present = present[order]
+        ends = np.flatnonzero(present[1:] > present[:-1])
+        cuts = (present[ends] + present[ends + 1]) / 2
         first = np.cumsum(classes[order], axis=0)[ends]
     if len(cuts) == 0:
         return np.inf, np.nan
     sides = np.stack([first, classes.sum(axis=0) - first, np.broadcast_to(onehot[missing].sum(axis=0), first.shape)], axis=1)
-    entropy = _within(sides)
+    entropy = _compute_split_entropy(sides)
     best = int(np.argmin(entropy))
     return float(entropy[best]), float(cuts[best])
 
 
-def _within(sides: FloatArray) -> FloatArray:
+def _compute_split_entropy(sides: FloatArray) -> FloatArray:
     """The mean entropy within the sides of each split (splits, sides, classes), in bits."""
     logs = np.log2(sides, out=np.zeros_like(sides), where=sides > 0)
     size = sides.sum(axis=2)

@@ -7,36 +7,21 @@ scikit-learn scorer, `auc.of(tally)` the value of a statistic that was built bef
 from fairtrial.measures import regression as regression
 from fairtrial.measures.batch import batch as batch
 from fairtrial.measures.confusion import Cells as Cells, Confusion as Confusion
-from fairtrial.measures.cost_curves import (
+from fairtrial.measures.curves import (
     brier_curve as brier_curve,
+    calibration_curve as calibration_curve,
     cost_curve as cost_curve,
     cost_lines as cost_lines,
-)
-from fairtrial.measures.curves import (
-    calibration_curve as calibration_curve,
     gain_curve as gain_curve,
     precision_recall_curve as precision_recall_curve,
     roc_curve as roc_curve,
     roc_hull as roc_hull,
     tpr_fpr_curve as tpr_fpr_curve,
 )
-from fairtrial.measures.differences import (
-    Differences as Differences,
-    difference as difference,
-    differences as differences,
-)
-from fairtrial.measures.efficiency import (
-    Efficiency as Efficiency,
-    efficiency as efficiency,
-)
-from fairtrial.measures.evaluate import (
-    Evaluation as Evaluation,
-    evaluate as evaluate,
-)
-from fairtrial.measures.intervals import (
-    Interval as Interval,
-    interval as interval,
-)
+from fairtrial.measures.differences import Differences as Differences, difference as difference, differences as differences
+from fairtrial.measures.efficiency import Efficiency as Efficiency, efficiency as efficiency
+from fairtrial.measures.evaluate import Evaluation as Evaluation, evaluate as evaluate
+from fairtrial.measures.intervals import Interval as Interval, interval as interval
 from fairtrial.measures.labels import (
     accuracy as accuracy,
     balanced_accuracy as balanced_accuracy,
@@ -46,13 +31,12 @@ from fairtrial.measures.labels import (
     mcc as mcc,
 )
 from fairtrial.measures.measure import (
-    Facts as Facts,
     Measure as Measure,
+    MeasureFacts as MeasureFacts,
     get_measure as get_measure,
     measure as measure,
     registry as registry,
 )
-from fairtrial.measures.multiclass import hand_till as hand_till
 from fairtrial.measures.one_class import (
     diagnostic_odds_ratio as diagnostic_odds_ratio,
     f_score as f_score,
@@ -79,14 +63,8 @@ from fairtrial.measures.probability import (
     rmse as rmse,
     spherical_score as spherical_score,
 )
-from fairtrial.measures.projection import (
-    Projection as Projection,
-    projection as projection,
-)
-from fairtrial.measures.rank_table import (
-    RankTable as RankTable,
-    rank_table as rank_table,
-)
+from fairtrial.measures.projection import Projection as Projection, projection as projection
+from fairtrial.measures.rank_table import RankTable as RankTable, rank_table as rank_table
 from fairtrial.measures.ranking import (
     abc as abc,
     auc as auc,
@@ -94,6 +72,7 @@ from fairtrial.measures.ranking import (
     average_precision as average_precision,
     gini as gini,
     h_measure as h_measure,
+    hand_till as hand_till,
     ks as ks,
     lift as lift,
     mer as mer,

@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.kernels.threads import in_chunks
+from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.measures.measure import Measure, ScoreMeasure, get_measure, registry
-from fairtrial.measures.tally import ScoreTally, tallies_of, tally_of
+from fairtrial.measures.tally import ScoreTally, tally_models, tally_scores
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # A chunk of this many scores, with its tallies, stays in a core's cache.
-_CHUNK = 1 << 14
+_SCORES_PER_CHUNK = 1 << 14
 
 
 def batch(
@@ -43,57 +43,63 @@ def batch(
     """
     import pandas as pd
 
-    chosen = _chosen(measures)
-    scores = np.ascontiguousarray(_check.numbers("y_score", y_score))
+    score_measures = _select_score_measures(measures)
+    scores = np.ascontiguousarray(_check.check_numbers("y_score", y_score))
     if scores.ndim != 2 or scores.size == 0:
         raise InputError(f"y_score must be models x rows with at least one of each, got shape {scores.shape}")
-    _check.finite("y_score", scores)
-    is_positive = _positives(y_true, scores, positive, labels)
-    weights = _check.weights(sample_weight, scores.shape[1])
-    out = np.empty((len(chosen), len(scores)))
+    _check.check_finite("y_score", scores)
+    is_positive = _find_positives(y_true, scores, positive, labels)
+    weights = _check.check_weights(sample_weight, scores.shape[1])
+    out = np.empty((len(score_measures), len(scores)))
 
-    def work(start: int, stop: int) -> None:
-        truth = is_positive if is_positive.ndim == 1 else is_positive[start:stop]
-        tallies = _tallies(truth, scores[start:stop], weights)
+    def compute_chunk(start: int, stop: int) -> None:
+        chunk_positive = is_positive if is_positive.ndim == 1 else is_positive[start:stop]
+        tallies = _tally_batch(chunk_positive, scores[start:stop], weights)
 
         def fill(line: int, _: int) -> None:
-            out[line, start:stop] = chosen[line].formula(tallies)
+            out[line, start:stop] = score_measures[line].formula(tallies)
 
-        in_chunks(fill, len(chosen), 1)  # in turn, unless there is but one chunk of models
+        run_in_chunks(fill, len(score_measures), 1)  # in turn, unless there is but one chunk of models
 
-    in_chunks(work, len(scores), _CHUNK // scores.shape[1])
-    _warn_undefined(chosen, out)
+    run_in_chunks(compute_chunk, len(scores), _SCORES_PER_CHUNK // scores.shape[1])
+    _warn_undefined_models(score_measures, out)
     index = y_score.index if isinstance(y_score, pd.DataFrame) else None
-    return pd.DataFrame(dict(zip([each.name for each in chosen], out, strict=True)), index=index)
+    return pd.DataFrame(dict(zip([measure.name for measure in score_measures], out, strict=True)), index=index)
 
 
-def _chosen(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+def _select_score_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     if isinstance(measures, str) and measures == "all":
-        return [each for each in registry.values() if type(each) is ScoreMeasure]
-    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
-    chosen = [get_measure(each) for each in listed]
-    for each in chosen:
-        if type(each) is not ScoreMeasure:
-            raise InputError(f"measures must be of one column of scores for batch, got {each.name}: use evaluate for it")
-    return chosen
+        return [measure for measure in registry.values() if type(measure) is ScoreMeasure]
+    measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    score_measures = [get_measure(item) for item in measure_list]
+    for measure in score_measures:
+        if type(measure) is not ScoreMeasure:
+            raise InputError(f"measures must be of one column of scores for batch, got {measure.name}: use evaluate for it")
+    return score_measures
 
 
-def _positives(y_true: npt.ArrayLike, scores: npt.NDArray[np.float64], positive: object, labels: Any) -> npt.NDArray[np.bool_]:
-    truth = np.asarray(y_true)
-    if truth.shape not in (scores.shape, scores.shape[1:]):
-        raise InputError(f"y_true must have shape {scores.shape[1:]} or {scores.shape} to go with y_score, got {truth.shape}")
-    classes, (codes,) = _check.encode(labels, positive, y_true=truth.reshape(-1))
-    wanted = 0 if len(classes) == 1 else classes.named_positive()
-    return np.asarray((codes == wanted).reshape(truth.shape))
+def _find_positives(
+    y_true: npt.ArrayLike, scores: npt.NDArray[np.float64], positive: object, labels: Any
+) -> npt.NDArray[np.bool_]:
+    true_labels = np.asarray(y_true)
+    if true_labels.shape not in (scores.shape, scores.shape[1:]):
+        raise InputError(
+            f"y_true must have shape {scores.shape[1:]} or {scores.shape} to go with y_score, got {true_labels.shape}"
+        )
+    classes, (codes,) = _check.encode_labels(labels, positive, y_true=true_labels.reshape(-1))
+    positive_code = 0 if len(classes) == 1 else classes.require_positive()
+    return np.asarray((codes == positive_code).reshape(true_labels.shape))
 
 
-def _tallies(
+def _tally_batch(
     is_positive: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64], weights: npt.NDArray[np.float64] | None
 ) -> ScoreTally:
     if weights is None and len(scores) > 1:
-        return tallies_of(is_positive, scores)
-    truth = np.broadcast_to(is_positive, scores.shape)
-    parts = [tally_of(each, line, weights) for each, line in zip(truth, scores, strict=True)]
+        return tally_models(is_positive, scores)
+    positive_rows = np.broadcast_to(is_positive, scores.shape)
+    parts = [
+        tally_scores(row_positive, row_scores, weights) for row_positive, row_scores in zip(positive_rows, scores, strict=True)
+    ]
     width = max(len(part.values) for part in parts)
     values, pos, neg = (np.zeros((len(parts), width)) for _ in range(3))
     for row, part in enumerate(parts):
@@ -102,12 +108,12 @@ def _tallies(
     return ScoreTally(values, pos, neg)
 
 
-def _warn_undefined(chosen: list[Measure], out: npt.NDArray[np.float64]) -> None:
-    for each, values in zip(chosen, out, strict=True):
+def _warn_undefined_models(score_measures: list[Measure], out: npt.NDArray[np.float64]) -> None:
+    for measure, values in zip(score_measures, out, strict=True):
         undefined = int(np.isnan(values).sum())
         if undefined:
             warnings.warn(
-                f"{each.name} is undefined for {undefined} of {len(values)} models: {each.facts.undefined}; NaN is returned",
+                f"{measure.name} is undefined for {undefined} of {len(values)} models: {measure.facts.undefined}; NaN is returned",
                 UndefinedMeasureWarning,
                 stacklevel=3,
             )

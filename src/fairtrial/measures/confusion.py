@@ -47,7 +47,7 @@ class Confusion:
     positive: int | None = None
 
     def __post_init__(self) -> None:
-        table = _check.numbers("table", self.table)
+        table = _check.check_numbers("table", self.table)
         if table.ndim < 2 or table.shape[-1] != table.shape[-2]:
             raise InputError(f"a confusion table must be square, got shape {table.shape}")
         if not ((table >= 0) & np.isfinite(table)).all():
@@ -77,10 +77,10 @@ class Confusion:
 
         return LabelRows.read(y_true, y_pred, positive=positive, labels=labels, sample_weight=sample_weight).confusion()
 
-    def __add__(self, other: Confusion) -> Confusion:
-        if self.labels != other.labels or self.positive != other.positive:
-            raise InputError(f"only tables of the same classes add up, got {self.labels} and {other.labels}")
-        return Confusion(self.table + other.table, self.labels, self.positive)
+    def __add__(self, addend: Confusion) -> Confusion:
+        if self.labels != addend.labels or self.positive != addend.positive:
+            raise InputError(f"only tables of the same classes add up, got {self.labels} and {addend.labels}")
+        return Confusion(self.table + addend.table, self.labels, self.positive)
 
     @property
     def total(self) -> Any:

@@ -13,17 +13,24 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
-from fairtrial.kernels.delong import auc_covariance, placements
-from fairtrial.kernels.threads import in_chunks
-from fairtrial.measures.closed_intervals import newcombe, normal_quantile
-from fairtrial.measures.intervals import Bound, Interval, Plan, intervals_from_draws, say_fallback
+from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.kernels.delong import compute_auc_covariance, compute_placements
+from fairtrial.measures.intervals import (
+    BoundMeasure,
+    Interval,
+    IntervalPlan,
+    compute_bootstrap_intervals,
+    compute_newcombe_limits,
+    compute_normal_quantile,
+    warn_fallback,
+)
 from fairtrial.measures.measure import Measure, get_measure
-from fairtrial.measures.rows import Drawn, ScoreRows
+from fairtrial.measures.rows import DrawCounts, ScoreRows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_OF_AUCS = ("delong", "newcombe")
+_AUC_METHODS = ("delong", "newcombe")
 _HIGH = 0.95
 _NO_VARIANCE = 1e-18
 
@@ -73,31 +80,36 @@ def differences(
       first second  estimate
     0     a      b       0.5
     """
-    models = _by_name(models)
+    models = _to_model_dict(models)
     if len(models) < 2:
         raise InputError(f"models must hold at least 2 models, got {len(models)}")
-    plan = Plan(str(method).replace("_", "-"), level, resamples, seed, stratified)
-    if plan.method not in ("auto", "bca", "percentile", *_OF_AUCS):
+    plan = IntervalPlan(str(method).replace("_", "-"), level, resamples, seed, stratified)
+    if plan.method not in ("auto", "bca", "percentile", *_AUC_METHODS):
         raise InputError(f"method must be auto, bca, percentile, delong or newcombe for differences, got {method!r}")
     if average is None:
         raise InputError("average must give one number for a difference, got None: choose 'macro', 'weighted' or positive=")
-    chosen = get_measure(measure)
+    resolved_measure = get_measure(measure)
     options = {"positive": positive, "labels": labels, "sample_weight": sample_weight}
-    if labels is None and chosen.facts.needs == "labels":
-        options["labels"] = _all_labels(y_true, models)
-    bound = [
-        Bound(chosen, _rows(chosen, y_true, name, y, options), {"average": average, **params}) for name, y in models.items()
+    if labels is None and resolved_measure.facts.needs == "labels":
+        options["labels"] = _collect_labels(y_true, models)
+    bound_measures = [
+        BoundMeasure(
+            resolved_measure, _read_model_rows(resolved_measure, y_true, name, y, options), {"average": average, **params}
+        )
+        for name, y in models.items()
     ]
-    pairs = list(combinations(range(len(bound)), 2))
+    pairs = list(combinations(range(len(bound_measures)), 2))
     names = list(models)
-    plain_auc = all(one.plain_auc for one in bound)
-    if plan.method in _OF_AUCS and not plain_auc:
-        raise InputError(f"method {plan.method!r} must have two-class AUCs without weights, got {chosen.name}: use 'bca'")
-    if plan.method in _OF_AUCS or (plan.method == "auto" and plain_auc):
-        found = _auc_differences(bound, pairs, plan)
+    plain_auc = all(bound_measure.is_plain_auc for bound_measure in bound_measures)
+    if plan.method in _AUC_METHODS and not plain_auc:
+        raise InputError(
+            f"method {plan.method!r} must have two-class AUCs without weights, got {resolved_measure.name}: use 'bca'"
+        )
+    if plan.method in _AUC_METHODS or (plan.method == "auto" and plain_auc):
+        intervals = _compute_auc_differences(bound_measures, pairs, plan)
     else:
-        found = _bootstrap_differences(bound, pairs, plan)
-    return Differences(chosen.name, tuple((names[i], names[j]) for i, j in pairs), tuple(found))
+        intervals = _bootstrap_differences(bound_measures, pairs, plan)
+    return Differences(resolved_measure.name, tuple((names[i], names[j]) for i, j in pairs), tuple(intervals))
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,15 +125,15 @@ class Differences:
         import pandas as pd
 
         lines = [
-            {"first": first, "second": second, **vars(one)}
-            for (first, second), one in zip(self.pairs, self.intervals, strict=True)
+            {"first": first, "second": second, **vars(interval)}
+            for (first, second), interval in zip(self.pairs, self.intervals, strict=True)
         ]
         return pd.DataFrame(lines).drop(columns="measure")
 
     def __str__(self) -> str:
         frame = self.frame()
-        shown = frame if frame["note"].any() else frame.drop(columns="note")
-        return f"differences in {self.measure}\n{shown.to_string(index=False, float_format='{:.4g}'.format)}"
+        display_frame = frame if frame["note"].any() else frame.drop(columns="note")
+        return f"differences in {self.measure}\n{display_frame.to_string(index=False, float_format='{:.4g}'.format)}"
 
     __repr__ = __str__
 
@@ -129,88 +141,102 @@ class Differences:
         return self.frame().to_html(index=False)
 
 
-def _by_name(models: Any) -> dict[str, npt.ArrayLike]:
+def _to_model_dict(models: Any) -> dict[str, npt.ArrayLike]:
     """Models by name: a mapping, or the columns of a frame."""
     if not isinstance(models, Mapping) and not hasattr(models, "columns"):
         raise InputError(f"models must map names to predictions, or be a frame with a column each, got {type(models).__name__}")
     return {str(name): models[name] for name in models}
 
 
-def _rows(measure: Measure, y_true: npt.ArrayLike, name: str, y: npt.ArrayLike, options: dict[str, Any]) -> Any:
+def _read_model_rows(measure: Measure, y_true: npt.ArrayLike, name: str, y: npt.ArrayLike, options: dict[str, Any]) -> Any:
     try:
-        rows = measure.rows(y_true, y, **options)
-        return rows if not isinstance(rows, ScoreRows) else replace(rows, scores=_check.finite("y_score", rows.scores))
+        rows = measure.read_rows(y_true, y, **options)
+        return rows if not isinstance(rows, ScoreRows) else replace(rows, scores=_check.check_finite("y_score", rows.scores))
     except InputError as error:
         raise InputError(f"model {name!r}: {error}") from None
 
 
-def _bootstrap_differences(bound: list[Bound], pairs: list[tuple[int, int]], plan: Plan) -> list[Interval]:
-    def compute(drawn: Drawn) -> FloatArray:
-        values = [one.drawn(drawn) for one in bound]
+def _bootstrap_differences(
+    bound_measures: list[BoundMeasure], pairs: list[tuple[int, int]], plan: IntervalPlan
+) -> list[Interval]:
+    def compute(draw_counts: DrawCounts) -> FloatArray:
+        values = [bound_measure.compute_resampled(draw_counts) for bound_measure in bound_measures]
         return np.column_stack([values[i] - values[j] for i, j in pairs])
 
-    values = [one.estimate() for one in bound]
+    values = [bound_measure.estimate() for bound_measure in bound_measures]
     estimates = [values[i] - values[j] for i, j in pairs]
-    name = bound[0].measure.name
+    name = bound_measures[0].measure.name
     if np.isnan(estimates).any():
-        bound[0].measure.warn_undefined(np.asarray(estimates))
-    return intervals_from_draws(compute, estimates, [name] * len(pairs), plan, plan.draws(bound[0].rows))
+        bound_measures[0].measure.warn_undefined(np.asarray(estimates))
+    return compute_bootstrap_intervals(
+        compute, estimates, [name] * len(pairs), plan, plan.build_resamples(bound_measures[0].rows)
+    )
 
 
-def _auc_differences(bound: list[Bound], pairs: list[tuple[int, int]], plan: Plan) -> list[Interval]:
-    ranked = [one.rows.binary for one in bound]
-    chosen = ranked[0].is_positive
-    if chosen.all() or not chosen.any():
-        bound[0].measure.warn_undefined(np.asarray(np.nan))
+def _compute_auc_differences(
+    bound_measures: list[BoundMeasure], pairs: list[tuple[int, int]], plan: IntervalPlan
+) -> list[Interval]:
+    ranked_rows = [bound_measure.rows.binary for bound_measure in bound_measures]
+    is_positive = ranked_rows[0].is_positive
+    if is_positive.all() or not is_positive.any():
+        bound_measures[0].measure.warn_undefined(np.asarray(np.nan))
         nan = float("nan")
         return [Interval("auc", nan, nan, nan, plan.level, "none", "undefined: both classes must occur") for _ in pairs]
-    placed = in_chunks(lambda start, _: placements(ranked[start].scores, chosen), len(ranked), 1)
+    placement_columns = run_in_chunks(
+        lambda start, _: compute_placements(ranked_rows[start].scores, is_positive), len(ranked_rows), 1
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        aucs, covariance = auc_covariance(np.stack(placed), chosen)
-    found = []
+        aucs, covariance = compute_auc_covariance(np.stack(placement_columns), is_positive)
+    intervals = []
     for i, j in pairs:
         # Two perfect rankings place every case alike too, but may differ on cases not seen.
-        alike = bool(np.array_equal(placed[i], placed[j])) and covariance[i, i] > _NO_VARIANCE
+        is_alike = bool(np.array_equal(placement_columns[i], placement_columns[j])) and covariance[i, i] > _NO_VARIANCE
         variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
-        easy = variance > _NO_VARIANCE and (plan.method == "delong" or not (bound[0].few or max(aucs[[i, j]]) > _HIGH))
-        if alike:
+        is_regular = variance > _NO_VARIANCE and (
+            plan.method == "delong" or not (bound_measures[0].has_few_cases or max(aucs[[i, j]]) > _HIGH)
+        )
+        if is_alike:
             note = "the models rank alike, so the limits say nothing about cases not seen"
-            found.append(Interval("auc", 0.0, 0.0, 0.0, plan.level, "delong", note))
-        elif easy and plan.method != "newcombe":
-            found.append(_wald(float(aucs[i] - aucs[j]), float(variance), plan.level))
+            intervals.append(Interval("auc", 0.0, 0.0, 0.0, plan.level, "delong", note))
+        elif is_regular and plan.method != "newcombe":
+            intervals.append(_compute_wald_interval(float(aucs[i] - aucs[j]), float(variance), plan.level))
         else:
             spread = np.sqrt(covariance[i, i] * covariance[j, j])
             correlation = float(covariance[i, j] / spread) if spread > _NO_VARIANCE else 0.0
-            found.append(_added_up(bound[i], bound[j], correlation, plan))
-    return found
+            intervals.append(_combine_newcombe(bound_measures[i], bound_measures[j], correlation, plan))
+    return intervals
 
 
-def _wald(estimate: float, variance: float, level: float) -> Interval:
-    half = normal_quantile(level) * float(np.sqrt(variance))
+def _compute_wald_interval(estimate: float, variance: float, level: float) -> Interval:
+    half = compute_normal_quantile(level) * float(np.sqrt(variance))
     return Interval("auc", estimate, max(-1.0, estimate - half), min(1.0, estimate + half), level, "delong")
 
 
-def _added_up(first: Bound, second: Bound, correlation: float, plan: Plan) -> Interval:
+def _combine_newcombe(first: BoundMeasure, second: BoundMeasure, correlation: float, plan: IntervalPlan) -> Interval:
     """Squares of the distances to the models' own Newcombe limits, added up (Zou & Donner 2008)."""
     (a, a_low, a_high), (b, b_low, b_high) = (
-        (one.estimate(), *newcombe(one.estimate(), one.rows.binary.tally, plan.level)) for one in (first, second)
+        (
+            bound_measure.estimate(),
+            *compute_newcombe_limits(bound_measure.estimate(), bound_measure.rows.binary.tally, plan.level),
+        )
+        for bound_measure in (first, second)
     )
     note = ""
     if plan.method == "delong":
         note = "DeLong's variance does not exist here, so Newcombe's limits of both models are added up"
-        say_fallback(f"difference of auc: {note}")
-    low = a - b - _hypotenuse(a - a_low, b_high - b, correlation)
-    high = a - b + _hypotenuse(a_high - a, b - b_low, correlation)
+        warn_fallback(f"difference of auc: {note}")
+    low = a - b - _compute_hypotenuse(a - a_low, b_high - b, correlation)
+    high = a - b + _compute_hypotenuse(a_high - a, b - b_low, correlation)
     return Interval("auc", a - b, max(-1.0, low), min(1.0, high), plan.level, "newcombe", note)
 
 
-def _hypotenuse(first: float, second: float, correlation: float) -> float:
+def _compute_hypotenuse(first: float, second: float, correlation: float) -> float:
     return float(np.sqrt(max(0.0, first**2 - 2 * correlation * first * second + second**2)))
 
 
-def _all_labels(y_true: npt.ArrayLike, models: Mapping[str, npt.ArrayLike]) -> list[Any]:
+def _collect_labels(y_true: npt.ArrayLike, models: Mapping[str, npt.ArrayLike]) -> list[Any]:
     """Classes that occur in the truth or in any model's predictions, so that all models share one list."""
-    columns = {"y_true": _check.column("y_true", y_true)}
-    columns.update({str(name): _check.column(str(name), y) for name, y in models.items()})
-    classes, _ = _check.encode(None, None, **columns)
+    columns = {"y_true": _check.check_column("y_true", y_true)}
+    columns.update({str(name): _check.check_column(str(name), y) for name, y in models.items()})
+    classes, _ = _check.encode_labels(None, None, **columns)
     return list(classes.names.tolist())

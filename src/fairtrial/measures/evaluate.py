@@ -13,16 +13,16 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.measures.intervals import Bound, Interval, Plan, intervals_of
+from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan, compute_intervals
 from fairtrial.measures.measure import Measure, get_measure, registry
-from fairtrial.measures.multiclass import hand_till
+from fairtrial.measures.ranking import hand_till
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMN = {"labels": "y_pred", "values": "y_pred", "scores": "y_score", "probabilities": "y_score"}
 
-_KINDS = ("labels", "scores", "probabilities")
+_INPUT_KINDS = ("labels", "scores", "probabilities")
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,9 +36,9 @@ class Evaluation:
 
     def __getitem__(self, name: str) -> Interval:
         canonical = get_measure(name).name
-        for one in self.intervals:
-            if one.measure == canonical:
-                return one
+        for interval in self.intervals:
+            if interval.measure == canonical:
+                return interval
         raise InputError(f"{name} was not evaluated: name it in measures=, and pass what it needs")
 
     def frame(self) -> pd.DataFrame:
@@ -46,18 +46,18 @@ class Evaluation:
         import pandas as pd
 
         lines = []
-        for one in self.intervals:
-            facts = registry[one.measure].facts
+        for interval in self.intervals:
+            facts = registry[interval.measure].facts
             lines.append(
                 {
-                    "measure": one.measure,
-                    "estimate": one.estimate,
-                    "low": one.low,
-                    "high": one.high,
-                    "method": one.method,
+                    "measure": interval.measure,
+                    "estimate": interval.estimate,
+                    "low": interval.low,
+                    "high": interval.high,
+                    "method": interval.method,
                     "better": "higher" if facts.direction == "max" else "lower",
                     "chance": np.nan if facts.chance is None else facts.chance,
-                    "note": one.note,
+                    "note": interval.note,
                 }
             )
         return pd.DataFrame(lines).set_index("measure")
@@ -114,28 +114,37 @@ def evaluate(
     8 rows, positive class 1, 95 % intervals
     labels are those more likely than not
     """
-    _check.one_of("interval", interval, ("auto", "bca", "percentile", None))
-    _check.between("level", level, 0, 1)
+    _check.check_one_of("interval", interval, ("auto", "bca", "percentile", None))
+    _check.check_between("level", level, 0, 1)
     if y_pred is None and y_score is None:
         raise InputError("y_pred or y_score must be given, got neither")
     options = {"positive": positive, "labels": labels, "sample_weight": sample_weight}
-    given = _Given(y_true, y_pred, y_score, options)
-    bound = [Bound(each, given.rows_for(each), _params(each, average)) for each in _chosen(measures, given)]
-    if not bound:
+    inputs = _EvaluationInput(y_true, y_pred, y_score, options)
+    bound_measures = [
+        BoundMeasure(measure, inputs.get_rows(measure), _build_params(measure, average))
+        for measure in _select_measures(measures, inputs)
+    ]
+    if not bound_measures:
         raise InputError("measures must name at least one measure")
-    plan = Plan(interval or "auto", level, resamples, seed, stratified)
+    plan = IntervalPlan(interval or "auto", level, resamples, seed, stratified)
     with warnings.catch_warnings():
         # One summary for the whole table instead of a warning for each line.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        found = intervals_of(bound, plan) if interval else [_without_limits(one, level) for one in bound]
-    undefined = [one.measure for one in found if np.isnan(one.estimate)]
+        intervals = (
+            compute_intervals(bound_measures, plan)
+            if interval
+            else [_build_point_estimate(bound_measure, level) for bound_measure in bound_measures]
+        )
+    undefined = [result.measure for result in intervals if np.isnan(result.estimate)]
     if undefined:
         warnings.warn(f"undefined here and given as NaN: {', '.join(undefined)}", UndefinedMeasureWarning, stacklevel=2)
-    rows = bound[0].rows
-    return Evaluation(tuple(found), len(rows.true), tuple(given.notes), _about(rows, average, level if interval else None))
+    rows = bound_measures[0].rows
+    return Evaluation(
+        tuple(intervals), len(rows.true), tuple(inputs.notes), _describe_table(rows, average, level if interval else None)
+    )
 
 
-class _Given:
+class _EvaluationInput:
     """The columns as given, the rows made of them once per need, and what had to be said about them."""
 
     def __init__(self, y_true: Any, y_pred: Any, y_score: Any, options: dict[str, Any]) -> None:
@@ -143,17 +152,17 @@ class _Given:
         self.columns = {"y_pred": y_pred, "y_score": y_score}
         self.notes: list[str] = []
         self._rows: dict[str, Any] = {}
-        self._not_probabilities = self._why_not_probabilities()
+        self._not_probabilities = self._explain_not_probabilities()
         if y_pred is None and not self._not_probabilities:
-            self._labels_from_probabilities()
+            self._derive_labels()
 
-    def has(self, needs: str) -> bool:
+    def has_input(self, needs: str) -> bool:
         """Whether measures with these needs can be computed."""
         if self.columns.get(_COLUMN.get(needs, "")) is None:
             return False
         return needs != "probabilities" or not self._not_probabilities
 
-    def why_not(self, needs: str) -> str:
+    def explain_missing(self, needs: str) -> str:
         """The reason why they cannot."""
         if needs == "probabilities" and self.columns["y_score"] is not None:
             return f"y_score does not hold probabilities ({self._not_probabilities})"
@@ -161,43 +170,43 @@ class _Given:
             return "it is computed from results of other measures; call it on these"
         return f"{_COLUMN[needs]} is not given"
 
-    def classes(self) -> int:
+    def count_classes(self) -> int:
         """Number of classes in the truth."""
-        classes, _ = _check.encode(self.options["labels"], None, y_true=_check.column("y_true", self.y_true))
+        classes, _ = _check.encode_labels(self.options["labels"], None, y_true=_check.check_column("y_true", self.y_true))
         return len(classes)
 
-    def rows_for(self, measure: Measure) -> Any:
+    def get_rows(self, measure: Measure) -> Any:
         """Checked rows, shared by all measures with the same needs."""
         needs = measure.facts.needs
         if needs not in self._rows:
-            self._rows[needs] = measure.rows(self.y_true, self.columns[_COLUMN[needs]], **self.options)
+            self._rows[needs] = measure.read_rows(self.y_true, self.columns[_COLUMN[needs]], **self.options)
         return self._rows[needs]
 
-    def _why_not_probabilities(self) -> str:
+    def _explain_not_probabilities(self) -> str:
         if self.columns["y_score"] is None:
             return "none are given"
         try:
-            self._rows["probabilities"] = registry["brier"].rows(self.y_true, self.columns["y_score"], **self.options)
+            self._rows["probabilities"] = registry["brier"].read_rows(self.y_true, self.columns["y_score"], **self.options)
         except InputError as error:
-            registry["auc"].rows(self.y_true, self.columns["y_score"], **self.options)
+            registry["auc"].read_rows(self.y_true, self.columns["y_score"], **self.options)
             return str(error)
         return ""
 
-    def _labels_from_probabilities(self) -> None:
-        rows = registry["auc"].rows(self.y_true, self.columns["y_score"], **self.options)
+    def _derive_labels(self) -> None:
+        rows = registry["auc"].read_rows(self.y_true, self.columns["y_score"], **self.options)
         if rows.scores.ndim == 2:
-            picked = rows.scores.argmax(axis=1)
+            predicted_codes = rows.scores.argmax(axis=1)
             self.notes.append("labels are the most likely class of each row")
         elif len(rows.classes) == 2:
-            wanted = 0 if rows.classes.positive == 0 else 1
-            picked = np.where(rows.scores > 0.5, wanted, 1 - wanted)
+            positive_code = 0 if rows.classes.positive == 0 else 1
+            predicted_codes = np.where(rows.scores > 0.5, positive_code, 1 - positive_code)
             self.notes.append("labels are those more likely than not")
         else:
             return
-        self.columns["y_pred"] = rows.classes.names[picked]
+        self.columns["y_pred"] = rows.classes.names[predicted_codes]
 
 
-def _about(rows: Any, average: str, level: float | None) -> str:
+def _describe_table(rows: Any, average: str, level: float | None) -> str:
     """What the table is about: rows, classes and how they are averaged, level of the intervals."""
     parts = [f"{len(rows.true)} rows"]
     classes = getattr(rows, "classes", None)
@@ -210,31 +219,35 @@ def _about(rows: Any, average: str, level: float | None) -> str:
     return ", ".join(parts)
 
 
-def _chosen(measures: str | Measure | Iterable[str | Measure], given: _Given) -> list[Measure]:
+def _select_measures(measures: str | Measure | Iterable[str | Measure], inputs: _EvaluationInput) -> list[Measure]:
     if isinstance(measures, str) and measures == "all":
-        possible = [needs for needs in _KINDS if given.has(needs)]
-        for needs in _KINDS:
+        possible = [needs for needs in _INPUT_KINDS if inputs.has_input(needs)]
+        for needs in _INPUT_KINDS:
             if needs not in possible:
-                given.notes.append(f"measures of {needs} are left out: {given.why_not(needs)}")
-        wanted = [each for needs in possible for each in registry.values() if each.facts.needs == needs]
-        return wanted if given.classes() > 2 else [each for each in wanted if each is not hand_till]  # it is AUC for two
+                inputs.notes.append(f"measures of {needs} are left out: {inputs.explain_missing(needs)}")
+        possible_measures = [measure for needs in possible for measure in registry.values() if measure.facts.needs == needs]
+        return (
+            possible_measures
+            if inputs.count_classes() > 2
+            else [measure for measure in possible_measures if measure is not hand_till]
+        )  # it is AUC for two
     if not isinstance(measures, (str, Measure, Iterable)):
         raise InputError(f"measures must be 'all', a measure or a list of them, got {measures!r}")
-    listed = [measures] if isinstance(measures, (str, Measure)) else list(measures)
-    chosen = [get_measure(each) for each in listed]
-    for each in chosen:
-        if not given.has(each.facts.needs):
-            raise InputError(f"{each.name} must have {each.facts.needs}: {given.why_not(each.facts.needs)}")
-    return chosen
+    measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    selected_measures = [get_measure(item) for item in measure_list]
+    for measure in selected_measures:
+        if not inputs.has_input(measure.facts.needs):
+            raise InputError(f"{measure.name} must have {measure.facts.needs}: {inputs.explain_missing(measure.facts.needs)}")
+    return selected_measures
 
 
-def _params(measure: Measure, average: Any) -> dict[str, Any]:
+def _build_params(measure: Measure, average: Any) -> dict[str, Any]:
     """The average where the measure knows it, else its only one."""
     if average is None:
         raise InputError("average must give one number for each line, got None: choose 'macro', 'weighted' or positive=")
-    _check.one_of("average", average, ("auto", "binary", "macro", "weighted", "micro"))
+    _check.check_one_of("average", average, ("auto", "binary", "macro", "weighted", "micro"))
     return {"average": average if average in measure.averages else "auto"}
 
 
-def _without_limits(one: Bound, level: float) -> Interval:
-    return Interval(one.measure.name, one.estimate(), float("nan"), float("nan"), level, "")
+def _build_point_estimate(bound_measure: BoundMeasure, level: float) -> Interval:
+    return Interval(bound_measure.measure.name, bound_measure.estimate(), float("nan"), float("nan"), level, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,19 +14,109 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import FallbackWarning, InputError
-from fairtrial.kernels.delong import auc_variance
-from fairtrial.measures import closed_intervals as closed
+from fairtrial.kernels.delong import compute_auc_variance
+from fairtrial.measures.bootstrap import Compute, Resamples, compute_bca_limits, compute_distances, compute_percentile_limits
 from fairtrial.measures.measure import LabelMeasure, Measure, get_measure
 from fairtrial.measures.ranking import auc as auc_measure, gini as gini_measure
-from fairtrial.measures.resampling import Compute, Resamples, bca_limits, distances, percentile_limits
-from fairtrial.measures.rows import Drawn, LabelRows, ScoreRows
+from fairtrial.measures.rows import DrawCounts, LabelRows, ScoreRows
+from fairtrial.measures.tally import ScoreTally
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ConfidenceLimits = tuple[float, float]
+
+
+def compute_wilson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
+    """Wilson's score interval of a proportion (1927).
+
+    >>> low, high = compute_wilson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 3
+    >>> round(low, 4), round(high, 4)
+    (0.2553, 0.3662)
+    """
+    z = compute_normal_quantile(level)
+    proportion = successes / trials
+    centre = proportion + z * z / (2 * trials)
+    half = z * math.sqrt(proportion * (1 - proportion) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    # At 0 and n the limit is 0 and 1 by algebra; rounding must not push it off.
+    low = 0.0 if successes == 0 else max(0.0, (centre - half) / scale)
+    high = 1.0 if successes == trials else min(1.0, (centre + half) / scale)
+    return low, high
+
+
+def compute_weighted_wilson_limits(successes: float, total: float, squares: float, level: float) -> ConfidenceLimits:
+    """Wilson's interval of a weighted proportion: the cases count as their effective number (Kish 1965).
+
+    That is the square of the sum of the weights over the sum of their squares, which no common factor changes.
+
+    >>> compute_weighted_wilson_limits(162, 526, 1052, 0.95) == compute_wilson_limits(81, 263, 0.95)  # each of 263 cases with a weight of 2
+    True
+    """
+    if not squares > 0:  # weights so small that their squares are nothing
+        return math.nan, math.nan
+    effective = total / squares * total
+    return compute_wilson_limits(successes / total * effective, effective, level)
+
+
+def compute_clopper_pearson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
+    """The exact interval of Clopper and Pearson (1934): never too short, often too long.
+
+    >>> low, high = compute_clopper_pearson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 5
+    >>> round(low, 4), round(high, 4)
+    (0.2527, 0.3676)
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
+    high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
+    return low, high
+
+
+def compute_delong_limits(auc: float, variance: float, level: float) -> ConfidenceLimits:
+    """DeLong's interval on the logit scale, so that it stays within (0, 1); needs 0 < AUC < 1 and a variance above 0."""
+    logit = math.log(auc / (1 - auc))
+    half = compute_normal_quantile(level) * math.sqrt(variance) / (auc * (1 - auc))
+    return _compute_logistic(logit - half), _compute_logistic(logit + half)
+
+
+def compute_newcombe_limits(auc: float, tally: ScoreTally, level: float) -> ConfidenceLimits:
+    """Newcombe's score interval of an AUC (2006, method 5), which is at its best where DeLong's breaks down, near 0 and 1."""
+    from scipy.optimize import brentq
+
+    positives, negatives = float(tally.positives), float(tally.negatives)
+    spare = (positives + negatives) / 2 - 1
+    z = compute_normal_quantile(level)
+
+    def compute_excess(theta: float) -> float:
+        spread = theta * (1 - theta) / (positives * negatives)
+        spread *= 1 + spare * (1 - theta) / (2 - theta) + spare * theta / (1 + theta)
+        return (theta - auc) ** 2 - z * z * spread
+
+    low = 0.0 if auc == 0 else float(brentq(compute_excess, 0, auc if compute_excess(auc) < 0 else auc * (1 - 1e-12)))
+    high = 1.0 if auc == 1 else float(brentq(compute_excess, auc if compute_excess(auc) < 0 else auc + (1 - auc) * 1e-12, 1))
+    return low, high
+
+
+def compute_normal_quantile(level: float) -> float:
+    """How many standard deviations hold this share of a normal distribution."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def _compute_logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+
+
 # With fewer cases than this in a class, or an AUC beyond this, DeLong's interval covers too seldom (docs/calibration.md).
 _FEW = 20
+
+
 _HIGH = 0.95
+
+
 METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "delong", "newcombe")
 
 
@@ -53,8 +144,8 @@ class Interval:
 
     def __str__(self) -> str:
         limits = f"{100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
-        told = f"{self.measure} {self.estimate:.4g}, {limits} ({self.method})"
-        return told + (f"; {self.note}" if self.note else "")
+        text = f"{self.measure} {self.estimate:.4g}, {limits} ({self.method})"
+        return text + (f"; {self.note}" if self.note else "")
 
     __repr__ = __str__
 
@@ -96,22 +187,22 @@ def interval(
     >>> round(found.low, 3), round(found.high, 3), found.method
     (0.492, 0.978, 'newcombe')
     """
-    plan = Plan(str(method).replace("_", "-"), level, resamples, seed, stratified)
+    plan = IntervalPlan(str(method).replace("_", "-"), level, resamples, seed, stratified)
     if not isinstance(measure, (str, Measure)) and not callable(measure):
         raise InputError(f"measure must be a measure, its name or a function, got {measure!r}")
     if not isinstance(measure, (str, Measure)):
-        return _interval_of_function(measure, y_true, y_score, plan, sample_weight, params)
-    chosen = get_measure(measure)
+        return _bootstrap_function(measure, y_true, y_score, plan, sample_weight, params)
+    resolved_measure = get_measure(measure)
     if average is None:
         raise InputError("average must give one number for an interval, got None: choose 'macro', 'weighted' or positive=")
     options = {"positive": positive, "labels": labels, "sample_weight": sample_weight}
-    rows = chosen.rows(y_true, y_score, **options)
-    one = Bound(chosen, rows, {"average": average, **params})
-    return intervals_of([one], plan)[0]
+    rows = resolved_measure.read_rows(y_true, y_score, **options)
+    bound_measure = BoundMeasure(resolved_measure, rows, {"average": average, **params})
+    return compute_intervals([bound_measure], plan)[0]
 
 
 @dataclass(frozen=True)
-class Plan:
+class IntervalPlan:
     """How intervals are to be found."""
 
     method: str
@@ -121,14 +212,14 @@ class Plan:
     stratified: bool
 
     def __post_init__(self) -> None:
-        _check.one_of("method", self.method, METHODS)
+        _check.check_one_of("method", self.method, METHODS)
         if isinstance(self.level, (int, float)) and 1 < self.level < 100:
             raise InputError(f"level must lie between 0 and 1, got {self.level!r}: did you mean {self.level / 100:g}?")
-        _check.between("level", self.level, 0, 1)
-        _check.whole_number("resamples", self.resamples, 2)
-        _check.whole_number("seed", self.seed, 0)
+        _check.check_between("level", self.level, 0, 1)
+        _check.check_whole_number("resamples", self.resamples, 2)
+        _check.check_whole_number("seed", self.seed, 0)
 
-    def draws(self, rows: Any) -> Resamples:
+    def build_resamples(self, rows: Any) -> Resamples:
         """The resamples of these rows."""
         strata = rows.true if self.stratified else None
         if strata is not None and strata.dtype.kind == "f":
@@ -137,7 +228,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundMeasure:
     """A measure with the rows and the options it is to be computed on."""
 
     measure: Measure
@@ -145,25 +236,25 @@ class Bound:
     params: dict[str, Any]
 
     def __post_init__(self) -> None:
-        own = {name: value for name, value in self.params.items() if name != "average"}
-        self.measure.check(self.params["average"], own)
+        formula_params = {name: value for name, value in self.params.items() if name != "average"}
+        self.measure.check(self.params["average"], formula_params)
 
     def estimate(self) -> float:
         """The value; NaN without a warning."""
-        return float(self.measure.values(self.rows, **self.params)[0])
+        return float(self.measure.compute_values(self.rows, **self.params)[0])
 
-    def drawn(self, drawn: Drawn) -> FloatArray:
+    def compute_resampled(self, draw_counts: DrawCounts) -> FloatArray:
         """The values of resamples."""
-        values = self.measure.values(self.rows, drawn, **self.params)
-        if values.shape != (len(drawn),):
+        values = self.measure.compute_values(self.rows, draw_counts, **self.params)
+        if values.shape != (len(draw_counts),):
             raise InputError(
                 f"the formula of {self.measure.name} must give a value for each line of a batch, got shape {values.shape} "
-                f"for {len(drawn)} lines: let it work on the last axes of its arrays"
+                f"for {len(draw_counts)} lines: let it work on the last axes of its arrays"
             )
         return values
 
     @property
-    def plain_auc(self) -> bool:
+    def is_plain_auc(self) -> bool:
         """A two-class AUC without weights."""
         return (
             self.measure is auc_measure
@@ -174,7 +265,7 @@ class Bound:
         )
 
     @property
-    def plain_proportion(self) -> bool:
+    def is_plain_proportion(self) -> bool:
         """A proportion of rows without weights."""
         if not (self.measure.facts.proportion and isinstance(self.rows, LabelRows) and self.rows.weights is None):
             return False
@@ -182,147 +273,161 @@ class Bound:
             return True
         if self.params["average"] == "micro":
             # Only then is each row one trial: micro specificity counts every row once for each other class.
-            return self.parts()[1] == len(self.rows.true)
+            return self.count_successes()[1] == len(self.rows.true)
         return self.rows.classes.positive is not None and self.params["average"] in ("auto", "binary")
 
-    def parts(self) -> tuple[float, float]:
+    def count_successes(self) -> tuple[float, float]:
         """Numerator and denominator of a proportion."""
         assert isinstance(self.measure, LabelMeasure)
-        return self.measure.parts(self.rows, **self.params)
+        return self.measure.count_successes(self.rows, **self.params)
 
     @property
-    def few(self) -> bool:
+    def has_few_cases(self) -> bool:
         """Whether a class is so rare that DeLong's interval of the AUC is too short."""
         positives = int(self.rows.binary.is_positive.sum())
         return min(positives, len(self.rows.true) - positives) < _FEW
 
 
-def intervals_of(bound: list[Bound], plan: Plan) -> list[Interval]:
+def compute_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan) -> list[Interval]:
     """Intervals of several measures on the same rows; all bootstraps share their draws."""
-    found: dict[int, Interval] = {}
+    intervals: dict[int, Interval] = {}
     to_draw: list[int] = []
-    for i, one in enumerate(bound):
-        closed_form = _closed(one, plan)
+    for i, bound_measure in enumerate(bound_measures):
+        closed_form = _compute_closed_form(bound_measure, plan)
         if closed_form is None:
             to_draw.append(i)
         else:
-            found[i] = closed_form
+            intervals[i] = closed_form
     if to_draw:
-        drawn = _bootstrap([bound[i] for i in to_draw], plan)
-        found.update(zip(to_draw, drawn, strict=True))
-    return [found[i] for i in range(len(bound))]
+        bootstrap_intervals = _bootstrap_intervals([bound_measures[i] for i in to_draw], plan)
+        intervals.update(zip(to_draw, bootstrap_intervals, strict=True))
+    return [intervals[i] for i in range(len(bound_measures))]
 
 
-def _closed(one: Bound, plan: Plan) -> Interval | None:
-    name = one.measure.name
-    if plan.method in ("wilson", "clopper-pearson") or (plan.method == "auto" and one.plain_proportion):
-        if not one.plain_proportion:
+def _compute_closed_form(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
+    name = bound_measure.measure.name
+    if plan.method in ("wilson", "clopper-pearson") or (plan.method == "auto" and bound_measure.is_plain_proportion):
+        if not bound_measure.is_plain_proportion:
             raise InputError(f"method {plan.method!r} must have a proportion of unweighted rows, got {name}: use 'bca'")
-        return _proportion(one, plan)
-    if plan.method == "auto" and one.measure is gini_measure:
-        return _gini(one, plan)
-    if plan.method in ("delong", "newcombe") or (plan.method == "auto" and one.plain_auc):
-        if not one.plain_auc:
+        return _compute_proportion_interval(bound_measure, plan)
+    if plan.method == "auto" and bound_measure.measure is gini_measure:
+        return _compute_gini_interval(bound_measure, plan)
+    if plan.method in ("delong", "newcombe") or (plan.method == "auto" and bound_measure.is_plain_auc):
+        if not bound_measure.is_plain_auc:
             raise InputError(f"method {plan.method!r} must have a two-class AUC of unweighted rows, got {name}: use 'bca'")
-        return _auc(one, plan)
+        return _compute_auc_interval(bound_measure, plan)
     return None
 
 
-def _proportion(one: Bound, plan: Plan) -> Interval:
-    successes, trials = one.parts()
+def _compute_proportion_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval:
+    successes, trials = bound_measure.count_successes()
     if trials == 0:
-        return _undefined(one, plan)
+        return _build_undefined_interval(bound_measure, plan)
     method = "clopper-pearson" if plan.method == "clopper-pearson" else "wilson"
-    limits = (closed.clopper_pearson if method == "clopper-pearson" else closed.wilson)(successes, trials, plan.level)
-    return Interval(one.measure.name, successes / trials, *limits, plan.level, method)
+    limits = (compute_clopper_pearson_limits if method == "clopper-pearson" else compute_wilson_limits)(
+        successes, trials, plan.level
+    )
+    return Interval(bound_measure.measure.name, successes / trials, *limits, plan.level, method)
 
 
-def _auc(one: Bound, plan: Plan) -> Interval:
-    tally = one.rows.binary.tally
-    estimate, variance = auc_variance(tally.pos, tally.neg)
+def _compute_auc_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval:
+    tally = bound_measure.rows.binary.tally
+    estimate, variance = compute_auc_variance(tally.pos, tally.neg)
     if np.isnan(estimate):
-        return _undefined(one, plan)
+        return _build_undefined_interval(bound_measure, plan)
     exists = 0 < estimate < 1 and variance > 0
-    easy = not one.few and 1 - _HIGH <= estimate <= _HIGH
-    if exists and (plan.method == "delong" or (plan.method == "auto" and easy)):
-        return Interval("auc", estimate, *closed.delong(estimate, variance, plan.level), plan.level, "delong")
+    is_regular = not bound_measure.has_few_cases and 1 - _HIGH <= estimate <= _HIGH
+    if exists and (plan.method == "delong" or (plan.method == "auto" and is_regular)):
+        return Interval("auc", estimate, *compute_delong_limits(estimate, variance, plan.level), plan.level, "delong")
     note = ""
     if plan.method != "newcombe" and not exists:
         note = "DeLong's variance does not exist here, so Newcombe's score interval is given"
-        say_fallback(f"auc {estimate:.4g}: {note}")
-    return Interval("auc", estimate, *closed.newcombe(estimate, tally, plan.level), plan.level, "newcombe", note)
+        warn_fallback(f"auc {estimate:.4g}: {note}")
+    return Interval("auc", estimate, *compute_newcombe_limits(estimate, tally, plan.level), plan.level, "newcombe", note)
 
 
-def _gini(one: Bound, plan: Plan) -> Interval | None:
+def _compute_gini_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
     """As a linear function of the AUC, so that the two agree."""
-    ranked = replace(one, measure=auc_measure)
-    if not ranked.plain_auc:
+    auc_bound = replace(bound_measure, measure=auc_measure)
+    if not auc_bound.is_plain_auc:
         return None
-    found = _auc(ranked, plan)
-    return replace(found, measure="gini", **{name: 2 * getattr(found, name) - 1 for name in ("estimate", "low", "high")})
+    auc_interval = _compute_auc_interval(auc_bound, plan)
+    return replace(
+        auc_interval, measure="gini", **{name: 2 * getattr(auc_interval, name) - 1 for name in ("estimate", "low", "high")}
+    )
 
 
-def _undefined(one: Bound, plan: Plan) -> Interval:
+def _build_undefined_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval:
     nan = float("nan")
-    one.measure.warn_undefined(np.asarray(nan))
-    return Interval(one.measure.name, nan, nan, nan, plan.level, "none", f"undefined: {one.measure.facts.undefined}")
+    bound_measure.measure.warn_undefined(np.asarray(nan))
+    return Interval(
+        bound_measure.measure.name, nan, nan, nan, plan.level, "none", f"undefined: {bound_measure.measure.facts.undefined}"
+    )
 
 
-def say_fallback(message: str) -> None:
+def warn_fallback(message: str) -> None:
     """Warn that another method was used than asked for."""
     warnings.warn(message, FallbackWarning, stacklevel=5)
 
 
-def _bootstrap(bound: list[Bound], plan: Plan) -> list[Interval]:
-    def compute(drawn: Drawn) -> FloatArray:
-        return np.column_stack([one.drawn(drawn) for one in bound])
+def _bootstrap_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan) -> list[Interval]:
+    def compute(draw_counts: DrawCounts) -> FloatArray:
+        return np.column_stack([bound_measure.compute_resampled(draw_counts) for bound_measure in bound_measures])
 
-    estimates = [one.estimate() for one in bound]
-    for one, estimate in zip(bound, estimates, strict=True):
+    estimates = [bound_measure.estimate() for bound_measure in bound_measures]
+    for bound_measure, estimate in zip(bound_measures, estimates, strict=True):
         if np.isnan(estimate):
-            one.measure.warn_undefined(np.asarray(estimate))
-    return intervals_from_draws(compute, estimates, [one.measure.name for one in bound], plan, plan.draws(bound[0].rows))
+            bound_measure.measure.warn_undefined(np.asarray(estimate))
+    return compute_bootstrap_intervals(
+        compute,
+        estimates,
+        [bound_measure.measure.name for bound_measure in bound_measures],
+        plan,
+        plan.build_resamples(bound_measures[0].rows),
+    )
 
 
-def intervals_from_draws(
-    compute: Compute, estimates: list[float], names: list[str], plan: Plan, draws: Resamples
+def compute_bootstrap_intervals(
+    compute: Compute, estimates: list[float], names: list[str], plan: IntervalPlan, draws: Resamples
 ) -> list[Interval]:
     """Bootstrap intervals of the columns that `compute` gives."""
-    values = draws.values(compute)
-    left_out = None if plan.method == "percentile" else draws.left_out(compute)
+    values = draws.compute_values(compute)
+    jackknife = None if plan.method == "percentile" else draws.compute_jackknife(compute)
     return [
-        _limits(name, estimate, values[:, i], None if left_out is None else left_out[:, i], plan)
+        _build_bootstrap_interval(name, estimate, values[:, i], None if jackknife is None else jackknife[:, i], plan)
         for i, (name, estimate) in enumerate(zip(names, estimates, strict=True))
     ]
 
 
-def _limits(name: str, estimate: float, values: FloatArray, left_out: FloatArray | None, plan: Plan) -> Interval:
+def _build_bootstrap_interval(
+    name: str, estimate: float, values: FloatArray, jackknife: FloatArray | None, plan: IntervalPlan
+) -> Interval:
     defined = values[~np.isnan(values)]
     notes = []
     if len(defined) < len(values):
         notes.append(f"undefined in {len(values) - len(defined)} of {len(values)} resamples, which are left out")
     if np.isnan(estimate) or not len(defined):
         return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", "; ".join(["undefined", *notes]))
-    if not distances(defined, estimate).any():
+    if not compute_distances(defined, estimate).any():
         notes.append("all resamples agree, so the limits say nothing about cases not seen")
         if plan.method == "bca":
-            say_fallback(f"{name}: {notes[-1]}")
+            warn_fallback(f"{name}: {notes[-1]}")
         return Interval(name, estimate, estimate, estimate, plan.level, "percentile", "; ".join(notes))
-    limits = None if left_out is None else bca_limits(defined, estimate, left_out, plan.level)
-    if left_out is not None and limits is None:
+    limits = None if jackknife is None else compute_bca_limits(defined, estimate, jackknife, plan.level)
+    if jackknife is not None and limits is None:
         notes.append("BCa does not exist here, so percentile limits are given")
         if plan.method == "bca":
-            say_fallback(f"{name}: {notes[-1]}")
+            warn_fallback(f"{name}: {notes[-1]}")
     method = "percentile" if limits is None else "bca"
-    low, high = percentile_limits(defined, plan.level) if limits is None else limits
+    low, high = compute_percentile_limits(defined, plan.level) if limits is None else limits
     return Interval(name, estimate, low, high, plan.level, method, "; ".join(notes))
 
 
-def _interval_of_function(
+def _bootstrap_function(
     function: Callable[..., float],
     y_true: npt.ArrayLike,
     y_score: npt.ArrayLike,
-    plan: Plan,
+    plan: IntervalPlan,
     sample_weight: npt.ArrayLike | None,
     params: dict[str, Any],
 ) -> Interval:
@@ -330,20 +435,20 @@ def _interval_of_function(
         raise InputError(f"method must be 'auto', 'bca' or 'percentile' for a function, got {plan.method!r}")
     if sample_weight is not None:
         raise InputError("sample_weight must be None for a function: make it a measure to give rows weights")
-    truth, given = _check.column("y_true", y_true), np.asarray(y_score)
-    _check.same_length(y_true=truth, y_score=given)
+    true_labels, scores = _check.check_column("y_true", y_true), np.asarray(y_score)
+    _check.check_same_length(y_true=true_labels, y_score=scores)
 
-    def value(pick: Any) -> float:
-        found = function(truth[pick], given[pick], **params)
-        if np.ndim(found) != 0 or found is None:
-            raise InputError(f"the function must give one number, got {found!r}")
-        return float(found)
+    def compute_value(pick: Any) -> float:
+        number = function(true_labels[pick], scores[pick], **params)
+        if np.ndim(number) != 0 or number is None:
+            raise InputError(f"the function must give one number, got {number!r}")
+        return float(number)
 
-    def compute(drawn: Drawn) -> FloatArray:
-        picks = [np.repeat(np.arange(len(truth)), counts.astype(np.intp)) for counts in drawn]
-        return np.array([[value(pick)] for pick in picks])
+    def compute(draw_counts: DrawCounts) -> FloatArray:
+        picks = [np.repeat(np.arange(len(true_labels)), counts.astype(np.intp)) for counts in draw_counts]
+        return np.array([[compute_value(pick)] for pick in picks])
 
-    strata = _check.encode(None, None, y_true=truth)[1][0] if plan.stratified else None
-    draws = Resamples(len(truth), plan.resamples, plan.seed, strata)
+    strata = _check.encode_labels(None, None, y_true=true_labels)[1][0] if plan.stratified else None
+    draws = Resamples(len(true_labels), plan.resamples, plan.seed, strata)
     name = getattr(function, "__name__", "function")
-    return intervals_from_draws(compute, [value(slice(None))], [name], plan, draws)[0]
+    return compute_bootstrap_intervals(compute, [compute_value(slice(None))], [name], plan, draws)[0]

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial.kernels.arithmetic import ratio
+from fairtrial.kernels.arithmetic import compute_ratio
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.measure import measure
 
@@ -53,7 +53,7 @@ def balanced_accuracy(table: Confusion) -> FloatArray:
     >>> balanced_accuracy([1] * 90 + [0] * 10, [1] * 100)  # the always-positive model of Galdi & Tagliaferri
     0.5
     """
-    return np.asarray(ratio(table.hits, table.true).mean(axis=-1))
+    return np.asarray(compute_ratio(table.hits, table.true).mean(axis=-1))
 
 
 @measure(needs="labels", direction="max", range=(0, 1), cite="Kubat & Matwin 1997", undefined=_ABSENT)
@@ -64,7 +64,7 @@ def g_mean(table: Confusion) -> FloatArray:
     >>> round(g_mean([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
     0.816497
     """
-    return np.asarray(np.prod(ratio(table.hits, table.true), axis=-1) ** (1 / len(table.labels)))
+    return np.asarray(np.prod(compute_ratio(table.hits, table.true), axis=-1) ** (1 / len(table.labels)))
 
 
 @measure(
@@ -85,13 +85,13 @@ def kappa(table: Confusion, *, weights: Literal["linear", "quadratic"] | None = 
     >>> round(kappa.of(Confusion([[60, 50, 10], [10, 100, 40], [30, 10, 90]])), 4)  # the tutorial's example
     0.4329
     """
-    _check.one_of("weights", weights, (None, "linear", "quadratic"))
+    _check.check_one_of("weights", weights, (None, "linear", "quadratic"))
     k = len(table.labels)
-    apart = np.abs(np.subtract.outer(np.arange(k), np.arange(k))).astype(float)
-    cost = (apart > 0).astype(float) if weights is None else apart ** (1 if weights == "linear" else 2)
+    class_distances = np.abs(np.subtract.outer(np.arange(k), np.arange(k))).astype(float)
+    cost = (class_distances > 0).astype(float) if weights is None else class_distances ** (1 if weights == "linear" else 2)
     expected = table.true[..., :, None] * table.predicted[..., None, :]
-    seen = (cost * table.table).sum(axis=(-2, -1)) * table.total
-    return np.asarray(1 - ratio(seen, (cost * expected).sum(axis=(-2, -1))))
+    observed = (cost * table.table).sum(axis=(-2, -1)) * table.total
+    return np.asarray(1 - compute_ratio(observed, (cost * expected).sum(axis=(-2, -1))))
 
 
 @measure(
@@ -113,4 +113,4 @@ def mcc(table: Confusion) -> FloatArray:
     tp, fp, fn, tn = table.cells
     covariance = (tp * tn - fp * fn).sum(axis=-1)
     spread_true, spread_predicted = ((tp + fn) * (fp + tn)).sum(axis=-1), ((tp + fp) * (fn + tn)).sum(axis=-1)
-    return ratio(covariance, np.sqrt(spread_true * spread_predicted))
+    return compute_ratio(covariance, np.sqrt(spread_true * spread_predicted))

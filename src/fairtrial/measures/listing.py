@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 from fairtrial import _check
-from fairtrial.measures.measure import Facts, get_measure, registry
+from fairtrial.measures.measure import MeasureFacts, get_measure, registry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,43 +14,43 @@ if TYPE_CHECKING:
 _NEEDS = ("labels", "scores", "probabilities", "values", "results")
 
 
-def facts_frame(needs: str | None = None) -> pd.DataFrame:
+def build_facts_frame(needs: str | None = None) -> pd.DataFrame:
     """A line for each measure.
 
-    >>> facts_frame("scores").loc[0, ["measure", "better", "range", "chance"]].tolist()
+    >>> build_facts_frame("scores").loc[0, ["measure", "better", "range", "chance"]].tolist()
     ['auc', 'higher', '0 to 1', '0.5']
     """
     import pandas as pd
 
     if needs is not None:
-        _check.one_of("needs", needs, _NEEDS)
-    chosen = [each.facts for each in registry.values() if needs in (None, each.facts.needs)]
+        _check.check_one_of("needs", needs, _NEEDS)
+    chosen = [measure.facts for measure in registry.values() if needs in (None, measure.facts.needs)]
     chosen.sort(key=lambda facts: _NEEDS.index(facts.needs))
-    return pd.DataFrame([_line(facts) for facts in chosen])
+    return pd.DataFrame([_describe_facts(facts) for facts in chosen])
 
 
-def one(name: str) -> str:
+def format_measure(name: str) -> str:
     """All about one measure, as text.
 
-    >>> print(one("roc_auc").split(chr(10))[0])
+    >>> print(format_measure("roc_auc").split(chr(10))[0])
     auc(y_true, y_score, *, positive=None, labels=None, average='auto', sample_weight=None)
     """
-    found = get_measure(name)
-    facts = _line(found.facts)
-    known = "\n".join(
+    measure = get_measure(name)
+    facts = _describe_facts(measure.facts)
+    facts_text = "\n".join(
         f"{key + ':':14}{value}" for key, value in facts.items() if key not in ("measure", "what it is") and value
     )
-    return f"{found.name}{signature_of(found.name)}\n\n{inspect.getdoc(found)}\n\n{known}"
+    return f"{measure.name}{format_signature(measure.name)}\n\n{inspect.getdoc(measure)}\n\n{facts_text}"
 
 
-def signature_of(name: str) -> str:
+def format_signature(name: str) -> str:
     """The call, without annotations."""
     signature = inspect.signature(get_measure(name))
-    plain = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
+    plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 
 
-def _line(facts: Facts) -> dict[str, str]:
+def _describe_facts(facts: MeasureFacts) -> dict[str, str]:
     low, high = facts.range
     return {
         "measure": facts.name,
@@ -58,7 +58,7 @@ def _line(facts: Facts) -> dict[str, str]:
         "better": "higher" if facts.direction == "max" else "lower",
         "range": f"{low:g} to {high:g}",
         "chance": "" if facts.chance is None else f"{facts.chance:g}",
-        "what it is": facts.summary,
+        "description": facts.summary,
         "reference": facts.cite,
-        "also called": ", ".join(facts.aliases),
+        "aliases": ", ".join(facts.aliases),
     }

@@ -8,14 +8,14 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial.kernels.arithmetic import ratio
+from fairtrial.kernels.arithmetic import compute_ratio
 from fairtrial.measures.confusion import Cells
 from fairtrial.measures.measure import measure
 
 _NO_TRUE = "the class has no true cases"
 _NO_OTHER = "there are no cases outside the class"
-_NEVER_SAID = "the class is never predicted"
-_ALWAYS_SAID = "the class is always predicted"
+_NEVER_PREDICTED = "the class is never predicted"
+_ALWAYS_PREDICTED = "the class is always predicted"
 
 
 @measure(
@@ -106,7 +106,7 @@ def fnr(cells: Cells) -> tuple[Any, Any]:
     proportion=True,
     cite="Japkowicz & Shah 2011",
     aliases=("ppv",),
-    undefined=_NEVER_SAID,
+    undefined=_NEVER_PREDICTED,
 )
 def precision(cells: Cells) -> tuple[Any, Any]:
     """Share of the predictions of a class that are right: TP / (TP + FP).
@@ -125,7 +125,7 @@ def precision(cells: Cells) -> tuple[Any, Any]:
     per_class=True,
     proportion=True,
     cite="Altman & Bland 1994",
-    undefined=_ALWAYS_SAID,
+    undefined=_ALWAYS_PREDICTED,
     aliases=("negative_predictive_value",),
 )
 def npv(cells: Cells) -> tuple[Any, Any]:
@@ -154,9 +154,9 @@ def f_score(cells: Cells, *, beta: float = 1.0) -> FloatArray:
     >>> round(f_score([1] * 90 + [0] * 10, [1] * 100), 3)  # Galdi & Tagliaferri's always-positive model
     0.947
     """
-    _check.between("beta", beta, 0, np.inf)
+    _check.check_between("beta", beta, 0, np.inf)
     hits = (1 + beta**2) * cells.tp
-    return ratio(hits, hits + beta**2 * cells.fn + cells.fp)
+    return compute_ratio(hits, hits + beta**2 * cells.fn + cells.fp)
 
 
 @measure(
@@ -176,7 +176,7 @@ def youden_j(cells: Cells) -> FloatArray:
     >>> youden_j([1, 1, 0, 0], [1, 0, 0, 0])
     0.5
     """
-    return ratio(cells.tp, cells.tp + cells.fn) + ratio(cells.tn, cells.tn + cells.fp) - 1
+    return compute_ratio(cells.tp, cells.tp + cells.fn) + compute_ratio(cells.tn, cells.tn + cells.fp) - 1
 
 
 @measure(
@@ -195,7 +195,7 @@ def markedness(cells: Cells) -> FloatArray:
     >>> round(markedness([1, 1, 0, 0], [1, 0, 0, 0]), 6)
     0.666667
     """
-    return ratio(cells.tp, cells.tp + cells.fp) + ratio(cells.tn, cells.tn + cells.fn) - 1
+    return compute_ratio(cells.tp, cells.tp + cells.fp) + compute_ratio(cells.tn, cells.tn + cells.fn) - 1
 
 
 @measure(
@@ -214,7 +214,7 @@ def jaccard(cells: Cells) -> FloatArray:
     >>> jaccard([1, 1, 0, 0], [1, 0, 0, 0])
     0.5
     """
-    return ratio(cells.tp, cells.tp + cells.fp + cells.fn)
+    return compute_ratio(cells.tp, cells.tp + cells.fp + cells.fn)
 
 
 @measure(
@@ -232,7 +232,7 @@ def fowlkes_mallows(cells: Cells) -> FloatArray:
     >>> round(fowlkes_mallows([1, 1, 0, 0], [1, 0, 0, 0]), 6)
     0.707107
     """
-    return np.sqrt(ratio(cells.tp, cells.tp + cells.fp) * ratio(cells.tp, cells.tp + cells.fn))
+    return np.sqrt(compute_ratio(cells.tp, cells.tp + cells.fp) * compute_ratio(cells.tp, cells.tp + cells.fn))
 
 
 @measure(
@@ -252,7 +252,7 @@ def positive_likelihood_ratio(cells: Cells) -> FloatArray:
     >>> positive_likelihood_ratio([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0])
     2.0
     """
-    return ratio(ratio(cells.tp, cells.tp + cells.fn), ratio(cells.fp, cells.fp + cells.tn))
+    return compute_ratio(compute_ratio(cells.tp, cells.tp + cells.fn), compute_ratio(cells.fp, cells.fp + cells.tn))
 
 
 @measure(
@@ -272,7 +272,7 @@ def negative_likelihood_ratio(cells: Cells) -> FloatArray:
     >>> round(negative_likelihood_ratio([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0]), 6)
     0.666667
     """
-    return ratio(ratio(cells.fn, cells.tp + cells.fn), ratio(cells.tn, cells.fp + cells.tn))
+    return compute_ratio(compute_ratio(cells.fn, cells.tp + cells.fn), compute_ratio(cells.tn, cells.fp + cells.tn))
 
 
 @measure(
@@ -292,7 +292,7 @@ def diagnostic_odds_ratio(cells: Cells) -> FloatArray:
     >>> diagnostic_odds_ratio([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0])
     3.0
     """
-    return ratio(cells.tp * cells.tn, cells.fp * cells.fn)
+    return compute_ratio(cells.tp * cells.tn, cells.fp * cells.fn)
 
 
 @measure(
@@ -311,4 +311,4 @@ def single_point_auc(cells: Cells) -> FloatArray:
     >>> round(single_point_auc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
     0.833333
     """
-    return (1 + ratio(cells.tp, cells.tp + cells.fn) - ratio(cells.fp, cells.fp + cells.tn)) / 2
+    return (1 + compute_ratio(cells.tp, cells.tp + cells.fn) - compute_ratio(cells.fp, cells.fp + cells.tn)) / 2

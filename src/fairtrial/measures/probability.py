@@ -12,8 +12,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
-from fairtrial.kernels.arithmetic import ratio
-from fairtrial.kernels.binning import Binning
+from fairtrial.kernels.arithmetic import Binning, compute_ratio
 from fairtrial.measures.measure import measure
 from fairtrial.measures.rows import ProbabilityRows
 
@@ -28,7 +27,7 @@ def brier(rows: ProbabilityRows) -> FloatArray:
     >>> round(brier([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 6)
     0.195
     """
-    squares = ((rows.probabilities - rows.truth) ** 2).sum(axis=1)
+    squares = ((rows.probabilities - rows.one_hot_labels) ** 2).sum(axis=1)
     return rows.mean(squares / 2 if len(rows.classes) == 2 else squares)
 
 
@@ -40,7 +39,7 @@ def rmse(rows: ProbabilityRows) -> FloatArray:
     >>> round(rmse([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 4)
     0.4416
     """
-    return np.sqrt(rows.mean(((rows.probabilities - rows.truth) ** 2).mean(axis=1)))
+    return np.sqrt(rows.mean(((rows.probabilities - rows.one_hot_labels) ** 2).mean(axis=1)))
 
 
 @measure(needs="probabilities", direction="min", range=(0, 1), cite="Witten & Frank 2005")
@@ -51,7 +50,7 @@ def mae(rows: ProbabilityRows) -> FloatArray:
     >>> round(mae([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 6)
     0.34
     """
-    return rows.mean(np.abs(rows.probabilities - rows.truth).mean(axis=1))
+    return rows.mean(np.abs(rows.probabilities - rows.one_hot_labels).mean(axis=1))
 
 
 @measure(needs="probabilities", direction="min", range=(0, np.inf), cite="Good 1952", aliases=("cross_entropy",))
@@ -65,7 +64,7 @@ def log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
     if not 0 <= clip < 0.5:
         raise InputError(f"clip must be at least 0 and below 0.5, got {clip!r}")
     with np.errstate(divide="ignore"):
-        return rows.mean(-np.log(np.clip(rows.of_truth, clip, 1 - clip)))
+        return rows.mean(-np.log(np.clip(rows.true_class_probabilities, clip, 1 - clip)))
 
 
 @measure(
@@ -89,17 +88,17 @@ def information_score(
     >>> round(information_score([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 4)
     0.2682
     """
-    _check.one_of("kind", kind, ("mean", "total", "relative"))
-    priors = _priors(rows, prior)
-    mean = _mean_over_lines(rows, priors, _information)
+    _check.check_one_of("kind", kind, ("mean", "total", "relative"))
+    priors = _read_priors(rows, prior)
+    mean = _average_over_lines(rows, priors, _compute_information)
     if prior is None:
-        mean = np.where((rows.shares > 0).sum(axis=1) > 1, mean, np.nan)
+        mean = np.where((rows.class_proportions > 0).sum(axis=1) > 1, mean, np.nan)
     if kind == "mean":
         return mean
     total = mean * rows.total()
     if kind == "total":
         return total
-    return 100 * ratio(total, _mean_over_lines(rows, priors, lambda _, line: _entropy(line)))
+    return 100 * compute_ratio(total, _average_over_lines(rows, priors, lambda _, line: _compute_entropy(line)))
 
 
 @measure(needs="probabilities", direction="max", range=(0, 1), cite="Roby 1965; Gneiting & Raftery 2007")
@@ -110,7 +109,7 @@ def spherical_score(rows: ProbabilityRows) -> FloatArray:
     >>> round(spherical_score([1, 0], [0.8, 0.4]), 6)
     0.901096
     """
-    return rows.mean(rows.of_truth / np.sqrt((rows.probabilities**2).sum(axis=1)))
+    return rows.mean(rows.true_class_probabilities / np.sqrt((rows.probabilities**2).sum(axis=1)))
 
 
 @measure(needs="probabilities", direction="min", range=(0, 1), cite="Naeini et al. 2015; Guo et al. 2017", aliases=("ece",))
@@ -131,11 +130,11 @@ def calibration_error(
     >>> round(calibration_error([0, 1, 1, 1], [0.1, 0.9, 0.9, 0.7]), 6)
     0.15
     """
-    _check.whole_number("bins", bins, 1)
-    _check.one_of("strategy", strategy, ("uniform", "quantile"))
-    _check.one_of("norm", norm, ("l1", "l2", "max"))
-    gaps, counts = rows.once(("bins", bins, strategy), lambda: _binnings(rows, bins, strategy))
-    sums, weight = gaps.sums(rows.weights), counts.sums(rows.weights)
+    _check.check_whole_number("bins", bins, 1)
+    _check.check_one_of("strategy", strategy, ("uniform", "quantile"))
+    _check.check_one_of("norm", norm, ("l1", "l2", "max"))
+    gaps, counts = rows.compute_once(("bins", bins, strategy), lambda: _build_binnings(rows, bins, strategy))
+    sums, weight = gaps.compute_sums(rows.weights), counts.compute_sums(rows.weights)
     gap = np.abs(np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0))
     if norm == "max":
         return np.asarray(gap.max(axis=1))
@@ -143,14 +142,14 @@ def calibration_error(
     return np.asarray(((gap**power * weight).sum(axis=1) / weight.sum(axis=1)) ** (1 / power))
 
 
-def _binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Binning, Binning]:
+def _build_binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Binning, Binning]:
     """Rows by bin, weighing forecast less truth, and weighing one."""
-    forecast, came_true = forecasts(rows)
-    place = bin_of(forecast, bins, strategy, rows.base)
-    return Binning(place, bins, forecast - came_true), Binning(place, bins)
+    predicted, is_true = get_predicted_probabilities(rows)
+    bin_index = assign_bins(predicted, bins, strategy, rows.base)
+    return Binning(bin_index, bins, predicted - is_true), Binning(bin_index, bins)
 
 
-def forecasts(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
+def get_predicted_probabilities(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
     """What calibration is judged on: the forecast of each row and whether it came true."""
     if len(rows.classes) == 2 and rows.classes.positive is not None:
         return rows.probabilities[:, rows.classes.positive], (rows.true == rows.classes.positive).astype(np.float64)
@@ -158,25 +157,27 @@ def forecasts(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
     return rows.probabilities.max(axis=1), (rows.true == likely).astype(np.float64)
 
 
-def bin_of(forecast: FloatArray, bins: int, strategy: str, weights: FloatArray | None) -> npt.NDArray[np.intp]:
+def assign_bins(probabilities: FloatArray, bins: int, strategy: str, weights: FloatArray | None) -> npt.NDArray[np.intp]:
     """The bin of each forecast; quantiles are those of the weighted rows."""
     inner = np.arange(1, bins) / bins
-    edges = inner if strategy == "uniform" else np.quantile(forecast, inner, method="inverted_cdf", weights=weights)
-    return np.searchsorted(edges, forecast, side="left")
+    edges = inner if strategy == "uniform" else np.quantile(probabilities, inner, method="inverted_cdf", weights=weights)
+    return np.searchsorted(edges, probabilities, side="left")
 
 
-def _priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArray:
+def _read_priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArray:
     """Priors as lines x n x k or lines x 1 x k, a line for each line of weights (or one for all)."""
     if prior is None:
-        return rows.shares[:, None, :]
-    given = _check.numbers("prior", prior)
+        return rows.class_proportions[:, None, :]
+    prior_values = _check.check_numbers("prior", prior)
     k = len(rows.classes)
-    if given.shape not in ((k,), (len(rows.true), k)):
-        raise InputError(f"prior must have a value for each of the {k} classes, or a line for each row, got {given.shape}")
-    return _check.probabilities("prior", np.atleast_2d(given))[None]
+    if prior_values.shape not in ((k,), (len(rows.true), k)):
+        raise InputError(
+            f"prior must have a value for each of the {k} classes, or a line for each row, got {prior_values.shape}"
+        )
+    return _check.check_probabilities("prior", np.atleast_2d(prior_values))[None]
 
 
-def _mean_over_lines(
+def _average_over_lines(
     rows: ProbabilityRows, priors: FloatArray, contribution: Callable[[ProbabilityRows, FloatArray], FloatArray]
 ) -> FloatArray:
     """Mean of a contribution that depends on the prior, and the prior on the line of weights."""
@@ -189,19 +190,21 @@ def _mean_over_lines(
     return np.concatenate(means)
 
 
-def _information(rows: ProbabilityRows, prior: FloatArray) -> FloatArray:
-    after = rows.of_truth
+def _compute_information(rows: ProbabilityRows, prior: FloatArray) -> FloatArray:
+    after = rows.true_class_probabilities
     with np.errstate(divide="ignore", invalid="ignore"):
-        told, left = rows.once("logarithms", lambda: (np.log2(after), np.log2(1 - after)))
+        log_after, log_not_after = rows.compute_once("logarithms", lambda: (np.log2(after), np.log2(1 - after)))
         if len(prior) == 1:
-            before, known, unknown = (column[0][rows.true] for column in (prior, np.log2(prior), np.log2(1 - prior)))
+            before, log_before, log_not_before = (
+                column[0][rows.true] for column in (prior, np.log2(prior), np.log2(1 - prior))
+            )
         else:
             before = np.take_along_axis(prior, rows.true[:, None], axis=1)[:, 0]
-            known, unknown = np.log2(before), np.log2(1 - before)
-        gained, misled = told - known, unknown - left
+            log_before, log_not_before = np.log2(before), np.log2(1 - before)
+        gained, misled = log_after - log_before, log_not_before - log_not_after
     return np.where(after == before, 0.0, np.where(after > before, gained, misled))
 
 
-def _entropy(prior: FloatArray) -> FloatArray:
+def _compute_entropy(prior: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(-np.where(prior > 0, prior * np.log2(prior), 0.0).sum(axis=-1))

@@ -57,23 +57,23 @@ class Projection:
         )
 
     def __str__(self) -> str:
-        return f"{self._headline()}\n{self._shown().to_string()}"
+        return f"{self._format_headline()}\n{self._format_frame().to_string()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self._headline())}</p>{self._shown().to_html()}"
+        return f"<p>{escape(self._format_headline())}</p>{self._format_frame().to_html()}"
 
-    def _shown(self) -> pd.DataFrame:
+    def _format_frame(self) -> pd.DataFrame:
         frame = self.frame().rename(columns={"distance_to_ideal": "distance to Ideal"}).rename_axis(index=None)
         for name in ("x", "y", "distance to Ideal"):
             # Adding 0 turns -0 into 0.
             frame[name] = [f"{round(value, 3) + 0:.3f}" for value in frame[name]]
         return frame
 
-    def _headline(self) -> str:
+    def _format_headline(self) -> str:
         pairs = np.triu_indices(len(self.exact), 1)
         exact = self.exact.to_numpy()[pairs]
-        told = f"{int(exact.sum())} of {len(exact)} distances exact"
-        return f"Projection ({self.method}, {self.distance}): stress {self.stress:.4f}, {told}"
+        exact_text = f"{int(exact.sum())} of {len(exact)} distances exact"
+        return f"Projection ({self.method}, {self.distance}): stress {self.stress:.4f}, {exact_text}"
 
 
 def projection(
@@ -102,39 +102,43 @@ def projection(
     B      28.284   0.000            28.284      A
     C       5.657   0.000             5.657  Ideal
     """
-    _check.one_of("distance", distance, ("L2", "L1"))
-    _check.one_of("method", method, ("tree", "mds"))
-    names, vectors = _vectors(tables, normalise)
-    distances = _distances(vectors, distance)
-    order, parents = _grow(distances)
-    points = _along_tree(distances, order, parents) if method == "tree" else _scaled(distances, order)
-    return _result(names, points, distances, parents, distance, method)
+    _check.check_one_of("distance", distance, ("L2", "L1"))
+    _check.check_one_of("method", method, ("tree", "mds"))
+    names, vectors = _build_vectors(tables, normalise)
+    distances = _compute_pairwise_distances(vectors, distance)
+    order, parents = _grow_tree(distances)
+    points = _place_along_tree(distances, order, parents) if method == "tree" else _scale_distances(distances, order)
+    return _build_projection(names, points, distances, parents, distance, method)
 
 
-def _result(
+def _build_projection(
     names: list[str], points: FloatArray, distances: FloatArray, parents: list[int], distance: str, method: str
 ) -> Projection:
     import pandas as pd
 
-    everyone = pd.Index([IDEAL, *names], name="learner")
-    shown = _distances(points, "L2")
+    names_with_ideal = pd.Index([IDEAL, *names], name="learner")
+    plane_distances = _compute_pairwise_distances(points, "L2")
     squares = (distances**2).sum()
     return Projection(
-        points=pd.DataFrame(points, index=everyone, columns=pd.Index(["x", "y"])),
-        distances=pd.DataFrame(distances, index=everyone, columns=everyone),
-        parents=pd.Series([everyone[parent] for parent in parents[1:]], index=everyone[1:], name="parent", dtype=object),
-        exact=pd.DataFrame(np.abs(shown - distances) <= _EXACT * distances.max(), index=everyone, columns=everyone),
-        stress=float(np.sqrt(((shown - distances) ** 2).sum() / squares)) if squares else 0.0,
+        points=pd.DataFrame(points, index=names_with_ideal, columns=pd.Index(["x", "y"])),
+        distances=pd.DataFrame(distances, index=names_with_ideal, columns=names_with_ideal),
+        parents=pd.Series(
+            [names_with_ideal[parent] for parent in parents[1:]], index=names_with_ideal[1:], name="parent", dtype=object
+        ),
+        exact=pd.DataFrame(
+            np.abs(plane_distances - distances) <= _EXACT * distances.max(), index=names_with_ideal, columns=names_with_ideal
+        ),
+        stress=float(np.sqrt(((plane_distances - distances) ** 2).sum() / squares)) if squares else 0.0,
         distance=distance,
         method=method,
     )
 
 
-def _distances(vectors: FloatArray, distance: str) -> FloatArray:
+def _compute_pairwise_distances(vectors: FloatArray, distance: str) -> FloatArray:
     return np.asarray(np.linalg.norm(vectors[:, None] - vectors[None], ord=1 if distance == "L1" else 2, axis=-1))
 
 
-def _grow(distances: FloatArray) -> tuple[list[int], list[int]]:
+def _grow_tree(distances: FloatArray) -> tuple[list[int], list[int]]:
     """Prim's tree from point 0: the order of joining, and the parent of each point (its own for the root)."""
     order, parents = [0], [0] * len(distances)
     left = list(range(1, len(distances)))
@@ -147,7 +151,7 @@ def _grow(distances: FloatArray) -> tuple[list[int], list[int]]:
     return order, parents
 
 
-def _along_tree(distances: FloatArray, order: list[int], parents: list[int]) -> FloatArray:
+def _place_along_tree(distances: FloatArray, order: list[int], parents: list[int]) -> FloatArray:
     points = np.zeros((len(distances), 2))
     for step, new in enumerate(order[1:], start=1):
         placed = [point for point in order[:step] if distances[point, 0] > 0]
@@ -158,11 +162,11 @@ def _along_tree(distances: FloatArray, order: list[int], parents: list[int]) -> 
             continue
         # A parent at the origin says no more than Ideal does, so the nearest other point fixes the angle.
         anchor = parents[new] if parents[new] in placed else min(placed, key=lambda point: distances[new, point])
-        points[new] = _best_side(points, distances, new, anchor, placed)
+        points[new] = _choose_side(points, distances, new, anchor, placed)
     return points
 
 
-def _best_side(points: FloatArray, distances: FloatArray, new: int, anchor: int, placed: list[int]) -> FloatArray:
+def _choose_side(points: FloatArray, distances: FloatArray, new: int, anchor: int, placed: list[int]) -> FloatArray:
     """Of the two points at the right distance from Ideal and from the anchor, the one that fits the placed points better."""
     to_ideal, side, to_anchor = distances[new, 0], distances[anchor, 0], distances[new, anchor]
     # Half angles, because the cosine is blind to small ones. Clipping keeps the distance to Ideal and comes as near to the
@@ -171,106 +175,110 @@ def _best_side(points: FloatArray, distances: FloatArray, new: int, anchor: int,
     angle = 2 * np.arcsin(np.sqrt(np.clip(squared_sine, 0.0, 1.0)))
     start = np.arctan2(points[anchor, 1], points[anchor, 0])
     sides = [to_ideal * np.array([np.cos(start + turn), np.sin(start + turn)]) for turn in (angle, -angle)]
-    wrong = [((np.linalg.norm(points[placed] - spot, axis=1) - distances[new, placed]) ** 2).sum() for spot in sides]
+    errors = [((np.linalg.norm(points[placed] - spot, axis=1) - distances[new, placed]) ** 2).sum() for spot in sides]
     # On a tie, which is certain while all points lie on one line, the left turn: rounding must not mirror the picture.
-    return np.asarray(sides[0] if wrong[0] <= wrong[1] + _EXACT * distances.max() ** 2 else sides[1])
+    return np.asarray(sides[0] if errors[0] <= errors[1] + _EXACT * distances.max() ** 2 else sides[1])
 
 
-def _scaled(distances: FloatArray, order: list[int], starts: int = 20) -> FloatArray:
+def _scale_distances(distances: FloatArray, order: list[int], starts: int = 20) -> FloatArray:
     """Metric scaling, the best of several starts because stress has local minima; Ideal at the origin."""
     shape, size = (len(distances), 2), distances.max()
-    drawn = np.random.default_rng(0).normal(scale=size, size=(starts, *shape))
-    tries = [_smacof(distances, start) for start in [_classical(distances), *drawn]]
-    wrong = [((_distances(points, "L2") - distances) ** 2).sum() for points in tries]
+    random_starts = np.random.default_rng(0).normal(scale=size, size=(starts, *shape))
+    tries = [_run_smacof(distances, start) for start in [_scale_classical(distances), *random_starts]]
+    errors = [((_compute_pairwise_distances(points, "L2") - distances) ** 2).sum() for points in tries]
     # The first of those that are equally good, so that rounding does not choose between them.
-    best = next(points for points, error in zip(tries, wrong, strict=True) if error <= min(wrong) + _EXACT * size**2)
-    return _oriented(best - best[0], order)
+    best = next(points for points, error in zip(tries, errors, strict=True) if error <= min(errors) + _EXACT * size**2)
+    return _align_axes(best - best[0], order)
 
 
-def _classical(distances: FloatArray) -> FloatArray:
+def _scale_classical(distances: FloatArray) -> FloatArray:
     centre = np.eye(len(distances)) - 1 / len(distances)
     values, axes = np.linalg.eigh(-0.5 * centre @ distances**2 @ centre)
     return np.asarray(axes[:, :-3:-1] * np.sqrt(np.clip(values[:-3:-1], 0, None)))
 
 
-def _smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -> FloatArray:
+def _run_smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -> FloatArray:
     """Scaling by majorisation (de Leeuw 1977): each round lowers the stress."""
     for _ in range(rounds):
-        shown = _distances(points, "L2")
-        pull = -np.divide(distances, shown, out=np.zeros_like(distances), where=shown > 0)
+        plane_distances = _compute_pairwise_distances(points, "L2")
+        pull = -np.divide(distances, plane_distances, out=np.zeros_like(distances), where=plane_distances > 0)
         np.fill_diagonal(pull, -pull.sum(axis=1))
         moved = pull @ points / len(points)
-        still = np.abs(moved - points).max() <= 1e-10 * distances.max()
+        is_converged = np.abs(moved - points).max() <= 1e-10 * distances.max()
         points = moved
-        if still:
+        if is_converged:
             break
     return points
 
 
-def _oriented(points: FloatArray, order: list[int]) -> FloatArray:
+def _align_axes(points: FloatArray, order: list[int]) -> FloatArray:
     """Turn the first learner of the tree that is not at the origin onto the x-axis, and the first beside the axis upwards."""
     size = np.abs(points).max()
     first = next((point for point in order if np.linalg.norm(points[point]) > _EXACT * size), 0)
     angle = np.arctan2(points[first, 1], points[first, 0])
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    turned = points @ turn
-    beside = next((point for point in order if abs(turned[point, 1]) > 1e-6 * size), 0)
-    return np.asarray(turned * [1.0, -1.0 if turned[beside, 1] < 0 else 1.0])
+    rotated = points @ turn
+    off_axis = next((point for point in order if abs(rotated[point, 1]) > 1e-6 * size), 0)
+    return np.asarray(rotated * [1.0, -1.0 if rotated[off_axis, 1] < 0 else 1.0])
 
 
-def _vectors(tables: Mapping[str, Any], normalise: bool) -> tuple[list[str], FloatArray]:
+def _build_vectors(tables: Mapping[str, Any], normalise: bool) -> tuple[list[str], FloatArray]:
     """Names of the learners, and the cells of Ideal and of each learner."""
     if not isinstance(tables, Mapping) or not tables:
         raise InputError("tables must map at least 1 learner to its confusion tables: {'C4.5': [[40, 10], [10, 40]]}")
     if IDEAL in tables:
         raise InputError(f"no learner may be called {IDEAL!r}, the name of the one without errors: rename it")
-    read = {str(name): _domains(name, given) for name, given in tables.items()}
-    first, *others = read
+    tables_by_learner = {str(name): _read_domains(name, learner_tables) for name, learner_tables in tables.items()}
+    first, *others = tables_by_learner
     for name in others:
-        _comparable(first, read[first], name, read[name])
-    weights = [table.total if normalise else 1.0 for table in read[first]]
-    ideal = [np.diag(table.true) for table in read[first]]
-    lines = [ideal, *([table.table for table in learner] for learner in read.values())]
-    return list(read), np.array(
+        _check_comparable(first, tables_by_learner[first], name, tables_by_learner[name])
+    weights = [table.total if normalise else 1.0 for table in tables_by_learner[first]]
+    ideal = [np.diag(table.true) for table in tables_by_learner[first]]
+    lines = [ideal, *([table.table for table in learner] for learner in tables_by_learner.values())]
+    return list(tables_by_learner), np.array(
         [np.concatenate([cells.ravel() / w for cells, w in zip(line, weights, strict=True)]) for line in lines]
     )
 
 
-def _domains(learner: object, given: Any) -> list[Confusion]:
+def _read_domains(learner: object, learner_tables: Any) -> list[Confusion]:
     several = (
-        isinstance(given, (list, tuple)) and len(given) > 0 and (isinstance(given[0], Confusion) or np.ndim(given[0]) == 2)
+        isinstance(learner_tables, (list, tuple))
+        and len(learner_tables) > 0
+        and (isinstance(learner_tables[0], Confusion) or np.ndim(learner_tables[0]) == 2)
     )
-    stacked = isinstance(given, np.ndarray) and given.ndim == 3
+    stacked = isinstance(learner_tables, np.ndarray) and learner_tables.ndim == 3
     try:
-        read = [_table(each) for each in (given if several or stacked else [given])]
-    except InputError as wrong:
-        raise InputError(f"tables of {learner!r}: {wrong}") from None
-    if not read:
+        confusions = [_read_confusion(table) for table in (learner_tables if several or stacked else [learner_tables])]
+    except InputError as error:
+        raise InputError(f"tables of {learner!r}: {error}") from None
+    if not confusions:
         raise InputError(f"tables of {learner!r} must hold at least 1 confusion table, got 0")
-    return read
+    return confusions
 
 
-def _table(given: Confusion | npt.ArrayLike) -> Confusion:
-    table = given if isinstance(given, Confusion) else Confusion(_check.numbers("table", given))
+def _read_confusion(values: Confusion | npt.ArrayLike) -> Confusion:
+    table = values if isinstance(values, Confusion) else Confusion(_check.check_numbers("table", values))
     if table.table.ndim != 2 or not table.table.size:
         raise InputError(f"a confusion table must be one square table of counts, got shape {table.table.shape}")
-    _check.finite("table", table.table)
+    _check.check_finite("table", table.table)
     if not table.total:
         raise InputError("a confusion table must hold at least 1 row, got only zeros")
     return table
 
 
-def _comparable(first: str, expected: list[Confusion], name: str, read: list[Confusion]) -> None:
-    if len(expected) != len(read):
-        raise InputError(f"all learners must have the same domains: {first!r} has {len(expected)}, {name!r} has {len(read)}")
-    for domain, (one, other) in enumerate(zip(expected, read, strict=True)):
-        if one.labels != other.labels:
+def _check_comparable(first: str, expected: list[Confusion], name: str, confusions: list[Confusion]) -> None:
+    if len(expected) != len(confusions):
+        raise InputError(
+            f"all learners must have the same domains: {first!r} has {len(expected)}, {name!r} has {len(confusions)}"
+        )
+    for domain, (expected_table, table) in enumerate(zip(expected, confusions, strict=True)):
+        if expected_table.labels != table.labels:
             raise InputError(
-                f"all learners must have the same classes in domain {domain}: {first!r} has {list(one.labels)}, "
-                f"{name!r} has {list(other.labels)}"
+                f"all learners must have the same classes in domain {domain}: {first!r} has {list(expected_table.labels)}, "
+                f"{name!r} has {list(table.labels)}"
             )
-        if not np.allclose(one.true, other.true, rtol=1e-9, atol=0):
+        if not np.allclose(expected_table.true, table.true, rtol=1e-9, atol=0):
             raise InputError(
-                f"all learners must have the same class totals in domain {domain}: {first!r} has {one.true.tolist()}, "
-                f"{name!r} has {other.true.tolist()}; rows must be the true class, and no learner may lack rows"
+                f"all learners must have the same class totals in domain {domain}: {first!r} has {expected_table.true.tolist()}, "
+                f"{name!r} has {table.true.tolist()}; rows must be the true class, and no learner may lack rows"
             )

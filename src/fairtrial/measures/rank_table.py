@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fairtrial import _check
-from fairtrial._registry import did_you_mean
+from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
 from fairtrial.measures.measure import Direction, registry
 
@@ -36,15 +36,15 @@ class RankTable:
         return self.ranks.assign(mean_rank=self.mean_rank)
 
     def __str__(self) -> str:
-        return f"{self._headline()}\n{_shown(self.frame()).to_string()}"
+        return f"{self._format_headline()}\n{_format_rank_frame(self.frame()).to_string()}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self._headline())}</p>{_shown(self.frame()).to_html()}"
+        return f"<p>{escape(self._format_headline())}</p>{_format_rank_frame(self.frame()).to_html()}"
 
-    def _headline(self) -> str:
+    def _format_headline(self) -> str:
         smaller = [name for name, direction in self.directions.items() if direction == "min"]
-        told = f"; smaller is better: {', '.join(smaller)}" if smaller else ""
-        return f"Ranks of {len(self.ranks)} learners, 1 is best, ties get the {_TIES[self.ties]} rank{told}"
+        smaller_text = f"; smaller is better: {', '.join(smaller)}" if smaller else ""
+        return f"Ranks of {len(self.ranks)} learners, 1 is best, ties get the {_TIES[self.ties]} rank{smaller_text}"
 
 
 _TIES = {"min": "smallest", "average": "mean"}
@@ -71,16 +71,16 @@ def rank_table(
     C4.5     3     1        2.0
     Boost    1     2        1.5
     """
-    _check.one_of("ties", ties, _TIES)
-    table = read_scores(scores)
-    known = _directions(list(table.columns), directions)
-    ranks = table.apply(_steady).apply(
-        lambda column: column.rank(method=ties, ascending=known[str(column.name)] == "min"),
+    _check.check_one_of("ties", ties, _TIES)
+    table = read_score_frame(scores)
+    resolved_directions = _resolve_directions(list(table.columns), directions)
+    ranks = table.apply(_round_column).apply(
+        lambda column: column.rank(method=ties, ascending=resolved_directions[str(column.name)] == "min"),
     )
-    return RankTable(ranks.astype(int) if ties == "min" else ranks, known, ties)
+    return RankTable(ranks.astype(int) if ties == "min" else ranks, resolved_directions, ties)
 
 
-def read_scores(scores: pd.DataFrame) -> pd.DataFrame:
+def read_score_frame(scores: pd.DataFrame) -> pd.DataFrame:
     """A table of scores, checked: numbers without holes, learners as rows and measures as columns, each named once."""
     import pandas as pd
 
@@ -89,15 +89,16 @@ def read_scores(scores: pd.DataFrame) -> pd.DataFrame:
     if scores.empty:
         raise InputError(f"scores must hold at least 1 learner and 1 measure, got {scores.shape[0]} x {scores.shape[1]}")
     for axis, names in (("learner", scores.index), ("measure", scores.columns)):
-        twice = names[names.duplicated()]
-        if len(twice):
-            raise InputError(f"scores must hold each {axis} once, got {twice[0]!r} twice")
+        duplicates = names[names.duplicated()]
+        if len(duplicates):
+            raise InputError(f"scores must hold each {axis} once, got {duplicates[0]!r} twice")
     table = pd.DataFrame(
-        {str(name): _check.numbers(f"column {name!r} of scores", scores[name]) for name in scores.columns}, index=scores.index
+        {str(name): _check.check_numbers(f"column {name!r} of scores", scores[name]) for name in scores.columns},
+        index=scores.index,
     )
-    holes = table.isna()
-    if holes.to_numpy().any():
-        row, column = (int(place) for place in np.argwhere(holes.to_numpy())[0])
+    is_missing = table.isna()
+    if is_missing.to_numpy().any():
+        row, column = (int(index) for index in np.argwhere(is_missing.to_numpy())[0])
         raise InputError(
             f"scores must hold no missing value, got one for {table.index[row]!r} under {table.columns[column]!r}: "
             "leave out that learner or that measure"
@@ -105,31 +106,33 @@ def read_scores(scores: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def registered_directions(columns: list[str], remedy: str) -> dict[str, Direction]:
+def get_registered_directions(columns: list[str], remedy: str) -> dict[str, Direction]:
     """Direction of the registered measure of each name; an error lists the names that have none."""
     unknown = [name for name in columns if name not in registry]
     if unknown:
-        hint = did_you_mean(unknown[0], registry) if len(unknown) == 1 else ""
+        hint = suggest_name(unknown[0], registry) if len(unknown) == 1 else ""
         hint = f"{hint} or " if hint.startswith("did you mean") else ""
         raise InputError(f"the direction of {', '.join(map(repr, unknown))} is not known: {hint}{remedy}")
     return {name: registry[name].facts.direction for name in columns}
 
 
-def _directions(columns: list[str], given: Mapping[str, Direction] | None) -> dict[str, Direction]:
-    given = dict(given or {})
-    for name, direction in given.items():
+def _resolve_directions(columns: list[str], directions: Mapping[str, Direction] | None) -> dict[str, Direction]:
+    directions = dict(directions or {})
+    for name, direction in directions.items():
         if name not in columns:
-            raise InputError(f"directions must name columns of scores, got {name!r}: {did_you_mean(name, columns)}")
-        _check.one_of(f"directions[{name!r}]", direction, ("max", "min"))
-    found = registered_directions([name for name in columns if name not in given], "pass directions={name: 'max' or 'min'}")
-    together = {**found, **given}
-    return {name: together[name] for name in columns}
+            raise InputError(f"directions must name columns of scores, got {name!r}: {suggest_name(name, columns)}")
+        _check.check_one_of(f"directions[{name!r}]", direction, ("max", "min"))
+    measure_directions = get_registered_directions(
+        [name for name in columns if name not in directions], "pass directions={name: 'max' or 'min'}"
+    )
+    all_directions = {**measure_directions, **directions}
+    return {name: all_directions[name] for name in columns}
 
 
-def _steady(column: pd.Series[Any]) -> pd.Series[Any]:
+def _round_column(column: pd.Series[Any]) -> pd.Series[Any]:
     return column.map(lambda value: float(f"{value:.12g}"))
 
 
-def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    shown = frame.rename(columns={"mean_rank": "mean rank"}).rename_axis(index=None)
-    return shown.map(lambda value: f"{value:.2f}".rstrip("0").rstrip("."))
+def _format_rank_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    formatted = frame.rename(columns={"mean_rank": "mean rank"}).rename_axis(index=None)
+    return formatted.map(lambda value: f"{value:.2f}".rstrip("0").rstrip("."))

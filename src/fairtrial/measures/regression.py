@@ -8,25 +8,25 @@ from __future__ import annotations
 import numpy as np
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels.arithmetic import ratio
+from fairtrial.kernels.arithmetic import compute_ratio
 from fairtrial.measures.measure import measure
 from fairtrial.measures.rows import ValueRows
 
 _CONSTANT = "the true values are all equal"
 
 
-def _centred(values: FloatArray, weights: FloatArray) -> FloatArray:
+def _compute_deviations(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Values less their weighted mean. Seen from one of its own values first, a constant column is zero exactly."""
     shifted = values - values[weights.argmax()]
     return np.asarray(shifted - np.average(shifted, weights=weights))
 
 
-def _around_mean(rows: ValueRows, power: int, baseline: float | None) -> FloatArray:
+def _compute_mean_deviation(rows: ValueRows, power: int, baseline: float | None) -> FloatArray:
     """Mean |baseline - y|^power for each line of weights, NaN instead of zero: nothing can be relative to it."""
     if baseline is not None:
         spread = rows.mean(np.abs(rows.true - baseline) ** power)
     else:
-        lines = [np.average(np.abs(_centred(rows.true, w)) ** power, weights=w) for w in rows.weights if w.any()]
+        lines = [np.average(np.abs(_compute_deviations(rows.true, w)) ** power, weights=w) for w in rows.weights if w.any()]
         spread = np.full(len(rows.weights), np.nan)
         spread[rows.weights.any(axis=1)] = lines
     return np.where(spread > 0, spread, np.nan)
@@ -81,7 +81,7 @@ def rae(rows: ValueRows, *, baseline: float | None = None) -> FloatArray:
     >>> rae([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
     0.5
     """
-    return ratio(rows.mean(np.abs(rows.predicted - rows.true)), _around_mean(rows, 1, baseline))
+    return compute_ratio(rows.mean(np.abs(rows.predicted - rows.true)), _compute_mean_deviation(rows, 1, baseline))
 
 
 @measure(
@@ -100,7 +100,7 @@ def rse(rows: ValueRows, *, baseline: float | None = None) -> FloatArray:
     >>> rse([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
     0.5
     """
-    return ratio(rows.mean((rows.predicted - rows.true) ** 2), _around_mean(rows, 2, baseline))
+    return compute_ratio(rows.mean((rows.predicted - rows.true) ** 2), _compute_mean_deviation(rows, 2, baseline))
 
 
 @measure(
@@ -157,12 +157,12 @@ def correlation(rows: ValueRows) -> FloatArray:
     >>> round(correlation([1.0, 2.0, 3.0], [2.0, 4.0, 6.5]), 6)
     0.997949
     """
-    return np.array([_correlation(rows.true, rows.predicted, weights) for weights in rows.weights])
+    return np.array([_compute_correlation(rows.true, rows.predicted, weights) for weights in rows.weights])
 
 
-def _correlation(true: FloatArray, predicted: FloatArray, weights: FloatArray) -> float:
+def _compute_correlation(true: FloatArray, predicted: FloatArray, weights: FloatArray) -> float:
     if not weights.any():
         return float("nan")
-    t, p = _centred(true, weights), _centred(predicted, weights)
+    t, p = _compute_deviations(true, weights), _compute_deviations(predicted, weights)
     spread = np.sqrt((weights @ t**2) * (weights @ p**2))
     return float(np.clip(weights @ (t * p) / spread, -1, 1)) if spread > 0 else float("nan")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, SuspectInputWarning
-from fairtrial.kernels.arithmetic import ratio
+from fairtrial.kernels.arithmetic import compute_ratio
 from fairtrial.measures.measure import measure
 
 _NO_ACCURACY = "the accuracy without noise is 0"
@@ -37,8 +37,8 @@ def rla(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> Fl
     >>> rla([0.8, 0.5], [0.76, 0.5], scale=1)
     array([0.05, 0.  ])
     """
-    before, after = _accuracies(clean, noisy, scale)
-    return _quotient(before - after, before)
+    before, after = _read_accuracies(clean, noisy, scale)
+    return _divide_or_undefined(before - after, before)
 
 
 @measure(
@@ -60,8 +60,8 @@ def ela(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> Fl
     >>> ela([1, 0.5], [0.96, 0.48], scale=1)  # both have rla 0.04
     array([0.04, 1.04])
     """
-    before, after = _accuracies(clean, noisy, scale)
-    return _quotient(float(scale) - after, before)
+    before, after = _read_accuracies(clean, noisy, scale)
+    return _divide_or_undefined(float(scale) - after, before)
 
 
 @measure(
@@ -82,8 +82,8 @@ def brm(error_noisy: npt.ArrayLike, error_bayes: npt.ArrayLike) -> FloatArray:
     >>> brm(0.15, 0.1)
     0.5
     """
-    noisy, bayes = _errors(error_noisy=error_noisy, error_bayes=error_bayes)
-    return _quotient(noisy - bayes, bayes)
+    noisy, bayes = _read_errors(error_noisy=error_noisy, error_bayes=error_bayes)
+    return _divide_or_undefined(noisy - bayes, bayes)
 
 
 @measure(
@@ -109,26 +109,26 @@ def performance_deterioration(
     >>> performance_deterioration([34.2, 20.0], [32.8, 20.0], 32.9)
     array([1., 0.])
     """
-    test, ideal, trivial = _errors(error_test=error_test, error_ideal=error_ideal, error_trivial=error_trivial)
-    share = np.where(test <= trivial, ratio(test - ideal, trivial - ideal), 1.0)
-    return np.where(trivial > ideal, share, np.nan)
+    test, ideal, trivial = _read_errors(error_test=error_test, error_ideal=error_ideal, error_trivial=error_trivial)
+    proportion = np.where(test <= trivial, compute_ratio(test - ideal, trivial - ideal), 1.0)
+    return np.where(trivial > ideal, proportion, np.nan)
 
 
-def _quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+def _divide_or_undefined(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """A quotient without a value, also without an infinite one, where the denominator is 0."""
-    return np.where(denominator == 0, np.nan, ratio(numerator, denominator))
+    return np.where(denominator == 0, np.nan, compute_ratio(numerator, denominator))
 
 
-def _accuracies(clean: npt.ArrayLike, noisy: npt.ArrayLike, scale: float) -> tuple[FloatArray, FloatArray]:
-    top = _check.numbers("scale", scale)
+def _read_accuracies(clean: npt.ArrayLike, noisy: npt.ArrayLike, scale: float) -> tuple[FloatArray, FloatArray]:
+    top = _check.check_numbers("scale", scale)
     if top.ndim or not 0 < top < np.inf:
         raise InputError(f"scale must be the accuracy of a perfect learner, 100 or 1, got {scale!r}")
-    before, after = _together(clean=clean, noisy=noisy)
+    before, after = _align_arrays(clean=clean, noisy=noisy)
     for name, values in (("clean", before), ("noisy", after)):
         outside = (values < 0) | (values > top)
         if outside.any():
-            told = values[outside][0]
-            raise InputError(f"{name} must hold accuracies from 0 to {top:g}, got {told:g}: pass scale= for another unit")
+            value = values[outside][0]
+            raise InputError(f"{name} must hold accuracies from 0 to {top:g}, got {value:g}: pass scale= for another unit")
     largest = max(before.max(), after.max())
     # All zero means the same on either scale, so it says nothing about which one was meant.
     if top == 100 and 0 < largest <= 1:
@@ -140,24 +140,24 @@ def _accuracies(clean: npt.ArrayLike, noisy: npt.ArrayLike, scale: float) -> tup
     return before, after
 
 
-def _errors(**errors: npt.ArrayLike) -> list[FloatArray]:
-    arrays = _together(**errors)
+def _read_errors(**errors: npt.ArrayLike) -> list[FloatArray]:
+    arrays = _align_arrays(**errors)
     for name, values in zip(errors, arrays, strict=True):
         if (values < 0).any():
             raise InputError(f"{name} must not be negative, got {values[values < 0][0]:g}")
     return arrays
 
 
-def _together(**columns: npt.ArrayLike) -> list[FloatArray]:
+def _align_arrays(**columns: npt.ArrayLike) -> list[FloatArray]:
     """Finite numbers, broadcast to one shape with at least one value."""
-    arrays = [_check.numbers(name, values) for name, values in columns.items()]
+    arrays = [_check.check_numbers(name, values) for name, values in columns.items()]
     for name, array in zip(columns, arrays, strict=True):
-        _check.finite(name, np.atleast_1d(array))
+        _check.check_finite(name, np.atleast_1d(array))
     try:
-        together = np.broadcast_arrays(*arrays)
+        aligned = np.broadcast_arrays(*arrays)
     except ValueError:
-        told = ", ".join(f"{name} has {array.shape}" for name, array in zip(columns, arrays, strict=True))
-        raise InputError(f"arrays must have shapes that fit each other: {told}") from None
-    if together[0].size == 0:
+        shapes = ", ".join(f"{name} has {array.shape}" for name, array in zip(columns, arrays, strict=True))
+        raise InputError(f"arrays must have shapes that fit each other: {shapes}") from None
+    if aligned[0].size == 0:
         raise InputError(f"{' and '.join(columns)} must hold at least 1 value, got 0")
-    return list(together)
+    return list(aligned)

@@ -13,13 +13,12 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import Classes, FloatArray, IntArray
 from fairtrial.errors import InputError
-from fairtrial.kernels.arithmetic import ratio
-from fairtrial.kernels.binning import Binning
+from fairtrial.kernels.arithmetic import Binning, compute_ratio
 from fairtrial.measures.confusion import Confusion
-from fairtrial.measures.tally import ScoreTally, tally_of
+from fairtrial.measures.tally import ScoreTally, tally_scores
 
 # How often each row is drawn, a line for each resample.
-Drawn = npt.NDArray[np.uint8]
+DrawCounts = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,10 @@ class LabelRows:
         sample_weight: npt.ArrayLike | None = None,
     ) -> LabelRows:
         """Check and encode."""
-        true, predicted = _check.column("y_true", y_true), _check.column("y_pred", y_pred)
-        _check.same_length(y_true=true, y_pred=predicted)
-        weights, (true, predicted) = _check.weighted(sample_weight, true, predicted)
-        classes, (true_codes, predicted_codes) = _check.encode(labels, positive, y_true=true, y_pred=predicted)
+        true, predicted = _check.check_column("y_true", y_true), _check.check_column("y_pred", y_pred)
+        _check.check_same_length(y_true=true, y_pred=predicted)
+        weights, (true, predicted) = _check.drop_zero_weights(sample_weight, true, predicted)
+        classes, (true_codes, predicted_codes) = _check.encode_labels(labels, positive, y_true=true, y_pred=predicted)
         return cls(true_codes, predicted_codes, weights, classes)
 
     @cached_property
@@ -53,14 +52,14 @@ class LabelRows:
         k = len(self.classes)
         return Binning(self.true * k + self.predicted, k * k, self.weights)
 
-    def confusion(self, drawn: Drawn | None = None) -> Confusion:
+    def confusion(self, draw_counts: DrawCounts | None = None) -> Confusion:
         """The table; with `drawn` (R x n counts) a batch of R tables."""
         k = len(self.classes)
         table: Any
-        if drawn is None:
+        if draw_counts is None:
             table = np.bincount(self._cells.codes, self.weights, minlength=k * k).reshape(k, k)
         else:
-            table = self._cells.sums(drawn).reshape(-1, k, k)
+            table = self._cells.compute_sums(draw_counts).reshape(-1, k, k)
         return Confusion(table, tuple(self.classes.names.tolist()), self.classes.positive)
 
 
@@ -71,24 +70,24 @@ class RankedRows:
     is_positive: npt.NDArray[np.bool_]
     scores: FloatArray
     weights: FloatArray | None
-    part: npt.NDArray[np.bool_] | None = None
+    row_mask: npt.NDArray[np.bool_] | None = None
 
     @cached_property
     def tally(self) -> ScoreTally:
         """The tally of these rows."""
-        return tally_of(self.is_positive, self.scores, self.weights)
+        return tally_scores(self.is_positive, self.scores, self.weights)
 
     @cached_property
     def _bins(self) -> Binning:
         m = len(self.tally.values)
-        places = m - 1 - np.searchsorted(self.tally.values[::-1], self.scores)
-        return Binning(np.where(self.is_positive, places, places + m), 2 * m, self.weights)
+        bin_index = m - 1 - np.searchsorted(self.tally.values[::-1], self.scores)
+        return Binning(np.where(self.is_positive, bin_index, bin_index + m), 2 * m, self.weights)
 
-    def redraw(self, drawn: Drawn) -> ScoreTally:
+    def redraw(self, draw_counts: DrawCounts) -> ScoreTally:
         """A batch of tallies, one for each line of `drawn` (R x n counts of the data's rows)."""
-        own = drawn if self.part is None else drawn[:, self.part]
+        subset_counts = draw_counts if self.row_mask is None else draw_counts[:, self.row_mask]
         m = len(self.tally.values)
-        counts = self._bins.sums(own)
+        counts = self._bins.compute_sums(subset_counts)
         return ScoreTally(self.tally.values, counts[:, :m], counts[:, m:])
 
 
@@ -113,7 +112,7 @@ class ScoreRows:
         name: str = "y_score",
     ) -> ScoreRows:
         """Check and encode. Finiteness is looked at while tallying."""
-        true, scores = _check.column("y_true", y_true), _check.numbers(name, y_score)
+        true, scores = _check.check_column("y_true", y_true), _check.check_numbers(name, y_score)
         if scores.ndim > 2 or scores.ndim == 0:
             raise InputError(f"{name} must have one column, or one for each class, got shape {scores.shape}")
         if scores.ndim == 2 and scores.shape[1] == 1:
@@ -121,9 +120,9 @@ class ScoreRows:
         columns = list(getattr(y_score, "columns", []))
         # Kernels are compiled for one layout; a read-only or strided column would have them compiled again.
         scores = np.require(scores, requirements=["C", "W"])
-        _check.same_length(y_true=true, **{name: scores})
-        weights, (true, scores) = _check.weighted(sample_weight, true, scores)
-        classes, (codes,) = _check.encode(labels, positive, y_true=true)
+        _check.check_same_length(y_true=true, **{name: scores})
+        weights, (true, scores) = _check.drop_zero_weights(sample_weight, true, scores)
+        classes, (codes,) = _check.encode_labels(labels, positive, y_true=true)
         if scores.ndim == 2 and scores.shape[1] != len(classes):
             raise InputError(
                 f"{name} must have one column for each of the {len(classes)} classes {classes.names.tolist()}, "
@@ -131,8 +130,8 @@ class ScoreRows:
             )
         if scores.ndim == 2 and set(map(str, columns)) == set(map(str, classes.names.tolist())):
             # A frame's columns go by their names.
-            places = [list(map(str, columns)).index(str(each)) for each in classes.names.tolist()]
-            scores = np.ascontiguousarray(scores[:, places])
+            column_order = [list(map(str, columns)).index(str(class_name)) for class_name in classes.names.tolist()]
+            scores = np.ascontiguousarray(scores[:, column_order])
         if scores.ndim == 1 and len(classes) > 2 and positive is None:
             raise InputError(
                 f"{name} must have one column for each of the {len(classes)} classes, got one column: "
@@ -140,7 +139,7 @@ class ScoreRows:
             )
         return cls(codes, scores, weights, classes)
 
-    def one_class(self, code: int) -> RankedRows:
+    def select_class(self, code: int) -> RankedRows:
         """One class against the rest."""
         column = np.ascontiguousarray(self.scores[:, code]) if self.scores.ndim == 2 else self.scores
         return RankedRows(self.true == code, column, self.weights)
@@ -152,33 +151,33 @@ class ScoreRows:
             raise InputError(
                 f"positive must be named when the classes are {self.classes.names.tolist()}: pass positive= or average='macro'"
             )
-        return self.one_class(self.classes.positive or 0)
+        return self.select_class(self.classes.positive or 0)
 
     @cached_property
     def one_vs_rest(self) -> tuple[RankedRows, ...]:
         """Each class against the rest."""
         if self.scores.ndim == 1:
             raise InputError("averages over classes need a column of scores for each class, got one column")
-        return tuple(self.one_class(code) for code in range(len(self.classes)))
+        return tuple(self.select_class(code) for code in range(len(self.classes)))
 
     @cached_property
     def one_vs_one(self) -> tuple[RankedRows, ...]:
         """Each ordered pair of classes, on the rows of these two alone, by the first one's score."""
         if self.scores.ndim == 1:
             raise InputError("pairs of classes need a column of scores for each class, got one column")
-        found = []
+        pairs = []
         for first in range(len(self.classes)):
             for second in range(len(self.classes)):
                 if first != second:
-                    part = (self.true == first) | (self.true == second)
-                    weights = None if self.weights is None else self.weights[part]
-                    found.append(RankedRows(self.true[part] == first, self.scores[part, first], weights, part))
-        return tuple(found)
+                    row_mask = (self.true == first) | (self.true == second)
+                    weights = None if self.weights is None else self.weights[row_mask]
+                    pairs.append(RankedRows(self.true[row_mask] == first, self.scores[row_mask, first], weights, row_mask))
+        return tuple(pairs)
 
-    def support(self, drawn: Drawn | None = None) -> FloatArray:
+    def support(self, draw_counts: DrawCounts | None = None) -> FloatArray:
         """Weight of each true class, R x k."""
-        drawn = np.ones((1, len(self.true)), dtype=np.uint8) if drawn is None else drawn
-        return self._classes.sums(drawn)
+        draw_counts = np.ones((1, len(self.true)), dtype=np.uint8) if draw_counts is None else draw_counts
+        return self._classes.compute_sums(draw_counts)
 
     @cached_property
     def _classes(self) -> Binning:
@@ -190,18 +189,18 @@ class WeightedRows:
     """Rows whose measures are means. `weights` is R x n: one line for the estimate, or one per resample."""
 
     weights: FloatArray
-    shared: dict[Any, Any] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
+    cached_values: dict[Any, Any] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
 
-    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def compute_once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What does not depend on the weights is computed once for all resamples."""
-        if key not in self.shared:
-            self.shared[key] = compute()
-        return self.shared[key]
+        if key not in self.cached_values:
+            self.cached_values[key] = compute()
+        return self.cached_values[key]
 
     def mean(self, contributions: FloatArray) -> FloatArray:
         """Weighted mean over rows, for each line of weights; an infinite contribution counts only where it has weight."""
         infinite = np.isinf(contributions)
-        mean = ratio(self.weights @ np.where(infinite, 0.0, contributions), self.weights.sum(axis=1))
+        mean = compute_ratio(self.weights @ np.where(infinite, 0.0, contributions), self.weights.sum(axis=1))
         if not infinite.any():
             return np.asarray(mean)
         with np.errstate(invalid="ignore"):
@@ -213,9 +212,9 @@ class WeightedRows:
         """Weight of all rows."""
         return np.asarray(self.weights.sum(axis=1))
 
-    def redraw(self, drawn: Drawn) -> FloatArray:
+    def redraw(self, draw_counts: DrawCounts) -> FloatArray:
         """Weights of resamples."""
-        return np.asarray(drawn * self.weights[0])
+        return np.asarray(draw_counts * self.weights[0])
 
 
 @dataclass(frozen=True)
@@ -247,7 +246,7 @@ class ProbabilityRows(WeightedRows):
     ) -> ProbabilityRows:
         """Check and encode; one column means the probability of the positive class."""
         rows = ScoreRows.read(y_true, y_prob, positive=positive, labels=labels, sample_weight=sample_weight, name="y_prob")
-        matrix = _check.probabilities("y_prob", rows.scores)
+        matrix = _check.check_probabilities("y_prob", rows.scores)
         classes, true = rows.classes, rows.true
         if positive is not None and len(classes) != 2 and classes.positive is not None:
             # One class singled out of several: that class against the rest.
@@ -261,36 +260,36 @@ class ProbabilityRows(WeightedRows):
         weights = np.ones(len(true)) if rows.weights is None else rows.weights
         return cls(weights[None], true, matrix, classes, weights)
 
-    def __add__(self, other: ProbabilityRows) -> ProbabilityRows:
+    def __add__(self, addend: ProbabilityRows) -> ProbabilityRows:
         """Rows of both, which must have the same classes."""
-        if self.classes.names.tolist() != other.classes.names.tolist() or self.classes.positive != other.classes.positive:
-            raise InputError(f"only rows of the same classes add up, got {self.classes.names} and {other.classes.names}")
+        if self.classes.names.tolist() != addend.classes.names.tolist() or self.classes.positive != addend.classes.positive:
+            raise InputError(f"only rows of the same classes add up, got {self.classes.names} and {addend.classes.names}")
         return ProbabilityRows(
-            np.concatenate([self.weights, other.weights], axis=1),
-            np.concatenate([self.true, other.true]),
-            np.concatenate([self.probabilities, other.probabilities]),
+            np.concatenate([self.weights, addend.weights], axis=1),
+            np.concatenate([self.true, addend.true]),
+            np.concatenate([self.probabilities, addend.probabilities]),
             self.classes,
-            np.concatenate([self.base, other.base]),
+            np.concatenate([self.base, addend.base]),
         )
 
     @property
-    def of_truth(self) -> FloatArray:
+    def true_class_probabilities(self) -> FloatArray:
         """Probability given to the true class of each row."""
-        found: FloatArray = self.once(
-            "of truth", lambda: np.take_along_axis(self.probabilities, self.true[:, None], axis=1)[:, 0]
+        probabilities: FloatArray = self.compute_once(
+            "true_class_probabilities", lambda: np.take_along_axis(self.probabilities, self.true[:, None], axis=1)[:, 0]
         )
-        return found
+        return probabilities
 
     @property
-    def truth(self) -> FloatArray:
+    def one_hot_labels(self) -> FloatArray:
         """The true class as a row of zeros with a one."""
-        found: FloatArray = self.once("truth", lambda: np.eye(len(self.classes))[self.true])
-        return found
+        one_hot: FloatArray = self.compute_once("one_hot_labels", lambda: np.eye(len(self.classes))[self.true])
+        return one_hot
 
     @cached_property
-    def shares(self) -> FloatArray:
+    def class_proportions(self) -> FloatArray:
         """Weight share of each true class, R x k."""
-        return ratio(self.weights @ self.truth, self.weights.sum(axis=1, keepdims=True))
+        return compute_ratio(self.weights @ self.one_hot_labels, self.weights.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -303,8 +302,8 @@ class ValueRows(WeightedRows):
     @classmethod
     def read(cls, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None) -> ValueRows:
         """Check."""
-        true = _check.finite("y_true", _check.numbers("y_true", _check.column("y_true", y_true)))
-        predicted = _check.finite("y_pred", _check.numbers("y_pred", _check.column("y_pred", y_pred)))
-        _check.same_length(y_true=true, y_pred=predicted)
-        weights, (true, predicted) = _check.weighted(sample_weight, true, predicted)
+        true = _check.check_finite("y_true", _check.check_numbers("y_true", _check.check_column("y_true", y_true)))
+        predicted = _check.check_finite("y_pred", _check.check_numbers("y_pred", _check.check_column("y_pred", y_pred)))
+        _check.check_same_length(y_true=true, y_pred=predicted)
+        weights, (true, predicted) = _check.drop_zero_weights(sample_weight, true, predicted)
         return cls((np.ones(len(true)) if weights is None else weights)[None], true, predicted)

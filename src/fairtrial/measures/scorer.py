@@ -43,55 +43,55 @@ class MeasureScorer:
             options["sample_weight"] = sample_weight
         if self.measure.facts.needs != "values":
             # All classes of the learner count, also those that a small fold happens to miss.
-            options.setdefault("labels", self._labels(estimator, y))
-        value = self.measure(y, self._response(estimator, X), **options)
+            options.setdefault("labels", self._list_labels(estimator, y))
+        value = self.measure(y, self._compute_response(estimator, X), **options)
         return float(value) if self.measure.facts.direction == "max" else -float(value)
 
-    def _response(self, estimator: Any, X: Any) -> Any:
+    def _compute_response(self, estimator: Any, X: Any) -> Any:
         needs = self.measure.facts.needs
         if needs not in _METHODS:
             raise InputError(f"{self.measure.name} must have results of several learners and cannot score a single one")
         methods = _METHODS[needs]
-        if needs == "scores" and len(self._classes(estimator)) > 2:
+        if needs == "scores" and len(self._get_classes(estimator)) > 2:
             # Decision values of different rows cannot be compared where they are shifted row by row, as softmax's are.
             methods = methods[::-1]
         for method in methods:
             if hasattr(estimator, method):
-                return self._columns(estimator, method, getattr(estimator, method)(X))
+                return self._select_response_columns(estimator, method, getattr(estimator, method)(X))
         raise InputError(
             f"{self.measure.name} needs {' or '.join(_METHODS[needs])}, which {type(estimator).__name__} does not have: "
             "choose another learner or wrap it in CalibratedClassifierCV"
         )
 
-    def _columns(self, estimator: Any, method: str, response: Any) -> Any:
+    def _select_response_columns(self, estimator: Any, method: str, response: Any) -> Any:
         if method == "predict_proba" and response.shape[1] == 2 and self.measure.facts.needs == "scores":
-            return response[:, self._positive(estimator)]
-        if method == "decision_function" and response.ndim == 1 and self._positive(estimator) == 0:
+            return response[:, self._find_positive_index(estimator)]
+        if method == "decision_function" and response.ndim == 1 and self._find_positive_index(estimator) == 0:
             return -response
         return response
 
-    def _positive(self, estimator: Any) -> int:
-        wanted, classes = self.options.get("positive"), self._classes(estimator)
-        if wanted is None:
+    def _find_positive_index(self, estimator: Any) -> int:
+        positive, classes = self.options.get("positive"), self._get_classes(estimator)
+        if positive is None:
             return 1
-        _check.one_of("positive", wanted, classes)
-        return classes.index(wanted)
+        _check.check_one_of("positive", positive, classes)
+        return classes.index(positive)
 
-    def _labels(self, estimator: Any, y: npt.ArrayLike) -> list[Any]:
+    def _list_labels(self, estimator: Any, y: npt.ArrayLike) -> list[Any]:
         """The learner's classes; for measures of labels also those that it never saw in training."""
-        classes = self._classes(estimator)
+        classes = self._get_classes(estimator)
         if self.measure.facts.needs != "labels":
             return classes
         others = sorted(set(np.asarray(y).tolist()) - set(classes))
         abstention = getattr(estimator, "abstention_", None)  # the label of rows that a learner gives no class
         return classes + others + ([abstention] if abstention is not None and abstention not in classes else [])
 
-    def _classes(self, estimator: Any) -> list[Any]:
+    def _get_classes(self, estimator: Any) -> list[Any]:
         """The learner's classes, in the order of its columns of scores."""
         if not hasattr(estimator, "classes_"):
             raise InputError(f"{self.measure.name} must have a fitted classifier, got {type(estimator).__name__}")
         classes: list[Any] = np.asarray(estimator.classes_).tolist()
-        given = self.options.get("labels")
-        if given is not None and self.measure.facts.needs != "labels" and list(given) != classes:
-            raise InputError(f"labels must be the learner's classes {classes}, got {list(given)}: name positive= instead")
+        labels = self.options.get("labels")
+        if labels is not None and self.measure.facts.needs != "labels" and list(labels) != classes:
+            raise InputError(f"labels must be the learner's classes {classes}, got {list(labels)}: name positive= instead")
         return classes

@@ -1,8 +1,15 @@
-"""The tally of scores: the sufficient statistic of all measures on scores."""
+"""Tallies of files that are larger than memory, counted by DuckDB.
+
+DuckDB adds up equal scores and sorts them, spilling to disk beyond `memory_limit`; the sorted groups stream into one array of
+values and two of counts, each count in the smallest type that holds it. A hundred million distinct scores take 1 GB that way.
+"""
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from glob import glob
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +19,13 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
 from fairtrial.kernels import tally as kernels
-from fairtrial.kernels.sorting import order, sort_both
+from fairtrial.kernels.sorting import order_scores, sort_both
 
 if TYPE_CHECKING:
+    import duckdb
     import pandas as pd
 
 
@@ -54,7 +63,7 @@ class ScoreTally:
         from fairtrial.measures.rows import ScoreRows
 
         rows = ScoreRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
-        return rows.one_class(rows.classes.named_positive()).tally
+        return rows.select_class(rows.classes.require_positive()).tally
 
     @classmethod
     def from_counts(cls, values: npt.ArrayLike, pos: npt.ArrayLike, neg: npt.ArrayLike) -> ScoreTally:
@@ -64,15 +73,15 @@ class ScoreTally:
         ScoreTally: 2 distinct scores, 3 positives, 6 negatives
         """
         scores, *counts = (
-            _check.finite(name, _check.numbers(name, _check.column(name, each)))
-            for name, each in (("values", values), ("pos", pos), ("neg", neg))
+            _check.check_finite(name, _check.check_numbers(name, _check.check_column(name, column)))
+            for name, column in (("values", values), ("pos", pos), ("neg", neg))
         )
-        _check.same_length(values=scores, pos=counts[0], neg=counts[1])
-        for name, each in zip(("pos", "neg"), counts, strict=True):
-            if (each < 0).any():
-                raise InputError(f"{name} must not be negative, got {each.min()}")
-        distinct, places = np.unique(scores, return_inverse=True)
-        pos_sums, neg_sums = (np.bincount(places, each).astype(np.float64)[::-1].copy() for each in counts)
+        _check.check_same_length(values=scores, pos=counts[0], neg=counts[1])
+        for name, class_counts in zip(("pos", "neg"), counts, strict=True):
+            if (class_counts < 0).any():
+                raise InputError(f"{name} must not be negative, got {class_counts.min()}")
+        distinct, indices = np.unique(scores, return_inverse=True)
+        pos_sums, neg_sums = (np.bincount(indices, class_counts).astype(np.float64)[::-1].copy() for class_counts in counts)
         return cls(distinct[::-1].copy(), pos_sums, neg_sums)
 
     @classmethod
@@ -81,25 +90,24 @@ class ScoreTally:
         path: str | Path,
         *,
         score: str = "score",
-        truth: str = "truth",
+        y_true: str = "y_true",
         positive: object = None,
         weight: str | None = None,
         memory_limit: str = "512MB",
     ) -> ScoreTally:
-        """Tally a Parquet (or CSV) file that need not fit into memory; see `fairtrial.measures.tally_file`."""
-        from fairtrial.measures.tally_file import tally_file
+        """Tally a Parquet (or CSV) file that need not fit into memory; see `fairtrial.measures.tally`."""
 
-        return tally_file(path, score=score, truth=truth, positive=positive, weight=weight, memory_limit=memory_limit)
+        return tally_file(path, score=score, y_true=y_true, positive=positive, weight=weight, memory_limit=memory_limit)
 
-    def __add__(self, other: ScoreTally) -> ScoreTally:
-        if self.values.ndim > 1 or self.pos.ndim > 1 or other.values.ndim > 1 or other.pos.ndim > 1:
+    def __add__(self, addend: ScoreTally) -> ScoreTally:
+        if self.values.ndim > 1 or self.pos.ndim > 1 or addend.values.ndim > 1 or addend.pos.ndim > 1:
             raise InputError("only single tallies add up, got a batch")
-        values = np.union1d(self.values, other.values)[::-1].copy()
+        values = np.union1d(self.values, addend.values)[::-1].copy()
         pos, neg = np.zeros(len(values)), np.zeros(len(values))
-        for part in (self, other):
-            places = len(values) - 1 - np.searchsorted(values[::-1], part.values)
-            pos[places] += part.pos
-            neg[places] += part.neg
+        for part in (self, addend):
+            indices = len(values) - 1 - np.searchsorted(values[::-1], part.values)
+            pos[indices] += part.pos
+            neg[indices] += part.neg
         return ScoreTally(values, pos, neg)
 
     @property
@@ -112,7 +120,7 @@ class ScoreTally:
         """Weight of all negatives."""
         return self.neg.sum(axis=-1, dtype=np.float64)
 
-    def stacked(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def stack_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Values, pos and neg with a leading axis, as kernels take them."""
         return np.atleast_2d(self.values), np.atleast_2d(self.pos), np.atleast_2d(self.neg)
 
@@ -135,24 +143,28 @@ class ScoreTally:
         return self.frame().to_html(max_rows=20) if self.pos.ndim == 1 else escape(str(self))
 
 
-def tally_of(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None) -> ScoreTally:
+def tally_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None) -> ScoreTally:
     """The tally of one column of scores. Without weights the two classes are sorted apart, each at SIMD speed."""
     n = len(scores)
     values, pos, neg = np.empty((1, n)), np.empty((1, n)), np.empty((1, n))
     if weights is None:
-        positives, negatives = kernels.split(is_positive, scores)
+        positives, negatives = kernels.split_scores(is_positive, scores)
         sort_both(positives, negatives)
-        _no_stray(positives, negatives, scores)
-        size = kernels.merge(positives[None], negatives[None], _lengths(positives), _lengths(negatives), values, pos, neg)
+        _check_finite_ends(positives, negatives, scores)
+        size = kernels.merge_tallies(
+            positives[None], negatives[None], _wrap_length(positives), _wrap_length(negatives), values, pos, neg
+        )
     else:
-        _check.finite("y_score", scores)
-        descending = order(scores)[::-1]
+        _check.check_finite("y_score", scores)
+        descending = order_scores(scores)[::-1]
         descending = descending[weights[descending] > 0]
-        size = kernels.group_sorted(scores[descending], is_positive[descending], weights[descending], values[0], pos[0], neg[0])
+        size = kernels.sum_equal_scores(
+            scores[descending], is_positive[descending], weights[descending], values[0], pos[0], neg[0]
+        )
     return ScoreTally(values[0, :size], pos[0, :size], neg[0, :size])
 
 
-def tallies_of(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> ScoreTally:
+def tally_models(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> ScoreTally:
     """The tallies of many models: `scores` B x n, `is_positive` n or B x n."""
     B, n = scores.shape
     if is_positive.ndim == 1:
@@ -166,16 +178,170 @@ def tallies_of(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> ScoreT
     positives.sort(axis=1)
     negatives.sort(axis=1)
     values, pos, neg = np.empty((B, n)), np.empty((B, n)), np.empty((B, n))
-    kernels.merge(positives, negatives, n_positives, n_negatives, values, pos, neg)
+    kernels.merge_tallies(positives, negatives, n_positives, n_negatives, values, pos, neg)
     return ScoreTally(values, pos, neg)
 
 
-def _lengths(array: FloatArray) -> npt.NDArray[np.intp]:
+def _wrap_length(array: FloatArray) -> npt.NDArray[np.intp]:
     return np.array([len(array)], dtype=np.intp)
 
 
-def _no_stray(positives: FloatArray, negatives: FloatArray, scores: FloatArray) -> None:
+def _check_finite_ends(positives: FloatArray, negatives: FloatArray, scores: FloatArray) -> None:
     """Sorting puts NaN and infinity at the ends, so two looks per class find them without another pass."""
     for part in (positives, negatives):
         if len(part) and not (np.isfinite(part[0]) and np.isfinite(part[-1])):
-            _check.finite("y_score", scores)
+            _check.check_finite("y_score", scores)
+
+
+_BATCH = 1 << 18
+
+
+_MANY_CLASSES = 1000
+
+
+def tally_file(
+    path: str | Path,
+    *,
+    score: str,
+    y_true: str,
+    positive: object = None,
+    weight: str | None = None,
+    memory_limit: str = "512MB",
+) -> ScoreTally:
+    """Tally the columns `score` and `truth` of a Parquet or CSV file; `positive` defaults to the greater of two classes.
+
+    >>> import pandas as pd
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "predictions.parquet"
+    >>> pd.DataFrame({"truth": [0, 1, 1, 0], "score": [0.1, 0.8, 0.4, 0.4]}).to_parquet(file)
+    >>> print(tally_file(file, score="score", truth="truth"))
+    ScoreTally: 3 distinct scores, 2 positives, 2 negatives
+    >>> folder.cleanup()
+    """
+    import duckdb
+
+    if not Path(path).is_file() and not any(glob(str(path))):
+        raise InputError(f"path must name a file, or files by a pattern, got {str(path)!r}")
+    with tempfile.TemporaryDirectory(prefix="fairtrial-") as spill, duckdb.connect() as connection:
+        try:
+            connection.execute(f"SET memory_limit = {_quote_text(memory_limit)}")
+        except _get_duckdb_error():
+            raise InputError(f"memory_limit must be an amount such as '512MB', got {memory_limit!r}") from None
+        connection.execute(f"SET temp_directory = {_quote_text(spill)}")
+        connection.execute("SET preserve_insertion_order = false")
+        return _TallyQuery(connection, Path(path), score, y_true, weight, isinstance(positive, str)).tally(positive)
+
+
+class _TallyQuery:
+    """One file being counted."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        path: Path,
+        score: str,
+        y_true: str,
+        weight: str | None,
+        labels_are_text: bool,
+    ) -> None:
+        self._connection = connection
+        reader = "read_parquet" if path.suffix.lower() in (".parquet", ".pq") else "read_csv"
+        # DuckDB would read no and yes as truth values where the user speaks of text.
+        typed = f", types = {{{_quote_text(y_true)}: 'VARCHAR'}}" if labels_are_text and reader == "read_csv" else ""
+        self._file = f"{reader}({_quote_text(str(path))}{typed})"
+        try:
+            columns = [name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {self._file}").fetchall()]
+        except _get_duckdb_error() as error:
+            raise InputError(f"path must name a Parquet or CSV file, got {path}: {_get_first_line(error)}") from None
+        for name in (score, y_true, weight):
+            if name is not None and name not in columns:
+                raise InputError(f"{path} must have the column {name!r}: {suggest_name(name, columns)}")
+        self._score, self._y_true = f"CAST({_quote_name(score)} AS DOUBLE)", _quote_name(y_true)
+        self._weight = None if weight is None else f"CAST({_quote_name(weight)} AS DOUBLE)"
+
+    def tally(self, positive: object) -> ScoreTally:
+        """Check the columns in one scan, then count."""
+        classes = self._read_classes()
+        positive_class = self._choose_positive(classes, positive)
+        rows = self._count_checked_rows()
+        amount = "count(*)" if self._weight is None else f"sum({self._weight})"
+        pos, neg = (f"coalesce({amount} FILTER (WHERE {self._y_true} {sign} $positive), 0)" for sign in ("=", "<>"))
+        query = f"SELECT {self._score} AS s, {pos} AS p, {neg} AS q FROM {self._file} GROUP BY s ORDER BY s DESC"
+        return _collect_batches(self._iterate_batches(query, positive_class), rows, counts=self._weight is None)
+
+    def _read_classes(self) -> list[Any]:
+        rows = self._connection.execute(f"SELECT DISTINCT {self._y_true} FROM {self._file} LIMIT {_MANY_CLASSES}").fetchall()
+        classes = [value for (value,) in rows]
+        if not classes:
+            raise InputError("the file must hold at least 1 row, got 0")
+        if any(value is None for value in classes):
+            raise InputError(f"{self._y_true} must not hold missing labels: drop these rows")
+        return sorted(classes)
+
+    def _choose_positive(self, classes: list[Any], positive: object) -> object:
+        positive = positive.item() if isinstance(positive, np.generic) else positive
+        if positive is not None:
+            if positive not in classes and len(classes) < _MANY_CLASSES:
+                raise InputError(f"positive must be one of the classes, got {positive!r}: {suggest_name(positive, classes)}")
+            return positive
+        if len(classes) > 2:
+            raise InputError(f"positive must be named when there are {len(classes)} classes: pass positive=")
+        return 1 if classes in ([0], [1]) else classes[-1]
+
+    def _count_checked_rows(self) -> int:
+        bad = f"{self._score} IS NULL OR NOT isfinite({self._score})"
+        query = f"SELECT count(*), count(*) FILTER (WHERE {bad})"
+        if self._weight is not None:
+            query += f", count(*) FILTER (WHERE {self._weight} IS NULL OR NOT isfinite({self._weight}) OR {self._weight} < 0)"
+        try:
+            rows, not_finite, *bad_weights = self._connection.execute(f"{query} FROM {self._file}").fetchall()[0]
+        except _get_duckdb_error() as error:
+            raise InputError(f"scores and weights must be numbers: {_get_first_line(error)}") from None
+        if not_finite:
+            raise InputError(f"the scores must be finite, got {not_finite} that are not: drop these rows")
+        if any(bad_weights):
+            raise InputError(f"the weights must be finite and not negative, got {bad_weights[0]} that are not")
+        return int(rows)
+
+    def _iterate_batches(self, query: str, positive_class: object) -> Iterator[tuple[npt.NDArray[Any], ...]]:
+        reader = self._connection.sql(query, params={"positive": positive_class}).to_arrow_reader(_BATCH)
+        for batch in reader:
+            yield tuple(batch.column(i).to_numpy(zero_copy_only=False) for i in range(3))
+
+
+def _collect_batches(batches: Iterator[tuple[npt.NDArray[Any], ...]], rows: int, *, counts: bool) -> ScoreTally:
+    values = np.empty(rows)
+    pos: Any = np.empty(rows, dtype=np.uint8 if counts else np.float64)
+    neg: Any = np.empty(rows, dtype=np.uint8 if counts else np.float64)
+    size = 0
+    for score, positives, negatives in batches:
+        target = slice(size, size + len(score))
+        pos, neg = _extend_dtype(pos, positives), _extend_dtype(neg, negatives)
+        values[target], pos[target], neg[target] = score, positives, negatives
+        size += len(score)
+    return ScoreTally(values[:size], pos[:size], neg[:size])
+
+
+def _extend_dtype(counts: npt.NDArray[Any], new_counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same array, in a larger type if the coming counts need it."""
+    if counts.dtype == np.float64 or new_counts.max() <= np.iinfo(counts.dtype).max:
+        return counts
+    return counts.astype(np.min_scalar_type(int(new_counts.max())))
+
+
+def _get_duckdb_error() -> type[Exception]:
+    import duckdb
+
+    return duckdb.Error
+
+
+def _get_first_line(error: Exception) -> str:
+    return str(error).split("\n")[0]
+
+
+def _quote_text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _quote_name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

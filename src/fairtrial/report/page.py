@@ -9,20 +9,161 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from math import isinf, isnan
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fairtrial import __version__
 from fairtrial.errors import InputError
-from fairtrial.report.grid import grid, packed, with_index
-from fairtrial.report.section import Figure, Section, Table
+from fairtrial.report.section import Figure, ReportTable, Section, format_value
+from fairtrial.significance.scores import round_noise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A hole in a table.
+MISSING_TEXT = "–"  # noqa: RUF001
+
+
+# From so many lines on a table can be filtered, a long one starts folded, and its lines are made only when it is opened.
+_FILTER = 8
+
+
+_FOLD = 12
+
+
+_LATER = 200
+
+
+def build_grid(table: ReportTable) -> dict[str, Any]:
+    """The heads and lines of a table for the page's template.
+
+    >>> import pandas as pd
+    >>> found = build_grid(ReportTable("means", "Means", pd.DataFrame({"learner": ["tree"], "mean": [2 / 3]}), {"mean": "{:.2f}"}))
+    >>> [(cell["text"], cell["value"]) for cell in found["lines"][0]]
+    [('tree', None), ('0.67', '0.6666666666666666')]
+    """
+    frame = with_index(table.frame)
+    formats = [table.formats.get(str(name), "") for name in frame.columns]
+    lines = [
+        [build_cell(value, number_format) for value, number_format in zip(line, formats, strict=True)]
+        for line in frame.itertuples(index=False, name=None)
+    ]
+    if table.best is not None:
+        for line in lines:
+            _mark_best(line[1:], table.best)
+    heads = [
+        {"text": str(name), "number": any(line[index]["value"] is not None for line in lines)}
+        for index, name in enumerate(frame.columns)
+    ]
+    folded = table.long and len(lines) > _FOLD
+    later = folded and len(lines) > _LATER
+    return {
+        "key": table.key,
+        "title": table.title,
+        "note": table.note,
+        "heads": heads,
+        "lines": [] if later else lines,
+        "count": len(lines),
+        "filterable": len(lines) > _FILTER,
+        "folded": folded,
+        "later": _pack_lines(lines, len(heads)) if later else None,
+    }
+
+
+def with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with its index as its first column, where the index says something: a name, or words."""
+    from pandas.api.types import is_integer_dtype
+
+    if any(name is not None for name in frame.index.names):
+        return frame.reset_index()
+    return frame if is_integer_dtype(frame.index.dtype) or not len(frame) else frame.rename_axis("").reset_index()
+
+
+def build_cell(value: Any, number_format: str = "") -> dict[str, Any]:
+    """What a cell shows and, of a number, what it sorts by and downloads as; a hole has the value "".
+
+    >>> build_cell(1234567)["text"], build_cell(0.123456)["text"], build_cell(True)["text"], build_cell(float("nan"))["value"]
+    ('1,234,567', '0.1235', 'yes', '')
+    """
+    if _is_boolean(value):
+        return {"text": "yes" if value else "no", "value": None, "best": False}
+    if not isinstance(value, Real):
+        return {"text": _format_plain_value(value), "value": None, "best": False}
+    number = float(value)
+    if isnan(number):
+        return {"text": MISSING_TEXT, "value": "", "best": False}
+    if isinf(number):
+        sign = "" if number > 0 else "-"
+        return {"text": f"{sign}∞", "value": f"{sign}Infinity", "best": False}
+    whole = number.is_integer() and abs(number) < 1e15
+    text = format_value(value, number_format) if number_format else f"{int(number):,}" if whole else f"{number:.4g}"
+    return {"text": text, "value": repr(int(number)) if whole else repr(number), "best": False}
+
+
+def _is_boolean(value: Any) -> bool:
+    return type(value).__name__ in {"bool", "bool_"}
+
+
+def _format_plain_value(value: Any) -> str:
+    return MISSING_TEXT if value is None or type(value).__name__ in {"NAType", "NaTType"} else str(value)
+
+
+def _mark_best(cells: list[dict[str, Any]], direction: str) -> None:
+    """The best of a line; what differs by float noise alone is as good, as it is for ranks."""
+    numeric_cells = [line_cell for line_cell in cells if line_cell["value"] not in (None, "")]
+    if len(numeric_cells) > 1:
+        values = np.array([float(line_cell["value"]) for line_cell in numeric_cells])
+        finite = values[np.isfinite(values)]
+        values = round_noise(values, np.abs(finite).max(initial=0.0))
+        best = values.max() if direction == "max" else values.min()
+        for value, line_cell in zip(values.tolist(), numeric_cells, strict=True):
+            line_cell["best"] = value == best
+
+
+def pack_rows(rows: list[dict[str, Any]]) -> dict[str, Any] | list[dict[str, Any]]:
+    """Rows in few bytes: each name once, each text once; as they are where rows have different names.
+
+    >>> pack_rows([{"learner": "tree", "x": 1.5}, {"learner": "tree", "x": 2.5}])
+    {'rows': 2, 'columns': {'learner': {'texts': ['tree'], 'codes': [0, 0]}, 'x': [1.5, 2.5]}}
+    """
+    names = list(rows[0]) if rows else []
+    if not names or any(list(row) != names for row in rows):
+        return rows
+    return {"rows": len(rows), "columns": {name: _encode_texts([row[name] for row in rows]) for name in names}}
+
+
+def _encode_texts(values: list[Any]) -> dict[str, Any] | list[Any]:
+    if not all(isinstance(value, str) for value in values):
+        return values
+    texts = {text: code for code, text in enumerate(dict.fromkeys(values))}
+    return {"texts": list(texts), "codes": [texts[value] for value in values]}
+
+
+def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]:
+    """The lines in few bytes, for a script to build them from: each column's distinct texts, values of numbers, best cells."""
+    columns = []
+    for index in range(count):
+        cells = [line[index] for line in lines]
+        column: dict[str, Any] = dict(_encode_texts([line_cell["text"] for line_cell in cells]))
+        if any(line_cell["value"] is not None for line_cell in cells):
+            column["values"] = [line_cell["value"] for line_cell in cells]
+        columns.append(column)
+    best = [[row, index] for row, line in enumerate(lines) for index, line_cell in enumerate(line) if line_cell["best"]]
+    return {"rows": len(lines), "columns": columns, "best": best}
+
 
 # Room that is kept for a figure until it is drawn, so that what follows does not jump.
 _CHART_HEIGHT = 320
+
+
 # Longer frames are not put into the page a second time beside the chart's own, thinned data.
 _FRAME_LINES = 2000
 
 
-def render(sections: Sequence[Section], title: str, *, subtitle: str = "", written: str = "") -> str:
+def render(sections: Sequence[Section], title: str, *, subtitle: str = "", written_on: str = "") -> str:
     """The page as text. `written` is a date to be shown, if any.
 
     >>> "<h1>&lt;b&gt;</h1>" in render([], "<b>")
@@ -31,21 +172,25 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
     from markupsafe import Markup
 
     _check_keys(sections)
-    charts = {figure.key: described(figure) for figure in figures_of(sections)}
-    scripts = [_resource("theme.js"), _vega() if charts else "window.vegaEmbed = null;", _resource("page.js")]
+    charts = {figure.key: to_vega_lite(figure) for figure in iterate_figures(sections)}
+    scripts = [
+        _read_resource("theme.js"),
+        _build_vega_script() if charts else "window.vegaEmbed = null;",
+        _read_resource("page.js"),
+    ]
     return str(
-        _environment()
+        _build_environment()
         .get_template("page.html")
         .render(
             title=title,
             subtitle=subtitle,
-            written=written,
+            written=written_on,
             version=__version__,
-            sections=[_shown(section, charts) for section in sections],
-            charts=_data({key: _compact(chart) for key, chart in charts.items()}),
-            frames=_data(dict(_frames(figures_of(sections)))),
-            policy=" ".join(_fingerprint(script) for script in scripts),
-            style=Markup(_resource("style.css")),
+            sections=[_describe_section(section, charts) for section in sections],
+            charts=_dump_json({key: _pack_datasets(chart) for key, chart in charts.items()}),
+            frames=_dump_json(dict(_export_frames(iterate_figures(sections)))),
+            policy=" ".join(_hash_script(script) for script in scripts),
+            style=Markup(_read_resource("style.css")),
             theme=Markup(scripts[0]),
             vega=Markup(scripts[1]),
             script=Markup(scripts[2]),
@@ -53,89 +198,89 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
     )
 
 
-def figures_of(sections: Sequence[Section]) -> Iterator[Figure]:
+def iterate_figures(sections: Sequence[Section]) -> Iterator[Figure]:
     """All figures, those of parts too."""
     for section in sections:
         yield from section.figures
-        yield from figures_of(section.parts)
+        yield from iterate_figures(section.subsections)
 
 
-def described(figure: Figure) -> dict[str, Any]:
+def to_vega_lite(figure: Figure) -> dict[str, Any]:
     """A figure's chart in the words of Vega-Lite, with the figure's title: alone it must still say what it is about."""
     chart: dict[str, Any] = figure.chart.to_dict(validate=False)
-    own = chart.get("title")
-    return chart | {"title": {**(own if isinstance(own, dict) else {}), "text": figure.title}}
+    chart_title = chart.get("title")
+    return chart | {"title": {**(chart_title if isinstance(chart_title, dict) else {}), "text": figure.title}}
 
 
-def tables_of(sections: Sequence[Section]) -> Iterator[Table]:
+def iterate_tables(sections: Sequence[Section]) -> Iterator[ReportTable]:
     """All tables, those of parts too."""
     for section in sections:
         yield from section.tables
-        yield from tables_of(section.parts)
+        yield from iterate_tables(section.subsections)
 
 
-def _keys(sections: Sequence[Section]) -> Iterator[str]:
+def _iterate_keys(sections: Sequence[Section]) -> Iterator[str]:
     for section in sections:
         yield section.key
-        yield from _keys(section.parts)
+        yield from _iterate_keys(section.subsections)
 
 
 def _check_keys(sections: Sequence[Section]) -> None:
     """A key twice would make one figure or table stand for the other."""
     kinds = {
-        "section": _keys(sections),
-        "figure": (each.key for each in figures_of(sections)),
-        "table": (each.key for each in tables_of(sections)),
+        "section": _iterate_keys(sections),
+        "figure": (figure.key for figure in iterate_figures(sections)),
+        "table": (table.key for table in iterate_tables(sections)),
     }
     for kind, keys in kinds.items():
-        twice = [key for key, times in Counter(keys).items() if times > 1]
-        if twice:
-            raise InputError(f"the key of a {kind} must be the only one of its kind in a report, got {twice[0]!r} twice")
+        duplicates = [key for key, count in Counter(keys).items() if count > 1]
+        if duplicates:
+            raise InputError(f"the key of a {kind} must be the only one of its kind in a report, got {duplicates[0]!r} twice")
 
 
-def _frames(figures: Iterator[Figure]) -> Iterator[tuple[str, str]]:
+def _export_frames(figures: Iterator[Figure]) -> Iterator[tuple[str, str]]:
     """The numbers of figures that have a frame of their own, as CSV; the others have those of their chart."""
     for figure in figures:
         if figure.frame is not None and len(figure.frame) <= _FRAME_LINES:
             yield figure.key, with_index(figure.frame).to_csv(index=False, lineterminator="\n")
 
 
-def _shown(section: Section, charts: dict[str, Any]) -> dict[str, Any]:
+def _describe_section(section: Section, charts: dict[str, Any]) -> dict[str, Any]:
     return {
         "key": section.key,
         "title": section.title,
         "sentences": section.sentences,
         "notes": section.notes,
         "code": section.code,
-        "tables": [_table(table) for table in section.tables],
-        "figures": [_figure(figure, charts[figure.key]) for figure in section.figures],
-        "parts": [_shown(part, charts) for part in section.parts],
+        "tables": [_describe_table(table) for table in section.tables],
+        "figures": [_describe_figure(figure, charts[figure.key]) for figure in section.figures],
+        "parts": [_describe_section(subsection, charts) for subsection in section.subsections],
     }
 
 
-def _table(table: Table) -> dict[str, Any]:
-    found = grid(table)
-    return found | {"later": None if found["later"] is None else _data(found["later"])}
+def _describe_table(table: ReportTable) -> dict[str, Any]:
+    table_grid = build_grid(table)
+    return table_grid | {"later": None if table_grid["later"] is None else _dump_json(table_grid["later"])}
 
 
-def _figure(figure: Figure, chart: dict[str, Any]) -> dict[str, Any]:
+def _describe_figure(figure: Figure, chart: dict[str, Any]) -> dict[str, Any]:
     """The chart's own title is left to the caption; the lines under it explain the figure, and are shown as text."""
     title = chart.get("title")
-    below = title.get("subtitle", ()) if isinstance(title, dict) else ()
+    subtitle = title.get("subtitle", ()) if isinstance(title, dict) else ()
     return {
         "key": figure.key,
         "title": figure.title,
         "alt": figure.alt,
-        "explained": [below] if isinstance(below, str) else list(below),
+        "explained": [subtitle] if isinstance(subtitle, str) else list(subtitle),
         "height": _CHART_HEIGHT,
     }
 
 
-def _compact(chart: dict[str, Any]) -> dict[str, Any]:
-    return chart | {"datasets": {name: packed(rows) for name, rows in chart.get("datasets", {}).items()}}
+def _pack_datasets(chart: dict[str, Any]) -> dict[str, Any]:
+    return chart | {"datasets": {name: pack_rows(rows) for name, rows in chart.get("datasets", {}).items()}}
 
 
-def _data(value: Any) -> Any:
+def _dump_json(value: Any) -> Any:
     """JSON that cannot end the script element that holds it."""
     from markupsafe import Markup
 
@@ -143,13 +288,13 @@ def _data(value: Any) -> Any:
     return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))
 
 
-def _fingerprint(script: str) -> str:
+def _hash_script(script: str) -> str:
     """What lets this script run and no other: a name that holds another script stays a name."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 @cache
-def _environment() -> Any:
+def _build_environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
@@ -162,12 +307,12 @@ def _environment() -> Any:
 
 
 @cache
-def _resource(name: str) -> str:
+def _read_resource(name: str) -> str:
     return files("fairtrial.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 @cache
-def _vega() -> str:
+def _build_vega_script() -> str:
     """Vega, Vega-Lite (of altair's version) and their embedding as one script, once a page; its names stay its own."""
     import altair
     import vl_convert

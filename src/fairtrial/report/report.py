@@ -8,19 +8,18 @@ from collections.abc import Sequence
 from datetime import date
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairtrial.errors import FairtrialWarning, InputError
 from fairtrial.report.page import render
-from fairtrial.report.section import Section
-from fairtrial.report.sentence import Sentence
+from fairtrial.report.section import Section, Sentence
 
 if TYPE_CHECKING:
+    from fairtrial.predictions.judgement import Judgement
     from fairtrial.significance import Verdict
     from fairtrial.study import Results
-    from fairtrial.study.predictions.judgement import Judgement
 
-    Reported = Results | Judgement | Verdict
+    ReportSource = Results | Judgement | Verdict
 
 SECTIONS = {
     "answer": "The answer",
@@ -41,7 +40,7 @@ SECTIONS = {
 }
 
 
-def write_report(results: Reported, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+def write_report(results: ReportSource, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
     """Write all that a study found into one HTML file that holds all it shows, and give its path.
 
     `results` may also be a judgement on predictions (`judge`) or a verdict on scores (`advise`). A file of that name is
@@ -51,13 +50,13 @@ def write_report(results: Reported, path: str | os.PathLike[str], *, title: str 
     >>> results = fairtrial.open_results("study.fairtrial")  # doctest: +SKIP
     >>> fairtrial.write_report(results, "study.html")  # doctest: +SKIP
     """
-    target = checked_page(Path(path))
-    sections, name, subtitle = gathered(results)
+    target = check_page_path(Path(path))
+    sections, name, subtitle = collect_sections(results)
     return write_page(sections, target, title or name, subtitle=subtitle)
 
 
 def write_files(
-    results: Reported,
+    results: ReportSource,
     page: Path | None,
     *,
     title: str | None = None,
@@ -66,30 +65,28 @@ def write_files(
     tables: Path | None = None,
 ) -> dict[Path, int | None]:
     """Write the page, figures and tables, each where it is wanted; what was written, folders with the number of their files."""
-    from fairtrial.report.figure_files import write_figures
-    from fairtrial.report.table_files import write_tables
+    from fairtrial.report.files import write_figures, write_tables
 
     check_targets(page, figures, formats, tables)
     if page is None and figures is None and tables is None:
         return {}
-    sections, name, subtitle = gathered(results)
-    written: dict[Path, int | None] = {}
+    sections, name, subtitle = collect_sections(results)
+    file_counts: dict[Path, int | None] = {}
     if page is not None:
-        written[write_page(sections, page, title or name, subtitle=subtitle)] = None
+        file_counts[write_page(sections, page, title or name, subtitle=subtitle)] = None
     if figures is not None:
-        written[figures] = len(write_figures(sections, figures, formats))
+        file_counts[figures] = len(write_figures(sections, figures, formats))
     if tables is not None:
-        written[tables] = len(write_tables(sections, tables))
-    return written
+        file_counts[tables] = len(write_tables(sections, tables))
+    return file_counts
 
 
 def check_targets(page: Path | None, figures: Path | None, formats: str, tables: Path | None) -> None:
     """Refuse a page, folder or format that cannot be written before the work, not after it."""
-    from fairtrial.report.figure_files import write_figures
-    from fairtrial.report.table_files import write_tables
+    from fairtrial.report.files import write_figures, write_tables
 
     if page is not None:
-        checked_page(page)
+        check_page_path(page)
     if figures is not None:
         write_figures([], figures, formats)
     if tables is not None:
@@ -104,78 +101,99 @@ def write_page(sections: Sequence[Section], path: Path, title: str, *, subtitle:
     ...     write_page([], Path(folder) / "empty.html", "Nothing yet").name
     'empty.html'
     """
-    target = checked_page(path)
-    text = render(sections, title, subtitle=subtitle, written=date.today().isoformat())
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    target = check_page_path(path)
+    text = render(sections, title, subtitle=subtitle, written_on=date.today().isoformat())
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.replace(target)
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.replace(target)
     except OSError as error:
         raise InputError(
             f"path must be one that can be written, got {str(target)!r} ({error.strerror}): name another"
         ) from None
     finally:
-        part.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return target
 
 
-def gathered(results: Reported) -> tuple[list[Section], str, str]:
+def collect_sections(results: ReportSource) -> tuple[list[Section], str, str]:
     """The sections, the title and the line under it: of results, of a judgement on predictions, or of a verdict on scores."""
     from altair.utils.schemapi import debug_mode
 
     # Holding every part of every chart against the schema of Vega-Lite would take a third of the time: the tests do that.
     with debug_mode(False):
-        return _gathered(results)
+        return _collect_report_sections(results)
 
 
-def _gathered(results: Reported) -> tuple[list[Section], str, str]:
-    from fairtrial.report import compared
-    from fairtrial.report.judged import sections as judged
+def _collect_report_sections(results: ReportSource) -> tuple[list[Section], str, str]:
+    from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.sections import comparison, judgement as judged
     from fairtrial.significance import Verdict
-    from fairtrial.study.predictions.judgement import Judgement
 
     if isinstance(results, Judgement):
-        return judged.sections_of_judgement(results), f"Judgement on {results.source}", judged.subtitle_of_judgement(results)
+        return (
+            judged.build_judgement_sections(results),
+            f"Judgement on {results.source}",
+            judged.format_judgement_subtitle(results),
+        )
     if isinstance(results, Verdict):
-        return compared.sections_of_verdict(results), "Comparison of learners", compared.subtitle_of_verdict(results)
+        return (
+            comparison.build_comparison_sections(results),
+            "Comparison of learners",
+            comparison.format_comparison_subtitle(results),
+        )
     _check_results(results)
-    return sections_of(results), results.archive.name, subtitle_of(results)
+    return build_sections(results), results.archive.name, format_study_subtitle(results)
 
 
-def sections_of(results: Results) -> list[Section]:
+def build_sections(results: Results) -> list[Section]:
     """The sections that apply to these results, in the order in which they are read.
 
     A section that cannot be made warns, and is replaced by one that says why: the others are not lost with it.
     """
-    found = (_section(module, heading, results) for module, heading in SECTIONS.items())
-    return [section for section in found if section is not None]
+    sections = (_build_section_or_note(module, heading, results) for module, heading in SECTIONS.items())
+    return [section for section in sections if section is not None]
 
 
-def subtitle_of(results: Results) -> str:
+def format_study_subtitle(results: Results) -> str:
     """What ran, in one line."""
     archive = results.archive
-    counted = [(archive.datasets, "data set"), (archive.conditions, "condition"), (archive.learners, "learner")]
-    parts = [f"{len(each)} {noun}{'' if len(each) == 1 else 's'}" for each, noun in counted]
+    item_lists = [(archive.datasets, "data set"), (archive.conditions, "condition"), (archive.learners, "learner")]
+    parts = [f"{len(items)} {noun}{'' if len(items) == 1 else 's'}" for items, noun in item_lists]
     return f"{parts[0]}, {parts[1]}, {parts[2]}, {len(results.trials()):,} trials"
 
 
-def _section(module: str, heading: str, results: Results) -> Section | None:
+_MOVED = {
+    "what_was_run": ("run", "build_section"),
+    "reproduce": ("sources", "build_reproduction_section"),
+    "references": ("sources", "build_references_section"),
+}
+
+
+def _find_builder(name: str) -> Any:
+    module, function = _MOVED.get(name, (name, "build_section"))
+    return getattr(import_module(f"fairtrial.report.sections.{module}"), function)
+
+
+def _build_section_or_note(module: str, heading: str, results: Results) -> Section | None:
     try:
-        found: Section | None = import_module(f"fairtrial.report.sections.{module}").section(results)
+        section: Section | None = _find_builder(module)(results)
     except Exception as error:  # whatever it is, the rest of the report is worth having
-        told = f"This section could not be made: {type(error).__name__}: {error}"
-        warnings.warn(f"section {heading!r} of the report: {told}", FairtrialWarning, stacklevel=4)
-        return Section(module.replace("_", "-"), heading, (Sentence(told),))
-    return found
+        message = f"This section could not be made: {type(error).__name__}: {error}"
+        warnings.warn(f"section {heading!r} of the report: {message}", FairtrialWarning, stacklevel=4)
+        return Section(module.replace("_", "-"), heading, (Sentence(message),))
+    return section
 
 
 def _check_results(results: object) -> None:
     if not hasattr(results, "archive"):
-        given = type(results).__name__
-        raise InputError(f"results must be those of a study, got {given}: pass what Study.run or fairtrial.open_results gives")
+        type_name = type(results).__name__
+        raise InputError(
+            f"results must be those of a study, got {type_name}: pass what Study.run or fairtrial.open_results gives"
+        )
 
 
-def checked_page(path: Path) -> Path:
+def check_page_path(path: Path) -> Path:
     """A path that a page can be written to, looked at before the work."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"path must end in .html, got {str(path)!r}")

@@ -2,17 +2,112 @@
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass, field
+from math import isinf, isnan
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.report.sentence import Sentence
+from fairtrial._text import choose_p_format as choose_p_format
+from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+SMALL_P = 0.001
+
+
+"""Smaller p values are not told from each other in a sentence; the tables have them."""
+
+
+@dataclass(frozen=True)
+class CellReference:
+    """Where a number comes from: the key of a table, the name of its line and of its column."""
+
+    table: str
+    line: Any
+    column: str
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as it is written: its value, the format of its text, and the cell that holds it."""
+
+    value: float
+    text: str
+    cell: CellReference
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence with what was put into it: names (data sets, learners, measures: text from outside) and numbers."""
+
+    text: str
+    names: tuple[str, ...] = ()
+    numbers: tuple[Number, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def format_number(frame: Any, table: str, line: Any, column: str, number_format: str = "{:.3f}") -> Number:
+    """The number of a frame's line and column, to be put into a sentence; the frame is the one of the table of this key.
+
+    >>> import pandas as pd
+    >>> format_number(pd.DataFrame({"mean": [0.91234]}, index=["tree"]), "means", "tree", "mean").to_text
+    '0.912'
+    """
+    value = frame.loc[line, column]
+    return Number(float(value), format_value(value, number_format), CellReference(table, line, column))
+
+
+def format_value(value: Any, number_format: str = "{:.3f}") -> str:
+    """A number as text: what rounds to zero has no sign, and what is no number has words.
+
+    >>> format_value(-0.0001), format_value(float("nan")), format_value(float("inf"))
+    ('0.000', 'undefined', 'infinite')
+    """
+    if isnan(value) or isinf(value):
+        return "undefined" if isnan(value) else "infinite" if value > 0 else "minus infinite"
+    text = number_format.format(value)
+    return text if any(character in "123456789" for character in text.partition("e")[0]) else text.replace("-", "", 1)
+
+
+def format_p_value(
+    frame: Any, table: str, line: Any, column: str, alpha: float, *, equal: str = "= ", below: str = "< ", digits: int = 2
+) -> Number:
+    """A p value with the sign before it: "= 0.012", and "< 0.001" for all below, unless the level itself is as small.
+
+    >>> import pandas as pd
+    >>> lines = pd.DataFrame({"p": [0.0496, 1e-9, 0.0]})
+    >>> [format_p_value(lines, "facts", line, "p", 0.05).to_text for line in range(3)]
+    ['= 0.0496', '< 0.001', '< 0.001']
+    """
+    value = float(frame.loc[line, column])
+    small = value < SMALL_P <= alpha or value == 0
+    text = f"{below}{SMALL_P:g}" if small else equal + format_value(value, choose_p_format([value], alpha, digits))
+    return Number(value, text, CellReference(table, line, column))
+
+
+def build_sentence(template: str, **parts: Any) -> Sentence:
+    """A sentence of fixed words with names and numbers put in.
+
+    >>> build_sentence("{learner} is ahead.", learner="tree").to_text
+    'tree is ahead.'
+    >>> build_sentence("It has 5 lives.")
+    Traceback (most recent call last):
+    fairtrial.errors.InputError: words must hold no number of their own, got 'It has 5 lives.': put it in as a Shown
+    """
+    fixed = "".join(text for text, *_ in string.Formatter().parse(template))
+    if any(character.isdigit() for character in fixed):
+        raise InputError(f"words must hold no number of their own, got {template!r}: put it in as a Shown")
+    numbers = tuple(part for part in parts.values() if isinstance(part, Number))
+    names = tuple(str(part) for part in parts.values() if not isinstance(part, Number))
+    texts = {key: part.text if isinstance(part, Number) else str(part) for key, part in parts.items()}
+    return Sentence(template.format(**texts), names, numbers)
+
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ReportTable:
     """A finished frame with a key, a title and how its numbers are written.
 
     `formats` gives a format for a column (`"{:.3f}"`); `best` names columns whose best cell of each line is set in bold with
@@ -50,7 +145,7 @@ class Section:
     title: str
     sentences: tuple[Sentence, ...] = ()
     figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
     notes: tuple[str, ...] = ()
-    parts: tuple[Section, ...] = ()
+    subsections: tuple[Section, ...] = ()
     code: str = ""

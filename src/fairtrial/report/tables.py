@@ -12,18 +12,18 @@ import numpy as np
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
-from fairtrial.significance.table import Better, quiet, ranked
+from fairtrial.significance.scores import Better, rank_values, round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Mark = Literal["better", "worse"]
-HOLE = "\N{EN DASH}"
+MISSING_SCORE = "\N{EN DASH}"
 _MOST_DIGITS = 4
 _LATEX_MARKS = {"worse": r"$\bullet$", "better": r"$\circ$"}
 _MARKDOWN_MARKS = {"worse": "●", "better": "○"}
 
-_LATEX = {
+_LATEX_ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -74,19 +74,23 @@ def to_latex(
     \end{tabular}
     <BLANKLINE>
     """
-    sheet = _sheet(scores, better, digits, mean_ranks, marks, reference, note)
-    rows = [r"\toprule", _latex_row([_latex_text(name) for name in sheet.head])]
-    for part in (sheet.body, sheet.foot):
-        rows += [r"\midrule", *(_latex_row(_written(row, _latex_cell, _latex_text)) for row in part)] if part else []
+    sheet = _build_sheet(scores, better, digits, mean_ranks, marks, reference, note)
+    rows = [r"\toprule", _join_latex_row([_escape_latex(name) for name in sheet.head])]
+    for section_rows in (sheet.body, sheet.foot):
+        rows += (
+            [r"\midrule", *(_join_latex_row(_render_row(row, _format_latex_cell, _escape_latex)) for row in section_rows)]
+            if section_rows
+            else []
+        )
     align = "".join("r" if right else "l" for right in sheet.right)
     lines = [rf"\begin{{tabular}}{{{align}}}", *rows, r"\bottomrule", r"\end{tabular}"]
     if sheet.notes:
-        told = r" \\ ".join(_latex_note(each) for each in sheet.notes)
-        lines += [r"\par\smallskip", rf"{{\footnotesize\begin{{tabular}}{{@{{}}l@{{}}}}{told}\end{{tabular}}}}"]
+        note_lines = r" \\ ".join(_format_latex_note(note_cell) for note_cell in sheet.notes)
+        lines += [r"\par\smallskip", rf"{{\footnotesize\begin{{tabular}}{{@{{}}l@{{}}}}{note_lines}\end{{tabular}}}}"]
     if caption or label:
-        titled = [rf"\caption{{{_latex_text(caption)}}}"] if caption else []
-        named = [rf"\label{{{label}}}"] if label else []
-        lines = [r"\begin{table}", r"\centering", *titled, *named, *lines, r"\end{table}"]
+        caption_lines = [rf"\caption{{{_escape_latex(caption)}}}"] if caption else []
+        label_lines = [rf"\label{{{label}}}"] if label else []
+        lines = [r"\begin{table}", r"\centering", *caption_lines, *label_lines, *lines, r"\end{table}"]
     return "\n".join([r"% \usepackage{booktabs}", *lines]) + "\n"
 
 
@@ -115,24 +119,24 @@ def to_markdown(
     ● told apart from C4.5 and worse
     <BLANKLINE>
     """
-    sheet = _sheet(scores, better, digits, mean_ranks, marks, reference, note)
-    rows = [[_markdown_text(name) for name in sheet.head], ["---:" if right else ":---" for right in sheet.right]]
-    rows += [_written(row, _markdown_cell, _markdown_text) for row in (*sheet.body, *sheet.foot)]
+    sheet = _build_sheet(scores, better, digits, mean_ranks, marks, reference, note)
+    rows = [[_escape_markdown(name) for name in sheet.head], ["---:" if right else ":---" for right in sheet.right]]
+    rows += [_render_row(row, _format_markdown_cell, _escape_markdown) for row in (*sheet.body, *sheet.foot)]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    for each in sheet.notes:
-        lines += ["", (_MARKDOWN_MARKS[each.mark] + " " if each.mark else "") + _markdown_text(each.text)]
+    for note_cell in sheet.notes:
+        lines += ["", (_MARKDOWN_MARKS[note_cell.mark] + " " if note_cell.mark else "") + _escape_markdown(note_cell.text)]
     return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
-class _Cell:
+class _TableCell:
     text: str
     bold: bool = False
     mark: Mark | Literal[""] = ""
     number: bool = True
 
 
-_Row = tuple[str | None, list[_Cell]]
+_Row = tuple[str | None, list[_TableCell]]
 
 
 @dataclass(frozen=True)
@@ -143,10 +147,10 @@ class _Sheet:
     right: list[bool]
     body: list[_Row]
     foot: list[_Row]
-    notes: list[_Cell]
+    notes: list[_TableCell]
 
 
-def _sheet(
+def _build_sheet(
     scores: Any, better: Any, digits: Any, mean_ranks: Any, marks: Mapping[str, Mark] | None, reference: str, note: str
 ) -> _Sheet:
     if not hasattr(scores, "columns") or not hasattr(scores, "itertuples"):
@@ -154,145 +158,151 @@ def _sheet(
     if 0 in scores.shape:
         raise InputError(f"scores must have at least 1 row and 1 column, got {scores.shape[0]} rows, {scores.shape[1]} columns")
     if digits is not None:
-        digits = _check.whole_number("digits", digits, 0)
-    _check.one_of("better", better, ("max", "min", None))
+        digits = _check.check_whole_number("digits", digits, 0)
+    _check.check_one_of("better", better, ("max", "min", None))
     if better is None:
-        return _any_sheet(scores, digits, note)
+        return _build_plain_sheet(scores, digits, note)
     names = [str(name) for name in scores.columns]
-    marks = _checked_marks(marks, names, reference)
-    values = _check.numbers("scores", scores.to_numpy())
-    digits = _digits(values) if digits is None else digits
+    marks = _check_marks(marks, names, reference)
+    values = _check.check_numbers("scores", scores.to_numpy())
+    digits = _choose_digits(values) if digits is None else digits
     sign = 1 if better == "min" else -1
-    body: list[_Row] = [(str(row), _numbers(line, digits, sign)) for row, line in zip(scores.index, values, strict=True)]
-    ranks = _mean_ranks(values, sign) if mean_ranks is None else _given_ranks(mean_ranks, names)
+    body: list[_Row] = [
+        (str(row), _build_number_cells(line, digits, sign)) for row, line in zip(scores.index, values, strict=True)
+    ]
+    ranks = _compute_mean_ranks(values, sign) if mean_ranks is None else _order_given_ranks(mean_ranks, names)
     foot: list[_Row] = [
-        ("Mean", _numbers(values.mean(axis=0), max(digits, 2), sign)),
-        ("Mean rank", _numbers(ranks, 2, 1, [marks.get(name, "") for name in names])),
+        ("Mean", _build_number_cells(values.mean(axis=0), max(digits, 2), sign)),
+        ("Mean rank", _build_number_cells(ranks, 2, 1, [marks.get(name, "") for name in names])),
     ]
     corner = "" if scores.index.name is None else str(scores.index.name)
     notes = [
-        _Cell(f"told apart from {reference} and {mark}", mark=mark) for mark in ("worse", "better") if mark in marks.values()
+        _TableCell(f"told apart from {reference} and {mark}", mark=mark)
+        for mark in ("worse", "better")
+        if mark in marks.values()
     ]
-    return _Sheet([corner, *names], [False] + [True] * len(names), body, foot, notes + ([_Cell(note)] if note else []))
+    return _Sheet([corner, *names], [False] + [True] * len(names), body, foot, notes + ([_TableCell(note)] if note else []))
 
 
-def _checked_marks(marks: Mapping[str, Mark] | None, names: list[str], reference: str) -> Mapping[str, Mark]:
+def _check_marks(marks: Mapping[str, Mark] | None, names: list[str], reference: str) -> Mapping[str, Mark]:
     for name, mark in (marks or {}).items():
-        _check.one_of("marks", name, names)
-        _check.one_of("marks", mark, ("better", "worse"))
+        _check.check_one_of("marks", name, names)
+        _check.check_one_of("marks", mark, ("better", "worse"))
     if marks and not reference:
         raise InputError("reference must name the learner that marks are against, got '': pass reference=")
     return marks or {}
 
 
-def _digits(values: FloatArray) -> int:
+def _choose_digits(values: FloatArray) -> int:
     """Decimals of the data, but no more than four, or four digits of the largest number where it is small."""
     defined = values[np.isfinite(values)]
-    found, largest = decimals_of(defined), float(np.abs(defined).max(initial=0.0))
+    decimals, largest = count_decimals(defined), float(np.abs(defined).max(initial=0.0))
     most = max(_MOST_DIGITS, _MOST_DIGITS - 1 - int(np.floor(np.log10(largest)))) if largest > 0 else _MOST_DIGITS
-    return most if found is None else min(found, most)
+    return most if decimals is None else min(decimals, most)
 
 
-def _numbers(values: FloatArray, digits: int, sign: int, marks: Sequence[Mark | Literal[""]] | None = None) -> list[_Cell]:
+def _build_number_cells(
+    values: FloatArray, digits: int, sign: int, marks: Sequence[Mark | Literal[""]] | None = None
+) -> list[_TableCell]:
     """Cells of numbers, the smallest of sign x value in bold; equality is judged as for ranks."""
     defined = np.isfinite(values)
-    places = np.full(len(values), np.inf)
+    ranks = np.full(len(values), np.inf)
     if defined.any():
-        places[defined] = ranked(sign * quiet(values[defined], np.abs(values[defined]).max()))
-    best = defined & (places == places.min())
+        ranks[defined] = rank_values(sign * round_noise(values[defined], np.abs(values[defined]).max()))
+    best = defined & (ranks == ranks.min())
     marks = [""] * len(values) if marks is None else marks
     return [
-        _Cell(f"{round(value, digits) + 0.0:.{digits}f}" if known else HOLE, bool(bold), mark)
-        for value, known, bold, mark in zip(values, defined, best, marks, strict=True)
+        _TableCell(f"{round(value, digits) + 0.0:.{digits}f}" if is_defined else MISSING_SCORE, bool(bold), mark)
+        for value, is_defined, bold, mark in zip(values, defined, best, marks, strict=True)
     ]
 
 
-def _mean_ranks(values: FloatArray, sign: int) -> FloatArray:
+def _compute_mean_ranks(values: FloatArray, sign: int) -> FloatArray:
     if not np.isfinite(values).all():
         return np.full(values.shape[1], np.nan)
-    calm = quiet(values, np.abs(values).max(axis=1, keepdims=True))
-    return np.asarray(ranked(sign * calm).mean(axis=0))
+    rounded = round_noise(values, np.abs(values).max(axis=1, keepdims=True))
+    return np.asarray(rank_values(sign * rounded).mean(axis=0))
 
 
-def _given_ranks(mean_ranks: Any, names: list[str]) -> FloatArray:
-    given = {str(name): value for name, value in mean_ranks.items()}
+def _order_given_ranks(mean_ranks: Any, names: list[str]) -> FloatArray:
+    ranks_by_name = {str(name): value for name, value in mean_ranks.items()}
     for name in names:
-        if name not in given:
+        if name not in ranks_by_name:
             raise InputError(f"mean_ranks must hold every learner, got none for {name!r}")
-    return np.array([given[name] for name in names], dtype=np.float64)
+    return np.array([ranks_by_name[name] for name in names], dtype=np.float64)
 
 
-def _any_sheet(frame: pd.DataFrame, digits: int | None, note: str) -> _Sheet:
+def _build_plain_sheet(frame: pd.DataFrame, digits: int | None, note: str) -> _Sheet:
     """A frame of any kind; an index that only counts the rows is left out."""
     import pandas as pd
 
-    named = not isinstance(frame.index, pd.RangeIndex)
+    has_index = not isinstance(frame.index, pd.RangeIndex)
     right = [pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
     body: list[_Row] = [
-        (str(index) if named else None, [_any_cell(value, digits) for value in line])
+        (str(index) if has_index else None, [_build_plain_cell(value, digits) for value in line])
         for index, line in zip(frame.index, frame.itertuples(index=False, name=None), strict=True)
     ]
-    corner = [] if not named else ["" if frame.index.name is None else str(frame.index.name)]
+    corner = [] if not has_index else ["" if frame.index.name is None else str(frame.index.name)]
     head = [*corner, *(str(name) for name in frame.columns)]
-    return _Sheet(head, [False] * named + right, body, [], [_Cell(note)] if note else [])
+    return _Sheet(head, [False] * has_index + right, body, [], [_TableCell(note)] if note else [])
 
 
-def _any_cell(value: Any, digits: int | None) -> _Cell:
+def _build_plain_cell(value: Any, digits: int | None) -> _TableCell:
     if isinstance(value, (bool, np.bool_)):
-        return _Cell("yes" if value else "no", number=False)
+        return _TableCell("yes" if value else "no", number=False)
     if value is None or (isinstance(value, (float, np.floating)) and not np.isfinite(value)):
-        return _Cell(HOLE)
+        return _TableCell(MISSING_SCORE)
     if isinstance(value, (float, np.floating)):
-        return _Cell(f"{value:.4g}" if digits is None else f"{value:.{digits}f}")
-    return _Cell(str(value), number=isinstance(value, (int, np.integer)))
+        return _TableCell(f"{value:.4g}" if digits is None else f"{value:.{digits}f}")
+    return _TableCell(str(value), number=isinstance(value, (int, np.integer)))
 
 
-def _written(row: _Row, cell: Callable[[_Cell], str], text: Callable[[str], str]) -> list[str]:
+def _render_row(row: _Row, cell: Callable[[_TableCell], str], text: Callable[[str], str]) -> list[str]:
     name, cells = row
-    return ([] if name is None else [text(name)]) + [cell(each) for each in cells]
+    return ([] if name is None else [text(name)]) + [cell(table_cell) for table_cell in cells]
 
 
-def _latex_row(cells: list[str]) -> str:
+def _join_latex_row(cells: list[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _latex_text(text: str) -> str:
+def _escape_latex(text: str) -> str:
     """Text with LaTeX's own signs escaped; brackets and stars too, which mean something to the line break before them."""
-    escaped = "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
+    escaped = "".join(_LATEX_ESCAPES.get(sign, sign) for sign in " ".join(text.split()))
     return re.sub("-(?=-)", "-{}", escaped)
 
 
-def _latex_cell(cell: _Cell) -> str:
-    written = _latex_number(cell.text) if cell.number else _latex_text(cell.text)
+def _format_latex_cell(cell: _TableCell) -> str:
+    text = _format_latex_number(cell.text) if cell.number else _escape_latex(cell.text)
     if cell.bold:
-        written = rf"\textbf{{{written}}}"
+        text = rf"\textbf{{{text}}}"
     # A mark takes no room, so that the numbers stay in line.
-    return written + (rf"\rlap{{\,{_LATEX_MARKS[cell.mark]}}}" if cell.mark else "")
+    return text + (rf"\rlap{{\,{_LATEX_MARKS[cell.mark]}}}" if cell.mark else "")
 
 
-def _latex_number(text: str) -> str:
+def _format_latex_number(text: str) -> str:
     power = re.fullmatch(r"(-?)([0-9.]+)e([+-]\d+)", text)
     if power:
         return rf"${power[1]}{power[2]}\times10^{{{int(power[3])}}}$"
-    return text.replace("-", "$-$").replace(HOLE, "--")
+    return text.replace("-", "$-$").replace(MISSING_SCORE, "--")
 
 
-def _latex_note(note: _Cell) -> str:
-    return (_LATEX_MARKS[note.mark] + " " if note.mark else "") + _latex_text(note.text)
+def _format_latex_note(note: _TableCell) -> str:
+    return (_LATEX_MARKS[note.mark] + " " if note.mark else "") + _escape_latex(note.text)
 
 
-def _markdown_text(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|$~&])", r"\\\1", " ".join(text.split()))
 
 
-def _markdown_cell(cell: _Cell) -> str:
-    written = cell.text if cell.number else _markdown_text(cell.text)
+def _format_markdown_cell(cell: _TableCell) -> str:
+    text = cell.text if cell.number else _escape_markdown(cell.text)
     if cell.bold:
-        written = f"**{written}**"
-    return written + (f" {_MARKDOWN_MARKS[cell.mark]}" if cell.mark else "")
+        text = f"**{text}**"
+    return text + (f" {_MARKDOWN_MARKS[cell.mark]}" if cell.mark else "")
 
 
-def decimals_of(values: FloatArray) -> int | None:
+def count_decimals(values: FloatArray) -> int | None:
     """Decimals that the numbers are given with; None if they are not rounded."""
     scale = max(1.0, float(np.abs(values).max(initial=0.0)))
     for decimals in range(12):

@@ -18,7 +18,7 @@ def beside(ours: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str], *, 
     >>> import pandas as pd
     >>> ours = pd.DataFrame({"set": ["iris"], "value": [94.0], "low": [92.0], "high": [96.0]})
     >>> theirs = pd.DataFrame({"set": ["iris", "wine"], "value": [95.0, 97.0]})
-    >>> beside(ours, theirs, ["set"]).values.tolist()
+    >>> beside(ours, theirs, ["set"]).compute_values.tolist()
     [['iris', 94.0, 95.0, -1.0, -3.0, 1.0], ['wine', nan, 97.0, nan, nan, nan]]
     """
     keys = list(keys)

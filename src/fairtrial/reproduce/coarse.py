@@ -13,7 +13,7 @@ _COARSE = "left open: this scale is too coarse to decide"
 def undecided(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     """The claims with their numbers, all of them open.
 
-    >>> undecided([Claim("a", True, "+2 (+1 to +3)")])[0].evidence
+    >>> undecided([Claim("a", True, "+2 (+1 to +3)")])[0].to_record
     '+2 (+1 to +3); left open: this scale is too coarse to decide'
     """
     return tuple(

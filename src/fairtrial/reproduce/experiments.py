@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from fairtrial import _check
-from fairtrial._registry import did_you_mean
+from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, UnknownNameError
 from fairtrial.reproduce.reproduction import SCALES, Reproduction, Request, Scale
 
@@ -47,13 +47,13 @@ def reproduce(
     `quick` is a part that takes about a minute, `full` all of it. Evidence of studies is kept in `out`, too: the same
     call goes on where it was stopped. `measures` are import paths of measures of your own, for `ranking-real`.
     """
-    from fairtrial.report.saving import made_folder
+    from fairtrial.report.files import create_folder
     from fairtrial.reproduce.ranking.joining import check_measures
     from fairtrial.reproduce.runs import clocked, times
     from fairtrial.reproduce.writing import command, write
 
     experiment = known(name)
-    _check.one_of("scale", scale, SCALES)
+    _check.check_one_of("scale", scale, SCALES)
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise InputError(f"jobs must be a number of processes, 1 or more, got {jobs!r}")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
@@ -63,7 +63,7 @@ def reproduce(
         raise InputError(f"measures can join ranking-real only, got {list(asked)} for {experiment.name}: leave them out")
     if asked:
         check_measures(asked)
-    folder = made_folder(_free(Path(out) if out is not None else Path("reproduced") / experiment.name, experiment))
+    folder = create_folder(_free(Path(out) if out is not None else Path("reproduced") / experiment.name, experiment))
     request = Request(scale, folder, jobs or os.cpu_count() or 1, progress, asked, seed)
     line = command(experiment, request)
     with clocked(folder, line):
@@ -91,7 +91,7 @@ def known(name: str) -> Experiment:
     fairtrial.errors.UnknownNameError: no experiment is called 'elaa': did you mean 'ela'?
     """
     if name not in EXPERIMENTS:
-        raise UnknownNameError(f"no experiment is called {name!r}: {did_you_mean(str(name), list(EXPERIMENTS))}")
+        raise UnknownNameError(f"no experiment is called {name!r}: {suggest_name(str(name), list(EXPERIMENTS))}")
     return EXPERIMENTS[name]
 
 

@@ -56,7 +56,7 @@ class Interval:
     def within(self, most: float) -> bool | None:
         """Whether the number is at most so far from 0: no, only where the whole interval lies farther; None in between.
 
-        >>> Interval(0.0, -0.01, 0.01).within(0.02), Interval(0.0, -0.1, 0.1).within(0.02), Interval(1.0, 0.9, 1.1).within(0.02)
+        >>> Interval(0.0, -0.01, 0.01).clip(0.02), Interval(0.0, -0.1, 0.1).clip(0.02), Interval(1.0, 0.9, 1.1).clip(0.02)
         (True, None, False)
         """
         if -most <= self.low and self.high <= most:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairtrial.report.saving import save
+from fairtrial.report.files import save
 from fairtrial.report.tables import to_markdown
 from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table, verdicts_told
 

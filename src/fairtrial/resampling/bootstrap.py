@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import IntArray, whole_number
+from fairtrial._check import IntArray, check_whole_number
 from fairtrial.errors import InputError
 from fairtrial.resampling.splits import Split
-from fairtrial.resampling.splitter import Rows, Seed, Splitter
-from fairtrial.resampling.stratified import by_appearance
+from fairtrial.resampling.splitter import Seed, Splitter, SplitterInput
+from fairtrial.resampling.splitters import number_by_appearance
 
 
 class Bootstrap(Splitter):
@@ -28,25 +28,29 @@ class Bootstrap(Splitter):
     """
 
     def __init__(self, n_splits: int = 200, *, stratify: bool = False, random_state: Seed = None) -> None:
-        self.n_splits = whole_number("n_splits", n_splits, 1)
+        self.n_splits = check_whole_number("n_splits", n_splits, 1)
         self.stratify = stratify
         self.random_state = random_state
-        self._labels_classes = stratify
+        self._uses_classes = stratify
 
-    def _splits(self, rows: Rows, rng: np.random.Generator) -> Iterator[Split]:
-        y = by_appearance(rows.classes("Bootstrap(stratify=True)")) if self.stratify else np.zeros(rows.n, dtype=np.intp)
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
+        y = (
+            number_by_appearance(rows.require_classes("Bootstrap(stratify=True)"))
+            if self.stratify
+            else np.zeros(rows.n, dtype=np.intp)
+        )
         if np.bincount(y).max() < 2:
             raise InputError("X must hold at least 2 rows" + (" of one class" if self.stratify else "") + " to leave one out")
         strata = np.split(np.argsort(y, kind="stable"), np.cumsum(np.bincount(y))[:-1])
         for repeat in range(self.n_splits):
-            yield _drawn(rows.n, strata, rng, repeat)
+            yield _draw_bootstrap(rows.n, strata, rng, repeat)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many draws there are."""
         return self.n_splits
 
 
-def _drawn(n: int, strata: list[IntArray], rng: np.random.Generator, repeat: int) -> Split:
+def _draw_bootstrap(n: int, strata: list[IntArray], rng: np.random.Generator, repeat: int) -> Split:
     while True:
         train = np.sort(np.concatenate([rng.choice(members, len(members)) for members in strata]))
         unseen = np.ones(n, dtype=bool)

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, column, encode, one_of, same_length, whole_number
+from fairtrial._check import FloatArray, check_column, check_one_of, check_same_length, check_whole_number, encode_labels
 from fairtrial.errors import InputError, LearnerError
 from fairtrial.resampling.bootstrap import Bootstrap
 from fairtrial.resampling.out_of_bag import METHODS, ErrorEstimates, Loss, NoInformation, out_of_bag_estimates
-from fairtrial.resampling.splits import Split, row_count
+from fairtrial.resampling.splits import Split, count_rows
 from fairtrial.resampling.splitter import Seed
 
 LossName = Literal["error", "squared", "absolute"]
@@ -56,80 +56,88 @@ def estimate(
     >>> found["resubstitution"].value, bool(found["632"].value < found["632+"].value < found["loo-bootstrap"].value)
     (0.0, True)
     """
-    one_of("method", method, METHODS)
+    check_one_of("method", method, METHODS)
     if not callable(loss):
-        one_of("loss", loss, [*_LOSSES])
-    for needed in ("fit", "predict"):
-        if not callable(getattr(learner, needed, None)):
+        check_one_of("loss", loss, [*_LOSSES])
+    for method_name in ("fit", "predict"):
+        if not callable(getattr(learner, method_name, None)):
             raise InputError(
-                f"learner must have the method {needed}, got {type(learner).__name__}: pass a scikit-learn estimator"
+                f"learner must have the method {method_name}, got {type(learner).__name__}: pass a scikit-learn estimator"
             )
-    truth = _truth(X, y, loss)
-    loss_of = loss if callable(loss) else _LOSSES[loss]
-    draws = Bootstrap(whole_number("n_resamples", n_resamples, 2), stratify=stratify, random_state=random_state).freeze(X, y)
-    losses = _losses(learner, X, y, truth, list(draws), loss_of, n_jobs)
-    counts = np.array([np.bincount(part.train, minlength=len(truth)) for part in draws])
-    everyone = np.arange(len(truth))
-    predicted = _predicted(learner, X, y, Split(everyone, everyone), "all rows")
-    gamma = NoInformation.of_labels(truth, predicted) if loss == "error" else NoInformation.of_loss(loss_of, truth, predicted)
-    return out_of_bag_estimates(losses, counts, _loss(loss_of, truth, predicted), gamma, method=method, level=level)
+    y_true = _read_y_true(X, y, loss)
+    loss_function = loss if callable(loss) else _LOSSES[loss]
+    bootstrap_splits = Bootstrap(
+        check_whole_number("n_resamples", n_resamples, 2), stratify=stratify, random_state=random_state
+    ).freeze(X, y)
+    losses = _compute_losses(learner, X, y, y_true, list(bootstrap_splits), loss_function, n_jobs)
+    counts = np.array([np.bincount(split.train, minlength=len(y_true)) for split in bootstrap_splits])
+    all_rows = np.arange(len(y_true))
+    y_pred = _fit_and_predict(learner, X, y, Split(all_rows, all_rows), "all rows")
+    gamma = (
+        NoInformation.from_labels(y_true, y_pred) if loss == "error" else NoInformation.from_loss(loss_function, y_true, y_pred)
+    )
+    return out_of_bag_estimates(losses, counts, _apply_loss(loss_function, y_true, y_pred), gamma, method=method, level=level)
 
 
-def _error(truth: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    return np.asarray(truth != predicted, dtype=bool)
+def _compute_error_loss(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    return np.asarray(y_true != y_pred, dtype=bool)
 
 
-def _squared(truth: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.asarray((truth - predicted) ** 2)
+def _compute_squared_loss(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.asarray((y_true - y_pred) ** 2)
 
 
-def _absolute(truth: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.asarray(np.abs(truth - predicted))
+def _compute_absolute_loss(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.asarray(np.abs(y_true - y_pred))
 
 
-_LOSSES: dict[str, Loss] = {"error": _error, "squared": _squared, "absolute": _absolute}
+_LOSSES: dict[str, Loss] = {"error": _compute_error_loss, "squared": _compute_squared_loss, "absolute": _compute_absolute_loss}
 
 
-def _truth(X: Any, y: Any, loss: object) -> npt.NDArray[Any]:
+def _read_y_true(X: Any, y: Any, loss: object) -> npt.NDArray[Any]:
     """The truths as an array; classes for the error rate, numbers for the other losses that have a name."""
-    truth = column("y", y)
-    same_length(X=np.empty(row_count(X)), y=truth)
+    y_true = check_column("y", y)
+    check_same_length(X=np.empty(count_rows(X)), y=y_true)
     if loss == "error":
-        encode(None, None, y=truth)
-    elif not callable(loss) and truth.dtype.kind not in "biuf":
-        raise InputError(f"y must hold numbers for the loss {loss!r}, got {truth.tolist()[0]!r}: take loss='error' for classes")
-    return truth
+        encode_labels(None, None, y=y_true)
+    elif not callable(loss) and y_true.dtype.kind not in "biuf":
+        raise InputError(
+            f"y must hold numbers for the loss {loss!r}, got {y_true.tolist()[0]!r}: take loss='error' for classes"
+        )
+    return y_true
 
 
-def _losses(
-    learner: Any, X: Any, y: Any, truth: npt.NDArray[Any], draws: list[Split], loss: Loss, n_jobs: int | None
+def _compute_losses(
+    learner: Any, X: Any, y: Any, y_true: npt.NDArray[Any], bootstrap_splits: list[Split], loss: Loss, n_jobs: int | None
 ) -> FloatArray:
     """The loss of each draw's learner on each case that it left out; elsewhere 0."""
     from sklearn.utils.parallel import Parallel, delayed
 
-    told = [f"bootstrap sample {number}" for number in range(len(draws))]
-    found = Parallel(n_jobs=n_jobs)(delayed(_predicted)(learner, X, y, *each) for each in zip(draws, told, strict=True))
-    losses = np.zeros((len(draws), len(truth)))
-    for row, part, predicted in zip(losses, draws, found, strict=True):
-        row[part.test] = _loss(loss, truth[part.test], predicted)
+    descriptions = [f"bootstrap sample {number}" for number in range(len(bootstrap_splits))]
+    predictions = Parallel(n_jobs=n_jobs)(
+        delayed(_fit_and_predict)(learner, X, y, *arguments) for arguments in zip(bootstrap_splits, descriptions, strict=True)
+    )
+    losses = np.zeros((len(bootstrap_splits), len(y_true)))
+    for row, split, y_pred in zip(losses, bootstrap_splits, predictions, strict=True):
+        row[split.test] = _apply_loss(loss, y_true[split.test], y_pred)
     return losses
 
 
-def _predicted(learner: Any, X: Any, y: Any, part: Split, told: str) -> npt.NDArray[Any]:
+def _fit_and_predict(learner: Any, X: Any, y: Any, split: Split, description: str) -> npt.NDArray[Any]:
     """What the learner trained on one side says of the other."""
     from sklearn.base import clone
     from sklearn.utils import _safe_indexing
 
     try:
-        fitted = clone(learner).fit(_safe_indexing(X, part.train), _safe_indexing(y, part.train))
-        return np.asarray(fitted.predict(_safe_indexing(X, part.test)))
+        fitted = clone(learner).fit(_safe_indexing(X, split.train), _safe_indexing(y, split.train))
+        return np.asarray(fitted.predict(_safe_indexing(X, split.test)))
     except Exception as failure:
-        lost = ": if a class was missing there, pass stratify=True" if told != "all rows" else ""
-        raise LearnerError(f"{type(learner).__name__} failed on {told} ({failure}){lost}") from failure
+        remedy = ": if a class was missing there, pass stratify=True" if description != "all rows" else ""
+        raise LearnerError(f"{type(learner).__name__} failed on {description} ({failure}){remedy}") from failure
 
 
-def _loss(loss: Loss, truth: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> FloatArray:
-    found = np.asarray(loss(truth, predicted), dtype=np.float64)
-    if found.shape != truth.shape:
-        raise InputError(f"loss must give a number for each of {len(truth)} cases, got shape {found.shape}: do not average")
-    return found
+def _apply_loss(loss: Loss, y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) -> FloatArray:
+    losses = np.asarray(loss(y_true, y_pred), dtype=np.float64)
+    if losses.shape != y_true.shape:
+        raise InputError(f"loss must give a number for each of {len(y_true)} cases, got shape {losses.shape}: do not average")
+    return losses

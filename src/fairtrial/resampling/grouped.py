@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import IntArray, whole_number
+from fairtrial._check import IntArray, check_whole_number
 from fairtrial.errors import InputError
 from fairtrial.resampling.splits import Split
-from fairtrial.resampling.splitter import FoldSplitter, Rows, Seed, Splitter, enough_of_each_class
+from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, SplitterInput, check_class_sizes
 
 
 class GroupKFold(FoldSplitter):
@@ -28,15 +28,15 @@ class GroupKFold(FoldSplitter):
     [4, 4]
     """
 
-    _labels_groups = True
+    _uses_groups = True
 
     def __init__(self, n_splits: int = 5, *, balance: bool = True, random_state: Seed = None) -> None:
         super().__init__(n_splits, random_state=random_state)
         self.balance = balance
 
-    def _folds(self, rows: Rows, rng: np.random.Generator) -> IntArray:
-        groups = rows.group_codes("GroupKFold")
-        sizes = _sizes(groups, self.n_splits)
+    def _assign_folds(self, rows: SplitterInput, rng: np.random.Generator) -> IntArray:
+        groups = rows.require_groups("GroupKFold")
+        sizes = _count_group_sizes(groups, self.n_splits)
         if not self.balance:
             return rng.permutation(np.arange(len(sizes)) % self.n_splits)[groups]
         fold_of = np.empty(len(sizes), dtype=np.intp)
@@ -59,23 +59,23 @@ class StratifiedGroupKFold(FoldSplitter):
     [2, 2]
     """
 
-    _labels_classes = True
-    _labels_groups = True
+    _uses_classes = True
+    _uses_groups = True
 
-    def _folds(self, rows: Rows, rng: np.random.Generator) -> IntArray:
-        y, groups = rows.classes("StratifiedGroupKFold"), rows.group_codes("StratifiedGroupKFold")
-        sizes = _sizes(groups, self.n_splits)
-        enough_of_each_class(rows, self.n_splits, "StratifiedGroupKFold")
+    def _assign_folds(self, rows: SplitterInput, rng: np.random.Generator) -> IntArray:
+        y, groups = rows.require_classes("StratifiedGroupKFold"), rows.require_groups("StratifiedGroupKFold")
+        sizes = _count_group_sizes(groups, self.n_splits)
+        check_class_sizes(rows, self.n_splits, "StratifiedGroupKFold")
         counts = np.zeros((len(sizes), len(rows.class_names)))
         np.add.at(counts, (groups, y), 1)
-        shares = counts / counts.sum(axis=0)
+        proportions = counts / counts.sum(axis=0)
         fold_of = np.empty(len(sizes), dtype=np.intp)
-        filled, lengths = np.zeros((self.n_splits, shares.shape[1])), np.zeros(self.n_splits)
+        filled, lengths = np.zeros((self.n_splits, proportions.shape[1])), np.zeros(self.n_splits)
         for group in np.lexsort((rng.random(len(sizes)), -counts.std(axis=1))):
             # Putting shares g into fold f adds 2 f.g + g.g to the sum of squares, which is least when folds are alike.
-            fold = np.lexsort((lengths, np.round(filled @ shares[group], 12)))[0]
+            fold = np.lexsort((lengths, np.round(filled @ proportions[group], 12)))[0]
             fold_of[group] = fold
-            filled[fold] += shares[group]
+            filled[fold] += proportions[group]
             lengths[fold] += sizes[group]
         return rng.permutation(self.n_splits)[fold_of][groups]
 
@@ -88,14 +88,14 @@ class LeaveGroupOut(Splitter):
     [[0, 2], [1], [3]]
     """
 
-    _labels_groups = True
-    _draws = False
+    _uses_groups = True
+    _is_random = False
 
     def __init__(self, n_groups: int = 1) -> None:
-        self.n_groups = whole_number("n_groups", n_groups, 1)
+        self.n_groups = check_whole_number("n_groups", n_groups, 1)
 
-    def _splits(self, rows: Rows, rng: np.random.Generator) -> Iterator[Split]:
-        groups = rows.group_codes("LeaveGroupOut")
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
+        groups = rows.require_groups("LeaveGroupOut")
         present = int(groups.max()) + 1
         if present <= self.n_groups:
             raise InputError(f"groups must hold more than the {self.n_groups} groups to leave out, got {present}")
@@ -107,10 +107,10 @@ class LeaveGroupOut(Splitter):
         """How many choices of groups there are."""
         if groups is None:
             raise InputError("groups must be given: there are as many splits as choices of groups")
-        return comb(int(self._rows(groups, None, groups).group_codes("LeaveGroupOut").max()) + 1, self.n_groups)
+        return comb(int(self._read_input(groups, None, groups).require_groups("LeaveGroupOut").max()) + 1, self.n_groups)
 
 
-def _sizes(groups: IntArray, n_splits: int) -> IntArray:
+def _count_group_sizes(groups: IntArray, n_splits: int) -> IntArray:
     """How many rows each group has; there must be a group for each fold."""
     sizes = np.bincount(groups)
     if len(sizes) < n_splits:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._check import generator
+from fairtrial._check import check_generator
 from fairtrial.errors import InputError, LearnerError
-from fairtrial.resampling.kfold import KFold
-from fairtrial.resampling.splits import Split, Splits, row_count
+from fairtrial.resampling.splits import Split, Splits, count_rows
 from fairtrial.resampling.splitter import Seed, Splitter
-from fairtrial.resampling.stratified import StratifiedKFold
+from fairtrial.resampling.splitters import KFold, StratifiedKFold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +30,7 @@ class OuterFold:
     fold: int
     n_train: int
     n_test: int
-    chosen: Mapping[str, Any]
+    best_params: Mapping[str, Any]
     inner_score: float
     outer_score: float
 
@@ -68,32 +67,32 @@ class Nested:
     @property
     def caveats(self) -> tuple[str, ...]:
         """What the reader must know."""
-        told = [
+        caveats = [
             "The estimate is for the whole procedure, choosing included, and not for any one setting; "
             "for a learner to keep, choose once more on all rows."
         ]
-        settings = len({repr(sorted(fold.chosen.items())) for fold in self.folds})
+        settings = len({repr(sorted(fold.best_params.items())) for fold in self.folds})
         if settings > 1:
-            told.append(
+            caveats.append(
                 f"The {len(self.folds)} outer splits chose {settings} different settings: the choice depends on the rows."
             )
         if self.optimism > 0:
-            told.append(f"The inner scores of what was chosen are higher by {self.optimism:.4f}: do not report them.")
-        return tuple(told)
+            caveats.append(f"The inner scores of what was chosen are higher by {self.optimism:.4f}: do not report them.")
+        return tuple(caveats)
 
     def frame(self) -> pd.DataFrame:
         """A line for each outer split, with a column for each parameter."""
         import pandas as pd
 
         scores = ("repeat", "fold", "n_train", "n_test", "inner_score", "outer_score")
-        return pd.DataFrame([{**{what: getattr(fold, what) for what in scores}, **fold.chosen} for fold in self.folds])
+        return pd.DataFrame([{**{field: getattr(fold, field) for field in scores}, **fold.best_params} for fold in self.folds])
 
     def __str__(self) -> str:
-        about = f"standard error about {self.standard_error:.4f}" if len(self.folds) > 1 else "standard error unknown"
-        first = f"{self.scoring} {self.estimate:.4f}, {about}, outer splits: {len(self.folds)}"
+        error_text = f"standard error about {self.standard_error:.4f}" if len(self.folds) > 1 else "standard error unknown"
+        first = f"{self.scoring} {self.estimate:.4f}, {error_text}, outer splits: {len(self.folds)}"
         lines = [
             f"  repeat {fold.repeat} fold {fold.fold}: inner {fold.inner_score:.4f}, outer {fold.outer_score:.4f}, "
-            + ", ".join(f"{name}={value!r}" for name, value in fold.chosen.items())
+            + ", ".join(f"{name}={value!r}" for name, value in fold.best_params.items())
             for fold in self.folds
         ]
         return "\n".join([first, *lines, *self.caveats])
@@ -129,14 +128,14 @@ def nested(
     >>> len(found.folds), bool(0.9 < found.estimate < 1)
     (5, True)
     """
-    inner, outer = (_splitter(name, cv, learner) for name, cv in (("inner", inner), ("outer", outer)))
-    rng = generator("random_state", random_state)
-    parts = _decided(outer, X, y, groups, rng)
-    folds = tuple(_outer_fold(learner, grid, (X, y, groups), part, inner, scoring, n_jobs, rng) for part in parts)
-    return Nested(folds, _scoring_name(learner, scoring))
+    inner, outer = (_check_splitter(name, cv, learner) for name, cv in (("inner", inner), ("outer", outer)))
+    rng = check_generator("random_state", random_state)
+    splits = _freeze_splits(outer, X, y, groups, rng)
+    folds = tuple(_run_outer_fold(learner, grid, (X, y, groups), split, inner, scoring, n_jobs, rng) for split in splits)
+    return Nested(folds, _get_scoring_name(learner, scoring))
 
 
-def _splitter(name: str, cv: Any, learner: Any) -> Any:
+def _check_splitter(name: str, cv: Any, learner: Any) -> Any:
     from sklearn.base import is_classifier
 
     if cv is None:
@@ -148,21 +147,21 @@ def _splitter(name: str, cv: Any, learner: Any) -> Any:
     return cv
 
 
-def _decided(cv: Any, X: Any, y: Any, groups: Any, rng: np.random.Generator) -> Splits:
+def _freeze_splits(cv: Any, X: Any, y: Any, groups: Any, rng: np.random.Generator) -> Splits:
     if not isinstance(cv, Splitter):
-        return cv if isinstance(cv, Splits) else Splits.of(cv.split(X, y, groups), row_count(X))
+        return cv if isinstance(cv, Splits) else Splits.from_pairs(cv.split(X, y, groups), count_rows(X))
     seed = rng.integers(2**63)
-    return cv.freeze(X, y, groups, random_state=None if cv._seeded else np.random.default_rng(seed))
+    return cv.freeze(X, y, groups, random_state=None if cv._has_seed else np.random.default_rng(seed))
 
 
-def _outer_fold(
-    learner: Any, grid: Grid, data: tuple[Any, Any, Any], part: Split, inner: Any, scoring: Any, n_jobs: Any, rng: Any
+def _run_outer_fold(
+    learner: Any, grid: Grid, data: tuple[Any, Any, Any], split: Split, inner: Any, scoring: Any, n_jobs: Any, rng: Any
 ) -> OuterFold:
     from sklearn.model_selection import GridSearchCV
     from sklearn.utils import _safe_indexing
 
-    train, test = ([None if each is None else _safe_indexing(each, rows) for each in data] for rows in part)
-    splits = _decided(inner, train[0], train[1], train[2], rng)
+    train, test = ([None if array is None else _safe_indexing(array, rows) for array in data] for rows in split)
+    splits = _freeze_splits(inner, train[0], train[1], train[2], rng)
     search = GridSearchCV(learner, grid, scoring=scoring, cv=splits, n_jobs=n_jobs, error_score="raise")
     try:
         search.fit(*train[:2])
@@ -170,13 +169,13 @@ def _outer_fold(
     except InputError:
         raise
     except Exception as failure:
-        told = f"outer split {part.fold} of repeat {part.repeat}"
-        raise LearnerError(f"{type(learner).__name__} failed in {told} ({failure})") from failure
-    sizes = (len(part.train), len(part.test))
-    return OuterFold(part.repeat, part.fold, *sizes, search.best_params_, float(search.best_score_), float(score))
+        location = f"outer split {split.fold} of repeat {split.repeat}"
+        raise LearnerError(f"{type(learner).__name__} failed in {location} ({failure})") from failure
+    sizes = (len(split.train), len(split.test))
+    return OuterFold(split.repeat, split.fold, *sizes, search.best_params_, float(search.best_score_), float(score))
 
 
-def _scoring_name(learner: Any, scoring: Any) -> str:
+def _get_scoring_name(learner: Any, scoring: Any) -> str:
     from sklearn.base import is_classifier, is_regressor
 
     if isinstance(scoring, str):

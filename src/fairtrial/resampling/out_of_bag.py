@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, between, finite, numbers, one_of
+from fairtrial._check import FloatArray, check_between, check_finite, check_numbers, check_one_of
 from fairtrial.errors import InputError, SuspectInputWarning
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class ErrorEstimates:
     monte_carlo_error: float
 
     def __getitem__(self, method: str) -> Estimate:
-        one_of("method", method, METHODS)
-        return next(each for each in self.estimates if each.method == method)
+        check_one_of("method", method, METHODS)
+        return next(estimate for estimate in self.estimates if estimate.method == method)
 
     @property
     def value(self) -> float:
@@ -87,13 +87,13 @@ class ErrorEstimates:
         """A line for each method."""
         import pandas as pd
 
-        return pd.DataFrame([vars(each) for each in self.estimates])
+        return pd.DataFrame([vars(estimate) for estimate in self.estimates])
 
     def __str__(self) -> str:
-        told = [f"{self.n_resamples} bootstrap samples of {self.n_rows} rows, {100 * self.level:g} % intervals"]
-        told += [f"{'>' if each.method == self.method else ' '} {each}" for each in self.estimates]
-        facts = f"no-information rate {self.no_information:.4f}, relative overfitting {self.overfitting:.4f}"
-        return "\n".join([*told, f"{facts}, weight {self.weight:.4f}; Monte Carlo error {self.monte_carlo_error:.4f}"])
+        lines = [f"{self.n_resamples} bootstrap samples of {self.n_rows} rows, {100 * self.level:g} % intervals"]
+        lines += [f"{'>' if estimate.method == self.method else ' '} {estimate}" for estimate in self.estimates]
+        rates = f"no-information rate {self.no_information:.4f}, relative overfitting {self.overfitting:.4f}"
+        return "\n".join([*lines, f"{rates}, weight {self.weight:.4f}; Monte Carlo error {self.monte_carlo_error:.4f}"])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -107,37 +107,39 @@ class NoInformation:
     influence: FloatArray
 
     @classmethod
-    def of_labels(cls, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
+    def from_labels(cls, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
         """For the error rate, from the shares of classes among truths and predictions.
 
-        >>> NoInformation.of_labels(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).rate
+        >>> NoInformation.from_labels(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).rate
         0.5
         """
-        truths, guesses = y.tolist(), predicted.tolist()
-        code = {label: i for i, label in enumerate(dict.fromkeys([*truths, *guesses]))}
-        true_codes, codes = (np.array([code[label] for label in labels]) for labels in (truths, guesses))
-        true_share, share = (np.bincount(each, minlength=len(code)) / len(y) for each in (true_codes, codes))
-        return cls._of_means(1 - share[true_codes], 1 - true_share[codes])
+        true_labels, predicted_labels = y.tolist(), predicted.tolist()
+        code = {label: i for i, label in enumerate(dict.fromkeys([*true_labels, *predicted_labels]))}
+        true_codes, codes = (np.array([code[label] for label in labels]) for labels in (true_labels, predicted_labels))
+        true_proportions, proportions = (
+            np.bincount(label_codes, minlength=len(code)) / len(y) for label_codes in (true_codes, codes)
+        )
+        return cls._from_means(1 - proportions[true_codes], 1 - true_proportions[codes])
 
     @classmethod
-    def of_loss(cls, loss: Loss, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
+    def from_loss(cls, loss: Loss, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
         """For any loss, by trying each prediction on all truths.
 
         >>> squared = lambda true, guess: (true - guess) ** 2
-        >>> NoInformation.of_loss(squared, np.array([0.0, 2.0]), np.array([1.0, 1.0])).rate
+        >>> NoInformation.from_loss(squared, np.array([0.0, 2.0]), np.array([1.0, 1.0])).rate
         1.0
         """
-        of_truth, of_prediction = np.zeros(len(y)), np.zeros(len(y))
+        loss_by_truth, loss_by_prediction = np.zeros(len(y)), np.zeros(len(y))
         for j in range(len(y)):
-            tried = np.asarray(loss(y, np.repeat(predicted[j : j + 1], len(y), axis=0)), dtype=np.float64)
-            of_truth += tried / len(y)
-            of_prediction[j] = tried.mean()
-        return cls._of_means(of_truth, of_prediction)
+            losses = np.asarray(loss(y, np.repeat(predicted[j : j + 1], len(y), axis=0)), dtype=np.float64)
+            loss_by_truth += losses / len(y)
+            loss_by_prediction[j] = losses.mean()
+        return cls._from_means(loss_by_truth, loss_by_prediction)
 
     @classmethod
-    def _of_means(cls, of_truth: FloatArray, of_prediction: FloatArray) -> NoInformation:
-        rate = float(of_truth.mean())
-        return cls(rate, (of_truth + of_prediction - 2 * rate) / len(of_truth))
+    def _from_means(cls, loss_by_truth: FloatArray, loss_by_prediction: FloatArray) -> NoInformation:
+        rate = float(loss_by_truth.mean())
+        return cls(rate, (loss_by_truth + loss_by_prediction - 2 * rate) / len(loss_by_truth))
 
 
 def out_of_bag_estimates(
@@ -161,38 +163,42 @@ def out_of_bag_estimates(
     >>> found["e0"].value, round(found["632"].value, 4)
     (0.6667, 0.4213)
     """
-    one_of("method", method, METHODS)
-    between("level", level, 0, 1)
-    Q, N, apparent = _tables(losses, counts, resubstitution)
+    check_one_of("method", method, METHODS)
+    check_between("level", level, 0, 1)
+    Q, N, apparent = _check_tables(losses, counts, resubstitution)
     if not isinstance(no_information, NoInformation):
         no_information = NoInformation(float(no_information), np.zeros(len(apparent)))
-    left_out = _LeftOut.of(Q, N)
+    left_out = _OutOfBagLosses.from_losses(Q, N)
     error, gamma, e1 = float(apparent.mean()), no_information.rate, left_out.per_case
-    plus, overfitting, weight, slopes = _plus(error, e1, gamma)
-    of_error = (apparent - error) / len(apparent)
-    parts = (of_error, left_out, no_information.influence)
+    plus, overfitting, weight, slopes = _compute_632_plus(error, e1, gamma)
+    error_influence = (apparent - error) / len(apparent)
+    influences = (error_influence, left_out, no_information.influence)
     zero_one = bool(np.isin(Q[N == 0], (0, 1)).all() and np.isin(apparent, (0, 1)).all())
 
-    def found(name: str, value: float, slopes: tuple[float, float, float]) -> Estimate:
-        se = _standard_error(*parts, slopes)
-        return Estimate(name, value, se, *_limits(value, se, level, len(apparent), zero_one))
+    def make_estimate(name: str, value: float, slopes: tuple[float, float, float]) -> Estimate:
+        se = _compute_standard_error(*influences, slopes)
+        return Estimate(name, value, se, *_compute_limits(value, se, level, len(apparent), zero_one))
 
     estimates = (
-        found("632+", plus, slopes),
-        found("632", 0.368 * error + 0.632 * e1, (0.368, 0.632, 0)),
-        found("632-e0", 0.368 * error + 0.632 * left_out.per_run, (0.368, 0.632, 0)),
-        found("loo-bootstrap", e1, (0, 1, 0)),
-        found("e0", left_out.per_run, (0, 1, 0)),
-        found("e0-pooled", left_out.pooled, (0, 1, 0)),
-        found("resubstitution", error, (1, 0, 0)),
+        make_estimate("632+", plus, slopes),
+        make_estimate("632", 0.368 * error + 0.632 * e1, (0.368, 0.632, 0)),
+        make_estimate("632-e0", 0.368 * error + 0.632 * left_out.per_run, (0.368, 0.632, 0)),
+        make_estimate("loo-bootstrap", e1, (0, 1, 0)),
+        make_estimate("e0", left_out.per_run, (0, 1, 0)),
+        make_estimate("e0-pooled", left_out.pooled, (0, 1, 0)),
+        make_estimate("resubstitution", error, (1, 0, 0)),
     )
     return ErrorEstimates(
         method, estimates, len(apparent), len(Q), level, gamma, overfitting, weight, left_out.monte_carlo_error
     )
 
 
-def _tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: npt.ArrayLike) -> tuple[FloatArray, ...]:
-    Q, N, apparent = numbers("losses", losses), numbers("counts", counts), numbers("resubstitution", resubstitution)
+def _check_tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    Q, N, apparent = (
+        check_numbers("losses", losses),
+        check_numbers("counts", counts),
+        check_numbers("resubstitution", resubstitution),
+    )
     if Q.ndim != 2 or Q.shape != N.shape or apparent.shape != Q.shape[1:]:
         raise InputError(
             "losses and counts must have a row for each bootstrap sample and a column for each case, and resubstitution a "
@@ -202,12 +208,12 @@ def _tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: npt.Ar
         raise InputError(f"losses must hold at least 2 bootstrap samples of at least 2 cases, got shape {Q.shape}")
     if not (N == 0).any():
         raise InputError("counts must leave out some case in some bootstrap sample, got none that is left out")
-    finite("losses", np.where(N == 0, Q, 0.0))
-    return Q, N, finite("resubstitution", apparent)
+    check_finite("losses", np.where(N == 0, Q, 0.0))
+    return Q, N, check_finite("resubstitution", apparent)
 
 
 @dataclass(frozen=True, eq=False)
-class _LeftOut:
+class _OutOfBagLosses:
     """Means of the losses on cases left out, and what each case does to the mean over cases.
 
     `influence` is the nonparametric delta method (Efron & Tibshirani 1997); `noise` is how much of its sum of squares comes
@@ -218,80 +224,80 @@ class _LeftOut:
     per_run: float
     pooled: float
     influence: FloatArray
-    plain: FloatArray
+    plain_influence: FloatArray
     noise: float
     monte_carlo_error: float
 
     @classmethod
-    def of(cls, Q: FloatArray, N: FloatArray) -> _LeftOut:
+    def from_losses(cls, Q: FloatArray, N: FloatArray) -> _OutOfBagLosses:
         b, n = Q.shape
         out = N == 0
         Q = np.where(out, Q, 0.0)
         times = out.sum(axis=0)
-        seen = times > 0
-        if not seen.all():
-            told = f"{(~seen).sum()} of {n} cases are in every bootstrap sample and do not count: draw more samples"
-            warnings.warn(told, SuspectInputWarning, stacklevel=4)
-        of_case = Q.sum(axis=0) / np.maximum(times, 1)
-        e1 = float(of_case[seen].mean())
-        plain = np.where(seen, of_case - e1, 0.0) / n
-        drawn, run = N - N.mean(axis=0), Q.mean(axis=1)
-        products = drawn * (run - run.mean())[:, None] * (1 - 1 / n) ** -n
+        is_counted = times > 0
+        if not is_counted.all():
+            message = f"{(~is_counted).sum()} of {n} cases are in every bootstrap sample and do not count: draw more samples"
+            warnings.warn(message, SuspectInputWarning, stacklevel=4)
+        case_means = Q.sum(axis=0) / np.maximum(times, 1)
+        e1 = float(case_means[is_counted].mean())
+        plain_influence = np.where(is_counted, case_means - e1, 0.0) / n
+        count_deviations, run_means = N - N.mean(axis=0), Q.mean(axis=1)
+        products = count_deviations * (run_means - run_means.mean())[:, None] * (1 - 1 / n) ** -n
         factor = 2 + 1 / (n - 1)
         # What each bootstrap sample contributes to the mean of each case, and to their mean.
-        steps = np.where(out, Q - of_case, 0.0) * (b / np.maximum(times, 1))
-        of_run = steps.mean(axis=1)
-        wobble = factor / n * (steps - of_run[:, None]) + products
+        steps = np.where(out, Q - case_means, 0.0) * (b / np.maximum(times, 1))
+        run_effects = steps.mean(axis=1)
+        contributions = factor / n * (steps - run_effects[:, None]) + products
         sizes = out.sum(axis=1)
         return cls(
             e1,
             float((Q.sum(axis=1)[sizes > 0] / sizes[sizes > 0]).mean()),
             float(Q.sum() / out.sum()),
-            factor * plain + products.mean(axis=0),
-            plain,
-            float(wobble.var(axis=0, ddof=1).sum() / b),
-            float(np.sqrt(of_run.var(ddof=1) / b)),
+            factor * plain_influence + products.mean(axis=0),
+            plain_influence,
+            float(contributions.var(axis=0, ddof=1).sum() / b),
+            float(np.sqrt(run_effects.var(ddof=1) / b)),
         )
 
 
-def _plus(error: float, e1: float, gamma: float) -> tuple[float, float, float, tuple[float, float, float]]:
+def _compute_632_plus(error: float, e1: float, gamma: float) -> tuple[float, float, float, tuple[float, float, float]]:
     """The .632+ estimate (Efron & Tibshirani 1997, equation 32), the relative overfitting rate, its weight, and the slopes.
 
     Slopes are those with respect to resubstitution, leave-one-out bootstrap and no-information rate.
     """
-    gap, room = min(e1, gamma) - error, gamma - error
-    plain = 0.368 * error + 0.632 * e1
-    if gap <= 0 or room <= 0:
-        return plain, 0.0, 0.632, (0.368, 0.632, 0.0)
-    overfitting = gap / room
+    excess, max_excess = min(e1, gamma) - error, gamma - error
+    estimate_632 = 0.368 * error + 0.632 * e1
+    if excess <= 0 or max_excess <= 0:
+        return estimate_632, 0.0, 0.632, (0.368, 0.632, 0.0)
+    overfitting = excess / max_excess
     rest = 1 - 0.368 * overfitting
-    value = plain + gap * 0.368 * 0.632 * overfitting / rest
+    value = estimate_632 + excess * 0.368 * 0.632 * overfitting / rest
     if e1 >= gamma:
         return value, 1.0, 1.0, (0.0, 0.632, 0.368)
-    of_gap, of_room = 0.632 / rest**2, -0.632 * 0.368 * (overfitting / rest) ** 2
-    return value, overfitting, 0.632 / rest, (1 - of_gap - of_room, of_gap, of_room)
+    excess_slope, max_excess_slope = 0.632 / rest**2, -0.632 * 0.368 * (overfitting / rest) ** 2
+    return value, overfitting, 0.632 / rest, (1 - excess_slope - max_excess_slope, excess_slope, max_excess_slope)
 
 
-def _standard_error(
-    of_error: FloatArray, left_out: _LeftOut, of_gamma: FloatArray, slopes: tuple[float, float, float]
+def _compute_standard_error(
+    error_influence: FloatArray, left_out: _OutOfBagLosses, gamma_influence: FloatArray, slopes: tuple[float, float, float]
 ) -> float:
     """Delta method with the Monte Carlo noise taken out; never below what the losses alone would give."""
     a, b, c = slopes
-    variance = ((a * of_error + b * left_out.influence + c * of_gamma) ** 2).sum() - b**2 * left_out.noise
-    least = ((a * of_error + b * left_out.plain + c * of_gamma) ** 2).sum()
-    return float(np.sqrt(max(variance, least)))
+    variance = ((a * error_influence + b * left_out.influence + c * gamma_influence) ** 2).sum() - b**2 * left_out.noise
+    minimum = ((a * error_influence + b * left_out.plain_influence + c * gamma_influence) ** 2).sum()
+    return float(np.sqrt(max(variance, minimum)))
 
 
-def _limits(value: float, se: float, level: float, n: int, zero_one: bool) -> tuple[float, float]:
+def _compute_limits(value: float, se: float, level: float, n: int, zero_one: bool) -> tuple[float, float]:
     """Wilson's interval for a rate, with as many cases as the standard error is worth; else the normal one."""
     from scipy.special import ndtri
 
     z = float(ndtri(0.5 + level / 2))
     if not zero_one:
         return value - z * se, value + z * se
-    worth = n if se == 0 else min(n, value * (1 - value) / se**2)
-    if worth == 0:
+    effective_n = n if se == 0 else min(n, value * (1 - value) / se**2)
+    if effective_n == 0:
         return 0.0, 1.0
-    centre = (value + z * z / (2 * worth)) / (1 + z * z / worth)
-    half = z / (1 + z * z / worth) * np.sqrt(value * (1 - value) / worth + z * z / (4 * worth**2))
+    centre = (value + z * z / (2 * effective_n)) / (1 + z * z / effective_n)
+    half = z / (1 + z * z / effective_n) * np.sqrt(value * (1 - value) / effective_n + z * z / (4 * effective_n**2))
     return max(0.0, float(centre - half)), min(1.0, float(centre + half))

@@ -1,9 +1,8 @@
-"""Do test and training rows look alike? Statistics of the given splits and of random stratified ones like them.
+"""Which statistics are beyond chance: permutation p values, adjusted for all that were looked at.
 
-They are computed within each class, where a shift of one class shows most clearly, and over all classes together, where a
-shift that they share does. A permutation hands the places of a class (which parts of which splits a row is in) out to its rows
-anew. That keeps the sizes, the class counts and whatever parts share, so that the given splits are one more draw if they
-ignore the attributes.
+Each statistic is standardised by its own permutations. Within a family (energy distances, AUCs, attributes, outlying) the
+largest counts (Westfall & Young's max T); between families the smallest p does. The given splits stand among the permutations
+as one of them, so that the chance of *any* finding under random stratified folds is at most alpha.
 """
 
 from __future__ import annotations
@@ -15,25 +14,77 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
-from fairtrial._columns import BoolArray
+from fairtrial._frames import BoolArray
 from fairtrial.kernels import ranking, two_sample
-from fairtrial.kernels.energy import energy_distances
-from fairtrial.kernels.mixed_distance import distances, nearest
-from fairtrial.kernels.threads import in_chunks
-from fairtrial.resampling.aligned import aligned
-from fairtrial.resampling.layout import Layout
-from fairtrial.resampling.outlying import outlyingness
+from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.kernels.mixed_distance import compute_distances, find_nearest_rows
+from fairtrial.kernels.two_sample import compute_energy_distances
+from fairtrial.resampling.layout import SplitLayout
+
+
+def rank_within_classes(values: FloatArray, nominal: BoolArray, labels: IntArray) -> FloatArray:
+    """Each number as the share of its class that lies below it (ties count half); nominal and missing values as they are.
+
+    >>> rank_within_classes(np.array([[1.0], [3.0], [700.0], [900.0]]), np.array([False]), np.array([0, 0, 1, 1])).ravel().tolist()
+    [0.25, 0.75, 0.25, 0.75]
+    """
+    from scipy.stats import rankdata
+
+    ranks = values.copy()
+    numeric_columns = np.flatnonzero(~nominal)
+    for code in np.unique(labels):
+        block = np.ix_(labels == code, numeric_columns)
+        counts = np.maximum(1, (~np.isnan(values[block])).sum(axis=0))
+        ranks[block] = (rankdata(values[block], axis=0, nan_policy="omit") - 0.5) / counts
+    return ranks
+
+
+def compute_centre(values: FloatArray, nominal: BoolArray) -> FloatArray:
+    """The mean of each numeric and the most frequent value of each nominal column; NaN where nothing is known.
+
+    >>> compute_centre(np.array([[1.0, 2.0], [3.0, 2.0], [np.nan, 0.0]]), np.array([False, True])).tolist()
+    [2.0, 2.0]
+    """
+    centre = np.full(values.shape[1], np.nan)
+    for j, present in enumerate(values[~np.isnan(values[:, j]), j] for j in range(values.shape[1])):
+        if len(present):
+            distinct, counts = np.unique(present, return_counts=True) if nominal[j] else (present, present)
+            centre[j] = distinct[np.argmax(counts)] if nominal[j] else present.mean()
+    return centre
+
+
+def compute_outlyingness(values: FloatArray, nominal: BoolArray) -> FloatArray:
+    """The distance of each row of a class to its centre, divided by the mean distance; ones where all rows are equal.
+
+    >>> compute_outlyingness(np.array([[0.0], [2.0], [3.0], [7.0]]), np.array([False])).tolist()
+    [1.5, 0.5, 0.0, 2.0]
+    """
+    centre_distances = np.empty((len(values), 1))
+    compute_distances(values, compute_centre(values, nominal)[None], nominal, centre_distances)
+    mean = centre_distances.mean()
+    return centre_distances[:, 0] / mean if mean > 0 else np.ones(len(values))
+
 
 NEIGHBOURS = 10
+
+
 ENERGY, AUC, KS, HELLINGER = "energy distance", "two-sample AUC", "KS", "Hellinger"
+
+
 OUTLYING, OUTLYING_FOLD = "outlying", "outlying in all repeats"
-_CHUNK = 32
-_WORK = 6_000_000_000
-_MOST_CELLS = 50_000_000
+
+
+_SHIFT_CHUNK = 32
+
+
+_MAX_SHIFT_WORK = 6_000_000_000
+
+
+_MAX_CELLS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class PermutedStatistic:
     """One statistic for some splits, classes and attributes (-1: all): `values[0]` as given, the others under permutation."""
 
     check: str
@@ -44,7 +95,7 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False)
-class _Class:
+class _ClassSample:
     """What is needed of one class, or of all (-1): the rows that are looked at, their neighbours, and what is computed once.
 
     `used` are positions in the data set; `queries` and `neighbours` are places in `used`, of which the queries are the first.
@@ -58,7 +109,7 @@ class _Class:
     outlying: FloatArray
 
     @property
-    def sampled(self) -> int:
+    def n_sampled(self) -> int:
         return len(self.distances)
 
 
@@ -69,99 +120,118 @@ class Shift:
     `together` is how many rows of all classes were looked at together: none where there is only one class.
     """
 
-    cells: tuple[Cells, ...]
-    rows: IntArray
-    sampled: IntArray
-    together: int
-    attributes: bool
+    statistics: tuple[PermutedStatistic, ...]
+    class_sizes: IntArray
+    n_sampled: IntArray
+    n_pooled: int
+    by_attribute: bool
 
 
-def shift(layout: Layout, n_permutations: int, most_rows: int, seed: np.random.SeedSequence) -> Shift:
+def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed: np.random.SeedSequence) -> Shift:
     """Compute the statistics of the examined splits, as they are and under permutation. Single test rows show no shift.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> x, fold = np.arange(20.0)[:, None], np.arange(20) // 10
     >>> layout = read_layout([(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in (0, 1)], (x, None))
-    >>> found = {each.check: each.values[0] for each in shift(layout, 9, 1000, np.random.SeedSequence(0)).cells}
+    >>> found = {each.check: each.compute_values[0] for each in compute_shift(layout, 9, 1000, np.random.SeedSequence(0)).cells}
     >>> found["KS"].tolist()
     [1.0, 1.0]
     """
-    sides = layout.sides()
+    sides = layout.compute_sides()
     sizes, d = np.bincount(layout.labels, minlength=len(layout.classes)), len(layout.columns.names)
-    if max(len(layout.splits.parts[s].test) for s in layout.examined) < 2:
+    if max(len(layout.splits.splits[s].test) for s in layout.examined_splits) < 2:
         return Shift((), sizes, np.zeros_like(sizes), 0, False)
-    wanted = np.append(sizes, layout.n_rows) if len(sizes) > 1 else sizes
-    chosen = sample_sizes(wanted, sides.shape[1], d, n_permutations, most_rows)
-    fits = sides.shape[1] * d * len(wanted) * (n_permutations + 1) <= _MOST_CELLS
-    sampling, dealing = seed.spawn(2)
-    parts = list(_classes(layout, chosen, sampling, fits))
-    apart = [np.zeros((n_permutations + 1, sides.shape[1])) for _ in range(4)]
-    cells: list[Cells] = []
-    for rows, found in zip(parts, _statistics(layout, parts, sides, n_permutations, dealing), strict=True):
-        cells += _cells(layout, rows.code, found, fits)
-        if rows.code >= 0:
-            share = sizes[rows.code] / rows.sampled
-            apart = [total + each * share for total, each in zip(apart, found.sums, strict=True)]
-    looked_at = np.where(sizes < 2, 0, chosen[: len(sizes)])
-    together = int(chosen[-1]) if len(sizes) > 1 else 0
-    return Shift((*cells, *_outlying_cells(layout, apart)), sizes, looked_at, together, fits)
+    strata_sizes = np.append(sizes, layout.n_rows) if len(sizes) > 1 else sizes
+    sample_counts = compute_sample_sizes(strata_sizes, sides.shape[1], d, n_permutations, max_rows)
+    by_attribute = sides.shape[1] * d * len(strata_sizes) * (n_permutations + 1) <= _MAX_CELLS
+    sampling_seed, permutation_seed = seed.spawn(2)
+    samples = list(_iter_class_samples(layout, sample_counts, sampling_seed, by_attribute))
+    outlying_sums = [np.zeros((n_permutations + 1, sides.shape[1])) for _ in range(4)]
+    statistics: list[PermutedStatistic] = []
+    for sample, class_statistics in zip(
+        samples, _compute_statistics(layout, samples, sides, n_permutations, permutation_seed), strict=True
+    ):
+        statistics += _iter_statistics(layout, sample.code, class_statistics, by_attribute)
+        if sample.code >= 0:
+            weight = sizes[sample.code] / sample.n_sampled
+            outlying_sums = [
+                total + class_sum * weight for total, class_sum in zip(outlying_sums, class_statistics.sums, strict=True)
+            ]
+    n_sampled = np.where(sizes < 2, 0, sample_counts[: len(sizes)])
+    n_pooled = int(sample_counts[-1]) if len(sizes) > 1 else 0
+    return Shift((*statistics, *_iter_outlying_statistics(layout, outlying_sums)), sizes, n_sampled, n_pooled, by_attribute)
 
 
-def sample_sizes(sizes: IntArray, splits: int, attributes: int, n_permutations: int, most_rows: int) -> IntArray:
+def compute_sample_sizes(sizes: IntArray, splits: int, attributes: int, n_permutations: int, max_rows: int) -> IntArray:
     """How many rows of each class are looked at: all, at most `most_rows`, and no more than can be done in some seconds.
 
-    >>> sample_sizes(np.array([50_000, 300]), 5, 10, 499, 1000).tolist()
+    >>> compute_sample_sizes(np.array([50_000, 300]), 5, 10, 499, 1000).tolist()
     [1000, 300]
     """
-    chosen = np.minimum(sizes, most_rows)
-    per_class = _WORK / max(1, len(sizes))
+    sample_counts = np.minimum(sizes, max_rows)
+    per_class = _MAX_SHIFT_WORK / max(1, len(sizes))
     for code, size in enumerate(sizes):
-        while chosen[code] > 50 and _work(chosen[code], size, splits * (n_permutations + 1), attributes) > per_class:
-            chosen[code] = int(0.8 * chosen[code])
-    return chosen
+        while (
+            sample_counts[code] > 50
+            and _estimate_work(sample_counts[code], size, splits * (n_permutations + 1), attributes) > per_class
+        ):
+            sample_counts[code] = int(0.8 * sample_counts[code])
+    return sample_counts
 
 
-def _work(sampled: float, size: float, columns: float, attributes: float) -> float:
+def _estimate_work(n_sampled: float, size: float, columns: float, attributes: float) -> float:
     """Basic steps: attributes and neighbours one by one, energy distances by matrix products, the search for neighbours."""
-    return float(sampled * columns * (attributes + NEIGHBOURS + sampled / 16) + sampled * size * attributes)
+    return float(n_sampled * columns * (attributes + NEIGHBOURS + n_sampled / 16) + n_sampled * size * attributes)
 
 
-def _classes(layout: Layout, chosen: IntArray, seed: np.random.SeedSequence, attributes: bool) -> Iterator[_Class]:
+def _iter_class_samples(
+    layout: SplitLayout, sample_counts: IntArray, seed: np.random.SeedSequence, by_attribute: bool
+) -> Iterator[_ClassSample]:
     """Each class with at least two rows, and all together if there are several."""
-    streams = seed.spawn(len(chosen))
+    streams = seed.spawn(len(sample_counts))
     for code in range(len(layout.classes)):
         members = np.flatnonzero(layout.labels == code)
         if len(members) > 1:
-            yield _prepared(layout, code, members, layout.scaled[members], int(chosen[code]), streams[code], attributes)
+            yield _prepare_class(
+                layout, code, members, layout.scaled_values[members], int(sample_counts[code]), streams[code], by_attribute
+            )
     if len(layout.classes) > 1:
-        ranks = aligned(layout.columns.values, layout.columns.nominal, layout.labels)
-        rows = replace(layout, columns=replace(layout.columns, values=ranks)).scaled
-        yield _prepared(layout, -1, np.arange(layout.n_rows), rows, int(chosen[-1]), streams[-1], attributes)
+        ranks = rank_within_classes(layout.columns.values, layout.columns.nominal, layout.labels)
+        rows = replace(layout, columns=replace(layout.columns, values=ranks)).scaled_values
+        yield _prepare_class(layout, -1, np.arange(layout.n_rows), rows, int(sample_counts[-1]), streams[-1], by_attribute)
 
 
-def _prepared(
-    layout: Layout, code: int, members: IntArray, own: FloatArray, sampled: int, seed: np.random.SeedSequence, attributes: bool
-) -> _Class:
-    nominal, own = layout.columns.nominal, np.ascontiguousarray(own)
-    queries = np.sort(np.random.default_rng(seed).permutation(len(members))[:sampled])
+def _prepare_class(
+    layout: SplitLayout,
+    code: int,
+    members: IntArray,
+    rows: FloatArray,
+    n_sampled: int,
+    seed: np.random.SeedSequence,
+    by_attribute: bool,
+) -> _ClassSample:
+    nominal, rows = layout.columns.nominal, np.ascontiguousarray(rows)
+    queries = np.sort(np.random.default_rng(seed).permutation(len(members))[:n_sampled])
     k = max(1, min(NEIGHBOURS, (len(members) - 1) // 4))
-    near = np.concatenate(in_chunks(lambda start, stop: _nearest(queries[start:stop], own, nominal, k), sampled, 64))
-    used = np.concatenate([queries, np.setdiff1d(near, queries)])
-    place = np.empty(len(members), dtype=np.intp)
-    place[used] = np.arange(len(used))
-    matrix = np.empty((sampled, sampled))
-    distances(own[queries], own[queries], nominal, matrix)
-    orders = [_ordered(own[queries, j], bool(nominal[j])) for j in range(len(nominal))] if attributes else []
-    return _Class(code, members[used], place[near], matrix, orders, outlyingness(own, nominal)[queries])
+    neighbours = np.concatenate(
+        run_in_chunks(lambda start, stop: _find_neighbours(queries[start:stop], rows, nominal, k), n_sampled, 64)
+    )
+    used = np.concatenate([queries, np.setdiff1d(neighbours, queries)])
+    position = np.empty(len(members), dtype=np.intp)
+    position[used] = np.arange(len(used))
+    matrix = np.empty((n_sampled, n_sampled))
+    compute_distances(rows[queries], rows[queries], nominal, matrix)
+    orders = [_order_values(rows[queries, j], bool(nominal[j])) for j in range(len(nominal))] if by_attribute else []
+    return _ClassSample(code, members[used], position[neighbours], matrix, orders, compute_outlyingness(rows, nominal)[queries])
 
 
-def _nearest(queries: IntArray, rows: FloatArray, nominal: BoolArray, k: int) -> IntArray:
+def _find_neighbours(queries: IntArray, rows: FloatArray, nominal: BoolArray, k: int) -> IntArray:
     out = np.empty((len(queries), k), dtype=np.intp)
-    nearest(queries, rows, nominal, out)
+    find_nearest_rows(queries, rows, nominal, out)
     return out
 
 
-def _ordered(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArray] | tuple[IntArray, int]:
+def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArray] | tuple[IntArray, int]:
     """Of a nominal column codes and their number; of numbers the order and the ends of ties. Missing is a value, the last."""
     present, codes = np.unique(values, return_inverse=True)
     if nominal:
@@ -171,7 +241,7 @@ def _ordered(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArray] | 
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _ClassStatistics:
     """Of a class, or all, and permutations: energy distances and AUCs (b, split), attributes (b, split, attribute), sums."""
 
     energy: FloatArray
@@ -180,88 +250,227 @@ class _Found:
     sums: tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
-def _statistics(
-    layout: Layout, classes: list[_Class], sides: npt.NDArray[np.uint8], n_permutations: int, seed: np.random.SeedSequence
-) -> list[_Found]:
+def _compute_statistics(
+    layout: SplitLayout,
+    samples: list[_ClassSample],
+    sides: npt.NDArray[np.uint8],
+    n_permutations: int,
+    seed: np.random.SeedSequence,
+) -> list[_ClassStatistics]:
     """Of each of these classes, all under the same permutations."""
-    streams = seed.spawn(-(-n_permutations // _CHUNK))
-    used = np.unique(np.concatenate([rows.used for rows in classes]))
-    places = [np.searchsorted(used, rows.used) for rows in classes]
+    streams = seed.spawn(-(-n_permutations // _SHIFT_CHUNK))
+    used = np.unique(np.concatenate([sample.used for sample in samples]))
+    positions = [np.searchsorted(used, sample.used) for sample in samples]
 
-    def some(start: int, stop: int) -> list[_Found]:
-        dealt = layout.dealt(used, sides, stop - start, np.random.default_rng(streams[start // _CHUNK]))
+    def evaluate_chunk(start: int, stop: int) -> list[_ClassStatistics]:
+        arrangements = layout.permute_sides(used, sides, stop - start, np.random.default_rng(streams[start // _SHIFT_CHUNK]))
         if start == 0:
-            dealt = np.concatenate([sides[used][None], dealt])
-        return [_evaluated(rows, dealt[:, place]) for rows, place in zip(classes, places, strict=True)]
+            arrangements = np.concatenate([sides[used][None], arrangements])
+        return [
+            _evaluate_sample(sample, arrangements[:, position]) for sample, position in zip(samples, positions, strict=True)
+        ]
 
-    return [_joined(parts) for parts in zip(*in_chunks(some, n_permutations, _CHUNK), strict=True)]
+    return [_join_chunks(chunks) for chunks in zip(*run_in_chunks(evaluate_chunk, n_permutations, _SHIFT_CHUNK), strict=True)]
 
 
-def _joined(parts: Sequence[_Found]) -> _Found:
-    return _Found(
-        np.concatenate([each.energy for each in parts]),
-        np.concatenate([each.auc for each in parts]),
-        np.concatenate([each.attributes for each in parts]),
-        (*(np.concatenate([each.sums[i] for each in parts]) for i in range(4)),),  # type: ignore[arg-type]
+def _join_chunks(chunks: Sequence[_ClassStatistics]) -> _ClassStatistics:
+    return _ClassStatistics(
+        np.concatenate([chunk.energy for chunk in chunks]),
+        np.concatenate([chunk.auc for chunk in chunks]),
+        np.concatenate([chunk.attributes for chunk in chunks]),
+        (*(np.concatenate([chunk.sums[i] for chunk in chunks]) for i in range(4)),),  # type: ignore[arg-type]
     )
 
 
-def _evaluated(rows: _Class, sides: npt.NDArray[np.uint8]) -> _Found:
+def _evaluate_sample(sample: _ClassSample, sides: npt.NDArray[np.uint8]) -> _ClassStatistics:
     b, _, splits = sides.shape
-    own = np.ascontiguousarray(sides[:, : rows.sampled])
-    marks = np.moveaxis(own, 1, 0).reshape(rows.sampled, b * splits)
-    energy = energy_distances(rows.distances, (marks & 1).astype(np.float64), (marks >> 1).astype(np.float64))
-    attributes = np.empty((b, splits, len(rows.orders)), dtype=np.float32)
+    sampled_sides = np.ascontiguousarray(sides[:, : sample.n_sampled])
+    marks = np.moveaxis(sampled_sides, 1, 0).reshape(sample.n_sampled, b * splits)
+    energy = compute_energy_distances(sample.distances, (marks & 1).astype(np.float64), (marks >> 1).astype(np.float64))
+    attributes = np.empty((b, splits, len(sample.orders)), dtype=np.float32)
     out = np.empty((b, splits))
-    for j, (first, second) in enumerate(rows.orders):
+    for j, (first, second) in enumerate(sample.orders):
         if isinstance(second, int):
-            two_sample.hellinger(first, second, own, out)
+            two_sample.compute_hellinger(first, second, sampled_sides, out)
         else:
-            two_sample.kolmogorov_smirnov(first, second, own, out)
+            two_sample.compute_kolmogorov_smirnov(first, second, sampled_sides, out)
         attributes[:, :, j] = out
     sums = [np.zeros((b, splits)) for _ in range(4)]
-    two_sample.sums(rows.outlying, own, sums[0], sums[1])
-    two_sample.sums(np.ones(rows.sampled), own, sums[2], sums[3])
-    return _Found(energy.reshape(b, splits), _auc(rows, sides), attributes, (sums[0], sums[1], sums[2], sums[3]))
+    two_sample.sum_by_side(sample.outlying, sampled_sides, sums[0], sums[1])
+    two_sample.sum_by_side(np.ones(sample.n_sampled), sampled_sides, sums[2], sums[3])
+    return _ClassStatistics(
+        energy.reshape(b, splits), _compute_auc(sample, sides), attributes, (sums[0], sums[1], sums[2], sums[3])
+    )
 
 
-def _auc(rows: _Class, sides: npt.NDArray[np.uint8]) -> FloatArray:
-    (b, _, splits), k = sides.shape, rows.neighbours.shape[1]
+def _compute_auc(sample: _ClassSample, sides: npt.NDArray[np.uint8]) -> FloatArray:
+    (b, _, splits), k = sides.shape, sample.neighbours.shape[1]
     pos, neg = np.empty((b, splits, 2 * k + 1), dtype=np.intp), np.empty((b, splits, 2 * k + 1), dtype=np.intp)
-    two_sample.neighbour_tallies(np.arange(rows.sampled), rows.neighbours, sides, pos, neg)
+    two_sample.tally_neighbours(np.arange(sample.n_sampled), sample.neighbours, sides, pos, neg)
     out = np.empty(b * splits)
-    ranking.auc(pos.reshape(b * splits, -1), neg.reshape(b * splits, -1), out)
+    ranking.compute_auc(pos.reshape(b * splits, -1), neg.reshape(b * splits, -1), out)
     return out.reshape(b, splits)
 
 
-def _cells(layout: Layout, code: int, found: _Found, attributes: bool) -> Iterator[Cells]:
-    splits = found.attributes.shape[1]
-    split, label, none = layout.examined, np.full(splits, code), np.full(splits, -1)
-    yield Cells(ENERGY, found.energy, split, label, none)
-    yield Cells(AUC, found.auc, split, label, none)
+def _iter_statistics(
+    layout: SplitLayout, code: int, class_statistics: _ClassStatistics, by_attribute: bool
+) -> Iterator[PermutedStatistic]:
+    splits = class_statistics.attributes.shape[1]
+    split, label, none = layout.examined_splits, np.full(splits, code), np.full(splits, -1)
+    yield PermutedStatistic(ENERGY, class_statistics.energy, split, label, none)
+    yield PermutedStatistic(AUC, class_statistics.auc, split, label, none)
     for check, columns in ((KS, layout.columns.numeric), (HELLINGER, layout.columns.nominal)):
-        chosen = np.flatnonzero(columns) if attributes else np.empty(0, dtype=np.intp)
-        values = found.attributes[:, :, chosen].reshape(len(found.energy), -1)
-        if len(chosen):
-            places = np.repeat(split, len(chosen)), np.full(splits * len(chosen), code), np.tile(chosen, splits)
-            yield Cells(check, values, *places)
+        selected = np.flatnonzero(columns) if by_attribute else np.empty(0, dtype=np.intp)
+        values = class_statistics.attributes[:, :, selected].reshape(len(class_statistics.energy), -1)
+        if len(selected):
+            indices = np.repeat(split, len(selected)), np.full(splits * len(selected), code), np.tile(selected, splits)
+            yield PermutedStatistic(check, values, *indices)
 
 
-def _outlying_cells(layout: Layout, apart: list[FloatArray]) -> Iterator[Cells]:
+def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> Iterator[PermutedStatistic]:
     """How much farther out the test rows of a split lie than its training rows, all classes together.
 
     And those of the first, second ... fold of all repeats: what is done to one fold each time shows there most clearly.
     """
-    test, train, m, n = apart
+    test, train, m, n = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         values = (test / m) / (train / n) - 1
-    yield Cells(OUTLYING, values, layout.examined, *_nowhere(values.shape[1]))
+    yield PermutedStatistic(OUTLYING, values, layout.examined_splits, *_make_wildcards(values.shape[1]))
     folds = {len(members) for members in layout.repeats}
-    if len(layout.repeats) > 1 and len(folds) == 1 and folds != {1} and len(layout.examined) == len(layout.splits):
-        places = np.array(layout.repeats)
-        yield Cells(OUTLYING_FOLD, values[:, places].mean(axis=1), places[0], *_nowhere(places.shape[1]))
+    if len(layout.repeats) > 1 and len(folds) == 1 and folds != {1} and len(layout.examined_splits) == len(layout.splits):
+        split_indices = np.array(layout.repeats)
+        yield PermutedStatistic(
+            OUTLYING_FOLD, values[:, split_indices].mean(axis=1), split_indices[0], *_make_wildcards(split_indices.shape[1])
+        )
 
 
-def _nowhere(n: int) -> tuple[IntArray, IntArray]:
+def _make_wildcards(n: int) -> tuple[IntArray, IntArray]:
     """All classes, all attributes."""
     return np.full(n, -1), np.full(n, -1)
+
+
+_SIMILARITY_CHECKS = {ENERGY, AUC}
+
+
+_TWO_SIDED = {OUTLYING, OUTLYING_FOLD}
+
+
+@dataclass(frozen=True, eq=False)
+class ShiftTest:
+    """The cells of one statistic with what chance gives: mean, limits of the central 95 %, p of each alone and adjusted."""
+
+    statistic: PermutedStatistic
+    expected: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p: FloatArray
+    p_adjusted: FloatArray
+
+
+@dataclass(frozen=True)
+class SimilarityTest:
+    """Whether the parts are more alike than by chance: the mean of a statistic, what chance gives, and adjusted p."""
+
+    check: str
+    mean: float
+    expected: float
+    p_adjusted: float
+
+
+def compute_shift_tests(statistics: Sequence[PermutedStatistic]) -> tuple[list[ShiftTest], list[SimilarityTest]]:
+    """Judge all cells together.
+
+    >>> values = np.vstack([[9.0, 5.0], np.random.default_rng(0).normal(size=(99, 2))])
+    >>> found, _ = compute_shift_tests([PermutedStatistic("energy distance", values, np.arange(2), np.zeros(2, int), np.full(2, -1))])
+    >>> found[0].p_adjusted.tolist()
+    [0.01, 0.01]
+    """
+    if not statistics:
+        return [], []
+    scores = [_standardise(statistic) for statistic in statistics]
+    families: dict[str, FloatArray] = {}
+    for statistic, z in zip(statistics, scores, strict=True):
+        name = _get_family(statistic)
+        top = z.max(axis=1)
+        families[name] = np.maximum(families[name], top) if name in families else top
+    means = {
+        name: _average_scores(name, statistics, scores)
+        for name in _SIMILARITY_CHECKS
+        if any(_is_within_class(statistic, name) for statistic in statistics)
+    }
+    similarity = {f"alike: {name}": -mean for name, mean in sorted(means.items())}
+    ranks = {name: _compute_p_values(top, top) for name, top in (families | similarity).items()}
+    smallest = np.min(list(ranks.values()), axis=0)
+    shift_tests = [
+        _make_shift_test(
+            statistic, z, _adjust_for_families(smallest, _compute_p_values(families[_get_family(statistic)], z[0]))
+        )
+        for statistic, z in zip(statistics, scores, strict=True)
+    ]
+    return shift_tests, [
+        _make_similarity_test(name, statistics, float(_adjust_for_families(smallest, ranks[f"alike: {name}"][:1])[0]))
+        for name in sorted(means)
+    ]
+
+
+def count_families(statistics: Sequence[PermutedStatistic]) -> int:
+    """How many families share the chance of a false finding: those of the cells, and those of folds that are too alike."""
+    return len({_get_family(statistic) for statistic in statistics}) + sum(
+        any(_is_within_class(statistic, name) for statistic in statistics) for name in _SIMILARITY_CHECKS
+    )
+
+
+def _get_family(statistic: PermutedStatistic) -> str:
+    if statistic.check in {ENERGY, AUC}:
+        return statistic.check
+    return OUTLYING if statistic.check in _TWO_SIDED else "attributes"
+
+
+def _standardise(statistic: PermutedStatistic) -> FloatArray:
+    """Distance from the mean of the permutations in standard deviations, rounded so that equal statistics stay equal.
+
+    Outlying splits count either way. What is undefined or never varies is no evidence: zero.
+    """
+    values = statistic.values.astype(np.float64)
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    constant = ~(spread > 1e-6 * np.abs(values).max(axis=0, initial=0.0))
+    z = np.where(constant, 0.0, (values - mean) / np.where(constant, 1.0, spread))
+    return np.asarray(np.round(np.abs(z) if statistic.check in _TWO_SIDED else z, 6), dtype=np.float64)
+
+
+def _is_within_class(statistic: PermutedStatistic, name: str) -> bool:
+    """Whether this is the statistic within a class: parts are made alike there."""
+    return statistic.check == name and bool((statistic.label >= 0).all())
+
+
+def _average_scores(name: str, statistics: Sequence[PermutedStatistic], scores: Sequence[FloatArray]) -> FloatArray:
+    selected = [z for statistic, z in zip(statistics, scores, strict=True) if _is_within_class(statistic, name)]
+    return np.asarray(np.round(np.concatenate(selected, axis=1).mean(axis=1), 6))
+
+
+def _compute_p_values(reference: FloatArray, observed: FloatArray) -> FloatArray:
+    """The share of the reference that is at least as large as each of these."""
+    ordered = np.sort(reference)
+    return np.asarray(1 - np.searchsorted(ordered, observed, side="left") / len(ordered))
+
+
+def _adjust_for_families(smallest: FloatArray, p: FloatArray) -> FloatArray:
+    """The share of permutations whose smallest p is at most as large: p adjusted for the number of families."""
+    return np.asarray(np.searchsorted(np.sort(smallest), p + 1e-12, side="right") / len(smallest))
+
+
+def _make_shift_test(statistic: PermutedStatistic, z: FloatArray, p_adjusted: FloatArray) -> ShiftTest:
+    values = statistic.values
+    low, high = np.quantile(values, [0.025, 0.975], axis=0)
+    p = (z >= z[0]).mean(axis=0)
+    undefined = np.isnan(values[0])
+    p, p_adjusted = np.where(undefined, np.nan, p), np.where(undefined, np.nan, p_adjusted)
+    return ShiftTest(statistic, values.mean(axis=0, dtype=np.float64), low, high, p, p_adjusted)
+
+
+def _make_similarity_test(name: str, statistics: Sequence[PermutedStatistic], p_adjusted: float) -> SimilarityTest:
+    values = np.concatenate([statistic.values for statistic in statistics if _is_within_class(statistic, name)], axis=1)
+    defined = values[:, ~np.isnan(values).any(axis=0)]
+    if defined.shape[1] == 0:
+        return SimilarityTest(name, float("nan"), float("nan"), 1.0)
+    return SimilarityTest(name, float(defined[0].mean()), float(defined.mean()), p_adjusted)

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import IntArray, column, encode, generator, same_length, whole_number
+from fairtrial._check import IntArray, check_column, check_generator, check_same_length, check_whole_number, encode_labels
 from fairtrial.errors import InputError, SuspectInputWarning
-from fairtrial.resampling.splits import Split, Splits, row_count
+from fairtrial.resampling.splits import Split, Splits, count_rows
 
 Seed = int | np.random.Generator | np.random.SeedSequence | np.random.RandomState | None
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SplitterInput:
     """What a splitter may look at: how many rows, their table, the code of their class and of their group (None: not given)."""
 
     n: int
@@ -28,20 +28,20 @@ class Rows:
     groups: IntArray | None
     class_names: tuple[Any, ...] = ()
 
-    def classes(self, scheme: str) -> IntArray:
+    def require_classes(self, scheme: str) -> IntArray:
         """The class of each row, which the scheme needs."""
         if self.y is None:
             raise InputError(f"{scheme} needs y, the class of each row: call split(X, y)")
         return self.y
 
-    def group_codes(self, scheme: str) -> IntArray:
+    def require_groups(self, scheme: str) -> IntArray:
         """The group of each row, which the scheme needs."""
         if self.groups is None:
             raise InputError(f"{scheme} needs groups, the group of each row: call split(X, y, groups)")
         return self.groups
 
 
-_MOST_FROZEN = 1_000_000
+_MAX_FROZEN = 1_000_000
 
 
 class Splitter:
@@ -52,14 +52,14 @@ class Splitter:
     """
 
     random_state: Seed = None
-    _labels_classes = False
+    _uses_classes = False
     """Whether the scheme looks at the class; only then must y be a class."""
-    _labels_groups = False
+    _uses_groups = False
     """Whether the scheme looks at the groups; only then must they be given."""
-    _draws = True
+    _is_random = True
     """Whether the scheme depends on chance."""
 
-    def _splits(self, rows: Rows, rng: np.random.Generator) -> Iterable[Split]:
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterable[Split]:
         raise NotImplementedError
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
@@ -68,74 +68,74 @@ class Splitter:
 
     def freeze(self, X: Any, y: Any = None, groups: Any = None, *, random_state: Seed = None) -> Splits:
         """The splits of these rows, decided. A `random_state` given here takes the place of the splitter's own."""
-        rows = self._rows(X, y, groups)
-        asked = self.get_n_splits(X, y, groups)
-        if asked > _MOST_FROZEN:
-            raise InputError(f"{self!r} makes {asked} splits, too many to keep: take them one by one from split(X, y)")
-        return Splits.of(self._splits(rows, self._generator(random_state)), rows.n, repr(self))
+        rows = self._read_input(X, y, groups)
+        n_splits = self.get_n_splits(X, y, groups)
+        if n_splits > _MAX_FROZEN:
+            raise InputError(f"{self!r} makes {n_splits} splits, too many to keep: take them one by one from split(X, y)")
+        return Splits.from_pairs(self._iter_splits(rows, self._make_generator(random_state)), rows.n, repr(self))
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
         """Pairs of positions (train, test), as scikit-learn asks for them; made one after the other."""
-        for part in self._splits(self._rows(X, y, groups), self._generator()):
-            yield part.train, part.test
+        for split in self._iter_splits(self._read_input(X, y, groups), self._make_generator()):
+            yield split.train, split.test
 
     def get_metadata_routing(self) -> Any:
         """What scikit-learn may pass on: groups, to the schemes that look at them."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
-        if self._labels_groups:
+        if self._uses_groups:
             request.split.add_request(param="groups", alias=True)
         return request
 
     @property
-    def _seeded(self) -> bool:
+    def _has_seed(self) -> bool:
         """Whether the splitter has a seed of its own."""
         return self.random_state is not None
 
-    def _rows(self, X: Any, y: Any, groups: Any) -> Rows:
-        return _read_rows(X, y, groups, self._labels_classes, type(self).__name__)
+    def _read_input(self, X: Any, y: Any, groups: Any) -> SplitterInput:
+        return _read_splitter_input(X, y, groups, self._uses_classes, type(self).__name__)
 
-    def _generator(self, instead: Seed = None) -> np.random.Generator:
-        return generator("random_state", self.random_state if instead is None else instead)
+    def _make_generator(self, override: Seed = None) -> np.random.Generator:
+        return check_generator("random_state", self.random_state if override is None else override)
 
     def __repr__(self) -> str:
-        given = {
+        parameters = {
             name: getattr(self, name)
             for name, parameter in inspect.signature(type(self)).parameters.items()
             if getattr(self, name, parameter.default) is not parameter.default
         }
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in parameters.items())})"
 
 
 class FoldSplitter(Splitter):
     """A splitter into `n_splits` folds, each of which tests once. A subclass supplies `_folds`: the fold of each row."""
 
     def __init__(self, n_splits: int = 5, *, random_state: Seed = None) -> None:
-        self.n_splits = whole_number("n_splits", n_splits, 2)
+        self.n_splits = check_whole_number("n_splits", n_splits, 2)
         self.random_state = random_state
 
-    def _folds(self, rows: Rows, rng: np.random.Generator) -> IntArray:
+    def _assign_folds(self, rows: SplitterInput, rng: np.random.Generator) -> IntArray:
         raise NotImplementedError
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many folds there are."""
         return self.n_splits
 
-    def _splits(self, rows: Rows, rng: np.random.Generator) -> Iterator[Split]:
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
         if rows.n < self.n_splits:
             raise InputError(f"n_splits must be at most the number of rows, {rows.n}, got {self.n_splits}")
-        folds = self._folds(rows, rng)
+        folds = self._assign_folds(rows, rng)
         for fold in range(self.n_splits):
             yield Split(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), 0, fold)
 
 
-def enough_of_each_class(rows: Rows, n_splits: int, scheme: str) -> None:
+def check_class_sizes(rows: SplitterInput, n_splits: int, scheme: str) -> None:
     """Whether each fold can test each class: none can is an error, a class that is too small is suspect.
 
     Folds stratified by class are meant to hold some of each.
     """
-    counts = np.bincount(rows.classes(scheme))
+    counts = np.bincount(rows.require_classes(scheme))
     if counts.max() < n_splits:
         raise InputError(
             f"n_splits must be at most the number of rows of the largest class, {counts.max()}, got {n_splits}: "
@@ -151,37 +151,37 @@ def enough_of_each_class(rows: Rows, n_splits: int, scheme: str) -> None:
         )
 
 
-def _read_rows(X: Any, y: Any, groups: Any, classes: bool, scheme: str) -> Rows:
-    n = row_count(X)
+def _read_splitter_input(X: Any, y: Any, groups: Any, classes: bool, scheme: str) -> SplitterInput:
+    n = count_rows(X)
     if n == 0:
         raise InputError("X must hold at least 1 row, got 0")
     names: tuple[Any, ...] = ()
     codes = group_codes = None
     if y is not None:
-        same_length(X=np.empty(n), y=np.empty(row_count(y)))
+        check_same_length(X=np.empty(n), y=np.empty(count_rows(y)))
         if classes:
-            codes, names = _class_codes(column("y", y), scheme)
+            codes, names = _encode_class_labels(check_column("y", y), scheme)
     if groups is not None:
-        same_length(X=np.empty(n), groups=np.empty(row_count(groups)))
-        group_codes = _group_codes(column("groups", groups))
-    return Rows(n, X, codes, group_codes, names)
+        check_same_length(X=np.empty(n), groups=np.empty(count_rows(groups)))
+        group_codes = _encode_groups(check_column("groups", groups))
+    return SplitterInput(n, X, codes, group_codes, names)
 
 
-def _class_codes(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArray, tuple[Any, ...]]:
+def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArray, tuple[Any, ...]]:
     """Codes of the classes that are present, and their names."""
     if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels != np.floor(labels)).any():
         raise InputError(
             f"y must hold classes for {scheme}, got the number {labels[labels != np.floor(labels)][0]:g}: "
             "take a scheme that does not look at y, such as KFold, or stratify=False"
         )
-    found, (codes,) = encode(None, None, y=labels)
+    encoding, (codes,) = encode_labels(None, None, y=labels)
     present = np.unique(codes)
-    return np.searchsorted(present, codes), tuple(found.names[present].tolist())
+    return np.searchsorted(present, codes), tuple(encoding.names[present].tolist())
 
 
-def _group_codes(members: npt.NDArray[Any]) -> IntArray:
+def _encode_groups(members: npt.NDArray[Any]) -> IntArray:
     """A row without a group would silently share one with others, so that is refused."""
     if members.dtype.kind == "f" and not np.isnan(members).any():
         return np.unique(members, return_inverse=True)[1].astype(np.intp)
-    _, (codes,) = encode(None, None, groups=members)
+    _, (codes,) = encode_labels(None, None, groups=members)
     return np.searchsorted(np.unique(codes), codes)

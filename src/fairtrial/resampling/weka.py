@@ -7,25 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import IntArray, whole_number
+from fairtrial._check import IntArray, check_whole_number
 from fairtrial.errors import InputError
-from fairtrial.kernels.java_random import JavaRandom
+from fairtrial.kernels.randomness import JavaRandom
 from fairtrial.resampling.splits import Split
-from fairtrial.resampling.splitter import Rows, Splitter
+from fairtrial.resampling.splitter import Splitter, SplitterInput
 
 
 class WekaFolds(Splitter):
     """Stratified folds as WEKA's evaluation makes them for a seed, training rows in WEKA's order.
 
     >>> splits = WekaFolds(2, random_state=1).freeze(list(range(6)), ["a", "a", "a", "b", "b", "b"])
-    >>> [part.test.tolist() for part in splits]
+    >>> [part.run_test.tolist() for part in splits]
     [[4, 3, 2], [5, 1, 0]]
     """
 
-    _labels_classes = True
+    _uses_classes = True
 
     def __init__(self, n_splits: int = 10, *, random_state: int = 1) -> None:
-        self.n_splits = whole_number("n_splits", n_splits, 2)
+        self.n_splits = check_whole_number("n_splits", n_splits, 2)
         if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
             raise InputError(f"random_state must be a whole number, WEKA's seed, got {random_state!r}")
         self.random_state = self._seed = int(random_state)
@@ -34,13 +34,13 @@ class WekaFolds(Splitter):
         """How many folds there are."""
         return self.n_splits
 
-    def _splits(self, rows: Rows, rng: np.random.Generator) -> Iterator[Split]:
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
         if rows.n < self.n_splits:
             raise InputError(f"n_splits must be at most the number of rows, {rows.n}, got {self.n_splits}")
         source = JavaRandom(self._seed)
         order = list(range(rows.n))
         source.shuffle(order)
-        order = _dealt(_by_class(order, rows.classes("WekaFolds")), self.n_splits)
+        order = _order_by_fold(_order_by_class(order, rows.require_classes("WekaFolds")), self.n_splits)
         starts = np.cumsum([0, *(rows.n // self.n_splits + (fold < rows.n % self.n_splits) for fold in range(self.n_splits))])
         for fold in range(self.n_splits):
             train = order[: starts[fold]] + order[starts[fold + 1] :]
@@ -50,20 +50,20 @@ class WekaFolds(Splitter):
             )
 
 
-def _by_class(order: list[int], codes: IntArray) -> list[int]:
+def _order_by_class(order: list[int], codes: IntArray) -> list[int]:
     """Rows of one class together, by WEKA's swaps: the class of the first row first."""
     order = order.copy()
-    place = 1
-    while place < len(order):
-        leader = codes[order[place - 1]]
-        for other in range(place, len(order)):
-            if codes[order[other]] == leader:
-                order[place], order[other] = order[other], order[place]
-                place += 1
-        place += 1
+    position = 1
+    while position < len(order):
+        leader = codes[order[position - 1]]
+        for candidate in range(position, len(order)):
+            if codes[order[candidate]] == leader:
+                order[position], order[candidate] = order[candidate], order[position]
+                position += 1
+        position += 1
     return order
 
 
-def _dealt(order: list[int], n_splits: int) -> list[int]:
+def _order_by_fold(order: list[int], n_splits: int) -> list[int]:
     """Every n-th row from the first, then from the second, ..."""
     return [row for start in range(n_splits) for row in order[start::n_splits]]

@@ -1,13 +1,11 @@
 """Significance: whether a difference between learners is more than chance, how large it is, and what to say about it."""
 
 from fairtrial.significance.adjust import adjust as adjust, rom_critical_values as rom_critical_values
-from fairtrial.significance.advise import Verdict as Verdict, advise as advise
 from fairtrial.significance.bayes import (
     Posterior as Posterior,
     bayes_signed_rank as bayes_signed_rank,
     correlated_t as correlated_t,
 )
-from fairtrial.significance.bergmann import bergmann as bergmann
 from fairtrial.significance.bootstrap_test import bootstrap_difference as bootstrap_difference
 from fairtrial.significance.counts import (
     cochran_q as cochran_q,
@@ -25,10 +23,7 @@ from fairtrial.significance.effect import (
     rank_biserial as rank_biserial,
     vargha_delaney_a12 as vargha_delaney_a12,
 )
-from fairtrial.significance.hierarchical import (
-    HierarchicalPosterior as HierarchicalPosterior,
-    hierarchical as hierarchical,
-)
+from fairtrial.significance.hierarchical import HierarchicalPosterior as HierarchicalPosterior, hierarchical as hierarchical
 from fairtrial.significance.omnibus import (
     aligned_ranks as aligned_ranks,
     anova as anova,
@@ -37,11 +32,14 @@ from fairtrial.significance.omnibus import (
     quade as quade,
 )
 from fairtrial.significance.outcome import Effect as Effect, Outcome as Outcome
-from fairtrial.significance.permutation import (
-    label_permutation as label_permutation,
-    permutation_test as permutation_test,
+from fairtrial.significance.permutation import label_permutation as label_permutation, permutation_test as permutation_test
+from fairtrial.significance.posthoc import (
+    Comparison as Comparison,
+    PostHoc as PostHoc,
+    bergmann as bergmann,
+    posthoc as posthoc,
+    shaffer as shaffer,
 )
-from fairtrial.significance.posthoc import Comparison as Comparison, PostHoc as PostHoc, posthoc as posthoc
 from fairtrial.significance.power import Power as Power, power as power
 from fairtrial.significance.reading import Scores as Scores, read_scores as read_scores
 from fairtrial.significance.resampled import (
@@ -51,6 +49,6 @@ from fairtrial.significance.resampled import (
     paired_t as paired_t,
     ten_by_ten as ten_by_ten,
 )
-from fairtrial.significance.shaffer import shaffer as shaffer
 from fairtrial.significance.strength import Strengths as Strengths, bradley_terry as bradley_terry
+from fairtrial.significance.verdict import Verdict as Verdict
 from fairtrial.significance.wilcoxon import wilcoxon as wilcoxon

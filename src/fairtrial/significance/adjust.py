@@ -36,23 +36,23 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     >>> adjust([0.01, 0.04, 0.03], "holm").round(3).tolist()
     [0.03, 0.06, 0.06]
     """
-    _check.one_of("method", method, METHODS)
-    _check.between("alpha", alpha, 0, 1)
+    _check.check_one_of("method", method, ADJUSTMENT_METHODS)
+    _check.check_between("alpha", alpha, 0, 1)
     p = check_p_values(p_values)
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
-    adjusted[order] = _rom(p[order], alpha) if method == "rom" else METHODS[method](p[order])
+    adjusted[order] = _adjust_rom(p[order], alpha) if method == "rom" else ADJUSTMENT_METHODS[method](p[order])
     # Exact arithmetic never leaves [p, 1]; the last bit of a float might.
     return np.clip(adjusted, p, 1.0)
 
 
 def check_p_values(p_values: npt.ArrayLike) -> FloatArray:
     """A column of numbers between 0 and 1."""
-    p = _check.numbers("p_values", _check.column("p_values", p_values))
+    p = _check.check_numbers("p_values", _check.check_column("p_values", p_values))
     outside = ~((p >= 0) & (p <= 1))
     if outside.any():
-        place = int(np.argmax(outside))
-        raise InputError(f"p_values must lie between 0 and 1, got {p[place]} at row {place}: drop tests without a p value")
+        index = int(np.argmax(outside))
+        raise InputError(f"p_values must lie between 0 and 1, got {p[index]} at row {index}: drop tests without a p value")
     return p
 
 
@@ -74,85 +74,85 @@ def rom_critical_values(m: int, alpha: float = 0.05) -> FloatArray:
     return np.asarray(np.exp(logs))
 
 
-def step_down(values: FloatArray) -> FloatArray:
+def apply_step_down(values: FloatArray) -> FloatArray:
     """Each value at least as large as those of smaller p values."""
     return np.maximum.accumulate(values)
 
 
-def _step_up(values: FloatArray) -> FloatArray:
+def _apply_step_up(values: FloatArray) -> FloatArray:
     return np.minimum.accumulate(values[::-1])[::-1]
 
 
-def _at_least_one(p: FloatArray, count: npt.ArrayLike) -> FloatArray:
+def _compute_sidak_bound(p: FloatArray, count: npt.ArrayLike) -> FloatArray:
     """Probability that the least of `count` independent p values is at most p: 1 - (1 - p)^count."""
     with np.errstate(divide="ignore"):
         return np.asarray(-np.expm1(np.asarray(count) * np.log1p(-p)))
 
 
-def _left(p: FloatArray) -> FloatArray:
+def _count_remaining(p: FloatArray) -> FloatArray:
     """Hypotheses not yet decided before each step: m, m - 1, ..., 1."""
     return np.arange(len(p), 0, -1, dtype=np.float64)
 
 
-def _none(p: FloatArray) -> FloatArray:
+def _adjust_none(p: FloatArray) -> FloatArray:
     return p
 
 
-def _bonferroni(p: FloatArray) -> FloatArray:
+def _adjust_bonferroni(p: FloatArray) -> FloatArray:
     return len(p) * p
 
 
-def _sidak(p: FloatArray) -> FloatArray:
-    return _at_least_one(p, len(p))
+def _adjust_sidak(p: FloatArray) -> FloatArray:
+    return _compute_sidak_bound(p, len(p))
 
 
-def _holm(p: FloatArray) -> FloatArray:
-    return step_down(_left(p) * p)
+def _adjust_holm(p: FloatArray) -> FloatArray:
+    return apply_step_down(_count_remaining(p) * p)
 
 
-def _holland(p: FloatArray) -> FloatArray:
-    return step_down(_at_least_one(p, _left(p)))
+def _adjust_holland(p: FloatArray) -> FloatArray:
+    return apply_step_down(_compute_sidak_bound(p, _count_remaining(p)))
 
 
-def _finner(p: FloatArray) -> FloatArray:
-    return step_down(_at_least_one(p, len(p) / np.arange(1, len(p) + 1)))
+def _adjust_finner(p: FloatArray) -> FloatArray:
+    return apply_step_down(_compute_sidak_bound(p, len(p) / np.arange(1, len(p) + 1)))
 
 
-def _hochberg(p: FloatArray) -> FloatArray:
-    return _step_up(_left(p) * p)
+def _adjust_hochberg(p: FloatArray) -> FloatArray:
+    return _apply_step_up(_count_remaining(p) * p)
 
 
-def _rom(p: FloatArray, alpha: float = 0.05) -> FloatArray:
-    return _step_up(alpha / rom_critical_values(len(p), alpha)[::-1] * p)
+def _adjust_rom(p: FloatArray, alpha: float = 0.05) -> FloatArray:
+    return _apply_step_up(alpha / rom_critical_values(len(p), alpha)[::-1] * p)
 
 
-def _hommel(p: FloatArray) -> FloatArray:
+def _adjust_hommel(p: FloatArray) -> FloatArray:
     """The largest Simes p value over all families that hold the hypothesis.
 
     Of all families of `size`, the worst for a hypothesis is itself with the largest of the others.
     """
     m, adjusted = len(p), p.copy()
     for size in range(2, m + 1):
-        others = size * np.min(p[m - size + 1 :] / np.arange(2, size + 1))
-        own = size * np.minimum(p, p[m - size])
-        adjusted = np.maximum(adjusted, np.minimum(own, others))
+        other_terms = size * np.min(p[m - size + 1 :] / np.arange(2, size + 1))
+        own_terms = size * np.minimum(p, p[m - size])
+        adjusted = np.maximum(adjusted, np.minimum(own_terms, other_terms))
     return adjusted
 
 
-def _li(p: FloatArray) -> FloatArray:
+def _adjust_li(p: FloatArray) -> FloatArray:
     total = p + 1 - p[-1]
     return np.asarray(np.divide(p, total, out=np.zeros_like(p), where=total > 0))
 
 
-METHODS: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "bonferroni": _bonferroni,
-    "sidak": _sidak,
-    "holm": _holm,
-    "holland": _holland,
-    "finner": _finner,
-    "hochberg": _hochberg,
-    "hommel": _hommel,
-    "rom": _rom,
-    "li": _li,
-    "none": _none,
+ADJUSTMENT_METHODS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "bonferroni": _adjust_bonferroni,
+    "sidak": _adjust_sidak,
+    "holm": _adjust_holm,
+    "holland": _adjust_holland,
+    "finner": _adjust_finner,
+    "hochberg": _adjust_hochberg,
+    "hommel": _adjust_hommel,
+    "rom": _adjust_rom,
+    "li": _adjust_li,
+    "none": _adjust_none,
 }

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.kernels.posterior import leads, regions
-from fairtrial.kernels.threads import in_chunks
-from fairtrial.significance.table import Better, differences, quiet, two_columns
+from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.kernels.significance import compute_regions, count_leads
+from fairtrial.significance.scores import Better, compute_differences, read_paired_columns, round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ _BLOCK = 1 << 13
 _STEP = 1 << 10
 _REGIONS = ("first", "rope", "second")
 
-Place = Literal["rope", "first", "second"]
+PriorPosition = Literal["rope", "first", "second"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Posterior:
         import pandas as pd
         from scipy.stats import t
 
-        _check.whole_number("points", points, 2)
+        _check.check_whole_number("points", points, 2)
         if np.isnan(self.scale):
             raise InputError(f"density must come from a model of the difference, got {self.test}: use samples()")
         student = t(self.df, self.mean, self.scale)
@@ -93,7 +93,7 @@ class Posterior:
         return pd.DataFrame({"difference": grid, "density": student.pdf(grid)})
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The posterior in plain words, with what it rests on."""
         return ". ".join([str(self), self.meaning, *self.caveats]) + "."
 
@@ -102,7 +102,7 @@ class Posterior:
         return f"{self.test}: first better {self.p_first:.3f}{rope}, second better {self.p_second:.3f}, n = {self.n}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.words)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
 
 
 def correlated_t(
@@ -125,23 +125,23 @@ def correlated_t(
     >>> print(correlated_t([0.91, 0.88, 0.93, 0.90], [0.86, 0.87, 0.85, 0.88], test_fraction=0.25, rope=0.01))
     correlated_t: first better 0.849, practically equal 0.086 (rope 0.01), second better 0.065, n = 4
     """
-    first, second = two_columns(a, b, least=2)
+    first, second = read_paired_columns(a, b, min_rows=2)
     check_rope(rope, better)
     rho = 1 / len(first) if test_fraction is None else test_fraction
-    _check.between("test_fraction", rho, 0, 1)
+    _check.check_between("test_fraction", rho, 0, 1)
     caveats = ["Folds of one data set: nothing is said about other data sets"]
     if test_fraction is None:
         caveats.append(f"test_fraction was not given: one cross-validation of {len(first)} folds is assumed")
-    delta = differences(first, second)
-    mean, scale = float(delta.mean()), _correlated_scale(delta, rho)
+    delta = compute_differences(first, second)
+    mean, scale = float(delta.mean()), _compute_correlated_scale(delta, rho)
     if scale == 0:
         warn_undefined("correlated_t", "all differences are equal, so they tell nothing about their spread")
         caveats.append("Undefined: all differences are equal, so they tell nothing about their spread")
         scale = float("nan")
-    chances = _student_regions(mean, scale, len(delta) - 1.0, rope)
+    chances = _compute_student_regions(mean, scale, len(delta) - 1.0, rope)
     return Posterior(
         "correlated_t",
-        *oriented(chances, better),
+        *order_regions(chances, better),
         rope=rope,
         n=len(delta),
         meaning="Probabilities that the mean score of the first is better, practically equal or worse on this data set",
@@ -154,14 +154,14 @@ def correlated_t(
     )
 
 
-def _correlated_scale(delta: FloatArray, rho: float) -> float:
+def _compute_correlated_scale(delta: FloatArray, rho: float) -> float:
     # Equal numbers can have a variance of rounding size.
     if np.all(delta == delta[0]):
         return 0.0
     return float(np.sqrt((1 / len(delta) + rho / (1 - rho)) * delta.var(ddof=1)))
 
 
-def _student_regions(mean: float, scale: float, df: float, rope: float) -> tuple[float, float, float]:
+def _compute_student_regions(mean: float, scale: float, df: float, rope: float) -> tuple[float, float, float]:
     from scipy.special import stdtr
 
     above = float(stdtr(df, (mean - rope) / scale))
@@ -175,7 +175,7 @@ def bayes_signed_rank(
     *,
     rope: float = 0.0,
     prior_strength: float = 0.5,
-    prior_place: Place = "rope",
+    prior_position: PriorPosition = "rope",
     samples: int = 50_000,
     seed: int = 0,
     better: Better = "max",
@@ -195,16 +195,16 @@ def bayes_signed_rank(
     >>> found.likeliest, found.p_first > 0.95
     ('first', True)
     """
-    first, second = two_columns(a, b)
+    first, second = read_paired_columns(a, b)
     check_rope(rope, better)
-    _check.one_of("prior_place", prior_place, ("rope", "first", "second"))
-    _check.whole_number("samples", samples, 1)
-    _check.whole_number("seed", seed, 0)
+    _check.check_one_of("prior_position", prior_position, ("rope", "first", "second"))
+    _check.check_whole_number("samples", samples, 1)
+    _check.check_whole_number("seed", seed, 0)
     if not 0 < prior_strength < np.inf:
         raise InputError(f"prior_strength must be a finite number above 0, got {prior_strength!r}")
-    delta = differences(first, second) if better == "max" else differences(second, first)
-    draws = _signed_rank_draws(delta, np.concatenate([first, second]), rope, prior_strength, prior_place, samples, seed)
-    chances, theta = most_probable(draws), draws.mean(axis=0)
+    delta = compute_differences(first, second) if better == "max" else compute_differences(second, first)
+    draws = _draw_signed_ranks(delta, np.concatenate([first, second]), rope, prior_strength, prior_position, samples, seed)
+    chances, theta = compute_most_probable(draws), draws.mean(axis=0)
     return Posterior(
         "bayes_signed_rank",
         *chances,
@@ -221,47 +221,49 @@ def check_rope(rope: float, better: str) -> None:
     """A region of practical equivalence and a direction."""
     if not 0 <= rope < np.inf:
         raise InputError(f"rope must be a finite number of at least 0, got {rope!r}: give half the width of the region")
-    _check.one_of("better", better, ("max", "min"))
+    _check.check_one_of("better", better, ("max", "min"))
 
 
-def oriented(chances: tuple[float, float, float], better: Better) -> tuple[float, float, float]:
+def order_regions(chances: tuple[float, float, float], better: Better) -> tuple[float, float, float]:
     """Chances of first - second above, within and below the rope, as chances of first, rope and second being better."""
     return chances if better == "max" else (chances[2], chances[1], chances[0])
 
 
-def warn_undefined(test: str, why: str) -> None:
+def warn_undefined(test: str, reason: str) -> None:
     """Say that there is no posterior."""
-    warnings.warn(f"{test} is undefined: {why}; NaN is given", UndefinedMeasureWarning, stacklevel=3)
+    warnings.warn(f"{test} is undefined: {reason}; NaN is given", UndefinedMeasureWarning, stacklevel=3)
 
 
-def most_probable(draws: FloatArray) -> tuple[float, float, float]:
+def compute_most_probable(draws: FloatArray) -> tuple[float, float, float]:
     """Share of the draws in which each region is the most probable one; equals share a draw."""
-    first, rope, second = (leads(draws) / len(draws)).tolist()
+    first, rope, second = (count_leads(draws) / len(draws)).tolist()
     return first, rope, second
 
 
-def _signed_rank_draws(
-    delta: FloatArray, data: FloatArray, rope: float, strength: float, place: Place, samples: int, seed: int
+def _draw_signed_ranks(
+    delta: FloatArray, data: FloatArray, rope: float, strength: float, prior_position: PriorPosition, samples: int, seed: int
 ) -> FloatArray:
-    z = np.append(delta, {"rope": 0.0, "first": np.inf, "second": -np.inf}[place])
+    z = np.append(delta, {"rope": 0.0, "first": np.inf, "second": -np.inf}[prior_position])
     order = np.argsort(z, kind="stable")
     z, prior = z[order], int(np.flatnonzero(order == len(delta))[0])
-    above, below = _partners(z, data, rope)
+    above, below = _find_partners(z, data, rope)
 
-    def work(start: int, stop: int) -> FloatArray:
+    def draw_block(start: int, stop: int) -> FloatArray:
         rng = np.random.default_rng([seed, start // _BLOCK])
         out = np.empty((stop - start, 3))
         # One buffer that stays in the cache: fresh memory for each step would cost more than the drawing.
         buffer = np.empty((_STEP, len(z)), dtype=np.float32)
-        for at in range(0, len(out), _STEP):
-            weights = _weights(rng, buffer[: len(out) - at], prior, strength)
-            regions(weights, above, below, 0.0 if rope > 0 else 0.5, out[at : at + _STEP])
+        for offset in range(0, len(out), _STEP):
+            weights = _draw_weights(rng, buffer[: len(out) - offset], prior, strength)
+            compute_regions(weights, above, below, 0.0 if rope > 0 else 0.5, out[offset : offset + _STEP])
         return out
 
-    return np.concatenate(in_chunks(work, samples, _BLOCK))
+    return np.concatenate(run_in_chunks(draw_block, samples, _BLOCK))
 
 
-def _weights(rng: np.random.Generator, buffer: npt.NDArray[np.float32], prior: int, strength: float) -> npt.NDArray[np.float32]:
+def _draw_weights(
+    rng: np.random.Generator, buffer: npt.NDArray[np.float32], prior: int, strength: float
+) -> npt.NDArray[np.float32]:
     """Gamma weights, which become Dirichlet's when divided by their sum, written into the buffer.
 
     Single precision is enough: 24 bits of a weight against a thousandth of sampling error.
@@ -274,15 +276,15 @@ def _weights(rng: np.random.Generator, buffer: npt.NDArray[np.float32], prior: i
     return buffer
 
 
-def _partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, IntArray]:
+def _find_partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, IntArray]:
     """For each of the sorted z: where partners begin whose sum with it is above 2 rope, and end where it is below -2 rope."""
     finite = np.isfinite(z)
     sums = np.where(finite[:, None] & finite[None, :], z[:, None] + z[None, :], 0.0)
     size = np.where(finite, np.abs(z), 0.0)
     # A difference can be much smaller than the scores it comes from, and carries their noise.
     noise = np.abs(data).max(initial=0.0)
-    sums = quiet(sums, np.maximum(np.maximum(size[:, None], size[None, :]), max(rope, noise)))
+    sums = round_noise(sums, np.maximum(np.maximum(size[:, None], size[None, :]), max(rope, noise)))
     sums[~finite, :] = z[~finite, None]
     sums[:, ~finite] = z[None, ~finite]
-    limit = float(quiet(np.array([2 * rope]), max(rope, noise))[0])
+    limit = float(round_noise(np.array([2 * rope]), max(rope, noise))[0])
     return (sums <= limit).sum(axis=1), (sums < -limit).sum(axis=1)

@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial.measures.intervals import Bound, Plan
+from fairtrial.measures.bootstrap import compute_bca_limits, compute_percentile_limits
+from fairtrial.measures.intervals import BoundMeasure, IntervalPlan
 from fairtrial.measures.measure import Measure, get_measure
-from fairtrial.measures.resampling import bca_limits, percentile_limits
-from fairtrial.measures.rows import Drawn
+from fairtrial.measures.rows import DrawCounts
 from fairtrial.significance.outcome import Effect, Outcome
 
-_STEPS = 40
+_BISECTION_STEPS = 40
 
 
 def bootstrap_difference(
@@ -45,89 +45,98 @@ def bootstrap_difference(
     >>> y = rng.integers(0, 2, 200)
     >>> good, fair = y + rng.normal(size=200), y + 2 * rng.normal(size=200)
     >>> found = bootstrap_difference("ks", y, good, fair)
-    >>> found.p_value < 0.05, found.effect.low > 0
+    >>> found.compute_p_value < 0.05, found.effect.low > 0
     (True, True)
     """
-    _check.one_of("method", method, ("bca", "percentile"))
-    plan = Plan(method, level, resamples, seed, stratified)
-    chosen = get_measure(measure)
-    if labels is None and chosen.facts.needs == "labels":
-        labels = _all_labels(y_true, a, b)
+    _check.check_one_of("method", method, ("bca", "percentile"))
+    plan = IntervalPlan(method, level, resamples, seed, stratified)
+    resolved_measure = get_measure(measure)
+    if labels is None and resolved_measure.facts.needs == "labels":
+        labels = _list_labels(y_true, a, b)
     options = {"positive": positive, "labels": labels, "sample_weight": None}
-    first, second = (Bound(chosen, chosen.rows(y_true, y, **options), {"average": average, **params}) for y in (a, b))
+    first, second = (
+        BoundMeasure(resolved_measure, resolved_measure.read_rows(y_true, y, **options), {"average": average, **params})
+        for y in (a, b)
+    )
 
-    def compute(drawn: Drawn) -> FloatArray:
+    def compute(draw_counts: DrawCounts) -> FloatArray:
         with np.errstate(invalid="ignore"):
-            return np.asarray(first.drawn(drawn) - second.drawn(drawn))[:, None]
+            return np.asarray(first.compute_resampled(draw_counts) - second.compute_resampled(draw_counts))[:, None]
 
     estimate = first.estimate() - second.estimate()
-    chosen.warn_undefined(np.asarray(estimate))
-    draws = plan.draws(first.rows)
-    found = _Bootstrapped(estimate, draws.values(compute)[:, 0], draws.left_out(compute)[:, 0] if method == "bca" else None)
-    low, high = found.limits(level)
+    resolved_measure.warn_undefined(np.asarray(estimate))
+    draws = plan.build_resamples(first.rows)
+    bootstrap = _BootstrapDifference(
+        estimate, draws.compute_values(compute)[:, 0], draws.compute_jackknife(compute)[:, 0] if method == "bca" else None
+    )
+    low, high = bootstrap.compute_limits(level)
     return Outcome(
         "bootstrap_difference",
         estimate,
-        found.p_value(),
+        bootstrap.compute_p_value(),
         n=len(first.rows.true),
-        variant=f"{found.method}, {resamples} resamples",
-        effect=Effect(f"difference in {chosen.name}", estimate, low, high, level),
+        variant=f"{bootstrap.method}, {resamples} resamples",
+        effect=Effect(f"difference in {resolved_measure.name}", estimate, low, high, level),
         details={"first": first.estimate(), "second": second.estimate()},
-        caveats=found.notes,
+        caveats=bootstrap.notes,
     )
 
 
-class _Bootstrapped:
+class _BootstrapDifference:
     """Resampled differences, with limits at any level and the level at which they touch zero."""
 
-    def __init__(self, estimate: float, values: FloatArray, left_out: FloatArray | None) -> None:
+    def __init__(self, estimate: float, values: FloatArray, jackknife: FloatArray | None) -> None:
         self.estimate, self.count = estimate, len(values)
         # Float noise must not decide on which side of zero a resample lies.
         scale = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
-        self.values, self.left_out = np.where(np.abs(values) <= 1e-12 * scale, 0.0, values)[~np.isnan(values)], left_out
-        self.defined = bool(len(self.values)) and not np.isnan(estimate)
-        self.flat = self.defined and bool((self.values == estimate).all())
-        corrected = self.defined and left_out is not None and bca_limits(self.values, estimate, left_out, 0.95) is not None
-        self.method = "bca" if corrected else "percentile"
+        self.values, self.jackknife = np.where(np.abs(values) <= 1e-12 * scale, 0.0, values)[~np.isnan(values)], jackknife
+        self.is_defined = bool(len(self.values)) and not np.isnan(estimate)
+        self.is_constant = self.is_defined and bool((self.values == estimate).all())
+        has_bca = (
+            self.is_defined and jackknife is not None and compute_bca_limits(self.values, estimate, jackknife, 0.95) is not None
+        )
+        self.method = "bca" if has_bca else "percentile"
 
     @property
     def notes(self) -> tuple[str, ...]:
         undefined = self.count - len(self.values)
-        told = [f"undefined in {undefined} of {self.count} resamples, which are left out"] if undefined else []
-        if self.flat:
-            told.append("all resamples agree, so the limits say nothing about cases not seen")
-        elif self.left_out is not None and self.method == "percentile":
-            told.append("BCa does not exist here, so percentile limits are given")
-        return tuple(told)
+        messages = [f"undefined in {undefined} of {self.count} resamples, which are left out"] if undefined else []
+        if self.is_constant:
+            messages.append("all resamples agree, so the limits say nothing about cases not seen")
+        elif self.jackknife is not None and self.method == "percentile":
+            messages.append("BCa does not exist here, so percentile limits are given")
+        return tuple(messages)
 
-    def limits(self, level: float) -> tuple[float, float]:
-        if not self.defined:
+    def compute_limits(self, level: float) -> tuple[float, float]:
+        if not self.is_defined:
             return float("nan"), float("nan")
-        found = None
-        if self.method == "bca" and self.left_out is not None:
-            found = bca_limits(self.values, self.estimate, self.left_out, level)
-        return percentile_limits(self.values, level) if found is None else found
+        limits = None
+        if self.method == "bca" and self.jackknife is not None:
+            limits = compute_bca_limits(self.values, self.estimate, self.jackknife, level)
+        return compute_percentile_limits(self.values, level) if limits is None else limits
 
-    def p_value(self) -> float:
-        if not self.defined:
+    def compute_p_value(self) -> float:
+        if not self.is_defined:
             return float("nan")
-        least = 2 / (len(self.values) + 1)
-        if self.flat:
-            return 1.0 if self.estimate == 0 else least
-        outside, inside = 0.0, 1 - least
-        if not self._holds_zero(inside):
-            return least
-        for _ in range(_STEPS):
+        smallest_p = 2 / (len(self.values) + 1)
+        if self.is_constant:
+            return 1.0 if self.estimate == 0 else smallest_p
+        outside, inside = 0.0, 1 - smallest_p
+        if not self._is_zero_inside(inside):
+            return smallest_p
+        for _ in range(_BISECTION_STEPS):
             middle = (outside + inside) / 2
-            outside, inside = (outside, middle) if self._holds_zero(middle) else (middle, inside)
+            outside, inside = (outside, middle) if self._is_zero_inside(middle) else (middle, inside)
         return 1 - outside
 
-    def _holds_zero(self, level: float) -> bool:
-        low, high = self.limits(level)
+    def _is_zero_inside(self, level: float) -> bool:
+        low, high = self.compute_limits(level)
         return low <= 0 <= high
 
 
-def _all_labels(*columns: npt.ArrayLike) -> list[Any]:
-    named = {name: _check.column(name, each) for name, each in zip(("y_true", "a", "b"), columns, strict=True)}
-    classes, _ = _check.encode(None, None, **named)
+def _list_labels(*columns: npt.ArrayLike) -> list[Any]:
+    named_columns = {
+        name: _check.check_column(name, column) for name, column in zip(("y_true", "a", "b"), columns, strict=True)
+    }
+    classes, _ = _check.encode_labels(None, None, **named_columns)
     return list(classes.names.tolist())

@@ -11,15 +11,14 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial.errors import InputError
-from fairtrial.measures.closed_intervals import clopper_pearson, wilson
+from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits
 from fairtrial.significance.outcome import Effect, Outcome
-from fairtrial.significance.scores import counted
-from fairtrial.significance.table import differences, two_columns
+from fairtrial.significance.scores import compute_differences, format_count, read_paired_columns
 
 McNemarMethod = Literal["mid-p", "exact", "chi2", "chi2-uncorrected"]
-METHODS = ("mid-p", "exact", "chi2", "chi2-uncorrected")
-_NEVER_APART = "no row tells the learners apart, so p is 1 by definition"
-_ONE_SET = "it covers the choice of test rows, not that of training rows: the learners are judged as trained here"
+MCNEMAR_METHODS = ("mid-p", "exact", "chi2", "chi2-uncorrected")
+_NO_DISCORDANT_ROWS = "no row tells the learners apart, so p is 1 by definition"
+_TEST_ROWS_ONLY = "it covers the choice of test rows, not that of training rows: the learners are judged as trained here"
 
 
 def mcnemar(
@@ -50,15 +49,15 @@ def mcnemar(
     >>> print(mcnemar(y, a, b).effect)
     difference in accuracy 0.5 (95 % interval 0.02929 to 0.7593)
     """
-    _check.one_of("method", method, METHODS)
-    _check.between("level", level, 0, 1)
-    right = _right(y_true, {"pred_a": pred_a, "pred_b": pred_b})
-    both, neither = int(right.all(axis=1).sum()), int((~right).all(axis=1).sum())
-    b, c = int((right[:, 0] & ~right[:, 1]).sum()), int((right[:, 1] & ~right[:, 0]).sum())
-    low, high = paired_newcombe(both, b, c, neither, level)
-    effect = Effect("difference in accuracy", (b - c) / len(right), low, high, level)
+    _check.check_one_of("method", method, MCNEMAR_METHODS)
+    _check.check_between("level", level, 0, 1)
+    is_correct = _mark_correct(y_true, {"pred_a": pred_a, "pred_b": pred_b})
+    both, neither = int(is_correct.all(axis=1).sum()), int((~is_correct).all(axis=1).sum())
+    b, c = int((is_correct[:, 0] & ~is_correct[:, 1]).sum()), int((is_correct[:, 1] & ~is_correct[:, 0]).sum())
+    low, high = compute_paired_newcombe_limits(both, b, c, neither, level)
+    effect = Effect("difference in accuracy", (b - c) / len(is_correct), low, high, level)
     details = {"both right": both, "only first right": b, "only second right": c, "both wrong": neither}
-    return _mcnemar(b, c, len(right), method, effect, details, (_ONE_SET,))
+    return _build_mcnemar(b, c, len(is_correct), method, effect, details, (_TEST_ROWS_ONLY,))
 
 
 def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: float = 0.95) -> Outcome:
@@ -69,15 +68,15 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     >>> print(mcnemar_table(121, 59, method="chi2"))
     mcnemar (chi2): statistic 20.67, df = 1, p = 5.45e-06, n = 180
     """
-    _check.one_of("method", method, METHODS)
-    _check.between("level", level, 0, 1)
-    b, c = _check.whole_number("b", b, 0), _check.whole_number("c", c, 0)
+    _check.check_one_of("method", method, MCNEMAR_METHODS)
+    _check.check_between("level", level, 0, 1)
+    b, c = _check.check_whole_number("b", b, 0), _check.check_whole_number("c", c, 0)
     details = {"only first right": float(b), "only second right": float(c)}
     effect = None
     if b + c:
-        low, high = (_odds(limit) for limit in wilson(b, b + c, level))
+        low, high = (_compute_odds(limit) for limit in compute_wilson_limits(b, b + c, level))
         effect = Effect("odds ratio", b / c if c else math.inf, low, high, level)
-    return _mcnemar(b, c, b + c, method, effect, details, ())
+    return _build_mcnemar(b, c, b + c, method, effect, details, ())
 
 
 def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "split"] = "drop", level: float = 0.95) -> Outcome:
@@ -91,29 +90,29 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "spli
     >>> print(sign_test(a, b))
     sign_test (exact): statistic 9, p = 0.02148, n = 10
     """
-    _check.one_of("ties", ties, ("drop", "split"))
-    _check.between("level", level, 0, 1)
-    d = differences(*two_columns(a, b))
+    _check.check_one_of("ties", ties, ("drop", "split"))
+    _check.check_between("level", level, 0, 1)
+    d = compute_differences(*read_paired_columns(a, b))
     wins, losses, tied = int((d > 0).sum()), int((d < 0).sum()), int((d == 0).sum())
     halves, whole = (tied / 2, tied // 2) if ties == "split" else (0.0, 0)
-    shown = {"wins": wins + halves, "losses": losses + halves, "ties": float(tied)}
-    decided = shown["wins"] + shown["losses"]
-    effect, caveats = None, [_NEVER_APART] if wins + losses == 0 else []
-    if decided:
-        low, high = clopper_pearson(shown["wins"], decided, level)
-        effect = Effect("share of wins", shown["wins"] / decided, low, high, level)
+    counts = {"wins": wins + halves, "losses": losses + halves, "ties": float(tied)}
+    n_decided = counts["wins"] + counts["losses"]
+    effect, caveats = None, [_NO_DISCORDANT_ROWS] if wins + losses == 0 else []
+    if n_decided:
+        low, high = compute_clopper_pearson_limits(counts["wins"], n_decided, level)
+        effect = Effect("proportion of wins", counts["wins"] / n_decided, low, high, level)
     if ties == "split" and tied % 2:
         caveats.append("the number of ties is odd: one of them is left out of p")
-    told = f"{counted(tied, 'tie')} {'split evenly' if ties == 'split' else 'dropped'}" if tied else ""
+    ties_text = f"{format_count(tied, 'tie')} {'split evenly' if ties == 'split' else 'dropped'}" if tied else ""
     return Outcome(
         "sign_test",
-        shown["wins"],
-        _binomial(wins + whole, losses + whole),
-        n=int(decided),
+        counts["wins"],
+        _compute_binomial_p(wins + whole, losses + whole),
+        n=int(n_decided),
         variant="exact",
-        ties=told,
+        ties=ties_text,
         effect=effect,
-        details=shown,
+        details=counts,
         caveats=tuple(caveats),
     )
 
@@ -136,16 +135,16 @@ def cochran_q(
     """
     from scipy.special import chdtrc
 
-    _check.between("level", level, 0, 1)
-    columns = _columns(predictions)
-    right = _right(y_true, columns).astype(float)
-    n, k = right.shape
-    per_learner, per_row = right.sum(axis=0), right.sum(axis=1)
+    _check.check_between("level", level, 0, 1)
+    columns = _read_prediction_columns(predictions)
+    is_correct = _mark_correct(y_true, columns).astype(float)
+    n, k = is_correct.shape
+    per_learner, per_row = is_correct.sum(axis=0), is_correct.sum(axis=1)
     within = float((per_row * (k - per_row)).sum())
     between = (k - 1) * (k * float((per_learner**2).sum()) - float(per_learner.sum()) ** 2)
     q = between / within if within else 0.0
     informative = int(((per_row > 0) & (per_row < k)).sum())
-    caveats = [_ONE_SET] if within else [_ONE_SET, _NEVER_APART]
+    caveats = [_TEST_ROWS_ONLY] if within else [_TEST_ROWS_ONLY, _NO_DISCORDANT_ROWS]
     if 0 < informative * k < 24:
         caveats.append(f"only {informative} rows tell the learners apart: the chi-squared approximation is poor")
     return Outcome(
@@ -155,47 +154,47 @@ def cochran_q(
         df=float(k - 1),
         n=n,
         variant="chi2",
-        effect=_noncentral(q, k - 1, n * (k - 1), level) if within else None,
+        effect=_compute_noncentrality_effect(q, k - 1, n * (k - 1), level) if within else None,
         details={f"accuracy {name}": float(value) for name, value in zip(columns, per_learner / n, strict=True)},
         caveats=tuple(caveats),
     )
 
 
-def paired_newcombe(both: int, b: int, c: int, neither: int, level: float) -> tuple[float, float]:
+def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, level: float) -> tuple[float, float]:
     """Limits of the difference of two paired proportions (Newcombe 1998, method 10).
 
-    >>> low, high = paired_newcombe(1, 1, 7, 12, 0.95)  # Fagerland, Lydersen & Laake 2014
+    >>> low, high = compute_paired_newcombe_limits(1, 1, 7, 12, 0.95)  # Fagerland, Lydersen & Laake 2014
     >>> round(low, 3), round(high, 3)
     (-0.507, -0.026)
     """
     n = both + b + c + neither
     first, second = (both + b) / n, (both + c) / n
-    low_1, high_1 = wilson(both + b, n, level)
-    low_2, high_2 = wilson(both + c, n, level)
+    low_1, high_1 = compute_wilson_limits(both + b, n, level)
+    low_2, high_2 = compute_wilson_limits(both + c, n, level)
     product = (both + b) * (c + neither) * (both + c) * (b + neither)
     excess = float(both * neither - b * c)
     if excess > 0:
         excess = max(excess - n / 2, 0.0)
     phi = excess / math.sqrt(product) if product else 0.0
-    down = math.sqrt(max(0.0, _square(first - low_1, high_2 - second, phi)))
-    up = math.sqrt(max(0.0, _square(high_1 - first, second - low_2, phi)))
+    down = math.sqrt(max(0.0, _compute_squared_distance(first - low_1, high_2 - second, phi)))
+    up = math.sqrt(max(0.0, _compute_squared_distance(high_1 - first, second - low_2, phi)))
     difference = (b - c) / n
     return max(-1.0, difference - down), min(1.0, difference + up)
 
 
-def _square(own: float, other: float, phi: float) -> float:
-    return own * own - 2 * phi * own * other + other * other
+def _compute_squared_distance(first: float, second: float, phi: float) -> float:
+    return first * first - 2 * phi * first * second + second * second
 
 
-def _mcnemar(
+def _build_mcnemar(
     b: int, c: int, n: int, method: str, effect: Effect | None, details: Mapping[str, float], caveats: tuple[str, ...]
 ) -> Outcome:
     from scipy.special import chdtrc
 
     if b + c == 0:
-        caveats = (*caveats, _NEVER_APART)
+        caveats = (*caveats, _NO_DISCORDANT_ROWS)
     if method in ("exact", "mid-p"):
-        statistic, df, p = float(b), None, _binomial(b, c, mid=method == "mid-p")
+        statistic, df, p = float(b), None, _compute_binomial_p(b, c, mid=method == "mid-p")
     else:
         reach = max(abs(b - c) - (1 if method == "chi2" else 0), 0)
         statistic, df = (reach**2 / (b + c) if b + c else 0.0), 1.0
@@ -205,7 +204,7 @@ def _mcnemar(
     return Outcome("mcnemar", statistic, p, df=df, n=n, variant=method, effect=effect, details=details, caveats=caveats)
 
 
-def _binomial(wins: int, losses: int, mid: bool = False) -> float:
+def _compute_binomial_p(wins: int, losses: int, mid: bool = False) -> float:
     """Twice the smaller tail of a fair coin; with `mid`, what was seen counts half."""
     from scipy.special import bdtr
 
@@ -219,25 +218,25 @@ def _binomial(wins: int, losses: int, mid: bool = False) -> float:
     return min(1.0, 2 * tail)
 
 
-def _odds(share: float) -> float:
-    return share / (1 - share) if share < 1 else math.inf
+def _compute_odds(proportion: float) -> float:
+    return proportion / (1 - proportion) if proportion < 1 else math.inf
 
 
-def _noncentral(q: float, df: int, largest: int, level: float) -> Effect:
+def _compute_noncentrality_effect(q: float, df: int, largest: int, level: float) -> Effect:
     """Q's noncentrality, as a share of the largest Q."""
     from scipy.special import chndtrinc
 
-    def limit(share: float) -> float:
+    def compute_limit(probability: float) -> float:
         # The noncentrality at which Q would lie at this share of its distribution; scipy gives 0 or NaN where there is none.
         from scipy.special import chdtr
 
-        return float(chndtrinc(q, df, share)) if chdtr(df, q) > share else 0.0
+        return float(chndtrinc(q, df, probability)) if chdtr(df, q) > probability else 0.0
 
-    low, high = (limit(share) / largest for share in ((1 + level) / 2, (1 - level) / 2))
+    low, high = (compute_limit(probability) / largest for probability in ((1 + level) / 2, (1 - level) / 2))
     return Effect("corrected eta squared", max(0.0, q - df) / largest, low, min(1.0, high), level)
 
 
-def _columns(predictions: Any) -> dict[str, npt.ArrayLike]:
+def _read_prediction_columns(predictions: Any) -> dict[str, npt.ArrayLike]:
     if not isinstance(predictions, Mapping) and not hasattr(predictions, "columns"):
         matrix = np.asarray(predictions)
         if matrix.ndim != 2:
@@ -250,10 +249,10 @@ def _columns(predictions: Any) -> dict[str, npt.ArrayLike]:
     return columns
 
 
-def _right(y_true: npt.ArrayLike, predictions: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.bool_]:
+def _mark_correct(y_true: npt.ArrayLike, predictions: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.bool_]:
     """Whether each learner (column) is right on each row."""
-    columns = {"y_true": _check.column("y_true", y_true)}
-    columns.update({name: _check.column(name, values) for name, values in predictions.items()})
-    _check.same_length(**columns)
-    _, codes = _check.encode(None, None, **columns)
-    return np.column_stack([each == codes[0] for each in codes[1:]])
+    columns = {"y_true": _check.check_column("y_true", y_true)}
+    columns.update({name: _check.check_column(name, values) for name, values in predictions.items()})
+    _check.check_same_length(**columns)
+    _, codes = _check.encode_labels(None, None, **columns)
+    return np.column_stack([predicted == codes[0] for predicted in codes[1:]])

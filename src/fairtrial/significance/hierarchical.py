@@ -13,10 +13,10 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
-from fairtrial.kernels.hierarchy import chain
-from fairtrial.kernels.threads import in_chunks
-from fairtrial.significance.bayes import Posterior, check_rope, most_probable, warn_undefined
-from fairtrial.significance.table import Better, differences
+from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.kernels.significance import run_chain
+from fairtrial.significance.bayes import Posterior, check_rope, compute_most_probable, warn_undefined
+from fairtrial.significance.scores import Better, compute_differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,26 +37,26 @@ class HierarchicalPosterior(Posterior):
     """
 
     population: FloatArray = field(default_factory=lambda: np.empty((0, 3)), repr=False, compare=False)
-    lines: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
+    dataset_rows: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
 
     def datasets(self) -> pd.DataFrame:
         """For each data set the mean difference seen, its shrunken estimate and a 95 % credible interval."""
         import pandas as pd
 
-        return pd.DataFrame(self.lines, columns=["dataset", "mean", "shrunken", "low", "high"])
+        return pd.DataFrame(self.dataset_rows, columns=["dataset", "mean", "shrunken", "low", "high"])
 
     def density(self, points: int = 201) -> pd.DataFrame:
         """The density of the difference first - second on the next data set, averaged over the draws."""
         import pandas as pd
         from scipy.stats import t
 
-        _check.whole_number("points", points, 2)
+        _check.check_whole_number("points", points, 2)
         if not len(self.population):
             raise InputError("density must come from a posterior, got an undefined one: its folds have no spread")
-        few = self.population[:: max(1, len(self.population) // 1000)]
-        reach = max(float(np.quantile(np.abs(few[:, 0]) + 4 * few[:, 1], 0.9)), 1.05 * self.rope)
+        thinned = self.population[:: max(1, len(self.population) // 1000)]
+        reach = max(float(np.quantile(np.abs(thinned[:, 0]) + 4 * thinned[:, 1], 0.9)), 1.05 * self.rope)
         grid = np.linspace(-reach, reach, points)
-        height = np.mean(t.pdf(grid[:, None], few[:, 2], few[:, 0], few[:, 1]), axis=1)
+        height = np.mean(t.pdf(grid[:, None], thinned[:, 2], thinned[:, 0], thinned[:, 1]), axis=1)
         return pd.DataFrame({"difference": grid, "density": height})
 
 
@@ -97,37 +97,39 @@ def hierarchical(
     >>> found.likeliest, found.p_first > 0.8
     ('first', True)
     """
-    first, second, names = _tables(a, b)
+    first, second, names = _read_fold_tables(a, b)
     check_rope(rope, better)
-    _check.between("test_fraction", test_fraction, 0, 1)
+    _check.check_between("test_fraction", test_fraction, 0, 1)
     _check_sampler(alpha, beta, chains, samples, warm_up, seed)
-    delta = differences(first, second)
-    facts = _summary(delta, test_fraction)
-    if facts.within == 0:
-        return _undefined(delta, rope, better, names)
+    delta = compute_differences(first, second)
+    statistics = _summarise_folds(delta, test_fraction)
+    if statistics.within == 0:
+        return _build_undefined_posterior(delta, rope, better, names)
     priors = np.array([*alpha, *beta])
-    mu, hyper = _run(facts, priors, chains, samples, warm_up, seed)
-    return _posterior(facts, mu, hyper, rope, better, names)
+    mu, hyper = _run_chains(statistics, priors, chains, samples, warm_up, seed)
+    return _build_posterior(statistics, mu, hyper, rope, better, names)
 
 
-def _tables(a: pd.DataFrame | npt.ArrayLike, b: pd.DataFrame | npt.ArrayLike) -> tuple[FloatArray, FloatArray, list[str]]:
+def _read_fold_tables(
+    a: pd.DataFrame | npt.ArrayLike, b: pd.DataFrame | npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, list[str]]:
     tables = []
-    for name, given in (("first", a), ("second", b)):
-        table = _check.numbers(name, np.asarray(given))
+    for name, values in (("first", a), ("second", b)):
+        table = _check.check_numbers(name, np.asarray(values))
         if table.ndim != 2 or table.shape[0] < 1 or table.shape[1] < 2:
             raise InputError(
                 f"{name} must be a table with a row for each data set and a column for each fold, at least 2, got {table.shape}"
             )
-        tables.append(_check.finite(name, table))
+        tables.append(_check.check_finite(name, table))
     if tables[0].shape != tables[1].shape:
         raise InputError(f"first and second must have one shape, got {tables[0].shape} and {tables[1].shape}")
-    rows = [_names(given, len(tables[0])) for given in (a, b)]
+    rows = [_list_dataset_names(source, len(tables[0])) for source in (a, b)]
     if hasattr(a, "columns") and hasattr(b, "columns") and rows[0] != rows[1]:
         raise InputError("first and second must list the same data sets in the same order: sort both by name")
     return tables[0], tables[1], rows[0] if hasattr(a, "columns") else rows[1]
 
 
-def _names(table: Any, n: int) -> list[str]:
+def _list_dataset_names(table: Any, n: int) -> list[str]:
     return [str(name) for name in (table.index if hasattr(table, "columns") else range(n))]
 
 
@@ -137,14 +139,14 @@ def _check_sampler(
     for name, bounds in (("alpha", alpha), ("beta", beta)):
         if len(bounds) != 2 or not 0 < bounds[0] < bounds[1] < np.inf:
             raise InputError(f"{name} must be two rising numbers above 0, got {bounds!r}")
-    _check.whole_number("chains", chains, 2)
-    _check.whole_number("samples", samples, 10)
-    _check.whole_number("warm_up", warm_up, 0)
-    _check.whole_number("seed", seed, 0)
+    _check.check_whole_number("chains", chains, 2)
+    _check.check_whole_number("samples", samples, 10)
+    _check.check_whole_number("warm_up", warm_up, 0)
+    _check.check_whole_number("seed", seed, 0)
 
 
 @dataclass(frozen=True)
-class _Summary:
+class _FoldStatistics:
     """The data as the model needs them: means and sums of squares of the data sets, and the bounds of the priors.
 
     The equicorrelated normal likelihood of n folds depends on them alone: the mean has variance sigma^2 (1 + (n - 1) rho) / n,
@@ -160,71 +162,75 @@ class _Summary:
     largest: float
 
     @property
-    def of_mean(self) -> float:
+    def mean_variance(self) -> float:
         """Variance of a data set's mean, in units of sigma^2."""
         return (1 + (self.folds - 1) * self.rho) / self.folds
 
-    def bounds(self) -> FloatArray:
+    def compute_bounds(self) -> FloatArray:
         """Least and largest sigma_i, largest sigma0, largest |mu0|."""
         return np.array([_LEAST_SD * self.within, _WIDE * self.within, _WIDE * self.among, self.largest])
 
 
-def _summary(delta: FloatArray, rho: float) -> _Summary:
+def _summarise_folds(delta: FloatArray, rho: float) -> _FoldStatistics:
     means = delta.mean(axis=1)
     spread = delta - means[:, None]
     spread[np.all(delta == delta[:, :1], axis=1)] = 0.0
     within = float(np.sqrt((spread**2).mean(axis=1)).mean())
     among = float(means.std()) if len(means) > 1 else 0.0
-    return _Summary(
+    return _FoldStatistics(
         means, (spread**2).sum(axis=1), delta.shape[1], rho, within, among or within, float(np.abs(delta).max(initial=0.0))
     )
 
 
-def _log_likelihood(facts: _Summary, mu: FloatArray, sigma: FloatArray) -> FloatArray:
+def _compute_log_likelihood(statistics: _FoldStatistics, mu: FloatArray, sigma: FloatArray) -> FloatArray:
     """Log density of the folds of each data set."""
-    n, rho = facts.folds, facts.rho
+    n, rho = statistics.folds, statistics.rho
     logdet = (n - 1) * np.log1p(-rho) + np.log1p((n - 1) * rho)
-    quadratic = facts.squares / (1 - rho) + (facts.means - mu) ** 2 / facts.of_mean
+    quadratic = statistics.squares / (1 - rho) + (statistics.means - mu) ** 2 / statistics.mean_variance
     return np.asarray(-0.5 * (n * np.log(2 * np.pi) + logdet) - n * np.log(sigma) - quadratic / (2 * sigma**2))
 
 
-def _run(
-    facts: _Summary, priors: FloatArray, chains: int, samples: int, warm_up: int, seed: int
+def _run_chains(
+    statistics: _FoldStatistics, priors: FloatArray, chains: int, samples: int, warm_up: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
     """Draws of the data sets' means (chains x samples x q) and of mu0, sigma0, nu (chains x samples x 3)."""
 
-    def work(number: int, _: int) -> tuple[FloatArray, FloatArray]:
+    def run_numbered_chain(number: int, _: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([seed, number])
-        squares = facts.squares / (1 - facts.rho)
-        return chain(
+        squares = statistics.squares / (1 - statistics.rho)
+        return run_chain(
             rng,
-            facts.means,
+            statistics.means,
             squares,
-            facts.folds,
-            facts.of_mean,
-            facts.among,
-            facts.bounds(),
+            statistics.folds,
+            statistics.mean_variance,
+            statistics.among,
+            statistics.compute_bounds(),
             priors,
             samples,
             warm_up,
         )
 
-    parts = in_chunks(work, chains, 1)
-    return np.array([mu for mu, _ in parts]), np.array([hyper for _, hyper in parts])
+    chain_draws = run_in_chunks(run_numbered_chain, chains, 1)
+    return np.array([mu for mu, _ in chain_draws]), np.array([hyper for _, hyper in chain_draws])
 
 
-def _posterior(
-    facts: _Summary, mu: FloatArray, hyper: FloatArray, rope: float, better: Better, names: list[str]
+def _build_posterior(
+    statistics: _FoldStatistics, mu: FloatArray, hyper: FloatArray, rope: float, better: Better, names: list[str]
 ) -> HierarchicalPosterior:
     population = hyper.reshape(-1, 3)
-    draws = _next_dataset(population, rope, better)
-    r_hats = [r_hat(hyper[:, :, i]) for i in (0, 1)] + [r_hat(mu[:, :, i]) for i in range(mu.shape[2])]
-    sizes = [effective_size(hyper[:, :, i]) for i in (0, 1)]
+    draws = _predict_next_dataset(population, rope, better)
+    r_hats = [compute_r_hat(hyper[:, :, i]) for i in (0, 1)] + [compute_r_hat(mu[:, :, i]) for i in range(mu.shape[2])]
+    sizes = [compute_effective_size(hyper[:, :, i]) for i in (0, 1)]
     first, middle, second = draws.mean(axis=0).tolist()
-    most = most_probable(draws)
+    region_proportions = compute_most_probable(draws)
     parameters = dict(zip(_POPULATION, np.median(population, axis=0).tolist(), strict=True))
     parameters |= {"r_hat": float(np.max(r_hats)), "effective_size": float(np.min(sizes))}
-    parameters |= {"most_first": most[0], "most_rope": most[1], "most_second": most[2]}
+    parameters |= {
+        "most_first": region_proportions[0],
+        "most_rope": region_proportions[1],
+        "most_second": region_proportions[2],
+    }
     return HierarchicalPosterior(
         "hierarchical",
         first,
@@ -235,14 +241,14 @@ def _posterior(
         meaning="Probabilities that the first is better, practically equal or worse on the next data set",
         better=better,
         parameters=parameters,
-        caveats=_caveats(facts, parameters, names),
+        caveats=_list_hierarchical_caveats(statistics, parameters, names),
         draws=draws,
         population=population,
-        lines=_lines(facts, mu.reshape(-1, mu.shape[2]), names),
+        dataset_rows=_summarise_datasets(statistics, mu.reshape(-1, mu.shape[2]), names),
     )
 
 
-def _next_dataset(population: FloatArray, rope: float, better: Better) -> FloatArray:
+def _predict_next_dataset(population: FloatArray, rope: float, better: Better) -> FloatArray:
     from scipy.special import stdtr
 
     mu0, sigma0, nu = population.T
@@ -251,45 +257,56 @@ def _next_dataset(population: FloatArray, rope: float, better: Better) -> FloatA
     return np.column_stack([above, middle, below] if better == "max" else [below, middle, above])
 
 
-def _lines(facts: _Summary, mu: FloatArray, names: list[str]) -> tuple[tuple[str, float, float, float, float], ...]:
+def _summarise_datasets(
+    statistics: _FoldStatistics, mu: FloatArray, names: list[str]
+) -> tuple[tuple[str, float, float, float, float], ...]:
     limits = np.quantile(mu, [0.025, 0.975], axis=0).T.tolist()
-    rows = zip(names, facts.means.tolist(), mu.mean(axis=0).tolist(), limits, strict=True)
+    rows = zip(names, statistics.means.tolist(), mu.mean(axis=0).tolist(), limits, strict=True)
     return tuple((name, mean, shrunken, low, high) for name, mean, shrunken, (low, high) in rows)
 
 
-def _caveats(facts: _Summary, parameters: dict[str, float], names: list[str]) -> tuple[str, ...]:
-    told = []
+def _list_hierarchical_caveats(statistics: _FoldStatistics, parameters: dict[str, float], names: list[str]) -> tuple[str, ...]:
+    caveats = []
     if not parameters["r_hat"] <= _R_HAT_LIMIT:
-        told.append(f"The chains have not met (R-hat {parameters['r_hat']:.2f}): raise samples and warm_up")
+        caveats.append(f"The chains have not met (R-hat {parameters['r_hat']:.2f}): raise samples and warm_up")
     if len(names) < 3:
-        told.append(f"{len(names)} data set(s): what is said about the next one rests on the prior")
-    flat = [name for name, square in zip(names, facts.squares, strict=True) if square == 0]
-    if flat:
-        told.append(f"All folds agree on {', '.join(flat)}: the mean there is taken as known")
-    return tuple(told)
+        caveats.append(f"{len(names)} data set(s): what is said about the next one rests on the prior")
+    constant = [name for name, square in zip(names, statistics.squares, strict=True) if square == 0]
+    if constant:
+        caveats.append(f"All folds agree on {', '.join(constant)}: the mean there is taken as known")
+    return tuple(caveats)
 
 
-def _undefined(delta: FloatArray, rope: float, better: Better, names: list[str]) -> HierarchicalPosterior:
-    why = "within each data set all differences are equal, so they tell nothing about their spread"
-    warn_undefined("hierarchical", why)
+def _build_undefined_posterior(delta: FloatArray, rope: float, better: Better, names: list[str]) -> HierarchicalPosterior:
+    reason = "within each data set all differences are equal, so they tell nothing about their spread"
+    warn_undefined("hierarchical", reason)
     nan = float("nan")
     meaning = "Probabilities that the first is better, practically equal or worse on the next data set"
-    lines = tuple((name, float(mean), nan, nan, nan) for name, mean in zip(names, delta.mean(axis=1), strict=True))
+    dataset_rows = tuple((name, float(mean), nan, nan, nan) for name, mean in zip(names, delta.mean(axis=1), strict=True))
     return HierarchicalPosterior(
-        "hierarchical", nan, nan, nan, rope, len(names), meaning, better=better, caveats=(f"Undefined: {why}",), lines=lines
+        "hierarchical",
+        nan,
+        nan,
+        nan,
+        rope,
+        len(names),
+        meaning,
+        better=better,
+        caveats=(f"Undefined: {reason}",),
+        dataset_rows=dataset_rows,
     )
 
 
-def r_hat(chains: FloatArray) -> float:
+def compute_r_hat(chains: FloatArray) -> float:
     """Split R-hat of one number in several chains (Gelman et al. 2013): near 1 when the chains agree."""
     half = chains.shape[1] // 2
-    parts = np.concatenate([chains[:, :half], chains[:, -half:]])
-    within = parts.var(axis=1, ddof=1).mean()
-    between = parts.mean(axis=1).var(ddof=1)
+    halves = np.concatenate([chains[:, :half], chains[:, -half:]])
+    within = halves.var(axis=1, ddof=1).mean()
+    between = halves.mean(axis=1).var(ddof=1)
     return float(np.sqrt((half - 1) / half + between / within)) if within > 0 else float("nan")
 
 
-def effective_size(chains: FloatArray) -> float:
+def compute_effective_size(chains: FloatArray) -> float:
     """Effective sample size of one number in several chains, by Geyer's initial monotone sequence."""
     m, n = chains.shape
     centred = chains - chains.mean(axis=1, keepdims=True)

@@ -19,7 +19,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.significance.outcome import Effect, Outcome
-from fairtrial.significance.table import Better, ScoreTable, quiet, ranked, read_table
+from fairtrial.significance.scores import Better, ScoreTable, rank_values, read_table, round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ _ALL_EQUAL = "all learners have equal scores on every data set: there is no stat
 
 
 @dataclass(frozen=True)
-class Placings:
+class RankScores:
     """Placings of k learners on N data sets: exact multiples of a fraction, so equal sums are equal floats.
 
     `squares` is the sum of all squares, `without_ties` what it would be without ties, `unit` turns a sum of placings into
@@ -59,34 +59,34 @@ class Placings:
         return np.asarray(self.sums * self.unit + self.centre)
 
 
-def friedman_placings(table: ScoreTable, better: Better) -> Placings:
+def compute_friedman_ranks(table: ScoreTable, better: Better) -> RankScores:
     """Ranks within each data set."""
     n, k = table.shape
-    return Placings(table.ranks(better) - (k + 1) / 2, n * k * (k * k - 1) / 12, 1 / n, (k + 1) / 2)
+    return RankScores(table.compute_ranks(better) - (k + 1) / 2, n * k * (k * k - 1) / 12, 1 / n, (k + 1) / 2)
 
 
-def aligned_placings(table: ScoreTable, better: Better) -> Placings:
+def compute_aligned_ranks(table: ScoreTable, better: Better) -> RankScores:
     """Ranks of all n k scores together, after the mean of its data set is taken from each.
 
     Both are multiplied by k, which keeps them free of fractions that floats cannot hold.
     """
     n, k = table.shape
     values = table.values if better == "min" else -table.values
-    aligned = quiet(k * values - values.sum(axis=1, keepdims=True), k * table.row_scale)
-    ranks = ranked(aligned.ravel()).reshape(n, k)
+    aligned = round_noise(k * values - values.sum(axis=1, keepdims=True), k * table.row_scale)
+    ranks = rank_values(aligned.ravel()).reshape(n, k)
     rows = ranks.sum(axis=1, keepdims=True)
     m = n * k
     without_ties = k * k * (m * (m + 1) * (2 * m + 1) / 6) - k * float((rows**2).sum())
-    return Placings(k * ranks - rows, without_ties, 1 / m, (m + 1) / 2)
+    return RankScores(k * ranks - rows, without_ties, 1 / m, (m + 1) / 2)
 
 
-def quade_placings(table: ScoreTable, better: Better) -> Placings:
+def compute_quade_ranks(table: ScoreTable, better: Better) -> RankScores:
     """Ranks within each data set, weighted by the rank of the data set's range."""
     n, k = table.shape
-    ranges = quiet(table.values.max(axis=1) - table.values.min(axis=1), table.row_scale[:, 0])
-    weights = ranked(ranges)[:, None]
+    ranges = round_noise(table.values.max(axis=1) - table.values.min(axis=1), table.row_scale[:, 0])
+    weights = rank_values(ranges)[:, None]
     squares = n * (n + 1) * (2 * n + 1) * k * (k * k - 1) / 72
-    return Placings(weights * (table.ranks(better) - (k + 1) / 2), squares, 2 / (n * (n + 1)), (k + 1) / 2)
+    return RankScores(weights * (table.compute_ranks(better) - (k + 1) / 2), squares, 2 / (n * (n + 1)), (k + 1) / 2)
 
 
 def friedman(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ties: Ties = "corrected") -> Outcome:
@@ -100,8 +100,8 @@ def friedman(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ti
     >>> print(friedman(table))
     friedman (ties corrected): statistic 3.5, df = 2, p = 0.1738, n = 4
     """
-    table = _read(scores, better, ties)
-    return _chi_squared("friedman", table, friedman_placings(table, better), better, ties)
+    table = _read_rank_table(scores, better, ties)
+    return _build_chi_squared_outcome("friedman", table, compute_friedman_ranks(table, better), better, ties)
 
 
 def aligned_ranks(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ties: Ties = "corrected") -> Outcome:
@@ -114,8 +114,8 @@ def aligned_ranks(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max
     >>> print(aligned_ranks(table, ties="uncorrected"))
     aligned_ranks (ties uncorrected): statistic 3.746, df = 2, p = 0.1536, n = 4
     """
-    table = _read(scores, better, ties)
-    return _chi_squared("aligned_ranks", table, aligned_placings(table, better), better, ties)
+    table = _read_rank_table(scores, better, ties)
+    return _build_chi_squared_outcome("aligned_ranks", table, compute_aligned_ranks(table, better), better, ties)
 
 
 def iman_davenport(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ties: Ties = "corrected") -> Outcome:
@@ -128,13 +128,13 @@ def iman_davenport(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "ma
     >>> print(iman_davenport(table))
     iman_davenport (ties corrected): statistic 2.333, df = 2, 6, p = 0.178, n = 4
     """
-    table = _read(scores, better, ties)
+    table = _read_rank_table(scores, better, ties)
     n, k = table.shape
-    placings = friedman_placings(table, better)
-    chi = _chi(placings, ties)
+    rank_scores = compute_friedman_ranks(table, better)
+    chi = _compute_chi_squared(rank_scores, ties)
     with np.errstate(divide="ignore"):
         f = float(np.divide((n - 1) * chi, n * (k - 1) - chi))
-    return _f_outcome("iman_davenport", table, placings, f, better, f"ties {ties}")
+    return _build_f_outcome("iman_davenport", table, rank_scores, f, better, f"ties {ties}")
 
 
 def quade(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max") -> Outcome:
@@ -146,13 +146,13 @@ def quade(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max") -> Ou
     >>> print(quade(table))
     quade: statistic 2.6, df = 2, 6, p = 0.1537, n = 4
     """
-    table = _read(scores, better, "corrected")
+    table = _read_rank_table(scores, better, "corrected")
     n, _ = table.shape
-    placings = quade_placings(table, better)
-    between = float((placings.sums**2).sum()) / n
+    rank_scores = compute_quade_ranks(table, better)
+    between = float((rank_scores.sums**2).sum()) / n
     with np.errstate(divide="ignore", invalid="ignore"):
-        f = float(np.divide((n - 1) * between, placings.squares - between))
-    return _f_outcome("quade", table, placings, f, better, "")
+        f = float(np.divide((n - 1) * between, rank_scores.squares - between))
+    return _build_f_outcome("quade", table, rank_scores, f, better, "")
 
 
 def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
@@ -171,17 +171,19 @@ def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
 
     table = read_table(scores)
     n, k = table.shape
-    effect, error = sums_of_squares(table.values)
+    effect, error = compute_sums_of_squares(table.values)
     df = (k - 1.0, (k - 1.0) * (n - 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         f = float(np.divide(effect / df[0], error / df[1]))
-    epsilon = sphericity(table.values)
+    epsilon = compute_sphericity(table.values)
     if np.isnan(f):
         p = corrected = 1.0
-        _undefined("anova", _ALL_EQUAL)
+        _warn_omnibus_undefined("anova", _ALL_EQUAL)
     elif np.isinf(f):
         p = corrected = float("nan")
-        _undefined("anova", "the learners differ by the same amounts on every data set: F is infinite and p is NaN")
+        _warn_omnibus_undefined(
+            "anova", "the learners differ by the same amounts on every data set: F is infinite and p is NaN"
+        )
     else:
         p, corrected = float(fdtrc(*df, f)), float(fdtrc(epsilon * df[0], epsilon * df[1], f))
     caveats = [
@@ -197,58 +199,58 @@ def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
         p,
         df=df,
         n=n,
-        effect=_eta_squared(f, n, k),
+        effect=_compute_eta_squared(f, n, k),
         details=details,
         caveats=tuple(caveat for caveat in caveats if caveat),
     )
 
 
-def sums_of_squares(values: FloatArray) -> tuple[float, float]:
+def compute_sums_of_squares(values: FloatArray) -> tuple[float, float]:
     """Between learners, and of the residuals; what float noise alone can leave counts as zero."""
     n, k = values.shape
     # Only differences within a data set matter; taking the first learner off keeps common offsets out of the rounding.
-    d = quiet(values - values[:, :1], np.abs(values).max(axis=1, keepdims=True))
+    d = round_noise(values - values[:, :1], np.abs(values).max(axis=1, keepdims=True))
     columns = d.mean(axis=0) - d.mean()
     residuals = d - d.mean(axis=1, keepdims=True) - columns
     noise = n * k * (16 * np.finfo(float).eps * np.abs(d).max(initial=0.0)) ** 2
-    found = (n * float((columns**2).sum()), float((residuals**2).sum()))
-    return found[0] if found[0] > noise else 0.0, found[1] if found[1] > noise else 0.0
+    sums = (n * float((columns**2).sum()), float((residuals**2).sum()))
+    return sums[0] if sums[0] > noise else 0.0, sums[1] if sums[1] > noise else 0.0
 
 
-def sphericity(values: FloatArray) -> float:
+def compute_sphericity(values: FloatArray) -> float:
     """Greenhouse and Geisser's epsilon; NaN where the residuals are zero."""
     k = values.shape[1]
-    if sums_of_squares(values)[1] == 0:
+    if compute_sums_of_squares(values)[1] == 0:
         return float("nan")
     centre = np.eye(k) - 1 / k
     spread = centre @ np.cov(values, rowvar=False) @ centre
     return min(1.0, float(np.trace(spread) ** 2 / ((k - 1) * (spread**2).sum())))
 
 
-def _read(scores: pd.DataFrame | npt.ArrayLike, better: str, ties: str) -> ScoreTable:
-    _check.one_of("better", better, ("max", "min"))
-    _check.one_of("ties", ties, ("corrected", "uncorrected"))
+def _read_rank_table(scores: pd.DataFrame | npt.ArrayLike, better: str, ties: str) -> ScoreTable:
+    _check.check_one_of("better", better, ("max", "min"))
+    _check.check_one_of("ties", ties, ("corrected", "uncorrected"))
     return read_table(scores)
 
 
-def _chi(placings: Placings, ties: Ties) -> float:
-    k = placings.cells.shape[1]
-    if placings.squares == 0:
+def _compute_chi_squared(rank_scores: RankScores, ties: Ties) -> float:
+    k = rank_scores.cells.shape[1]
+    if rank_scores.squares == 0:
         return float("nan")
-    squares = placings.squares if ties == "corrected" else placings.without_ties
-    return float((k - 1) * (placings.sums**2).sum() / squares)
+    squares = rank_scores.squares if ties == "corrected" else rank_scores.without_ties
+    return float((k - 1) * (rank_scores.sums**2).sum() / squares)
 
 
-def _chi_squared(test: str, table: ScoreTable, placings: Placings, better: Better, ties: Ties) -> Outcome:
+def _build_chi_squared_outcome(test: str, table: ScoreTable, rank_scores: RankScores, better: Better, ties: Ties) -> Outcome:
     from scipy.special import chdtrc
 
     k = len(table.learners)
-    chi = _chi(placings, ties)
+    chi = _compute_chi_squared(rank_scores, ties)
     p = 1.0 if np.isnan(chi) else float(chdtrc(k - 1, chi))
-    return _rank_outcome(test, table, placings, (chi, p, k - 1.0), better, f"ties {ties}")
+    return _build_rank_outcome(test, table, rank_scores, (chi, p, k - 1.0), better, f"ties {ties}")
 
 
-def _f_outcome(test: str, table: ScoreTable, placings: Placings, f: float, better: Better, variant: str) -> Outcome:
+def _build_f_outcome(test: str, table: ScoreTable, rank_scores: RankScores, f: float, better: Better, variant: str) -> Outcome:
     from scipy.special import fdtrc
 
     n, k = table.shape
@@ -256,14 +258,14 @@ def _f_outcome(test: str, table: ScoreTable, placings: Placings, f: float, bette
     if np.isnan(f):
         p = 1.0
     elif np.isinf(f):
-        p = float(_orders(placings.cells[0])) ** -(n - 1)
+        p = float(_count_orders(rank_scores.cells[0])) ** -(n - 1)
     else:
         # Nothing is rarer than all data sets agreeing, which the F distribution does not know.
         p = max(float(fdtrc(*df, f)), float(factorial(k)) ** -(n - 1))
-    return _rank_outcome(test, table, placings, (f, p, df), better, variant)
+    return _build_rank_outcome(test, table, rank_scores, (f, p, df), better, variant)
 
 
-def _orders(row: FloatArray) -> int:
+def _count_orders(row: FloatArray) -> int:
     """In how many orders a data set can place the learners, its ties kept."""
     orders = factorial(len(row))
     for tied in np.unique(row, return_counts=True)[1]:
@@ -271,19 +273,19 @@ def _orders(row: FloatArray) -> int:
     return orders
 
 
-def _rank_outcome(
+def _build_rank_outcome(
     test: str,
     table: ScoreTable,
-    placings: Placings,
-    found: tuple[float, float, float | tuple[float, float]],
+    rank_scores: RankScores,
+    result: tuple[float, float, float | tuple[float, float]],
     better: Better,
     variant: str,
 ) -> Outcome:
-    statistic, p, df = found
+    statistic, p, df = result
     caveats = [_EXCHANGEABLE]
     if np.isnan(statistic):
         caveats.append(_ALL_EQUAL)
-        _undefined(test, _ALL_EQUAL)
+        _warn_omnibus_undefined(test, _ALL_EQUAL)
     return Outcome(
         test,
         statistic,
@@ -292,16 +294,16 @@ def _rank_outcome(
         n=len(table.datasets),
         variant=variant,
         ties="ties have mean ranks",
-        effect=_concordance(table, better),
-        details={f"mean rank {name}": float(mean) for name, mean in zip(table.learners, placings.means, strict=True)},
+        effect=_compute_concordance(table, better),
+        details={f"mean rank {name}": float(mean) for name, mean in zip(table.learners, rank_scores.means, strict=True)},
         caveats=tuple(caveats),
     )
 
 
-def _concordance(table: ScoreTable, better: Better, level: float = 0.95) -> Effect:
+def _compute_concordance(table: ScoreTable, better: Better, level: float = 0.95) -> Effect:
     """Kendall's W: 0 where the data sets do not agree at all on the order of the learners, 1 where all rank them alike."""
     n, k = table.shape
-    cells = friedman_placings(table, better).cells
+    cells = compute_friedman_ranks(table, better).cells
     squares = float((cells**2).sum())
     name, nan = "Kendall's W", float("nan")
     if squares == 0:
@@ -312,34 +314,34 @@ def _concordance(table: ScoreTable, better: Better, level: float = 0.95) -> Effe
         warnings.warn(f"{name}: {note}", UndefinedMeasureWarning, stacklevel=5)
         return Effect(name, 1.0, nan, nan, level, note)
     # Each fails where the other holds: the F limits where W is large, the jackknife where the table is too regular.
-    limits = (*_share_limits((n - 1) * w / (1 - w), n, k, level), *jackknife_limits(cells, level))
+    limits = (*_compute_explained_limits((n - 1) * w / (1 - w), n, k, level), *compute_jackknife_limits(cells, level))
     return Effect(name, w, min(w, *limits), max(w, *limits), level)
 
 
-def jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ...]:
+def compute_jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ...]:
     """Limits of the mean rank correlation between data sets, which W tends to, on Fisher's scale; none if they do not exist."""
     from scipy.special import stdtrit
 
     n, squares = len(cells), (cells**2).sum(axis=1)
-    left, left_squares = cells.sum(axis=0) - cells, squares.sum() - squares
-    if n < 3 or not left_squares.all():
+    remaining_sums, remaining_squares = cells.sum(axis=0) - cells, squares.sum() - squares
+    if n < 3 or not remaining_squares.all():
         return ()
-    z = _fisher(_mean_correlation((cells.sum(axis=0) ** 2).sum() / squares.sum(), n))
-    parts = _fisher(_mean_correlation((left**2).sum(axis=1) / left_squares, n - 1))
-    reach = stdtrit(n - 1, (1 + level) / 2) * np.sqrt((n - 1) / n * ((parts - parts.mean()) ** 2).sum())
+    z = _transform_fisher(_compute_mean_correlation((cells.sum(axis=0) ** 2).sum() / squares.sum(), n))
+    jackknife_z = _transform_fisher(_compute_mean_correlation((remaining_sums**2).sum(axis=1) / remaining_squares, n - 1))
+    reach = stdtrit(n - 1, (1 + level) / 2) * np.sqrt((n - 1) / n * ((jackknife_z - jackknife_z.mean()) ** 2).sum())
     return max(0.0, float(np.tanh(z - reach))), max(0.0, float(np.tanh(z + reach)))
 
 
-def _mean_correlation(n_times_w: npt.ArrayLike, n: int) -> FloatArray:
+def _compute_mean_correlation(n_times_w: npt.ArrayLike, n: int) -> FloatArray:
     """(N W - 1) / (N - 1): without the bias of W."""
     return (np.asarray(n_times_w, dtype=np.float64) - 1) / (n - 1)
 
 
-def _fisher(correlation: FloatArray) -> FloatArray:
+def _transform_fisher(correlation: FloatArray) -> FloatArray:
     return np.asarray(np.arctanh(np.clip(correlation, -0.999999, 0.999999)))
 
 
-def _eta_squared(f: float, n: int, k: int, level: float = 0.95) -> Effect:
+def _compute_eta_squared(f: float, n: int, k: int, level: float = 0.95) -> Effect:
     """Partial eta squared, F / (F + N - 1): the share of the variance within data sets that the learners explain."""
     name, nan = "partial eta squared", float("nan")
     if np.isnan(f):
@@ -347,36 +349,36 @@ def _eta_squared(f: float, n: int, k: int, level: float = 0.95) -> Effect:
     if np.isinf(f):
         return Effect(name, 1.0, nan, nan, level, "no limits: the data sets agree fully")
     estimate = f / (f + n - 1)
-    low, high = _share_limits(f, n, k, level)
+    low, high = _compute_explained_limits(f, n, k, level)
     # A tiny F has both limits at zero although the estimate is not zero.
     return Effect(name, estimate, min(low, estimate), max(high, estimate), level)
 
 
-def _share_limits(f: float, n: int, k: int, level: float) -> tuple[float, float]:
+def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[float, float]:
     """Limits of the share explained, which is lambda / (lambda + N (k - 1)), lambda being the noncentrality."""
-    low, high = noncentrality_limits(f, k - 1, (k - 1) * (n - 1), level)
+    low, high = compute_noncentral_f_limits(f, k - 1, (k - 1) * (n - 1), level)
     return low / (low + n * (k - 1)), high / (high + n * (k - 1))
 
 
-def noncentrality_limits(f: float, df1: float, df2: float, level: float) -> tuple[float, float]:
+def compute_noncentral_f_limits(f: float, df1: float, df2: float, level: float) -> tuple[float, float]:
     """The noncentralities at which F lies at the upper and at the lower end of the central `level` of its distribution.
 
-    >>> [round(limit, 2) for limit in noncentrality_limits(5.0, 3, 20, 0.95)]
+    >>> [round(limit, 2) for limit in compute_noncentral_f_limits(5.0, 3, 20, 0.95)]
     [0.97, 35.24]
     """
     from scipy.optimize import brentq
     from scipy.special import ncfdtr
 
-    def at(share: float) -> float:
-        if ncfdtr(df1, df2, 0.0, f) <= share:
+    def find_noncentrality(probability: float) -> float:
+        if ncfdtr(df1, df2, 0.0, f) <= probability:
             return 0.0
         top = max(1.0, df1 * f)
-        while ncfdtr(df1, df2, top, f) > share:
+        while ncfdtr(df1, df2, top, f) > probability:
             top *= 2
-        return float(brentq(lambda nc: ncfdtr(df1, df2, nc, f) - share, 0.0, top, xtol=1e-10 * top))
+        return float(brentq(lambda nc: ncfdtr(df1, df2, nc, f) - probability, 0.0, top, xtol=1e-10 * top))
 
-    return at((1 + level) / 2), at((1 - level) / 2)
+    return find_noncentrality((1 + level) / 2), find_noncentrality((1 - level) / 2)
 
 
-def _undefined(test: str, why: str) -> None:
-    warnings.warn(f"{test}: {why}", UndefinedMeasureWarning, stacklevel=4)
+def _warn_omnibus_undefined(test: str, reason: str) -> None:
+    warnings.warn(f"{test}: {reason}", UndefinedMeasureWarning, stacklevel=4)

@@ -25,8 +25,8 @@ class Effect:
     note: str = ""
 
     def __str__(self) -> str:
-        told = f"{self.name} {self.estimate:.4g} ({100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g})"
-        return told + (f"; {self.note}" if self.note else "")
+        text = f"{self.name} {self.estimate:.4g} ({100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g})"
+        return text + (f"; {self.note}" if self.note else "")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Outcome:
                     "test": self.test,
                     "variant": self.variant,
                     "statistic": self.statistic,
-                    "df": _degrees(self.df),
+                    "df": _format_degrees(self.df),
                     "p_value": self.p_value,
                     "n": self.n,
                     "alternative": self.alternative,
@@ -78,21 +78,21 @@ class Outcome:
         )
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The outcome in plain words, with what it rests on."""
         parts = [str(self), str(self.effect) if self.effect else "", self.ties, self.zeros, *self.caveats]
         return ". ".join(part for part in parts if part) + "."
 
     def __str__(self) -> str:
         variant = f" ({self.variant})" if self.variant else ""
-        df = f", df = {_degrees(self.df)}" if self.df is not None else ""
+        df = f", df = {_format_degrees(self.df)}" if self.df is not None else ""
         return f"{self.test}{variant}: statistic {self.statistic:.4g}{df}, p = {self.p_value:.4g}, n = {self.n}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.words)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
 
 
-def _degrees(df: Degrees) -> str:
+def _format_degrees(df: Degrees) -> str:
     if df is None:
         return ""
-    return ", ".join(f"{each:g}" for each in df) if isinstance(df, tuple) else f"{df:g}"
+    return ", ".join(f"{value:g}" for value in df) if isinstance(df, tuple) else f"{df:g}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from html import escape
-from itertools import combinations
+from itertools import accumulate, combinations
+from math import comb, isqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,27 +15,121 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import format_p_value
 from fairtrial.errors import InputError
-from fairtrial.significance.adjust import METHODS as ADJUSTMENTS, adjust
-from fairtrial.significance.bergmann import bergmann
-from fairtrial.significance.omnibus import aligned_placings, friedman_placings, quade_placings, sums_of_squares
-from fairtrial.significance.p_words import told_p
-from fairtrial.significance.shaffer import shaffer
-from fairtrial.significance.table import Better, ScoreTable, read_table
+from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.kernels.significance import compute_adjacency, compute_max_pairs
+from fairtrial.significance.adjust import ADJUSTMENT_METHODS as ADJUSTMENTS, adjust, apply_step_down, check_p_values
+from fairtrial.significance.omnibus import (
+    compute_aligned_ranks,
+    compute_friedman_ranks,
+    compute_quade_ranks,
+    compute_sums_of_squares,
+)
+from fairtrial.significance.scores import Better, ScoreTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+def shaffer(p_values: npt.ArrayLike) -> FloatArray:
+    """Adjusted p values of all pairs of k learners (Shaffer 1986, static), in the order given.
+
+    Holm's procedure with the number of hypotheses that may still be true *together*: if one pair differs, some other pair
+    must differ too. Valid under any dependence and never worse than Holm. All k (k - 1) / 2 pairs have to be there.
+
+    >>> shaffer([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.04, 0.03]
+    """
+    p = check_p_values(p_values)
+    possible = sorted(count_true_pairs(count_learners(len(p))))
+    n_remaining = np.arange(len(p), 0, -1)
+    max_true = np.array(possible)[np.searchsorted(possible, n_remaining, side="right") - 1]
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = apply_step_down(max_true * p[order])
+    return np.clip(adjusted, p, 1.0)
+
+
+@cache
+def count_true_pairs(k: int) -> frozenset[int]:
+    """Shaffer's S(k): how many of the pairs of k learners can be equal at once.
+
+    >>> sorted(count_true_pairs(4))
+    [0, 1, 2, 3, 6]
+    """
+    if k < 2:
+        return frozenset({0})
+    return frozenset(comb(j, 2) + rest for j in range(1, k + 1) for rest in count_true_pairs(k - j))
+
+
+def count_learners(pairs: int) -> int:
+    """The number of learners that have this many pairs."""
+    k = (1 + isqrt(1 + 8 * pairs)) // 2
+    if comb(k, 2) != pairs:
+        examples = ", ".join(str(count) for count in accumulate(range(1, 6)))
+        raise InputError(
+            f"p_values must hold one value for each pair of learners ({examples} ...), got {pairs}: give all pairs"
+        )
+    return k
+
+
+MAX_LEARNERS = 16
+
+
+def bergmann(p_values: npt.ArrayLike) -> FloatArray:
+    """Adjusted p values of all pairs of k learners (Bergmann & Hommel 1988), 2 <= k <= 16.
+
+    The pairs come in the order (1, 2), (1, 3), ..., (1, k), (2, 3), ..., that of `itertools.combinations` and of SciPy's
+    `squareform`. Valid under any dependence and never worse than Shaffer's static procedure.
+    A pair with a larger p value may have the smaller adjusted one, as the third below: the sets that hold it decide.
+
+    >>> bergmann([0.001, 0.02, 0.04, 0.03, 0.3, 0.4]).round(3).tolist()
+    [0.006, 0.06, 0.06, 0.09, 0.3, 0.4]
+    """
+    p = check_p_values(p_values)
+    k = count_learners(len(p))
+    if k > MAX_LEARNERS:
+        raise InputError(
+            f"bergmann must have at most {MAX_LEARNERS} learners, got {k}: use 'shaffer', or compare with a control"
+        )
+    square = np.zeros((k, k))
+    square[np.triu_indices(k, 1)] = p
+    square += square.T
+    thresholds = np.unique(p)
+
+    def compute_chunk(start: int, stop: int) -> FloatArray:
+        return np.asarray(
+            np.max([v * compute_max_pairs(compute_adjacency(square >= v), k) for v in thresholds[start:stop]], axis=0)
+        )
+
+    chunk = -(-len(thresholds) // 8)
+    adjusted = np.max(run_in_chunks(compute_chunk, len(thresholds), chunk), axis=0)[np.triu_indices(k, 1)]
+    return np.asarray(np.clip(adjusted, p, 1.0))
+
+
 Omnibus = Literal["friedman", "aligned", "quade", "anova"]
-RANKINGS = {"friedman": friedman_placings, "aligned": aligned_placings, "quade": quade_placings}
+
+
+RANKINGS = {"friedman": compute_friedman_ranks, "aligned": compute_aligned_ranks, "quade": compute_quade_ranks}
+
+
 ALL_PAIRS = ("nemenyi", "tukey", "shaffer", "bergmann")
+
+
 WITH_CONTROL = ("bonferroni-dunn", "dunnett")
-METHODS = (*ALL_PAIRS, *WITH_CONTROL, *ADJUSTMENTS)
+
+
+POSTHOC_METHODS = (*ALL_PAIRS, *WITH_CONTROL, *ADJUSTMENTS)
+
+
 _UNIT = {"friedman": "mean rank", "aligned": "mean aligned rank", "quade": "weighted mean rank", "anova": "mean"}
-_STEPS = 200
 
 
-_OF_RANKS = ("friedman", "aligned", "quade")
+_GRID_STEPS = 200
+
+
+_RANK_OMNIBUS = ("friedman", "aligned", "quade")
 
 
 @dataclass(frozen=True)
@@ -71,14 +167,14 @@ class PostHoc:
         """One row for each comparison: first, second, statistic, p_raw, p_adjusted, effect."""
         import pandas as pd
 
-        return pd.DataFrame([vars(each) for each in self.comparisons])
+        return pd.DataFrame([vars(comparison) for comparison in self.comparisons])
 
     @property
     def order(self) -> tuple[str, ...]:
         """The learners, the best first."""
-        sign = -1 if self.omnibus not in _OF_RANKS and self.better == "max" else 1
-        places = np.argsort(sign * np.array(self.means), kind="stable")
-        return tuple(self.learners[place] for place in places)
+        sign = -1 if self.omnibus not in _RANK_OMNIBUS and self.better == "max" else 1
+        indices = np.argsort(sign * np.array(self.means), kind="stable")
+        return tuple(self.learners[index] for index in indices)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -88,37 +184,47 @@ class PostHoc:
         a group of its own. A group may leave out a learner that lies between two of its members. Against a control there is
         one group: the control and the learners not told apart from it, which are not compared with each other.
         """
-        alike = {frozenset((each.first, each.second)) for each in self.comparisons if not each.p_adjusted <= self.alpha}
+        similar_pairs = {
+            frozenset((comparison.first, comparison.second))
+            for comparison in self.comparisons
+            if not comparison.p_adjusted <= self.alpha
+        }
         if self.control is not None:
-            with_control = frozenset((self.control,)).union(*alike)
+            with_control = frozenset((self.control,)).union(*similar_pairs)
             return (tuple(name for name in self.order if name in with_control),)
-        near = {name: {other for pair in alike if name in pair for other in pair - {name}} for name in self.learners}
-        place = {name: i for i, name in enumerate(self.order)}
-        cliques = [sorted(clique, key=place.__getitem__) for clique in _maximal_cliques(near)]
-        return tuple(tuple(clique) for clique in sorted(cliques, key=lambda names: [place[name] for name in names]))
+        neighbours = {
+            name: {neighbour for pair in similar_pairs if name in pair for neighbour in pair - {name}} for name in self.learners
+        }
+        position = {name: i for i, name in enumerate(self.order)}
+        cliques = [sorted(clique, key=position.__getitem__) for clique in _find_maximal_cliques(neighbours)]
+        return tuple(tuple(clique) for clique in sorted(cliques, key=lambda names: [position[name] for name in names]))
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The findings in plain words."""
-        place = {name: i for i, name in enumerate(self.order)}
-        apart = [
-            " is better than ".join(sorted((each.first, each.second), key=place.__getitem__))
-            + f" ({told_p(each.p_adjusted, self.alpha, digits=3)})"
-            for each in self.comparisons
-            if each.p_adjusted <= self.alpha
+        position = {name: i for i, name in enumerate(self.order)}
+        different_pairs = [
+            " is better than ".join(sorted((comparison.first, comparison.second), key=position.__getitem__))
+            + f" ({format_p_value(comparison.p_adjusted, self.alpha, digits=3)})"
+            for comparison in self.comparisons
+            if comparison.p_adjusted <= self.alpha
         ]
         versus = f"each learner against {self.control}" if self.control is not None else "all pairs"
-        found = "; ".join(apart) if apart else "no two learners are told apart"
-        rest = len(self.comparisons) - len(apart)
-        left = f" {rest} of {len(self.comparisons)} comparisons are left open, which does not show equality." if rest else ""
+        finding_text = "; ".join(different_pairs) if different_pairs else "no two learners are told apart"
+        n_not_significant = len(self.comparisons) - len(different_pairs)
+        remainder_text = (
+            f" {n_not_significant} of {len(self.comparisons)} comparisons are left open, which does not show equality."
+            if n_not_significant
+            else ""
+        )
         sets = f"{self.n} data set{'s' if self.n != 1 else ''}"
-        return f"{self.method} after {self.omnibus}, {versus}, alpha {self.alpha:.15g}, {sets}: {found}.{left}"
+        return f"{self.method} after {self.omnibus}, {versus}, alpha {self.alpha:.15g}, {sets}: {finding_text}.{remainder_text}"
 
     def __str__(self) -> str:
-        return f"{self.words}\n{self.frame().to_string(index=False, float_format='{:.4g}'.format)}"
+        return f"{self.summary}\n{self.frame().to_string(index=False, float_format='{:.4g}'.format)}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.words)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
 
 
 def posthoc(
@@ -155,34 +261,36 @@ def posthoc(
     >>> found.groups
     (('tree', 'bayes'), ('bayes', 'rule'))
     """
-    chosen = _check_choice(method, control, omnibus)
-    _check.one_of("better", better, ("max", "min"))
-    _check.between("alpha", alpha, 0, 1)
+    resolved_omnibus = _check_choice(method, control, omnibus)
+    _check.check_one_of("better", better, ("max", "min"))
+    _check.check_between("alpha", alpha, 0, 1)
     table = read_table(scores)
-    base = _anova_base(table) if chosen == "anova" else _rank_base(table, chosen, better)
+    learner_means = (
+        _build_anova_means(table) if resolved_omnibus == "anova" else _build_rank_means(table, resolved_omnibus, better)
+    )
     k = len(table.learners)
-    first, second = _pairs(table, control)
-    statistic = base.statistics(first, second)
-    p_raw = base.p_values(statistic)
-    adjusted = _adjusted(method, statistic, p_raw, k, base.df, alpha)
-    effect = base.means[first] - base.means[second]
+    first, second = _list_pair_indices(table, control)
+    statistic = learner_means.compute_statistics(first, second)
+    p_raw = learner_means.compute_p_values(statistic)
+    adjusted = _adjust_posthoc_p_values(method, statistic, p_raw, k, learner_means.df, alpha)
+    effect = learner_means.means[first] - learner_means.means[second]
     rows = zip(first, second, statistic, p_raw, adjusted, effect, strict=True)
     return PostHoc(
         method,
-        chosen,
+        resolved_omnibus,
         alpha,
         len(table.datasets),
         table.learners,
-        tuple(base.means.tolist()),
+        tuple(learner_means.means.tolist()),
         tuple(Comparison(table.learners[i], table.learners[j], *map(float, numbers)) for i, j, *numbers in rows),
         better,
         None if control is None else str(control),
-        _critical_difference(method, base, k, alpha),
+        _compute_critical_difference(method, learner_means, k, alpha),
     )
 
 
 @dataclass(frozen=True)
-class _Base:
+class _LearnerMeans:
     """Means of the learners, sums with their standard error, and its degrees of freedom."""
 
     means: FloatArray
@@ -191,11 +299,11 @@ class _Base:
     unit: float
     df: float
 
-    def statistics(self, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> FloatArray:
+    def compute_statistics(self, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> FloatArray:
         # Without any spread all sums are equal: no statistic.
         return np.asarray((self.sums[first] - self.sums[second]) / (self.error or np.nan))
 
-    def p_values(self, statistic: FloatArray) -> FloatArray:
+    def compute_p_values(self, statistic: FloatArray) -> FloatArray:
         from scipy.special import ndtr, stdtr
 
         size = -np.abs(statistic)
@@ -203,58 +311,60 @@ class _Base:
         return np.where(np.isnan(statistic), 1.0, 2 * tail)
 
 
-def _rank_base(table: ScoreTable, omnibus: str, better: Better) -> _Base:
-    placings = RANKINGS[omnibus](table, better)
-    squares = placings.without_ties if omnibus == "friedman" else placings.squares
+def _build_rank_means(table: ScoreTable, omnibus: str, better: Better) -> _LearnerMeans:
+    rank_scores = RANKINGS[omnibus](table, better)
+    squares = rank_scores.without_ties if omnibus == "friedman" else rank_scores.squares
     error = float(np.sqrt(2 * squares / (len(table.learners) - 1)))
-    return _Base(placings.means, placings.sums, error, placings.unit, np.inf)
+    return _LearnerMeans(rank_scores.means, rank_scores.sums, error, rank_scores.unit, np.inf)
 
 
-def _anova_base(table: ScoreTable) -> _Base:
+def _build_anova_means(table: ScoreTable) -> _LearnerMeans:
     n, k = table.shape
-    error = sums_of_squares(table.values)[1]
+    error = compute_sums_of_squares(table.values)[1]
     if error == 0:
         raise InputError(
             "scores must not differ by the same amounts on every data set, got no error to compare with: use 'friedman'"
         )
     df = (k - 1.0) * (n - 1)
     means = table.values.mean(axis=0)
-    return _Base(means, means, float(np.sqrt(2 * error / df / n)), 1.0, df)
+    return _LearnerMeans(means, means, float(np.sqrt(2 * error / df / n)), 1.0, df)
 
 
 def _check_choice(method: str, control: str | None, omnibus: str | None) -> str:
-    _check.one_of("method", method, METHODS)
+    _check.check_one_of("method", method, POSTHOC_METHODS)
     parametric = method in ("tukey", "dunnett")
-    chosen = omnibus or ("anova" if parametric else "friedman")
-    _check.one_of("omnibus", chosen, (*RANKINGS, "anova"))
-    if parametric and chosen != "anova":
-        raise InputError(f"omnibus must be 'anova' for {method}, got {chosen!r}: for ranks use 'nemenyi' or 'holm'")
-    if chosen == "anova" and method in ("nemenyi", "bonferroni-dunn"):
+    resolved_omnibus = omnibus or ("anova" if parametric else "friedman")
+    _check.check_one_of("omnibus", resolved_omnibus, (*RANKINGS, "anova"))
+    if parametric and resolved_omnibus != "anova":
+        raise InputError(f"omnibus must be 'anova' for {method}, got {resolved_omnibus!r}: for ranks use 'nemenyi' or 'holm'")
+    if resolved_omnibus == "anova" and method in ("nemenyi", "bonferroni-dunn"):
         raise InputError(f"omnibus must be one of {list(RANKINGS)} for {method}, got 'anova': use 'tukey' or 'dunnett'")
     if method in ALL_PAIRS and control is not None:
         raise InputError(f"control must be None for {method}, which compares all pairs, got {control!r}: use 'holm'")
     if method in WITH_CONTROL and control is None:
         raise InputError(f"control must be a learner for {method}, got None: name it, or use 'holm' for all pairs")
-    return chosen
+    return resolved_omnibus
 
 
-def _pairs(table: ScoreTable, control: str | None) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _list_pair_indices(table: ScoreTable, control: str | None) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     k = len(table.learners)
     if control is None:
         pairs = list(combinations(range(k), 2))
     else:
-        place = table.column(str(control))
-        pairs = [(place, other) for other in range(k) if other != place]
+        control_index = table.find_column(str(control))
+        pairs = [(control_index, index) for index in range(k) if index != control_index]
     first, second = np.array(pairs, dtype=np.intp).T
     return first, second
 
 
-def _adjusted(method: str, statistic: FloatArray, p_raw: FloatArray, k: int, df: float, alpha: float) -> FloatArray:
+def _adjust_posthoc_p_values(
+    method: str, statistic: FloatArray, p_raw: FloatArray, k: int, df: float, alpha: float
+) -> FloatArray:
     size = np.abs(np.nan_to_num(statistic))
     if method in ("nemenyi", "tukey"):
-        adjusted = largest_of_pairs(size, k, df)
+        adjusted = compute_studentized_range_p(size, k, df)
     elif method == "dunnett":
-        adjusted = largest_against_control(size, k, df)
+        adjusted = compute_dunnett_p(size, k, df)
     elif method in ("shaffer", "bergmann"):
         return (shaffer if method == "shaffer" else bergmann)(p_raw)
     else:
@@ -262,92 +372,92 @@ def _adjusted(method: str, statistic: FloatArray, p_raw: FloatArray, k: int, df:
     return np.clip(adjusted, p_raw, 1.0)
 
 
-def _critical_difference(method: str, base: _Base, k: int, alpha: float) -> float | None:
+def _compute_critical_difference(method: str, learner_means: _LearnerMeans, k: int, alpha: float) -> float | None:
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
     if method == "nemenyi":
-        critical = brentq(lambda z: float(largest_of_pairs(np.array([z]), k)[0]) - alpha, 0.0, 40.0, xtol=1e-12)
+        critical = brentq(lambda z: float(compute_studentized_range_p(np.array([z]), k)[0]) - alpha, 0.0, 40.0, xtol=1e-12)
     elif method == "bonferroni-dunn":
         critical = -ndtri(alpha / (2 * (k - 1)))
     else:
         return None
-    return float(critical * base.error * base.unit)
+    return float(critical * learner_means.error * learner_means.unit)
 
 
-def largest_of_pairs(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
+def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
     """P that the largest |difference| of k means, over its standard error, exceeds z: the studentized range over sqrt(2).
 
-    >>> largest_of_pairs(np.array([2.344, 2.569]), 3).round(4).tolist()
+    >>> compute_studentized_range_p(np.array([2.344, 2.569]), 3).round(4).tolist()
     [0.05, 0.0275]
     """
     from scipy.special import ndtr
 
-    t = np.linspace(0, 1, _STEPS + 1)
+    t = np.linspace(0, 1, _GRID_STEPS + 1)
 
-    def tail(q: FloatArray) -> FloatArray:
+    def compute_tail(q: FloatArray) -> FloatArray:
         # k phi(x) [Phi(x)^(k-1) - (Phi(x) - Phi(x - q))^(k-1)] integrated; the difference is kept as one product for far tails.
         width = 18 + q[..., None] / 2
         x = -9 + t * width
         below = ndtr(x)
         with np.errstate(divide="ignore"):
             outside = -np.expm1((k - 1) * np.log1p(-ndtr(x - q[..., None]) / below))
-        inner = k * _density(x) * below ** (k - 1) * outside
-        return np.asarray((inner * width).sum(axis=-1) / _STEPS)
+        inner = k * _compute_normal_density(x) * below ** (k - 1) * outside
+        return np.asarray((inner * width).sum(axis=-1) / _GRID_STEPS)
 
-    return _over_spread(tail, np.sqrt(2) * np.asarray(z, dtype=np.float64), df)
+    return _average_over_sd(compute_tail, np.sqrt(2) * np.asarray(z, dtype=np.float64), df)
 
 
-def largest_against_control(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
+def compute_dunnett_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
     """P that the largest |difference| of k - 1 means from a control's, over its standard error, exceeds z (Dunnett).
 
-    >>> largest_against_control(np.array([2.54]), 4, df=20).round(3).tolist()
+    >>> compute_dunnett_p(np.array([2.54]), 4, df=20).round(3).tolist()
     [0.05]
     """
     from scipy.special import ndtr
 
-    t = np.linspace(-1, 1, 2 * _STEPS + 1)
+    t = np.linspace(-1, 1, 2 * _GRID_STEPS + 1)
 
-    def tail(q: FloatArray) -> FloatArray:
+    def compute_tail(q: FloatArray) -> FloatArray:
         width = 9 + q[..., None] / 2
         x = t * width
         beyond = ndtr(x - q[..., None]) + ndtr(-x - q[..., None])
         with np.errstate(divide="ignore"):
-            inner = _density(x) * -np.expm1((k - 1) * np.log1p(-np.minimum(beyond, 1.0)))
-        return np.asarray((inner * width).sum(axis=-1) / _STEPS)
+            inner = _compute_normal_density(x) * -np.expm1((k - 1) * np.log1p(-np.minimum(beyond, 1.0)))
+        return np.asarray((inner * width).sum(axis=-1) / _GRID_STEPS)
 
-    return _over_spread(tail, np.sqrt(2) * np.asarray(z, dtype=np.float64), df)
+    return _average_over_sd(compute_tail, np.sqrt(2) * np.asarray(z, dtype=np.float64), df)
 
 
-def _density(x: FloatArray) -> FloatArray:
+def _compute_normal_density(x: FloatArray) -> FloatArray:
     return np.asarray(np.exp(-x * x / 2) / np.sqrt(2 * np.pi))
 
 
-def _over_spread(tail: Callable[[FloatArray], FloatArray], q: FloatArray, df: float) -> FloatArray:
+def _average_over_sd(compute_tail: Callable[[FloatArray], FloatArray], q: FloatArray, df: float) -> FloatArray:
     """The mean of tail(q s), s estimating a standard deviation of 1 with df degrees of freedom: trapezoids in log s."""
     if np.isinf(df):
-        return tail(q)
+        return compute_tail(q)
     reach = np.sqrt(40 / df)
-    u = np.linspace(-reach - 40 / df, min(reach, 0.5 + 0.5 * np.log1p(120 / df)), _STEPS + 1)
+    u = np.linspace(-reach - 40 / df, min(reach, 0.5 + 0.5 * np.log1p(120 / df)), _GRID_STEPS + 1)
     log_density = df * (u - np.expm1(2 * u) / 2)
     weight = np.exp(log_density - log_density.max())
     # One comparison at a time: a grid of all of them would not fit a cache.
-    return np.asarray([(weight * tail(each * np.exp(u))).sum() / weight.sum() for each in q])
+    return np.asarray([(weight * compute_tail(quantile * np.exp(u))).sum() / weight.sum() for quantile in q])
 
 
-def _maximal_cliques(near: dict[str, set[str]]) -> list[set[str]]:
+def _find_maximal_cliques(neighbours: dict[str, set[str]]) -> list[set[str]]:
     """Bron and Kerbosch's algorithm with a pivot."""
-    found: list[set[str]] = []
+    cliques: list[set[str]] = []
 
-    def grow(clique: set[str], open_: set[str], closed: set[str]) -> None:
-        if not open_ and not closed:
-            found.append(clique)
+    def grow(clique: set[str], candidates: set[str], excluded: set[str]) -> None:
+        if not candidates and not excluded:
+            cliques.append(clique)
             return
-        pivot = max(sorted(open_ | closed), key=lambda name: len(near[name] & open_))
-        for name in sorted(open_ - near[pivot]):
-            grow(clique | {name}, open_ & near[name], closed & near[name])
-            open_ = open_ - {name}
-            closed = closed | {name}
+        pivot = max(sorted(candidates | excluded), key=lambda name: len(neighbours[name] & candidates))
+        for name in sorted(candidates - neighbours[pivot]):
+            grow(clique | {name}, candidates & neighbours[name], excluded & neighbours[name])
+            candidates = candidates - {name}
+            excluded = excluded | {name}
 
-    grow(set(), set(near), set())
-    return found
+    grow(set(), set(neighbours), set())
+    return cliques

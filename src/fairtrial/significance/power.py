@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial.errors import InputError
-from fairtrial.significance.table import differences, two_columns
+from fairtrial.significance.scores import compute_differences, read_paired_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ class Power:
         return pd.DataFrame([{name: value for name, value in vars(self).items() if name != "caveats"}])
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The result in plain words."""
         return ". ".join([str(self), f"Two-sided {self.test} at {self.alpha:g}, {self.method}", *self.caveats]) + "."
 
@@ -64,12 +64,12 @@ class Power:
         if not np.isnan(self.n_needed):
             parts.append(f"{self.n_needed:.0f} {self.unit} show {self.difference:.4g} with probability {self.target:g}")
         if not np.isnan(self.minimal_difference):
-            told = f"{self.n:.0f} {self.unit} show differences from {self.minimal_difference:.4g} on"
-            parts.append(f"{told} with probability {self.target:g}")
+            text = f"{self.n:.0f} {self.unit} show differences from {self.minimal_difference:.4g} on"
+            parts.append(f"{text} with probability {self.target:g}")
         return "; ".join(parts)
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.words)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
 
 
 def power(
@@ -100,16 +100,16 @@ def power(
     >>> power(test="mcnemar", difference=0.02, discordant=0.1).n_needed
     1960.0
     """
-    _check.one_of("test", test, _TESTS)
-    _check.between("alpha", alpha, 0, 1)
-    _check.between("target", target, alpha, 1)
-    n, sd = _from_study(a, b, n, sd, test)
+    _check.check_one_of("test", test, _TESTS)
+    _check.check_between("alpha", alpha, 0, 1)
+    _check.check_between("target", target, alpha, 1)
+    n, sd = _read_study_scores(a, b, n, sd, test)
     if n is not None:
-        _check.whole_number("n", n, 2)
-    size = None if difference is None else abs(_finite(difference))
+        _check.check_whole_number("n", n, 2)
+    size = None if difference is None else abs(_check_finite_difference(difference))
     if size == 0:
         raise InputError("difference must not be 0: no number of cases shows that there is none")
-    curve, largest = _curve(test, sd, discordant, accuracy, alpha)
+    curve, largest = _build_power_curve(test, sd, discordant, accuracy, alpha)
     if size is not None and size > largest:
         raise InputError(f"difference must be at most {largest:g} here, got {difference!r}: see discordant or accuracy")
     if n is None and size is None:
@@ -123,15 +123,15 @@ def power(
         n=nan if n is None else float(n),
         difference=nan if size is None else size,
         power=nan if n is None or size is None else curve(n, size),
-        n_needed=nan if size is None else _needed(curve, size, target),
-        minimal_difference=nan if n is None else _minimal(curve, n, target, sd, largest),
-        method=_METHODS[test],
-        caveats=_caveats(test, a is not None),
+        n_needed=nan if size is None else _find_n_needed(curve, size, target),
+        minimal_difference=nan if n is None else _find_minimal_difference(curve, n, target, sd, largest),
+        method=_METHOD_NAMES[test],
+        caveats=_list_power_caveats(test, a is not None),
     )
 
 
-Curve = Callable[[float, float], float]
-_METHODS = {
+PowerCurve = Callable[[float, float], float]
+_METHOD_NAMES = {
     "wilcoxon": "noncentral t with efficiency 3/pi",
     "paired_t": "noncentral t",
     "mcnemar": "Connor's normal approximation",
@@ -139,7 +139,7 @@ _METHODS = {
 }
 
 
-def _from_study(
+def _read_study_scores(
     a: npt.ArrayLike | None, b: npt.ArrayLike | None, n: int | None, sd: float | None, test: Test
 ) -> tuple[int | None, float | None]:
     if a is None and b is None:
@@ -148,39 +148,41 @@ def _from_study(
         raise InputError("a and b must be given together: the scores of both learners")
     if test not in ("wilcoxon", "paired_t"):
         raise InputError(f"a and b must be None for {test!r}, which needs no scores: give n and discordant or accuracy")
-    first, second = two_columns(a, b, least=2)
-    spread = float(differences(first, second).std(ddof=1)) if sd is None else sd
+    first, second = read_paired_columns(a, b, min_rows=2)
+    spread = float(compute_differences(first, second).std(ddof=1)) if sd is None else sd
     return (len(first) if n is None else n), spread
 
 
-def _finite(difference: float) -> float:
+def _check_finite_difference(difference: float) -> float:
     if not np.isfinite(difference):
         raise InputError(f"difference must be finite, got {difference!r}")
     return float(difference)
 
 
-def _curve(test: Test, sd: float | None, discordant: float | None, accuracy: float | None, alpha: float) -> tuple[Curve, float]:
+def _build_power_curve(
+    test: Test, sd: float | None, discordant: float | None, accuracy: float | None, alpha: float
+) -> tuple[PowerCurve, float]:
     """Power as a function of n and the difference, and the largest possible difference."""
     if test in ("wilcoxon", "paired_t"):
         if sd is None or not 0 < sd < np.inf:
             raise InputError(f"sd must be a finite number above 0, got {sd!r}: give that of the differences between data sets")
         spread = float(sd)
         efficiency = _EFFICIENCY if test == "wilcoxon" else 1.0
-        return lambda n, size: _t_power(n, size / spread, alpha, efficiency), float("inf")
+        return lambda n, size: _compute_t_power(n, size / spread, alpha, efficiency), float("inf")
     if test == "mcnemar":
         if discordant is None or not 0 < discordant <= 1:
             raise InputError(
                 f"discordant must be above 0 and at most 1, got {discordant!r}: the share of cases one alone gets right"
             )
-        share = float(discordant)
-        return lambda n, size: _connor(n, size, share, alpha), share
+        discordant_rate = float(discordant)
+        return lambda n, size: _compute_connor_power(n, size, discordant_rate, alpha), discordant_rate
     if accuracy is None or not 0 < accuracy <= 1:
         raise InputError(f"accuracy must be above 0 and at most 1, got {accuracy!r}: that of the better learner")
     base = float(accuracy)
-    return lambda n, size: _two_proportions(n, base, base - size, alpha), base
+    return lambda n, size: _compute_proportions_power(n, base, base - size, alpha), base
 
 
-def _t_power(n: float, effect: float, alpha: float, efficiency: float) -> float:
+def _compute_t_power(n: float, effect: float, alpha: float, efficiency: float) -> float:
     from scipy.special import nctdtr, stdtrit
 
     # Too few data sets for any result of the exact rank test to be significant.
@@ -194,14 +196,17 @@ def _t_power(n: float, effect: float, alpha: float, efficiency: float) -> float:
     return float(min(1.0, 1 - tails[0] + tails[1]))
 
 
-def _connor(n: float, size: float, share: float, alpha: float) -> float:
+def _compute_connor_power(n: float, size: float, discordant_rate: float, alpha: float) -> float:
     from scipy.special import ndtr, ndtri
 
-    reach, spread = np.sqrt(n) * size - ndtri(1 - alpha / 2) * np.sqrt(share), np.sqrt(max(0.0, share - size**2))
+    reach, spread = (
+        np.sqrt(n) * size - ndtri(1 - alpha / 2) * np.sqrt(discordant_rate),
+        np.sqrt(max(0.0, discordant_rate - size**2)),
+    )
     return float(ndtr(reach / spread)) if spread > 0 else float(reach > 0)
 
 
-def _two_proportions(n: float, first: float, second: float, alpha: float) -> float:
+def _compute_proportions_power(n: float, first: float, second: float, alpha: float) -> float:
     from scipy.special import ndtr, ndtri
 
     mean = (first + second) / 2
@@ -210,7 +215,7 @@ def _two_proportions(n: float, first: float, second: float, alpha: float) -> flo
     return float(ndtr(reach / spread)) if spread > 0 else float(reach > 0)
 
 
-def _needed(curve: Curve, size: float, target: float) -> float:
+def _find_n_needed(curve: PowerCurve, size: float, target: float) -> float:
     """The smallest whole n that reaches the target; NaN beyond a thousand million."""
     low, high = 1, 2
     while curve(high, size) < target:
@@ -223,7 +228,7 @@ def _needed(curve: Curve, size: float, target: float) -> float:
     return float(high)
 
 
-def _minimal(curve: Curve, n: int, target: float, sd: float | None, largest: float) -> float:
+def _find_minimal_difference(curve: PowerCurve, n: int, target: float, sd: float | None, largest: float) -> float:
     from scipy.optimize import brentq
 
     top = min(largest, 1e3 * (sd or 1.0))
@@ -232,8 +237,8 @@ def _minimal(curve: Curve, n: int, target: float, sd: float | None, largest: flo
     return float(brentq(lambda size: curve(n, size) - target, 1e-12 * top, top, xtol=1e-14 * top, rtol=1e-12))
 
 
-def _caveats(test: Test, from_study: bool) -> tuple[str, ...]:
-    told = ["Differences are taken as normal between data sets"] if test in ("wilcoxon", "paired_t") else []
+def _list_power_caveats(test: Test, from_study: bool) -> tuple[str, ...]:
+    caveats = ["Differences are taken as normal between data sets"] if test in ("wilcoxon", "paired_t") else []
     if from_study:
-        told.append("The standard deviation is an estimate from this study, and so are the figures")
-    return tuple(told)
+        caveats.append("The standard deviation is an estimate from this study, and so are the figures")
+    return tuple(caveats)

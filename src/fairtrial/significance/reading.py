@@ -2,23 +2,223 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from math import isnan
+import csv
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite, isnan, nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._registry import did_you_mean
+from fairtrial._check import FloatArray
+from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
-from fairtrial.significance.columns import Columns, columns_of_file, columns_of_frame
 from fairtrial.significance.scores import Design as Design, Scores as Scores, Split
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# What a column may be called, in small letters, without blanks, hyphens and underscores.
+_ALIASES = {
+    "dataset": ("dataset", "data", "datasets", "domain", "problem", "task"),
+    "learner": ("learner", "model", "algorithm", "classifier", "method", "estimator"),
+    "value": ("value", "score", "result"),
+    "repeat": ("repeat", "repetition", "rep", "run", "seed"),
+    "fold": ("fold", "split"),
+    "measure": ("measure", "metric"),
+}
+
+
+_ROLES = {alias: role for role, aliases in _ALIASES.items() for alias in aliases}
+
+
+_MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-", "<na>")
+
+
+@dataclass(frozen=True)
+class ScoreColumns:
+    """Columns as read; `place` says where a row stands, `index` names rows where no column does."""
+
+    names: list[str]
+    columns: list[Sequence[Any]]
+    describe_row: Callable[[int], str]
+    index: list[str]
+    named_index: bool = False
+    text_index: bool = False
+    decimal_comma: bool = False
+
+    def find_roles(self) -> dict[str, int]:
+        """The place of each column whose name is known."""
+        indices: dict[str, int] = {}
+        for i, name in enumerate(self.names):
+            role = _ROLES.get("".join(letter for letter in name.lower() if letter not in " -_"))
+            if role is not None:
+                indices.setdefault(role, i)
+        return indices
+
+    def parse_number(self, value: Any) -> float | None:
+        """A cell as a number, NaN if missing, None if it is neither."""
+        if isinstance(value, str):
+            if value.strip().lower() in _MISSING:
+                return nan
+            value = value.strip().replace(",", ".") if self.decimal_comma else value.strip()
+            if "_" in value:  # Python reads 1_0 as 10
+                return None
+        elif isinstance(value, bool):
+            return None
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            return nan if value is None or str(value) == "<NA>" else None
+
+    def is_numeric(self, column: int) -> bool:
+        """Whether most of the cells are numbers, and one at least."""
+        numbers = [self.parse_number(cell) for cell in self.columns[column]]
+        return sum(number is not None for number in numbers) > len(numbers) / 2 and any(
+            not isnan(number) for number in numbers if number is not None
+        )
+
+    def read_numbers(self, column: int) -> FloatArray:
+        """A column as numbers; a cell that is none is refused with its place."""
+        cells = self.columns[column]
+        numbers = [self.parse_number(cell) for cell in cells]
+        for row, number in enumerate(numbers):
+            if number is None or not (isfinite(number) or isnan(number)):
+                raise InputError(
+                    f"scores must be finite numbers, got {_to_python(cells[row])!r} in {self.describe_row(row)}, "
+                    f"column {self.names[column]!r}: correct the cell, or leave it empty if there is no score"
+                )
+        return np.array(numbers, dtype=np.float64)
+
+    def read_integers(self, column: int) -> list[int] | None:
+        """A column as whole numbers; None if a cell is something else."""
+        numbers = [self.parse_number(cell) for cell in self.columns[column]]
+        integers = [int(number) for number in numbers if number is not None and isfinite(number) and number == int(number)]
+        return integers if len(integers) == len(numbers) else None
+
+    def is_fractional(self, column: int) -> bool:
+        """Whether all cells are numbers and one at least is not whole."""
+        numbers = [self.parse_number(cell) for cell in self.columns[column]]
+        return all(number is not None for number in numbers) and self.read_integers(column) is None
+
+    def is_row_number(self, column: int) -> bool:
+        """Whether the column only numbers the rows: by its name, or because it counts from 0 or 1."""
+        integers = self.read_integers(column)
+        rows = len(self.columns[column])
+        is_sequence = integers in (list(range(rows)), list(range(1, rows + 1))) and rows > 2
+        is_only_integer_column = is_sequence and all(
+            self.read_integers(other_column) is None for other_column in range(len(self.names)) if other_column != column
+        )
+        return integers is not None and (
+            is_only_integer_column or self.names[column].strip().lower() in ("id", "index", "no", "nr", "#", "")
+        )
+
+    def read_labels(self, column: int, role: str) -> list[str]:
+        """A column as names, none of them missing."""
+        cells = [str(_to_python(cell)).strip() for cell in self.columns[column]]
+        for row, cell in enumerate(cells):
+            if cell == "" or cell.lower() in ("nan", "none", "<na>"):
+                raise InputError(
+                    f"each row must name its {role}, got none in {self.describe_row(row)}, column {self.names[column]!r}: fill it"
+                )
+        return cells
+
+
+def _to_python(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def read_columns_file(path: Path) -> ScoreColumns:
+    """The columns of a Parquet file, or of text separated by commas, semicolons or tabs."""
+    if not path.is_file():
+        raise InputError(f"scores must be a file that exists, got {str(path)!r}: check the path")
+    if path.suffix.lower() in (".parquet", ".pq"):
+        import pandas as pd
+
+        try:
+            frame = pd.read_parquet(path)
+        except Exception as error:
+            message = str(error).splitlines()[0].rstrip(".")
+            raise InputError(f"scores must be a Parquet file, got {str(path)!r}, which cannot be read: {message}") from None
+        return read_columns_frame(frame)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"scores must be text in UTF-8, got {str(path)!r}: save the file as CSV UTF-8") from None
+    return _parse_text_columns(text, path)
+
+
+def _parse_text_columns(text: str, path: Path) -> ScoreColumns:
+    lines = text.splitlines()
+    head = next((line for line in lines if line.strip()), "")
+    if not head:
+        raise InputError(f"scores must hold a header and rows, got the empty file {str(path)!r}")
+    separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else max("\t;,", key=head.count)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    (_, header), body = rows[0], rows[1:]
+    if not body:
+        raise InputError(f"scores must hold rows below the header, got none in {str(path)!r}")
+    for line, row in body:
+        if len(row) != len(header):
+            raise InputError(
+                f"each line must have {len(header)} cells as the header has, got {len(row)} in line {line}: mend it"
+            )
+    columns = [[row[i] for _, row in body] for i in range(len(header))]
+    # Spreadsheets leave empty columns at the edge.
+    nonempty = [i for i in range(len(header)) if header[i].strip() or any(cell.strip() for cell in columns[i])]
+    line_numbers = [line for line, _ in body]
+    return ScoreColumns(
+        [header[i].strip() for i in nonempty],
+        [columns[i] for i in nonempty],
+        lambda row: f"line {line_numbers[row]}",
+        [str(i) for i in range(len(body))],
+        decimal_comma=separator != "," and any("," in cell for i in nonempty[1:] for cell in columns[i]),
+    )
+
+
+def read_columns_frame(source: Any) -> ScoreColumns:
+    """The columns of a frame or matrix; an index whose names are known becomes columns."""
+    import pandas as pd
+
+    frame = source if isinstance(source, pd.DataFrame) else _to_frame(source)
+    role_names = [name for name in frame.index.names if isinstance(name, str) and name.lower() in _ROLES]
+    if isinstance(frame.index, pd.MultiIndex) or (role_names and frame.index.name not in frame.columns):
+        frame = frame.reset_index()
+    if not frame.size:
+        raise InputError(f"scores must hold rows and columns, got an empty table of shape {frame.shape}")
+    columns: list[Sequence[Any]] = [_to_cells(frame.iloc[:, i]) for i in range(frame.shape[1])]
+    index = [str(name) for name in frame.index]
+    has_named_index = not isinstance(frame.index, pd.RangeIndex)
+    has_text_index = any(isinstance(name, str) for name in frame.index)
+    return ScoreColumns(
+        [str(name) for name in frame.columns], columns, lambda row: f"row {index[row]}", index, has_named_index, has_text_index
+    )
+
+
+def _to_cells(series: pd.Series[Any]) -> Any:
+    return series.to_numpy() if series.dtype.kind in "iuf" else series.astype(object).tolist()
+
+
+def _to_frame(source: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        values = np.asarray(source)
+    except ValueError:
+        values = np.empty(0)
+    if values.ndim != 2:
+        raise InputError(
+            f"scores must be a file, a frame or a matrix of data sets x learners, got {type(source).__name__}: pass one"
+        )
+    return pd.DataFrame(values)
+
+
 _TIDY = "dataset, learner, value, repeat, fold, measure"
+
+
 _ONLY_DATA_SET = "data"
 
 
@@ -39,134 +239,148 @@ def read_scores(source: Scores | str | PathLike[str] | pd.DataFrame | Any, *, me
     """
     if isinstance(source, Scores):
         return source
-    raw = columns_of_file(Path(source)) if isinstance(source, (str, PathLike)) else columns_of_frame(source)
-    _once("column", raw.names)
-    roles = raw.roles()
-    scores = _tidy(raw, roles, measure) if _is_tidy(raw, roles) else _wide(raw, roles)
+    raw = read_columns_file(Path(source)) if isinstance(source, (str, PathLike)) else read_columns_frame(source)
+    _check_unique("column", raw.names)
+    roles = raw.find_roles()
+    scores = _read_tidy(raw, roles, measure) if _is_tidy(raw, roles) else _read_wide(raw, roles)
     _check_design(scores)
     return scores
 
 
-def _once(what: str, names: Iterable[str]) -> None:
+def _check_unique(kind: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"each {what} must occur once in the table, got {name!r} more than once: rename or average")
+            raise InputError(f"each {kind} must occur once in the table, got {name!r} more than once: rename or average")
         seen.add(name)
 
 
-def _is_tidy(raw: Columns, roles: dict[str, int]) -> bool:
-    return "learner" in roles and ("value" in roles or not raw.numeric(roles["learner"]))
+def _is_tidy(raw: ScoreColumns, roles: dict[str, int]) -> bool:
+    return "learner" in roles and ("value" in roles or not raw.is_numeric(roles["learner"]))
 
 
-def _wide(raw: Columns, roles: dict[str, int]) -> Scores:
-    names, told = _names_column(raw, roles)
+def _read_wide(raw: ScoreColumns, roles: dict[str, int]) -> Scores:
+    names, names_text = _find_names_column(raw, roles)
     # A learner may be called Run or Seed: only whole numbers count repeats and folds.
-    keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.fractional(i)}
+    keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.is_fractional(i)}
     learners = [i for i in range(len(raw.names)) if i != names and i not in keys.values()]
-    guessed = [f"The table is taken as wide: rows are {'splits of ' if keys else ''}data sets{told}, columns learners"]
-    guessed += [f"column {raw.names[i]!r} numbers the {role}s" for role, i in keys.items()]
+    guesses = [f"The table is taken as wide: rows are {'splits of ' if keys else ''}data sets{names_text}, columns learners"]
+    guesses += [f"column {raw.names[i]!r} numbers the {role}s" for role, i in keys.items()]
     # Row numbers, as a shuffled or joined frame has them, must never turn splits into data sets.
-    only = keys and names is None and not (raw.text_index and len(set(raw.index)) < len(raw.index))
-    datasets = raw.labels(names, "data set") if names is not None else [_ONLY_DATA_SET] * len(raw.index) if only else raw.index
-    splits = _splits(raw, datasets, keys)
-    twice = (
+    is_single_dataset = keys and names is None and not (raw.text_index and len(set(raw.index)) < len(raw.index))
+    datasets = (
+        raw.read_labels(names, "data set")
+        if names is not None
+        else [_ONLY_DATA_SET] * len(raw.index)
+        if is_single_dataset
+        else raw.index
+    )
+    splits = _read_splits(raw, datasets, keys)
+    duplicate = (
         next((split for i, split in enumerate(splits) if split in splits[:i]), None) if len(set(splits)) < len(splits) else None
     )
-    if twice is not None:
-        what = "split" if keys else "data set"
+    if duplicate is not None:
+        kind = "split" if keys else "data set"
         remedy = "number the repeats" if keys else "rename it, or add a column 'fold' or 'repeat'"
-        raise InputError(f"each {what} must occur once in the table, got {_split_name(twice, keys)} more than once: {remedy}")
-    cells = np.column_stack([raw.numbers(i) for i in learners]) if learners else np.empty((len(splits), 0))
-    return Scores(cells, splits, tuple(raw.names[i] for i in learners), tuple(guessed))
+        raise InputError(
+            f"each {kind} must occur once in the table, got {_format_split(duplicate, keys)} more than once: {remedy}"
+        )
+    cells = np.column_stack([raw.read_numbers(i) for i in learners]) if learners else np.empty((len(splits), 0))
+    return Scores(cells, splits, tuple(raw.names[i] for i in learners), tuple(guesses))
 
 
-def _names_column(raw: Columns, roles: dict[str, int]) -> tuple[int | None, str]:
+def _find_names_column(raw: ScoreColumns, roles: dict[str, int]) -> tuple[int | None, str]:
     """The column that names the data sets, and how to say so; None if the index does."""
     if "dataset" in roles:
         return roles["dataset"], f" (column {raw.names[roles['dataset']]!r})"
     unknown = 0 not in roles.values()
-    if raw.names[0] in ("", "Unnamed: 0") or (unknown and (raw.counts_rows(0) or not raw.numeric(0))):
+    if raw.names[0] in ("", "Unnamed: 0") or (unknown and (raw.is_row_number(0) or not raw.is_numeric(0))):
         return 0, f" (the first column{f', {raw.names[0]!r}' if raw.names[0] else ''})"
     return None, " named by the index" if raw.named_index else ", which have no names"
 
 
-def _splits(raw: Columns, datasets: list[str], keys: dict[str, int]) -> tuple[Split, ...]:
-    repeats, folds = (_numbered(raw, keys, role) for role in ("repeat", "fold"))
+def _read_splits(raw: ScoreColumns, datasets: list[str], keys: dict[str, int]) -> tuple[Split, ...]:
+    repeats, folds = (_read_split_labels(raw, keys, role) for role in ("repeat", "fold"))
     return tuple(zip(datasets, repeats, folds, strict=True))
 
 
-def _numbered(raw: Columns, keys: dict[str, int], role: str) -> list[Hashable]:
+def _read_split_labels(raw: ScoreColumns, keys: dict[str, int], role: str) -> list[Hashable]:
     """Labels of repeats or folds, as whole numbers where they are."""
     if role not in keys:
         return [1] * len(raw.index)
-    labels = raw.labels(keys[role], role)
-    found = [raw.number(label) for label in labels]
-    if all(each is not None and not isnan(each) and each == int(each) for each in found):
-        return [int(each) for each in found if each is not None]
+    labels = raw.read_labels(keys[role], role)
+    numbers = [raw.parse_number(label) for label in labels]
+    if all(number is not None and not isnan(number) and number == int(number) for number in numbers):
+        return [int(number) for number in numbers if number is not None]
     return list(labels)
 
 
-def _split_name(split: Split, keys: dict[str, int]) -> str:
+def _format_split(split: Split, keys: dict[str, int]) -> str:
     numbers = {"repeat": split[1], "fold": split[2]}
     return ", ".join([repr(split[0]), *(f"{role} {numbers[role]}" for role in keys)])
 
 
-def _tidy(raw: Columns, roles: dict[str, int], measure: str | None) -> Scores:
-    value, name = _value_column(raw, roles, measure)
+def _read_tidy(raw: ScoreColumns, roles: dict[str, int], measure: str | None) -> Scores:
+    value, name = _find_value_column(raw, roles, measure)
     used = {role: i for role, i in roles.items() if role not in ("value", "measure")}
-    learners = raw.labels(roles["learner"], "learner")
-    datasets = raw.labels(roles["dataset"], "data set") if "dataset" in roles else [_ONLY_DATA_SET] * len(raw.index)
+    learners = raw.read_labels(roles["learner"], "learner")
+    datasets = raw.read_labels(roles["dataset"], "data set") if "dataset" in roles else [_ONLY_DATA_SET] * len(raw.index)
     keys = {role: i for role, i in used.items() if role in ("repeat", "fold")}
-    splits = _splits(raw, datasets, keys)
-    values = raw.numbers(value)
+    splits = _read_splits(raw, datasets, keys)
+    values = raw.read_numbers(value)
     rows = list(range(len(values)))
     if "measure" in roles:
-        measures = raw.labels(roles["measure"], "measure")
-        name = _one_measure(measures, measure)
+        measures = raw.read_labels(roles["measure"], "measure")
+        name = _choose_measure(measures, measure)
         rows = [row for row in rows if measures[row] == name]
-    place = {split: i for i, split in enumerate(dict.fromkeys(splits[row] for row in rows))}
-    column = {learner: i for i, learner in enumerate(dict.fromkeys(learners[row] for row in rows))}
-    cells = np.full((len(place), len(column)), np.nan)
+    row_index = {split: i for i, split in enumerate(dict.fromkeys(splits[row] for row in rows))}
+    column_index = {learner: i for i, learner in enumerate(dict.fromkeys(learners[row] for row in rows))}
+    cells = np.full((len(row_index), len(column_index)), np.nan)
     seen: set[tuple[Split, str]] = set()
     for row in rows:
         cell = splits[row], learners[row]
         if cell in seen:
-            where = _split_name(splits[row], keys)
+            where = _format_split(splits[row], keys)
             raise InputError(
                 f"each score must occur once, got learner {learners[row]!r} on data set {where} more than once (again in "
-                f"{raw.place(row)}): number the repeats and folds in columns 'repeat' and 'fold', or average"
+                f"{raw.describe_row(row)}): number the repeats and folds in columns 'repeat' and 'fold', or average"
             )
         seen.add(cell)
-        cells[place[splits[row]], column[learners[row]]] = values[row]
-    told = ", ".join(
-        f"{role} {raw.names[i]!r}" for role, i in sorted({**used, "value": value}.items(), key=lambda each: each[1])
+        cells[row_index[splits[row]], column_index[learners[row]]] = values[row]
+    columns_text = ", ".join(
+        f"{role} {raw.names[i]!r}" for role, i in sorted({**used, "value": value}.items(), key=lambda item: item[1])
     )
-    guessed = (f"The table is taken as tidy, a row for each score, its columns being {told}",)
-    return Scores(cells, tuple(place), tuple(column), guessed, name)
+    guesses = (f"The table is taken as tidy, a row for each score, its columns being {columns_text}",)
+    return Scores(cells, tuple(row_index), tuple(column_index), guesses, name)
 
 
-def _value_column(raw: Columns, roles: dict[str, int], measure: str | None) -> tuple[int, str | None]:
+def _find_value_column(raw: ScoreColumns, roles: dict[str, int], measure: str | None) -> tuple[int, str | None]:
     """The column of scores, and the measure it is named after."""
-    others = [i for i in range(len(raw.names)) if i not in roles.values()]
-    if "value" in roles and not others:
+    unused_columns = [i for i in range(len(raw.names)) if i not in roles.values()]
+    if "value" in roles and not unused_columns:
         return roles["value"], None
-    named = [i for i in others if raw.names[i] == measure] or [i for i in others if _is_measure(raw.names[i])]
-    if "value" not in roles and len(named) == 1 and (len(others) == 1 or raw.names[named[0]] == measure):
-        return named[0], raw.names[named[0]]
-    if "value" not in roles and "dataset" not in roles and all(raw.numeric(i) for i in others):
+    measure_columns = [i for i in unused_columns if raw.names[i] == measure] or [
+        i for i in unused_columns if _is_measure(raw.names[i])
+    ]
+    if (
+        "value" not in roles
+        and len(measure_columns) == 1
+        and (len(unused_columns) == 1 or raw.names[measure_columns[0]] == measure)
+    ):
+        return measure_columns[0], raw.names[measure_columns[0]]
+    if "value" not in roles and "dataset" not in roles and all(raw.is_numeric(i) for i in unused_columns):
         remedy = (
             f"name the column of numbers 'value', or transpose a table whose column {raw.names[roles['learner']]!r} names rows"
         )
-    elif "value" not in roles and named:
-        remedy = f"pass measure= to choose {raw.names[named[0]]!r} or another"
+    elif "value" not in roles and measure_columns:
+        remedy = f"pass measure= to choose {raw.names[measure_columns[0]]!r} or another"
     elif "value" not in roles:
         remedy = "name the column of numbers 'value'"
     else:
         remedy = "drop it, or keep the rows of one setting"
-    told = ", ".join(repr(raw.names[i]) for i in others[:3]) + (" ..." if len(others) > 3 else "")
+    columns_text = ", ".join(repr(raw.names[i]) for i in unused_columns[:3]) + (" ..." if len(unused_columns) > 3 else "")
     raise InputError(
-        f"a tidy table must have the columns {_TIDY} and no others, got {told or 'no column of numbers'}: {remedy}"
+        f"a tidy table must have the columns {_TIDY} and no others, got {columns_text or 'no column of numbers'}: {remedy}"
     )
 
 
@@ -176,28 +390,30 @@ def _is_measure(name: str) -> bool:
     return name in registry
 
 
-def _one_measure(found: list[str], wanted: str | None) -> str:
-    names = list(dict.fromkeys(found))
-    if wanted is None and len(names) > 1:
+def _choose_measure(measures: list[str], measure: str | None) -> str:
+    names = list(dict.fromkeys(measures))
+    if measure is None and len(names) > 1:
         raise InputError(f"scores must be of one measure, got {', '.join(names)}: pass measure= to choose one")
-    if wanted is not None and wanted not in names:
-        raise InputError(f"measure must be one of the table's, got {wanted!r}: {did_you_mean(wanted, names)}")
-    return wanted or names[0]
+    if measure is not None and measure not in names:
+        raise InputError(f"measure must be one of the table's, got {measure!r}: {suggest_name(measure, names)}")
+    return measure or names[0]
 
 
 def _check_design(scores: Scores) -> None:
-    _once("learner", scores.learners)
+    _check_unique("learner", scores.learners)
     design = scores.design
     if len(design.learners) < 2:
-        told = f"only {design.learners[0]!r}" if design.learners else "none"
-        raise InputError(f"scores must have at least 2 learners to compare, got {told}: a learner is a column of a wide table")
+        learners_text = f"only {design.learners[0]!r}" if design.learners else "none"
+        raise InputError(
+            f"scores must have at least 2 learners to compare, got {learners_text}: a learner is a column of a wide table"
+        )
     if len(scores.splits) < 2:
         raise InputError(
             f"scores must come from several data sets, or from repeats or folds of one, got one score for each learner on "
             f"{design.datasets[0]!r}: one number each has no spread to judge by"
         )
-    known = scores.cells[~np.isnan(scores.cells)]
-    if not len(known):
+    values = scores.cells[~np.isnan(scores.cells)]
+    if not len(values):
         raise InputError("scores must hold numbers, got none: all cells are missing")
-    if np.ptp(known) <= 1e-12 * np.abs(known).max():
-        raise InputError(f"scores must differ somewhere, got {known[0]:g} in every cell: there is nothing to compare")
+    if np.ptp(values) <= 1e-12 * np.abs(values).max():
+        raise InputError(f"scores must differ somewhere, got {values[0]:g} in every cell: there is nothing to compare")

@@ -18,13 +18,13 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.significance.outcome import Degrees, Effect, Outcome
-from fairtrial.significance.table import differences, two_columns
+from fairtrial.significance.scores import compute_differences, read_paired_columns
 
 _INDEPENDENT = (
     "pairs are taken as independent, which scores of overlapping training sets are not: use corrected_resampled_t for those"
 )
 _NO_SPREAD = "the differences do not vary, so the limits say nothing about other splits"
-SAME = "the learners score alike on every split"
+SAME_SCORES = "the learners score alike on every split"
 """Of the two that are compared."""
 
 
@@ -38,9 +38,11 @@ def paired_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outc
     >>> print(paired_t(c45, nb))  # the tutorial's Labour example
     paired_t: statistic 7.865, df = 9, p = 2.536e-05, n = 10
     """
-    first, second = two_columns(a, b, least=2)
-    d = differences(first, second)
-    return _from_t("paired_t", d, _Pivot(_mean(d), _error(d, 1 / len(d)), len(d) - 1), level, caveats=(_INDEPENDENT,))
+    first, second = read_paired_columns(a, b, min_rows=2)
+    d = compute_differences(first, second)
+    return _build_from_t(
+        "paired_t", d, _Pivot(_compute_exact_mean(d), _compute_error(d, 1 / len(d)), len(d) - 1), level, caveats=(_INDEPENDENT,)
+    )
 
 
 def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: float, level: float = 0.95) -> Outcome:
@@ -53,13 +55,13 @@ def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: 
     >>> print(corrected_resampled_t(a, b, test_fraction=0.2))
     corrected_resampled_t (Nadeau & Bengio): statistic 2.373, df = 4, p = 0.0766, n = 5
     """
-    _check.between("test_fraction", test_fraction, 0, 1)
-    first, second = two_columns(a, b, least=2)
-    d = differences(first, second)
+    _check.check_between("test_fraction", test_fraction, 0, 1)
+    first, second = read_paired_columns(a, b, min_rows=2)
+    d = compute_differences(first, second)
     n = len(d)
-    pivot = _Pivot(_mean(d), _error(d, 1 / n + test_fraction / (1 - test_fraction)), n - 1)
+    pivot = _Pivot(_compute_exact_mean(d), _compute_error(d, 1 / n + test_fraction / (1 - test_fraction)), n - 1)
     details = {"test_fraction": test_fraction}
-    return _from_t("corrected_resampled_t", d, pivot, level, variant="Nadeau & Bengio", details=details)
+    return _build_from_t("corrected_resampled_t", d, pivot, level, variant="Nadeau & Bengio", details=details)
 
 
 def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated", level: float = 0.95) -> Outcome:
@@ -78,15 +80,15 @@ def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated
     >>> print(ten_by_ten(folds + np.linspace(0, 0.04, 10), folds))
     ten_by_ten (calibrated): statistic 5.17, df = 10, p = 0.000419, n = 100
     """
-    _check.one_of("variant", variant, ("calibrated", "sorted-runs"))
-    d = _matrix(a, b, (10, 10), "repeats x folds", "corrected_resampled_t takes other designs")
+    _check.check_one_of("variant", variant, ("calibrated", "sorted-runs"))
+    d = _read_difference_matrix(a, b, (10, 10), "repeats x folds", "corrected_resampled_t takes other designs")
     if variant == "calibrated":
-        pivot = _Pivot(_mean(d), _error(d, 1 / 11), 10)
+        pivot = _Pivot(_compute_exact_mean(d), _compute_error(d, 1 / 11), 10)
     else:
         averaged = np.sort(d, axis=1).mean(axis=0)
-        pivot = _Pivot(_mean(d), _error(averaged, 1 / 10), 9)
+        pivot = _Pivot(_compute_exact_mean(d), _compute_error(averaged, 1 / 10), 9)
     caveat = "calibrated by simulation: corrected_resampled_t with test_fraction 0.1 is the choice that has a derivation"
-    return _from_t("ten_by_ten", d, pivot, level, variant=variant, caveats=(caveat,))
+    return _build_from_t("ten_by_ten", d, pivot, level, variant=variant, caveats=(caveat,))
 
 
 def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
@@ -101,11 +103,11 @@ def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     >>> print(five_by_two_t(a, b))
     five_by_two_t (Dietterich): statistic 2.08, df = 5, p = 0.09212, n = 10
     """
-    d = _five_by_two(a, b)
-    scale = math.sqrt(float(_spreads(d).mean()))
+    d = _read_five_by_two(a, b)
+    scale = math.sqrt(float(_compute_repeat_variances(d).mean()))
     caveat = "another order of the folds gives another p: five_by_two_f does not depend on it"
-    pivot = _Pivot(float(d[0, 0]), scale, 5, centre=_mean(d))
-    return _from_t("five_by_two_t", d, pivot, level, variant="Dietterich", caveats=(caveat,))
+    pivot = _Pivot(float(d[0, 0]), scale, 5, centre=_compute_exact_mean(d))
+    return _build_from_t("five_by_two_t", d, pivot, level, variant="Dietterich", caveats=(caveat,))
 
 
 def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
@@ -120,12 +122,12 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     """
     from scipy.special import fdtrc
 
-    d = _five_by_two(a, b)
-    total, spread = float((d**2).sum()), float(_spreads(d).sum())
-    statistic = _ratio(total, 2 * spread, "five_by_two_f", nothing=not d.any())
-    pivot = _Pivot(0.0, math.sqrt(spread / 5), 5, centre=_mean(d))
+    d = _read_five_by_two(a, b)
+    total, spread = float((d**2).sum()), float(_compute_repeat_variances(d).sum())
+    statistic = _divide_or_nan(total, 2 * spread, "five_by_two_f", all_zero=not d.any())
+    pivot = _Pivot(0.0, math.sqrt(spread / 5), 5, centre=_compute_exact_mean(d))
     p = 1.0 if statistic == 0 else float(fdtrc(10, 5, statistic))
-    return _outcome("five_by_two_f", statistic, (10.0, 5.0), p, d, _interval(pivot, level), "Alpaydin", {}, ())
+    return _build_t_outcome("five_by_two_f", statistic, (10.0, 5.0), p, d, _compute_t_effect(pivot, level), "Alpaydin", {}, ())
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ class _Pivot:
     centre: float | None = None
 
 
-def _from_t(
+def _build_from_t(
     test: str,
     d: FloatArray,
     pivot: _Pivot,
@@ -149,12 +151,14 @@ def _from_t(
 ) -> Outcome:
     from scipy.special import stdtr
 
-    statistic = _ratio(pivot.numerator, pivot.error, test, nothing=not d.any())
+    statistic = _divide_or_nan(pivot.numerator, pivot.error, test, all_zero=not d.any())
     p = float(2 * stdtr(pivot.df, -abs(statistic)))
-    return _outcome(test, statistic, float(pivot.df), p, d, _interval(pivot, level), variant, details or {}, caveats)
+    return _build_t_outcome(
+        test, statistic, float(pivot.df), p, d, _compute_t_effect(pivot, level), variant, details or {}, caveats
+    )
 
 
-def _outcome(
+def _build_t_outcome(
     test: str,
     statistic: float,
     df: Degrees,
@@ -165,23 +169,23 @@ def _outcome(
     details: dict[str, float],
     caveats: tuple[str, ...],
 ) -> Outcome:
-    told = caveats if d.any() else (*caveats, SAME)
-    return Outcome(test, statistic, p, df=df, n=d.size, variant=variant, effect=effect, details=details, caveats=told)
+    all_caveats = caveats if d.any() else (*caveats, SAME_SCORES)
+    return Outcome(test, statistic, p, df=df, n=d.size, variant=variant, effect=effect, details=details, caveats=all_caveats)
 
 
-def _interval(pivot: _Pivot, level: float) -> Effect:
+def _compute_t_effect(pivot: _Pivot, level: float) -> Effect:
     from scipy.special import stdtrit
 
-    _check.between("level", level, 0, 1)
+    _check.check_between("level", level, 0, 1)
     centre = pivot.numerator if pivot.centre is None else pivot.centre
     half = float(stdtrit(pivot.df, (1 + level) / 2)) * pivot.error
     return Effect("mean difference", centre, centre - half, centre + half, level, "" if pivot.error else _NO_SPREAD)
 
 
-def _ratio(numerator: float, denominator: float, test: str, nothing: bool) -> float:
+def _divide_or_nan(numerator: float, denominator: float, test: str, all_zero: bool) -> float:
     if denominator:
         return numerator / denominator
-    if nothing:
+    if all_zero:
         return 0.0
     warnings.warn(
         f"{test} is undefined: the differences do not vary, so that the statistic divides by zero; NaN is returned",
@@ -191,27 +195,27 @@ def _ratio(numerator: float, denominator: float, test: str, nothing: bool) -> fl
     return float("nan")
 
 
-def _mean(d: FloatArray) -> float:
+def _compute_exact_mean(d: FloatArray) -> float:
     # Equal differences have themselves as their mean, which a sum of floats can miss by its last bit.
     return float(d.flat[0]) if np.ptp(d) == 0 else float(d.mean())
 
 
-def _error(d: FloatArray, factor: float) -> float:
+def _compute_error(d: FloatArray, factor: float) -> float:
     return 0.0 if np.ptp(d) == 0 else math.sqrt(factor * float(d.var(ddof=1)))
 
 
-def _spreads(d: FloatArray) -> FloatArray:
+def _compute_repeat_variances(d: FloatArray) -> FloatArray:
     """Dietterich's variance of each repeat: two folds about their mean."""
     return np.asarray((d[:, 0] - d[:, 1]) ** 2 / 2)
 
 
-def _five_by_two(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    return _matrix(a, b, (5, 2), "repeats x folds", "corrected_resampled_t takes other designs")
+def _read_five_by_two(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    return _read_difference_matrix(a, b, (5, 2), "repeats x folds", "corrected_resampled_t takes other designs")
 
 
-def _matrix(a: npt.ArrayLike, b: npt.ArrayLike, shape: tuple[int, int], what: str, remedy: str) -> FloatArray:
-    first, second = (_check.finite(name, _check.numbers(name, values)) for name, values in (("a", a), ("b", b)))
+def _read_difference_matrix(a: npt.ArrayLike, b: npt.ArrayLike, shape: tuple[int, int], layout: str, remedy: str) -> FloatArray:
+    first, second = (_check.check_finite(name, _check.check_numbers(name, values)) for name, values in (("a", a), ("b", b)))
     for name, values in (("a", first), ("b", second)):
         if values.shape != shape:
-            raise InputError(f"{name} must be {shape[0]} x {shape[1]} ({what}), got shape {values.shape}: {remedy}")
-    return differences(first, second)
+            raise InputError(f"{name} must be {shape[0]} x {shape[1]} ({layout}), got shape {values.shape}: {remedy}")
+    return compute_differences(first, second)

@@ -2,18 +2,145 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
+from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Better = Literal["max", "min"]
+
+
+_DIGITS = 12
+
+
+# Beyond these powers of ten a number cannot be rounded by multiplying, and need not be.
+_ROUNDABLE = 280
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores of k learners (columns) on N data sets (rows), checked: numbers, finite, at least `least` of each."""
+
+    values: FloatArray
+    datasets: tuple[str, ...]
+    learners: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Data sets and learners."""
+        return len(self.datasets), len(self.learners)
+
+    def find_column(self, learner: str) -> int:
+        """The place of a learner."""
+        if learner not in self.learners:
+            _check.check_one_of("control", learner, self.learners)
+        return self.learners.index(learner)
+
+    def compute_ranks(self, better: Better = "max") -> FloatArray:
+        """Rank of each learner on each data set, 1 the best, ties sharing their mean rank."""
+        rounded = round_noise(self.values, self.row_scale)
+        return rank_values(rounded if better == "min" else -rounded)
+
+    @property
+    def row_scale(self) -> FloatArray:
+        """The largest score of each data set, N x 1: what its float noise is measured by."""
+        return np.asarray(np.abs(self.values).max(axis=1, keepdims=True))
+
+
+def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datasets: int = 2) -> ScoreTable:
+    """A frame (rows data sets, columns learners) or a matrix, checked.
+
+    >>> import pandas as pd
+    >>> read_table(pd.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]})).learners
+    ('a', 'b')
+    """
+    columns = getattr(scores, "columns", None)
+    index = getattr(scores, "index", None) if columns is not None else None
+    values = np.asarray(scores)
+    if values.ndim != 2:
+        raise InputError(
+            f"scores must be a table with a row for each data set and a column for each learner, got {values.shape}"
+        )
+    names = [str(name) for name in (columns if columns is not None else range(values.shape[1]))]
+    rows = [str(name) for name in (index if index is not None else range(values.shape[0]))]
+    for axis, axis_names in (("learner", names), ("data set", rows)):
+        duplicates = [name for name, times in Counter(axis_names).items() if times > 1]
+        if duplicates:
+            raise InputError(
+                f"each {axis} must occur once in the table, got {duplicates[0]!r} more than once: rename or average"
+            )
+    if len(names) < learners:
+        raise InputError(f"scores must have at least {learners} learners (columns), got {len(names)}")
+    if len(rows) < datasets:
+        raise InputError(f"scores must have at least {datasets} data sets (rows), got {len(rows)}")
+    return ScoreTable(_check_finite_scores(values, rows, names), tuple(rows), tuple(names))
+
+
+def _check_finite_scores(values: npt.NDArray[Any], rows: list[str], names: list[str]) -> FloatArray:
+    numbers = _check.check_numbers("scores", values)
+    is_invalid = ~np.isfinite(numbers)
+    if is_invalid.any():
+        row, column = np.argwhere(is_invalid)[0]
+        raise InputError(
+            f"scores must be finite, got {numbers[row, column]} for learner {names[column]!r} on data set {rows[row]!r}: "
+            "fill the cell or drop the row"
+        )
+    return numbers
+
+
+def compute_differences(first: FloatArray, second: FloatArray) -> FloatArray:
+    """first - second without float noise: 0.3 - 0.2 equals 0.4 - 0.3.
+
+    >>> d = compute_differences(np.array([0.3, 0.4]), np.array([0.2, 0.3]))
+    >>> bool(d[0] == d[1])
+    True
+    """
+    return round_noise(first - second, np.maximum(np.abs(first), np.abs(second)))
+
+
+def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
+    """Numbers derived from data of this scale by adding and subtracting, rounded to 12 digits of the scale.
+
+    Each number has its own scale (`scale` is broadcast): a data set with large scores must not wipe out one with small ones.
+    """
+    scales = np.broadcast_to(np.abs(scale), derived.shape)
+    with np.errstate(divide="ignore"):
+        powers = np.ceil(np.log10(scales))
+    out = np.array(derived, dtype=np.float64)
+    for power in np.unique(powers[np.abs(powers) < _ROUNDABLE]):
+        mask = powers == power
+        out[mask] = np.round(out[mask], _DIGITS - int(power))
+    return np.asarray(out + 0.0)  # which turns -0.0 into 0.0
+
+
+def rank_values(values: FloatArray) -> FloatArray:
+    """Mean ranks along the last axis, 1 the smallest; the values must be free of float noise (see `round_noise`)."""
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values, axis=-1))
+
+
+def read_paired_columns(first: npt.ArrayLike, second: npt.ArrayLike, min_rows: int = 1) -> tuple[FloatArray, FloatArray]:
+    """Two paired columns of finite numbers with at least `least` rows."""
+    a = _check.check_finite("first", _check.check_numbers("first", _check.check_column("first", first)))
+    b = _check.check_finite("second", _check.check_numbers("second", _check.check_column("second", second)))
+    _check.check_same_length(first=a, second=b)
+    if len(a) < min_rows:
+        raise InputError(f"first and second must have at least {min_rows} rows, got {len(a)}")
+    return a, b
+
 
 Split = tuple[str, Hashable, Hashable]
 
@@ -28,9 +155,9 @@ class Design:
     folds: int = 1
 
     def __str__(self) -> str:
-        parts = [counted(len(self.learners), "learner"), counted(len(self.datasets), "data set")]
+        parts = [format_count(len(self.learners), "learner"), format_count(len(self.datasets), "data set")]
         splits = {"repeat": self.repeats, "fold": self.folds}
-        return ", ".join(parts + [counted(number, what) for what, number in splits.items() if number > 1])
+        return ", ".join(parts + [format_count(number, noun) for noun, number in splits.items() if number > 1])
 
 
 @dataclass(frozen=True)
@@ -41,7 +168,7 @@ class Scores:
     cells: FloatArray = field(repr=False)
     splits: tuple[Split, ...] = field(repr=False)
     learners: tuple[str, ...]
-    guessed: tuple[str, ...] = ()
+    guesses: tuple[str, ...] = ()
     measure: str | None = None
 
     @cached_property
@@ -68,63 +195,63 @@ class Scores:
         """The same as `tidy`."""
         return self.tidy
 
-    def without(self, datasets: Container[str] = (), learners: Container[str] = ()) -> Scores:
+    def drop(self, datasets: Container[str] = (), learners: Container[str] = ()) -> Scores:
         """Without these data sets and learners."""
         rows = [i for i, split in enumerate(self.splits) if split[0] not in datasets]
         columns = [i for i, name in enumerate(self.learners) if name not in learners]
         splits = tuple(self.splits[i] for i in rows)
         names = tuple(self.learners[i] for i in columns)
-        return Scores(self.cells[np.ix_(rows, columns)], splits, names, self.guessed, self.measure)
+        return Scores(self.cells[np.ix_(rows, columns)], splits, names, self.guesses, self.measure)
 
-    def shared(self) -> Scores:
+    def select_shared(self) -> Scores:
         """Without the splits that a learner lacks while it has others of the same data set: so means stay comparable."""
         if not np.isnan(self.cells).any():
             return self
-        kept = np.ones(len(self.splits), dtype=bool)
-        for rows in self.rows_of().values():
-            holes = np.isnan(self.cells[rows])
-            kept[rows] = ~holes[:, ~holes.all(axis=0)].any(axis=1)
+        is_kept = np.ones(len(self.splits), dtype=bool)
+        for rows in self.index_rows().values():
+            is_missing = np.isnan(self.cells[rows])
+            is_kept[rows] = ~is_missing[:, ~is_missing.all(axis=0)].any(axis=1)
         # A data set without any common split stays, as holes for all.
-        lost = [rows for rows in self.rows_of().values() if not kept[rows].any()]
+        empty_rows = [rows for rows in self.index_rows().values() if not is_kept[rows].any()]
         cells = self.cells.copy()
-        for rows in lost:
-            kept[rows[0]], cells[rows[0]] = True, np.nan
-        splits = tuple(split for split, keep in zip(self.splits, kept, strict=True) if keep)
-        return Scores(cells[kept], splits, self.learners, self.guessed, self.measure)
+        for rows in empty_rows:
+            is_kept[rows[0]], cells[rows[0]] = True, np.nan
+        splits = tuple(split for split, keep in zip(self.splits, is_kept, strict=True) if keep)
+        return Scores(cells[is_kept], splits, self.learners, self.guesses, self.measure)
 
-    def rows_of(self) -> dict[str, list[int]]:
+    def index_rows(self) -> dict[str, list[int]]:
         """The rows of each data set."""
         rows: dict[str, list[int]] = {}
         for row, (dataset, _, _) in enumerate(self.splits):
             rows.setdefault(dataset, []).append(row)
         return rows
 
-    def means(self) -> FloatArray:
+    def compute_means(self) -> FloatArray:
         """The mean over repeats and folds, data sets x learners, of the splits that all learners of a data set have."""
-        shared = self.shared()
-        rows = shared.rows_of()
-        if len(rows) == len(shared.splits):
-            return shared.cells
-        return np.array([shared.cells[each].mean(axis=0) for each in rows.values()])
+        shared_scores = self.select_shared()
+        rows = shared_scores.index_rows()
+        if len(rows) == len(shared_scores.splits):
+            return shared_scores.cells
+        return np.array([shared_scores.cells[dataset_rows].mean(axis=0) for dataset_rows in rows.values()])
 
-    def wide(self) -> pd.DataFrame:
+    def to_wide(self) -> pd.DataFrame:
         """`means()` as a frame: rows data sets, columns learners."""
         import pandas as pd
 
         index = pd.Index(self.design.datasets, name="dataset")
-        return pd.DataFrame(self.means(), index=index, columns=list(self.learners))
+        return pd.DataFrame(self.compute_means(), index=index, columns=list(self.learners))
 
     def __str__(self) -> str:
-        return ". ".join([f"Scores: {self.design}", *self.guessed]) + "."
+        return ". ".join([f"Scores: {self.design}", *self.guesses]) + "."
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(str(self))}</p>" + self.wide().to_html()
+        return f"<p>{escape(str(self))}</p>" + self.to_wide().to_html()
 
 
-def counted(number: int, what: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """A number with its noun.
 
-    >>> counted(1, "fold"), counted(3000, "fold")
+    >>> format_count(1, "fold"), format_count(3000, "fold")
     ('1 fold', '3,000 folds')
     """
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -14,14 +14,14 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.kernels.strength import maximise
-from fairtrial.measures.resampling import Resamples, percentile_limits
-from fairtrial.significance.table import Better, ScoreTable, quiet, read_table
+from fairtrial.kernels.significance import estimate_strengths
+from fairtrial.measures.bootstrap import Resamples, compute_percentile_limits
+from fairtrial.significance.scores import Better, ScoreTable, read_table, round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Ties = Literal["half", "drop"]
+TieHandling = Literal["half", "drop"]
 Scale = Literal["elo", "log"]
 # Elo points for a factor of e in the odds of winning, and the mean of the scale.
 _ELO, _ELO_MEAN = 400 / np.log(10), 1500.0
@@ -55,29 +55,29 @@ class Strengths:
     def chance(self, first: str, second: str) -> float:
         """The chance that the first beats the second on a data set, by the model."""
         for name, learner in (("first", first), ("second", second)):
-            _check.one_of(name, learner, self.learners)
+            _check.check_one_of(name, learner, self.learners)
         gap = self.estimates[self.learners.index(first)] - self.estimates[self.learners.index(second)]
         return float(1 / (1 + np.exp(-gap / (_ELO if self.scale == "elo" else 1.0))))
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The strengths in plain words."""
         return ". ".join([str(self), f"Wins counted on {self.n} data sets", *self.caveats]) + "."
 
     def __str__(self) -> str:
         lines = self.frame().itertuples(index=False)
         form = ".0f" if self.scale == "elo" else ".3f"
-        return ", ".join(f"{one.learner} {one.strength:{form}} ({one.low:{form}} to {one.high:{form}})" for one in lines)
+        return ", ".join(f"{row.learner} {row.strength:{form}} ({row.low:{form}} to {row.high:{form}})" for row in lines)
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.words)}</p>" + self.frame().to_html(index=False)
+        return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
 
 
 def bradley_terry(
     scores: pd.DataFrame | npt.ArrayLike,
     *,
     better: Better = "max",
-    ties: Ties = "half",
+    ties: TieHandling = "half",
     resamples: int = 1000,
     seed: int = 0,
     scale: Scale = "elo",
@@ -100,40 +100,44 @@ def bradley_terry(
     (['0', '1', '2'], 0.78)
     """
     table = read_table(scores if hasattr(scores, "columns") else np.asarray(scores), learners=2, datasets=1)
-    _check.one_of("better", better, ("max", "min"))
-    _check.one_of("ties", ties, ("half", "drop"))
-    _check.one_of("scale", scale, ("elo", "log"))
-    _check.whole_number("resamples", resamples, 2)
-    _check.whole_number("seed", seed, 0)
-    _check.between("level", level, 0, 1)
+    _check.check_one_of("better", better, ("max", "min"))
+    _check.check_one_of("ties", ties, ("half", "drop"))
+    _check.check_one_of("scale", scale, ("elo", "log"))
+    _check.check_whole_number("resamples", resamples, 2)
+    _check.check_whole_number("seed", seed, 0)
+    _check.check_between("level", level, 0, 1)
     if not 0 <= prior < np.inf:
         raise InputError(f"prior must be a finite number of at least 0, got {prior!r}")
-    beats = _beats(table, better, ties)
-    return _strengths(table, beats, Resamples(len(beats), resamples, seed), scale, prior, level)
+    beats = _count_wins(table, better, ties)
+    return _estimate_strengths(table, beats, Resamples(len(beats), resamples, seed), scale, prior, level)
 
 
-def _beats(table: ScoreTable, better: Better, ties: Ties) -> FloatArray:
+def _count_wins(table: ScoreTable, better: Better, ties: TieHandling) -> FloatArray:
     """beats[d, i, j]: 1 if i beats j on data set d, half or nothing for a tie."""
     values = table.values if better == "max" else -table.values
-    gaps = quiet(values[:, :, None] - values[:, None, :], np.abs(values).max(axis=1)[:, None, None])
+    gaps = round_noise(values[:, :, None] - values[:, None, :], np.abs(values).max(axis=1)[:, None, None])
     beats = (gaps > 0) + (0.5 if ties == "half" else 0.0) * (gaps == 0)
     beats[:, np.arange(values.shape[1]), np.arange(values.shape[1])] = 0.0
     return np.asarray(beats, dtype=np.float64)
 
 
-def _strengths(table: ScoreTable, beats: FloatArray, draws: Resamples, scale: Scale, prior: float, level: float) -> Strengths:
+def _estimate_strengths(
+    table: ScoreTable, beats: FloatArray, draws: Resamples, scale: Scale, prior: float, level: float
+) -> Strengths:
     n, k = table.shape
     flat = beats.reshape(n, k * k)
     wins = beats.sum(axis=0)
-    caveats = _caveats(wins, prior)
-    logs = _fit(wins[None], prior)[0]
+    caveats = _list_strength_caveats(wins, prior)
+    logs = _fit_strengths(wins[None], prior)[0]
     if np.isnan(logs).any():
         warnings.warn(f"bradley_terry is undefined: {caveats[0]}; NaN is given", UndefinedMeasureWarning, stacklevel=3)
-    drawn = draws.values(lambda counts: _fit((counts.astype(np.float64) @ flat).reshape(-1, k, k), prior))
-    limits = np.array([_limits(drawn[:, i], level) for i in range(k)])
-    if np.isnan(drawn).any() and not np.isnan(logs).any():
-        bad = int(np.isnan(drawn).any(axis=1).sum())
-        caveats = (*caveats, f"Undefined in {bad} of {draws.count} resamples, which are left out: set a prior")
+    resampled_logs = draws.compute_values(
+        lambda counts: _fit_strengths((counts.astype(np.float64) @ flat).reshape(-1, k, k), prior)
+    )
+    limits = np.array([_compute_strength_limits(resampled_logs[:, i], level) for i in range(k)])
+    if np.isnan(resampled_logs).any() and not np.isnan(logs).any():
+        n_undefined = int(np.isnan(resampled_logs).any(axis=1).sum())
+        caveats = (*caveats, f"Undefined in {n_undefined} of {draws.count} resamples, which are left out: set a prior")
     unit, mean = (_ELO, _ELO_MEAN) if scale == "elo" else (1.0, 0.0)
     return Strengths(
         learners=table.learners,
@@ -150,30 +154,30 @@ def _strengths(table: ScoreTable, beats: FloatArray, draws: Resamples, scale: Sc
     )
 
 
-def _limits(values: FloatArray, level: float) -> tuple[float, float]:
+def _compute_strength_limits(values: FloatArray, level: float) -> tuple[float, float]:
     defined = values[~np.isnan(values)]
-    return percentile_limits(defined, level) if len(defined) else (float("nan"), float("nan"))
+    return compute_percentile_limits(defined, level) if len(defined) else (float("nan"), float("nan"))
 
 
-def _caveats(wins: FloatArray, prior: float) -> tuple[str, ...]:
-    if _connected(wins):
+def _list_strength_caveats(wins: FloatArray, prior: float) -> tuple[str, ...]:
+    if _is_connected(wins):
         return ()
     if prior > 0:
         return ("Some learners beat others on every data set: how far apart they are rests on the prior",)
     return ("Some learners beat others on every data set, or never meet: set a prior",)
 
 
-def _connected(wins: FloatArray) -> bool:
+def _is_connected(wins: FloatArray) -> bool:
     """Whether a chain of wins leads from each learner to each other, so that the likelihood has a maximum (Ford 1957)."""
     from scipy.sparse.csgraph import connected_components
 
     return int(connected_components(wins > 0, directed=True, connection="strong")[0]) == 1
 
 
-def _fit(wins: FloatArray, prior: float) -> FloatArray:
+def _fit_strengths(wins: FloatArray, prior: float) -> FloatArray:
     """Log strengths, centred, for each table of wins; NaN where the likelihood has no maximum."""
     k = wins.shape[1]
-    logs = maximise(wins + prior * (1 - np.eye(k)))
+    logs = estimate_strengths(wins + prior * (1 - np.eye(k)))
     if prior == 0:
-        logs[[not _connected(each) for each in wins]] = np.nan
+        logs[[not _is_connected(win_table) for win_table in wins]] = np.nan
     return logs

@@ -13,8 +13,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.significance.effect import rank_biserial
 from fairtrial.significance.outcome import Outcome
-from fairtrial.significance.scores import counted
-from fairtrial.significance.table import differences, ranked, two_columns
+from fairtrial.significance.scores import compute_differences, format_count, rank_values, read_paired_columns
 
 Zeros = Literal["drop", "pratt", "split"]
 Method = Literal["auto", "exact", "approximate"]
@@ -24,7 +23,7 @@ _ZEROS = {
     "split": "ranked, their ranks split between the sums (Demsar)",
 }
 # Up to here the exact distribution takes less than a tenth of a second.
-_QUICK = 500
+_MAX_EXACT = 500
 
 
 def wilcoxon(
@@ -54,33 +53,33 @@ def wilcoxon(
     >>> print(wilcoxon(nb, svm))  # the tutorial's ten domains
     wilcoxon (exact): statistic 17, p = 0.5703, n = 9
     """
-    _check.one_of("zeros", zeros, tuple(_ZEROS))
-    _check.one_of("method", method, ("auto", "exact", "approximate"))
-    _check.between("level", level, 0, 1)
-    d = differences(*two_columns(a, b))
-    signed = _signed_ranks(d, zeros)
+    _check.check_one_of("zeros", zeros, tuple(_ZEROS))
+    _check.check_one_of("method", method, ("auto", "exact", "approximate"))
+    _check.check_between("level", level, 0, 1)
+    d = compute_differences(*read_paired_columns(a, b))
+    signed_ranks = _rank_signed(d, zeros)
     if method == "auto":
-        method = "exact" if len(signed.ranks) <= _QUICK else "approximate"
-    p = _exact(signed) if method == "exact" else _approximate(signed, correction)
+        method = "exact" if len(signed_ranks.ranks) <= _MAX_EXACT else "approximate"
+    p = _compute_exact_p(signed_ranks) if method == "exact" else _compute_approximate_p(signed_ranks, correction)
     variant = method if method == "exact" else f"approximate, {'continuity' if correction else 'no continuity'} correction"
-    equal, tied = int((d == 0).sum()), len(signed.ranks) - len(np.unique(signed.ranks))
-    caveats = () if len(signed.ranks) else ("all differences are zero, so p is 1 by definition",)
+    equal, tied = int((d == 0).sum()), len(signed_ranks.ranks) - len(np.unique(signed_ranks.ranks))
+    caveats = () if len(signed_ranks.ranks) else ("all differences are zero, so p is 1 by definition",)
     return Outcome(
         "wilcoxon",
-        signed.plus,
+        signed_ranks.plus,
         p,
-        n=signed.n,
+        n=signed_ranks.n,
         variant=variant,
         ties="tied differences share their mean rank" if tied else "",
-        zeros=f"{counted(equal, 'zero difference')} {_ZEROS[zeros]}" if equal else "",
+        zeros=f"{format_count(equal, 'zero difference')} {_ZEROS[zeros]}" if equal else "",
         effect=rank_biserial(d, np.zeros_like(d), level=level) if d.any() else None,
-        details={"R+": signed.plus, "R-": signed.minus, "z": signed.z},
+        details={"R+": signed_ranks.plus, "R-": signed_ranks.minus, "z": signed_ranks.z},
         caveats=caveats,
     )
 
 
 @dataclass(frozen=True)
-class _Signed:
+class _SignedRanks:
     """Ranks of differences other than zero, which are positive, what zeros give to either sum, and the deviation of R+."""
 
     ranks: FloatArray
@@ -98,37 +97,37 @@ class _Signed:
         return float(self.ranks[~self.positive].sum()) + self.from_zeros
 
     @property
-    def below(self) -> float:
+    def shortfall(self) -> float:
         """How far the smaller sum lies below its expectation."""
         return abs(self.plus - self.minus) / 2
 
     @property
     def z(self) -> float:
-        return -self.below / self.deviation if self.deviation else 0.0
+        return -self.shortfall / self.deviation if self.deviation else 0.0
 
 
-def _signed_ranks(d: FloatArray, zeros: Zeros) -> _Signed:
+def _rank_signed(d: FloatArray, zeros: Zeros) -> _SignedRanks:
     zero = np.flatnonzero(d == 0)
     if zeros == "drop":
         d = np.delete(d, zero)
     elif zeros == "split" and len(zero) % 2:
         d = np.delete(d, zero[-1])
-    ranks = ranked(np.abs(d)) if len(d) else d
-    counts = d != 0
-    own = ranks[counts]
+    ranks = rank_values(np.abs(d)) if len(d) else d
+    is_nonzero = d != 0
+    nonzero_ranks = ranks[is_nonzero]
     n = len(d)
     if zeros == "split":
-        variance = n * (n + 1) * (2 * n + 1) / 24 if len(own) else 0.0
-        from_zeros = float(ranks[~counts].sum()) / 2
+        variance = n * (n + 1) * (2 * n + 1) / 24 if len(nonzero_ranks) else 0.0
+        from_zeros = float(ranks[~is_nonzero].sum()) / 2
     else:
-        variance, from_zeros = float((own**2).sum()) / 4, 0.0
-    return _Signed(own, d[counts] > 0, from_zeros, n, math.sqrt(variance))
+        variance, from_zeros = float((nonzero_ranks**2).sum()) / 4, 0.0
+    return _SignedRanks(nonzero_ranks, d[is_nonzero] > 0, from_zeros, n, math.sqrt(variance))
 
 
-def _exact(signed: _Signed) -> float:
+def _compute_exact_p(signed_ranks: _SignedRanks) -> float:
     """Share of all sign patterns whose smaller sum is at most the one seen, by dynamic programming over doubled ranks."""
-    doubled = np.rint(2 * signed.ranks).astype(np.int64)
-    reach = round(2 * (min(signed.plus, signed.minus) - signed.from_zeros))
+    doubled = np.rint(2 * signed_ranks.ranks).astype(np.int64)
+    reach = round(2 * (min(signed_ranks.plus, signed_ranks.minus) - signed_ranks.from_zeros))
     if 2 * reach >= doubled.sum():
         return 1.0
     # chance[s]: probability that the ranks so far have a positive sum of s; sums beyond the one seen are not needed.
@@ -140,10 +139,10 @@ def _exact(signed: _Signed) -> float:
     return float(min(1.0, 2 * chance.sum()))
 
 
-def _approximate(signed: _Signed, correction: bool) -> float:
+def _compute_approximate_p(signed_ranks: _SignedRanks, correction: bool) -> float:
     from scipy.special import ndtr
 
-    if not signed.deviation:
+    if not signed_ranks.deviation:
         return 1.0
-    below = max(signed.below - 0.5, 0.0) if correction else signed.below
-    return float(2 * ndtr(-below / signed.deviation))
+    shortfall = max(signed_ranks.shortfall - 0.5, 0.0) if correction else signed_ranks.shortfall
+    return float(2 * ndtr(-shortfall / signed_ranks.deviation))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import IntArray
-from fairtrial.study.evidence import Predictions
+from fairtrial.study.records import Predictions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ class ConditionFacts:
 
     name: str
     level: float
-    words: str
+    summary: str
     description: Mapping[str, Any]
 
 

@@ -3,28 +3,271 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import astuple, dataclass, fields
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, between, whole_number
-from fairtrial._registry import did_you_mean
+from fairtrial._check import FloatArray, check_between, check_one_of, check_whole_number
+from fairtrial._registry import suggest_name
 from fairtrial.conditions.environment import Environment
-from fairtrial.errors import FairtrialError, InputError
-from fairtrial.study.environment_matrix import EnvironmentMatrix, Failure, matrix_of
-from fairtrial.study.randomness import named_generator, named_seed
-from fairtrial.study.stopped_training import stopping
+from fairtrial.errors import FairtrialError, InputError, UndefinedMeasureWarning
+from fairtrial.study.randomness import derive_generator, derive_seed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STOPPED = "Training interrupted by user"  # what scikit-learn's networks warn of instead of stopping
+
+
+@contextmanager
+def raise_on_interrupt() -> Iterator[None]:
+    """Ctrl-C ends a training for good: a network that would go on half-trained, with a warning, is stopped too.
+
+    >>> try:
+    ...     with raise_on_interrupt():
+    ...         warnings.warn("Training interrupted by user.", stacklevel=1)
+    ... except KeyboardInterrupt:
+    ...     print("stopped")
+    stopped
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=_STOPPED)
+        try:
+            yield
+        except UserWarning as warning:
+            if _STOPPED in str(warning):
+                raise KeyboardInterrupt from None
+            raise
+
+
+_RESAMPLES = 2000
+
+
+_VALUES = ("pd", "pd_low", "pd_high", "error", "error_low", "error_high", "ideal", "trivial", "loss", "loss_low", "loss_high")
+
+
+Cell = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class EnvironmentFailure:
+    """A learner that raised: where, and what it said. `tested_on` is empty when training failed."""
+
+    learner: str
+    trained_on: str
+    tested_on: str
+    replicate: int
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EnvironmentMatrix:
+    """Each learner, trained on one environment and tested on another. `frame()` has a line for each cell:
+
+    - `error`: mean error rate over the replicates, with its interval (Student's t);
+    - `ideal`: that of the same learner trained on the environment of the test; `trivial`: that of the trivial classifier there;
+    - `loss`: error minus ideal, replicate by replicate on the same test rows, with its interval;
+    - `pd`: performance deterioration of the mean errors, with its interval (percentiles over resampled replicates);
+    - `replicates`: how many gave both errors; `failures`: how many the learner failed in.
+
+    `runs()` has the errors of each replicate, `failures` what went wrong.
+    """
+
+    learners: tuple[str, ...]
+    environments: tuple[str, ...]
+    failures: tuple[EnvironmentFailure, ...]
+    plan: Mapping[str, Any]
+    _cells: pd.DataFrame
+    _runs: pd.DataFrame
+
+    def frame(self) -> pd.DataFrame:
+        """A line for each learner, environment trained on and environment tested on."""
+        return self._cells.copy()
+
+    def runs(self) -> pd.DataFrame:
+        """A line for each cell and replicate: the error rate, and the trivial one on the same rows."""
+        return self._runs.copy()
+
+    def failures_frame(self) -> pd.DataFrame:
+        """A line for each failure."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [astuple(failure) for failure in self.failures], columns=[field.name for field in fields(EnvironmentFailure)]
+        )
+
+    def matrix(self, learner: str, value: str = "pd") -> pd.DataFrame:
+        """One learner's matrix: trained on (lines) by tested on (columns) of pd, error, loss or another column of numbers."""
+        check_one_of("learner", learner, self.learners)
+        check_one_of("value", value, _VALUES)
+        cells = self._cells[self._cells["learner"] == learner]
+        wide = cells.pivot_table(
+            index="trained_on", columns="tested_on", values=value, dropna=False, observed=False, sort=False
+        )
+        return wide.reindex(index=self._list_present("trained_on"), columns=self._list_present("tested_on"))
+
+    def averages(self) -> pd.DataFrame:
+        """The mean pD of each learner and training environment over the other environments where it is defined."""
+        others = self._cells[(self._cells["trained_on"] != self._cells["tested_on"]) & self._cells["pd"].notna()]
+        grouped = others.groupby(["learner", "trained_on"], sort=False, observed=True)["pd"]
+        return grouped.agg(pd="mean", environments="count").reset_index()
+
+    def _list_present(self, side: str) -> Any:
+        import pandas as pd
+
+        present = set(self._cells[side])
+        return pd.Index([name for name in self.environments if name in present], name=side)
+
+    def _summarize(self) -> str:
+        plan = self.plan
+        counts = {"learner": len(self.learners), "environment": len(self.environments), "replicate": plan["replicates"]}
+        text = ", ".join(_format_count(count, noun) for noun, count in counts.items())
+        text += f" of {plan['n_train']} training and {plan['n_test']} test rows"
+        if not self.failures:
+            return text
+        first = self.failures[0]
+        return (
+            f"{text}; {_format_count(len(self.failures), 'failure')}, the first: {first.learner}: {first.kind}: {first.message}"
+        )
+
+    def _format_learner(self, learner: str) -> pd.DataFrame:
+        """pD and the error rate in per cent, as text, with the trivial error below."""
+        deteriorations, errors, trivial = (self.matrix(learner, value) for value in ("pd", "error", "trivial"))
+        table = deteriorations.map(_format_two_digits) + errors.map(lambda error: f" ({_format_percent(error)})")
+        table.loc["trivial"] = [f"({_format_percent(rate)})" for rate in trivial.max(axis=0)]
+        table.index.name, table.columns.name = "trained on", "tested on"
+        return table
+
+    def __str__(self) -> str:
+        parts = [f"pD (error in per cent) of {self._summarize()}"]
+        parts += [f"\n{learner}\n{self._format_learner(learner).to_string()}" for learner in self.learners]
+        return "\n".join(parts)
+
+    def __repr__(self) -> str:
+        return f"<EnvironmentMatrix of {self._summarize()}>"
+
+    def _repr_html_(self) -> str:
+        tables = [
+            f"<h4>{escape(learner)}</h4>{self._format_learner(learner).to_html(escape=True)}" for learner in self.learners
+        ]
+        return f"<p>pD (error in per cent) of {escape(self._summarize())}</p>" + "".join(tables)
+
+
+def build_matrix(
+    learners: Sequence[str],
+    environments: Sequence[str],
+    errors: Mapping[Cell, FloatArray],
+    trivial: Mapping[str, FloatArray],
+    failures: Sequence[EnvironmentFailure],
+    plan: Mapping[str, Any],
+) -> EnvironmentMatrix:
+    """The matrix of the errors of each cell in each replicate; NaN where the learner failed."""
+    import pandas as pd
+
+    replicates = int(plan["replicates"])
+    draws = derive_generator(plan["seed"], "bootstrap").integers(replicates, size=(_RESAMPLES, replicates))
+    counts = np.stack([np.bincount(draw, minlength=replicates) for draw in draws]).astype(np.float64)
+    lines, runs = [], []
+    for (learner, source, target), error in errors.items():
+        cell_names = {"learner": learner, "trained_on": source, "tested_on": target}
+        ideal = errors[learner, target, target]
+        lines.append(cell_names | _summarize_cell(error, ideal, trivial[target], counts, float(plan["alpha"])))
+        runs.append(
+            pd.DataFrame({**cell_names, "replicate": np.arange(replicates), "error": error, "trivial": trivial[target]})
+        )
+    cells = pd.DataFrame(lines)
+    _warn_undefined(cells)
+    return EnvironmentMatrix(
+        tuple(learners), tuple(environments), tuple(failures), dict(plan), cells, pd.concat(runs, ignore_index=True)
+    )
+
+
+def _summarize_cell(
+    error: FloatArray, ideal: FloatArray, trivial: FloatArray, counts: FloatArray, alpha: float
+) -> dict[str, float]:
+    both = np.isfinite(error) & np.isfinite(ideal)
+    facts: dict[str, float] = {}
+    for name, values, low, high in (("error", error, 0.0, 1.0), ("loss", error - ideal, -1.0, 1.0)):
+        middle, half = _compute_mean_interval(values[np.isfinite(values)], alpha)
+        facts |= {name: middle, f"{name}_low": max(middle - half, low), f"{name}_high": min(middle + half, high)}
+        facts |= {key: np.nan for key in (f"{name}_low", f"{name}_high") if np.isnan(half)}
+    facts["ideal"] = _compute_mean_interval(ideal[np.isfinite(ideal)], alpha)[0]
+    facts["trivial"] = float(trivial.mean())
+    facts |= _compute_deterioration(error[both], ideal[both], trivial[both], counts[:, both], alpha)
+    return facts | {"replicates": int(both.sum()), "failures": int((~np.isfinite(error)).sum())}
+
+
+def _compute_mean_interval(values: FloatArray, alpha: float) -> tuple[float, float]:
+    """Mean and half the width of its interval by Student's t."""
+    from scipy.stats import t
+
+    n = len(values)
+    if n == 0:
+        return np.nan, np.nan
+    half = float(t.ppf(1 - alpha / 2, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+    return float(values.mean()), half
+
+
+def _compute_deterioration(
+    error: FloatArray, ideal: FloatArray, trivial: FloatArray, counts: FloatArray, alpha: float
+) -> dict[str, float]:
+    """pD of the mean errors, and percentiles of it over resampled replicates; none where too many of these are undefined."""
+    none = {"pd": np.nan, "pd_low": np.nan, "pd_high": np.nan}
+    if len(error) == 0:
+        return none
+    weights = counts[counts.sum(axis=1) > 0]
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    point = _compute_pd(error.mean(), ideal.mean(), trivial.mean())
+    redrawn = _compute_pd(weights @ error, weights @ ideal, weights @ trivial)
+    if np.isnan(point) or len(error) < 2 or np.isnan(redrawn).mean() > alpha / 2:
+        return none | {"pd": float(point)}
+    low, high = np.nanquantile(redrawn, [alpha / 2, 1 - alpha / 2])
+    return {"pd": float(point), "pd_low": float(low), "pd_high": float(high)}
+
+
+def _compute_pd(error: Any, ideal: Any, trivial: Any) -> Any:
+    """The measure, without its warning: one warning for the whole matrix follows."""
+    from fairtrial.measures import performance_deterioration
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        return performance_deterioration(error, ideal, trivial)
+
+
+def _warn_undefined(cells: pd.DataFrame) -> None:
+    bad = cells[cells["pd"].isna() & (cells["replicates"] > 0)]
+    if len(bad):
+        first = bad.iloc[0]
+        example = f"{first['learner']} tested on {first['tested_on']}"
+        why = "the learner trained on that environment does not beat the trivial classifier"
+        warnings.warn(f"pD is undefined in {len(bad)} cells ({example}): {why}", UndefinedMeasureWarning, stacklevel=4)
+
+
+def _format_two_digits(value: float) -> str:
+    return "-" if np.isnan(value) else f"{round(value, 2) + 0.0:.2f}"
+
+
+def _format_percent(value: float) -> str:
+    return "-" if np.isnan(value) else f"{100 * value:.1f}"
+
+
+def _format_count(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
 
 _SEED_SPAN = 2**32
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _EnvironmentRows:
     """One replicate of one environment: rows to train on, rows to test on, and the error of the trivial classifier."""
 
     X_train: Any
@@ -70,36 +313,36 @@ def run_environments(
     """
     _check_names(learners, environments)
     for name, value in {"n_train": n_train, "n_test": n_test, "replicates": replicates}.items():
-        whole_number(name, value, 1)
-    whole_number("seed", seed, 0)
-    between("alpha", alpha, 0, 1)
-    cells = _cells(list(environments), train_on, test_on)
+        check_whole_number(name, value, 1)
+    check_whole_number("seed", seed, 0)
+    check_between("alpha", alpha, 0, 1)
+    cells = _list_cells(list(environments), train_on, test_on)
     errors = {(learner, *cell): np.full(replicates, np.nan) for learner in learners for cell in cells}
     trivial = {name: np.full(replicates, np.nan) for name in environments}
-    failures: list[Failure] = []
-    with _bar(progress, replicates * len(learners)) as advance:
+    failures: list[EnvironmentFailure] = []
+    with _show_progress(progress, replicates * len(learners)) as advance:
         for replicate in range(replicates):
-            rows = {name: _drawn(environments[name], name, replicate, n_train, n_test, seed) for name in _used(cells)}
+            rows = {name: _draw_rows(environments[name], name, replicate, n_train, n_test, seed) for name in _list_used(cells)}
             for name, drawn in rows.items():
                 trivial[name][replicate] = drawn.trivial
             for learner, estimator in learners.items():
                 failures += _replicate(learner, estimator, cells, rows, replicate, seed, errors)
                 advance()
     plan = {"n_train": n_train, "n_test": n_test, "replicates": replicates, "seed": seed, "alpha": alpha}
-    return matrix_of(list(learners), _used(cells), errors, trivial, failures, plan)
+    return build_matrix(list(learners), _list_used(cells), errors, trivial, failures, plan)
 
 
-def _cells(names: list[str], train_on: Sequence[str] | None, test_on: Sequence[str] | None) -> list[tuple[str, str]]:
+def _list_cells(names: list[str], train_on: Sequence[str] | None, test_on: Sequence[str] | None) -> list[tuple[str, str]]:
     """Pairs of environments, trained on and tested on, in the order in which the environments were given."""
     chosen = {}
-    for what, given in (("train_on", train_on), ("test_on", test_on)):
-        listed = names if given is None else [given] if isinstance(given, str) else list(given)
-        for each in listed:
-            if each not in names:
-                raise InputError(f"{what} must name environments, got {each!r}: {did_you_mean(each, names)}")
-        if not listed:
-            raise InputError(f"{what} must name at least 1 environment, got 0")
-        chosen[what] = set(listed)
+    for argument, selection in (("train_on", train_on), ("test_on", test_on)):
+        selected = names if selection is None else [selection] if isinstance(selection, str) else list(selection)
+        for name in selected:
+            if name not in names:
+                raise InputError(f"{argument} must name environments, got {name!r}: {suggest_name(name, names)}")
+        if not selected:
+            raise InputError(f"{argument} must name at least 1 environment, got 0")
+        chosen[argument] = set(selected)
     return [
         (train, test)
         for train in names
@@ -108,20 +351,20 @@ def _cells(names: list[str], train_on: Sequence[str] | None, test_on: Sequence[s
     ]
 
 
-def _used(cells: list[tuple[str, str]]) -> list[str]:
+def _list_used(cells: list[tuple[str, str]]) -> list[str]:
     """Environments that are trained on or tested on."""
     return list(dict.fromkeys([train for train, _ in cells]))
 
 
-def _drawn(environment: Environment, name: str, replicate: int, n_train: int, n_test: int, seed: int) -> _Rows:
-    X_train, y_train = _sample(environment, name, n_train, named_generator(seed, "environment", name, "train", replicate))
-    X_test, y_test = _sample(environment, name, n_test, named_generator(seed, "environment", name, "test", replicate))
+def _draw_rows(environment: Environment, name: str, replicate: int, n_train: int, n_test: int, seed: int) -> _EnvironmentRows:
+    X_train, y_train = _sample(environment, name, n_train, derive_generator(seed, "environment", name, "train", replicate))
+    X_test, y_test = _sample(environment, name, n_test, derive_generator(seed, "environment", name, "test", replicate))
     for part, y, n in (("train", y_train, n_train), ("test", y_test, n_test)):
         if len(y) != n:
             raise InputError(f"environment {name!r} must give the {n} rows asked for to {part}, got {len(y)}")
-    truth = np.asarray(y_test)
+    y_true = np.asarray(y_test)
     classes, counts = np.unique(np.asarray(y_train), return_counts=True)
-    return _Rows(X_train, y_train, X_test, truth, float((truth != classes[counts.argmax()]).mean()))
+    return _EnvironmentRows(X_train, y_train, X_test, y_true, float((y_true != classes[counts.argmax()]).mean()))
 
 
 def _sample(environment: Environment, name: str, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -140,30 +383,30 @@ def _replicate(
     learner: str,
     estimator: Any,
     cells: list[tuple[str, str]],
-    rows: Mapping[str, _Rows],
+    rows: Mapping[str, _EnvironmentRows],
     replicate: int,
     seed: int,
     errors: dict[tuple[str, str, str], FloatArray],
-) -> Iterator[Failure]:
+) -> Iterator[EnvironmentFailure]:
     """Fill in the errors of one learner in one replicate, and give what failed."""
     for source in rows:
         targets = [test for train, test in cells if train == source]
         try:
-            own = _seeded(estimator, named_seed(seed, "learner", learner, source, replicate))
+            seeded = _clone_seeded(estimator, derive_seed(seed, "learner", learner, source, replicate))
             # Copies, since a learner may write into its rows.
-            with stopping():
-                fitted = own.fit(deepcopy(rows[source].X_train), deepcopy(rows[source].y_train))
+            with raise_on_interrupt():
+                fitted = seeded.fit(deepcopy(rows[source].X_train), deepcopy(rows[source].y_train))
         except Exception as error:
-            yield Failure(learner, source, "", replicate, type(error).__name__, str(error))
+            yield EnvironmentFailure(learner, source, "", replicate, type(error).__name__, str(error))
             continue
         for target in targets:
             try:
-                errors[learner, source, target][replicate] = _error(fitted, rows[target])
+                errors[learner, source, target][replicate] = _compute_error(fitted, rows[target])
             except Exception as error:
-                yield Failure(learner, source, target, replicate, type(error).__name__, str(error))
+                yield EnvironmentFailure(learner, source, target, replicate, type(error).__name__, str(error))
 
 
-def _seeded(estimator: Any, seed: int) -> Any:
+def _clone_seeded(estimator: Any, seed: int) -> Any:
     """A fresh copy; whatever draws at random and has no seed of its own gets this one."""
     from sklearn.base import clone
 
@@ -175,7 +418,7 @@ def _seeded(estimator: Any, seed: int) -> Any:
     return fresh
 
 
-def _error(fitted: Any, rows: _Rows) -> float:
+def _compute_error(fitted: Any, rows: _EnvironmentRows) -> float:
     predicted = np.asarray(fitted.predict(deepcopy(rows.X_test))).reshape(-1)
     if len(predicted) != len(rows.y_test):
         raise InputError(f"predict must give a class for each of the {len(rows.y_test)} rows, got {len(predicted)}")
@@ -183,20 +426,20 @@ def _error(fitted: Any, rows: _Rows) -> float:
 
 
 def _check_names(learners: Any, environments: Any) -> None:
-    for what, given in (("learners", learners), ("environments", environments)):
-        if not isinstance(given, Mapping) or not given or not all(isinstance(name, str) for name in given):
-            raise InputError(f"{what} must map names to {what}, got {type(given).__name__}: pass {{'name': ...}}")
-    for name, each in environments.items():
-        if not isinstance(each, Environment):
-            raise InputError(f"environment {name!r} must have sample(n, rng), got {type(each).__name__}")
-    for name, each in learners.items():
-        if not (hasattr(each, "fit") and hasattr(each, "predict")) or isinstance(each, type):
-            told = "a class" if isinstance(each, type) else type(each).__name__
-            raise InputError(f"learner {name!r} must have fit and predict, got {told}: pass an estimator such as C45()")
+    for argument, mapping in (("learners", learners), ("environments", environments)):
+        if not isinstance(mapping, Mapping) or not mapping or not all(isinstance(name, str) for name in mapping):
+            raise InputError(f"{argument} must map names to {argument}, got {type(mapping).__name__}: pass {{'name': ...}}")
+    for name, item in environments.items():
+        if not isinstance(item, Environment):
+            raise InputError(f"environment {name!r} must have sample(n, rng), got {type(item).__name__}")
+    for name, item in learners.items():
+        if not (hasattr(item, "fit") and hasattr(item, "predict")) or isinstance(item, type):
+            kind = "a class" if isinstance(item, type) else type(item).__name__
+            raise InputError(f"learner {name!r} must have fit and predict, got {kind}: pass an estimator such as C45()")
 
 
 @contextmanager
-def _bar(progress: bool | None, total: int) -> Iterator[Callable[[], None]]:
+def _show_progress(progress: bool | None, total: int) -> Iterator[Callable[[], None]]:
     """A bar that moves on with each call, on a terminal or when asked for."""
     if not (sys.stderr.isatty() if progress is None else progress):
         yield lambda: None

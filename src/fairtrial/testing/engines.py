@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.errors import FairtrialError
-from fairtrial.study.records import Chunk, Evidence, Limits, Rows, Task
+from fairtrial.study.records import Chunk, ResourceLimits, SplitRows, TrialRecord, TrialTask
 
 if TYPE_CHECKING:
     from fairtrial.data import Dataset
-    from fairtrial.study.engine.engine import Engine
+    from fairtrial.study.run.engine import Engine
 
 _LEARNERS = ("naive Bayes", "random forest", "raises", "kills its process", "hangs")
 _STATUS = ("ok", "ok", "error", "crash", "timeout")
@@ -25,7 +25,7 @@ _MEASURED = {"fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory", "no
 _WAIT = 120.0
 
 
-class Misbehaving:
+class MisbehavingLearner:
     """A learner that raises, kills its process or hangs as soon as it is to learn."""
 
     def __init__(self, how: str = "raises") -> None:
@@ -35,7 +35,7 @@ class Misbehaving:
         """Its one parameter."""
         return {"how": self.how}
 
-    def fit(self, X: Any, y: Any) -> Misbehaving:
+    def fit(self, X: Any, y: Any) -> MisbehavingLearner:
         """Misbehave."""
         import signal
         import time
@@ -61,49 +61,49 @@ def check_engine(make_executor: Callable[[], Executor]) -> None:
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> check_engine(lambda: ThreadPoolExecutor(1))
     """
-    from fairtrial.study.engine.engine import open_engine
+    from fairtrial.study.run.engine import open_engine
 
-    dataset = _dataset()
+    dataset = _make_dataset()
     with make_executor() as executor:
         _assert_exceptions_come_back(executor)
         engine = open_engine(executor, jobs=2)
         try:
-            found, asked = _evidence(engine, dataset)
+            records, n_requests = _collect_records(engine, dataset)
         finally:
             engine.close()
-    assert asked, "no worker asked for a data set that none can have met: `Needs` must come back like any other answer"
-    _assert_answers(found)
-    _assert_same(found, _expected(dataset))
+    assert n_requests, "no worker asked for a data set that none can have met: `Needs` must come back like any other answer"
+    _assert_answers(records)
+    _assert_same(records, _run_expected(dataset))
 
 
-def _expected(dataset: Dataset) -> list[Evidence]:
-    from fairtrial.study.guard.guard import Guard
+def _run_expected(dataset: Dataset) -> list[TrialRecord]:
+    from fairtrial.study.run.supervisor import Supervisor
 
-    with Guard() as guard:
-        return [each for chunk in _chunks(dataset) for each in guard.run(chunk, dataset)]
+    with Supervisor() as guard:
+        return [record for chunk in _make_chunks(dataset) for record in guard.run(chunk, dataset)]
 
 
-def _evidence(engine: Engine, dataset: Dataset) -> tuple[list[Evidence], int]:
+def _collect_records(engine: Engine, dataset: Dataset) -> tuple[list[TrialRecord], int]:
     """What comes back for all chunks, and how often the data set was asked for."""
-    from fairtrial.study.engine.in_flight import InFlight
+    from fairtrial.study.run.coordinator import InFlight
 
-    asked: list[str] = []
+    requests: list[str] = []
 
-    def given(content_hash: str) -> Dataset:
-        asked.append(content_hash)
+    def get_dataset(content_hash: str) -> Dataset:
+        requests.append(content_hash)
         return dataset
 
-    flight, found = InFlight(engine, given), list[Evidence]()
-    for chunk in _chunks(dataset):
+    flight, records = InFlight(engine, get_dataset), list[TrialRecord]()
+    for chunk in _make_chunks(dataset):
         flight.send(chunk)
     while not flight.idle:
         try:
-            arrived = flight.arrived(_WAIT)
+            arrived = flight.collect_records(_WAIT)
         except FairtrialError as error:
             raise AssertionError(f"each trial must be answered: {error}") from None
-        assert arrived or asked, f"nothing came back within {_WAIT:g} s"
-        found += arrived
-    return found, len(asked)
+        assert arrived or requests, f"nothing came back within {_WAIT:g} s"
+        records += arrived
+    return records, len(requests)
 
 
 def _assert_exceptions_come_back(executor: Executor) -> None:
@@ -116,27 +116,29 @@ def _assert_exceptions_come_back(executor: Executor) -> None:
     assert executor.submit(divmod, 7, 2).result(_WAIT) == (3, 1), "the executor must go on after an exception of the work"
 
 
-def _assert_answers(found: Sequence[Evidence]) -> None:
-    keys = sorted(each.key for each in found)
+def _assert_answers(records: Sequence[TrialRecord]) -> None:
+    keys = sorted(record.key for record in records)
     assert keys == sorted(set(keys)), "a trial was answered twice"
-    for each in sorted(found, key=lambda one: one.key):
-        learner = each.key[1]
-        told = f"the learner that {_LEARNERS[learner]}" if _STATUS[learner] != "ok" else _LEARNERS[learner]
-        assert each.status == _STATUS[learner], f"{told} must end as {_STATUS[learner]}, got {each.status}: {each.message}"
+    for record in sorted(records, key=lambda item: item.key):
+        learner = record.key[1]
+        learner_text = f"the learner that {_LEARNERS[learner]}" if _STATUS[learner] != "ok" else _LEARNERS[learner]
+        assert record.status == _STATUS[learner], (
+            f"{learner_text} must end as {_STATUS[learner]}, got {record.status}: {record.message}"
+        )
 
 
-def _assert_same(found: Sequence[Evidence], expected: Sequence[Evidence]) -> None:
-    wanted = {each.key: each for each in expected}
-    missing = len(wanted.keys() - {each.key for each in found})
+def _assert_same(records: Sequence[TrialRecord], expected: Sequence[TrialRecord]) -> None:
+    expected_by_key = {record.key: record for record in expected}
+    missing = len(expected_by_key.keys() - {record.key for record in records})
     assert not missing, f"{missing} trials were not answered"
-    for each in sorted(found, key=lambda one: one.key):
-        for field in fields(Evidence):
-            same = getattr(each, field.name) == getattr(wanted[each.key], field.name)
-            what = f"{field.name} of {_LEARNERS[each.key[1]]}"
-            assert field.name in _MEASURED or same, f"{what} differs from that of a process alone"
+    for record in sorted(records, key=lambda item: item.key):
+        for field in fields(TrialRecord):
+            same = getattr(record, field.name) == getattr(expected_by_key[record.key], field.name)
+            label = f"{field.name} of {_LEARNERS[record.key[1]]}"
+            assert field.name in _MEASURED or same, f"{label} differs from that of a process alone"
 
 
-def _dataset() -> Dataset:
+def _make_dataset() -> Dataset:
     """A data set that no worker has met: its numbers are new each time."""
     import pandas as pd
 
@@ -145,30 +147,30 @@ def _dataset() -> Dataset:
     rng = np.random.default_rng()
     classes = np.arange(60) % 3
     table = pd.DataFrame({f"x{i}": classes + rng.normal(size=60) for i in range(4)})
-    return Dataset.of(table, [f"class {each}" for each in classes])
+    return Dataset.from_table(table, [f"class {code}" for code in classes])
 
 
-def _chunks(dataset: Dataset) -> list[Chunk]:
+def _make_chunks(dataset: Dataset) -> list[Chunk]:
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.naive_bayes import GaussianNB
 
     from fairtrial.conditions import Clean
 
-    estimators = [GaussianNB(), RandomForestClassifier(3), *(Misbehaving(how) for how in _LEARNERS[2:])]
-    learners = tuple(pickle.dumps(each) for each in estimators)
+    estimators = [GaussianNB(), RandomForestClassifier(3), *(MisbehavingLearner(how) for how in _LEARNERS[2:])]
+    learners = tuple(pickle.dumps(estimator) for estimator in estimators)
     rows = np.arange(len(dataset))
 
-    def chunk(fold: int, places: Iterable[int], limits: Limits) -> Chunk:
+    def make_chunk(fold: int, learner_indices: Iterable[int], limits: ResourceLimits) -> Chunk:
         test = rows // 3 % _FOLDS == fold
-        tasks = tuple(Task(_key(fold, place), 0, 0, place, 1, 2) for place in places)
-        return Chunk(dataset.content_hash, (Rows(rows[~test], rows[test], 0, fold),), (Clean(),), learners, tasks, limits)
+        tasks = tuple(TrialTask(_make_key(fold, index), 0, 0, index, 1, 2) for index in learner_indices)
+        return Chunk(dataset.content_hash, (SplitRows(rows[~test], rows[test], 0, fold),), (Clean(),), learners, tasks, limits)
 
     hanging = _LEARNERS.index("hangs")
     return [
-        *(chunk(fold, range(hanging), Limits(time=_WAIT)) for fold in range(_FOLDS)),
-        chunk(0, [hanging], Limits(time=1.0)),
+        *(make_chunk(fold, range(hanging), ResourceLimits(time=_WAIT)) for fold in range(_FOLDS)),
+        make_chunk(0, [hanging], ResourceLimits(time=1.0)),
     ]
 
 
-def _key(fold: int, learner: int) -> bytes:
+def _make_key(fold: int, learner: int) -> bytes:
     return bytes([fold, learner]) + bytes(14)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.data.simulate import Flu, FluPopulation, age_group, flu_environments
-from fairtrial.data.simulate.flu import _joint
+from fairtrial.data.simulate.flu import _compute_joint
 from fairtrial.errors import InputError
 
 
@@ -18,8 +18,8 @@ def printed(oracles):
 
 
 @pytest.mark.parametrize("name", list(flu_environments()))
-def test_class_shares_lie_near_the_printed_trivial_errors(name, printed):
-    share = 100 * Flu(name).class_shares()["Complications"]
+def test_class_proportions_lie_near_the_printed_trivial_errors(name, printed):
+    share = 100 * Flu(name).class_proportions()["Complications"]
     assert share == pytest.approx(printed.loc[("1R", name), "trivial_error"], abs=2.5)
 
 
@@ -31,7 +31,7 @@ def test_best_errors_lie_near_those_of_the_best_learner_printed(name, printed):
 
 def test_hard_and_easy_populations_come_in_the_printed_order():
     """A soft winter has the fewest complications of the seasons, then none, winter, drastic winter; poverty adds to it."""
-    share = {name: flu.class_shares()["Complications"] for name, flu in flu_environments().items()}
+    share = {name: flu.class_proportions()["Complications"] for name, flu in flu_environments().items()}
     assert share["DP"] < share["NGP"] < share["ZGP"]
     assert share["SW"] < share["NGP"] < share["W"] < share["DW"] < share["P+DW"]
     assert share["NGP"] < share["P"] < share["P+DW"]
@@ -40,10 +40,10 @@ def test_hard_and_easy_populations_come_in_the_printed_order():
 @pytest.mark.parametrize("flu", [Flu(), Flu("P+DW", definition="FC"), Flu("DP", missing=["Infant"], definition="MC")], ids=repr)
 def test_exact_shares_equal_those_of_a_large_sample(flu):
     X, y = flu.sample(100_000, rng=2)
-    shares = flu.class_shares()
+    shares = flu.class_proportions()
     assert sum(shares.values()) == pytest.approx(1)
     assert (y == "Complications").mean() == pytest.approx(shares["Complications"], abs=0.006)
-    mass, _ = _joint(flu)
+    mass, _ = _compute_joint(flu)
     assert mass.sum() == pytest.approx(1)
     for axis, name in enumerate(["severity", "health", "social"], start=1):
         counted = X[name].value_counts(normalize=True, sort=False).to_numpy()
@@ -110,7 +110,7 @@ def test_the_environments_of_the_three_experiments():
 
 def test_own_populations():
     everyone_old = FluPopulation((0, 0, 0, 0, 0, 1))
-    assert Flu(everyone_old).class_shares()["Complications"] > 0.6
+    assert Flu(everyone_old).class_proportions()["Complications"] > 0.6
     with pytest.raises(InputError, match="leave some of the patients"):
         Flu(everyone_old, missing=["Elderly"])
 

@@ -1,14 +1,16 @@
 import numpy as np
 import pytest
 
-from fairtrial.data.simulate import FluPopulation, flu_domain as domain
+from fairtrial.data.simulate import FluPopulation, flu as domain
 from fairtrial.errors import InputError
 
 AGES = np.array([0.5, 10.0, 30.0, 45.0, 60.0, 75.0, 90.0])
 
 
 def remission(age=30.0, severity=1, health=0, social=1, definition="usual"):
-    return domain.remission(np.asarray(age), np.asarray(severity), np.asarray(health), np.asarray(social), definition)
+    return domain.compute_remission_probability(
+        np.asarray(age), np.asarray(severity), np.asarray(health), np.asarray(social), definition
+    )
 
 
 def test_what_the_tutorial_says_about_complications():
@@ -34,9 +36,13 @@ def test_fewer_complications_widen_the_good_ages():
 
 
 def test_the_delicate_are_more_frequent_with_age_and_health_follows_them_and_the_purse():
-    assert (np.diff(domain.delicate(AGES)) >= 0).all()
-    assert domain.health_mean(np.array(1.0), np.array(1), 0.0) > domain.health_mean(np.array(0.0), np.array(1), 0.0)
-    assert domain.health_mean(np.array(0.0), np.array(2), 0.0) > domain.health_mean(np.array(0.0), np.array(0), 0.0)
+    assert (np.diff(domain.compute_delicate_probability(AGES)) >= 0).all()
+    assert domain.compute_health_mean(np.array(1.0), np.array(1), 0.0) > domain.compute_health_mean(
+        np.array(0.0), np.array(1), 0.0
+    )
+    assert domain.compute_health_mean(np.array(0.0), np.array(2), 0.0) > domain.compute_health_mean(
+        np.array(0.0), np.array(0), 0.0
+    )
 
 
 def test_populations_differ_as_the_tutorial_says():
@@ -53,7 +59,7 @@ def test_populations_differ_as_the_tutorial_says():
 
 
 def test_levels_are_rounded_and_cut_off():
-    assert domain.level(np.array([-3.0, 1.4, 1.6, 2.4, 2.6, 9.0])).tolist() == [0, 0, 1, 1, 2, 2]
+    assert domain.round_to_level(np.array([-3.0, 1.4, 1.6, 2.4, 2.6, 9.0])).tolist() == [0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.parametrize("wrong", [{"ages": (0.5, 0.5)}, {"ages": (0.2,) * 6}, {"ages": (1, 0, 0, 0, 0, 0), "decline": -1}])

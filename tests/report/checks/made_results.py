@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fairtrial.study import Results, Study
+from fairtrial import Study
+from fairtrial.study import Results
 from fairtrial.study.archive import LearnerFacts
 from tests.study.archives import CLEAN, Predictions, archive_of, data_facts, real_archive
 

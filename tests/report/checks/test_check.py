@@ -6,8 +6,8 @@ import pytest
 
 from fairtrial import _registry
 from fairtrial.errors import InputError
-from fairtrial.report.checks import Check, check, examine, not_applicable, passed, raised, registry
-from fairtrial.report.sentence import say
+from fairtrial.report.checks import Check, check, registry, report_not_applicable, report_passed, report_raised, run_checks
+from fairtrial.report.section import build_sentence
 
 TITLES = {
     "FT001": "Folds used as independent samples",
@@ -59,7 +59,7 @@ def test_each_check_says_all_that_a_reader_needs():
 @pytest.mark.parametrize("number", ["FT1", "ft001", "001", "LAB0001", ""])
 def test_other_numbers_are_refused(number):
     with pytest.raises(InputError, match="capital letters and three digits"):
-        made(number, lambda _results: passed(say("Fine.")))
+        made(number, lambda _results: report_passed(build_sentence("Fine.")))
 
 
 def test_a_number_is_given_once(own_registry):
@@ -67,7 +67,7 @@ def test_a_number_is_given_once(own_registry):
 
         @check("FT001", title="mine", looks_for="", why="", remedy="", cite="")
         def mine(_results):
-            return passed(say("Fine."))
+            return report_passed(build_sentence("Fine."))
 
     assert own_registry["FT001"].title == TITLES["FT001"]
 
@@ -76,7 +76,7 @@ def test_a_cell_run_again_replaces_its_check(own_registry):
     def cell(title):
         @check("LAB001", title=title, looks_for="", why="", remedy="", cite="")
         def mine(_results):
-            return passed(say("Fine."))
+            return report_passed(build_sentence("Fine."))
 
     cell("old")
     cell("new")
@@ -84,18 +84,20 @@ def test_a_cell_run_again_replaces_its_check(own_registry):
 
 
 def test_those_raised_come_first_then_by_number():
-    outcomes = {"LAB003": passed, "LAB001": not_applicable, "LAB004": raised, "LAB002": raised}
-    checks = [made(number, lambda _results, how=how: how(say("Fine."))) for number, how in outcomes.items()]
-    assert [one.check.number for one in examine(None, checks)] == ["LAB002", "LAB004", "LAB003", "LAB001"]
+    outcomes = {"LAB003": report_passed, "LAB001": report_not_applicable, "LAB004": report_raised, "LAB002": report_raised}
+    checks = [made(number, lambda _results, how=how: how(build_sentence("Fine."))) for number, how in outcomes.items()]
+    assert [one.check.number for one in run_checks(None, checks)] == ["LAB002", "LAB004", "LAB003", "LAB001"]
 
 
 def test_a_check_that_breaks_is_told_and_the_others_go_on():
     def broken(_results):
         raise ZeroDivisionError("one over 0.")
 
-    first, second = examine(None, [made("LAB001", lambda _results: passed(say("Fine."))), made("LAB002", broken)])
+    first, second = run_checks(
+        None, [made("LAB001", lambda _results: report_passed(build_sentence("Fine."))), made("LAB002", broken)]
+    )
     assert first.finding.outcome == "could not be made"
-    assert str(first.finding.words) == "The check could not be made: ZeroDivisionError, one over 0."
+    assert str(first.finding.sentence) == "The check could not be made: ZeroDivisionError, one over 0."
     assert second.finding.outcome == "passed"
 
 
@@ -103,7 +105,7 @@ def test_third_parties_add_checks_by_entry_points(own_registry, monkeypatch):
     def load():
         @check("LAB007", title="theirs", looks_for="", why="", remedy="", cite="")
         def theirs(_results):
-            return passed(say("Fine."))
+            return report_passed(build_sentence("Fine."))
 
     def points(group):
         return [SimpleNamespace(load=load)] if group == "fairtrial.checks" else []

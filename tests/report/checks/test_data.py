@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, LeaveOneOut
 
 from fairtrial.data.faults import KNOWN_FAULTS
 from fairtrial.report.checks import registry
-from fairtrial.report.checks.data import DAMAGED, notes_of
+from fairtrial.report.checks.data import CORRUPTED_PREFIX, list_notes
 from tests.report.checks.made_results import changed, halves, labelled, of_a_file
 from tests.study.archives import real_results
 
@@ -19,7 +19,7 @@ def test_accuracy_on_imbalance_is_raised_with_the_share_of_the_largest_class():
     found = registry["FT002"](labelled(RARE, halves(100)))
     assert found.outcome == "raised"
     assert found.details.iloc[0].tolist() == ["made", 100, 20, 4.0, 0.8]
-    assert "an accuracy of 0.800" in str(found.words)
+    assert "an accuracy of 0.800" in str(found.sentence)
 
 
 @pytest.mark.parametrize("measure", ["kappa", "balanced_accuracy", "g_mean"])
@@ -41,7 +41,7 @@ def test_classes_smaller_than_the_folds_are_tiny():
 
 def test_classes_of_a_few_cases_are_tiny_however_few_the_folds():
     found = registry["FT003"](labelled([0] * 31 + [1] * 9, halves(40)))
-    assert str(found.words) == "Classes of made are tiny: the class yes of made has 9 cases."
+    assert str(found.sentence) == "Classes of made are tiny: the class yes of made has 9 cases."
 
 
 def test_leaving_one_out_makes_no_class_tiny():
@@ -58,7 +58,7 @@ def noted(*notes):
 
 @pytest.mark.parametrize("fault", KNOWN_FAULTS[:3], ids=lambda each: each.name)
 def test_data_with_a_note_of_damage_are_known_bad(fault):
-    assert str(fault).startswith(DAMAGED)
+    assert str(fault).startswith(CORRUPTED_PREFIX)
     found = registry["FT005"](noted("version 1", str(fault)))
     assert found.outcome == "raised"
     assert found.details["note"].tolist() == [str(fault)] * 3
@@ -71,5 +71,5 @@ def test_other_notes_are_no_damage_and_unknown_data_are_not_judged():
 
 
 def test_notes_are_a_list_or_one_text():
-    assert notes_of(["a", "b"]) == ["a", "b"]
-    assert notes_of("a") == ["a"]
+    assert list_notes(["a", "b"]) == ["a", "b"]
+    assert list_notes("a") == ["a"]

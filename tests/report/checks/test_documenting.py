@@ -4,19 +4,19 @@ import re
 from pathlib import Path
 
 from fairtrial.report.checks import registry
-from fairtrial.report.checks.documenting import checks_page
-from fairtrial.report.sections.references import bibliography, works_of
+from fairtrial.report.checks.documenting import render_checks_page
+from fairtrial.report.sections.sources import read_bibliography, split_citation
 from tests.study.archives import real_results
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "checks.md"
 
 
 def test_the_page_is_up_to_date():
-    assert PAGE.read_text(encoding="utf-8") == checks_page(), "run python docs/make_checks_page.py"
+    assert PAGE.read_text(encoding="utf-8") == render_checks_page(), "run python docs/make_checks_page.py"
 
 
 def test_every_check_has_its_entry_and_every_link_its_heading():
-    text = checks_page()
+    text = render_checks_page()
     headings = {re.sub("[^a-z0-9 -]", "", line[3:].lower()).replace(" ", "-") for line in re.findall("^## .*$", text, re.M)}
     links = re.findall(r"\]\(#([^)]*)\)", text)
     assert len(links) == sum(number.startswith("FT") for number in registry)
@@ -24,12 +24,12 @@ def test_every_check_has_its_entry_and_every_link_its_heading():
 
 
 def test_every_work_that_a_check_cites_is_in_the_bibliography():
-    cited = {work for number in registry if number.startswith("FT") for work in works_of(registry[number].cite)}
-    assert cited <= set(bibliography())
+    cited = {work for number in registry if number.startswith("FT") for work in split_citation(registry[number].cite)}
+    assert cited <= set(read_bibliography())
 
 
 def test_the_example_of_an_own_check_runs(monkeypatch):
     monkeypatch.setattr(registry, "_items", dict(registry._items))
     names = {"__name__": "page"}
-    exec(re.search("^```py\n(.*?)^```$", checks_page(), re.M | re.S)[1], names)
+    exec(re.search("^```py\n(.*?)^```$", render_checks_page(), re.M | re.S)[1], names)
     assert registry["LAB001"](real_results()).outcome == "raised"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairtrial.report.checks import registry
-from fairtrial.report.checks.failures import warning_lines
+from fairtrial.report.checks.failures import list_warnings
 from tests.report.checks.made_results import changed, of_a_file, stopped_study
 from tests.study.archives import real_results
 
@@ -22,7 +22,7 @@ def test_failures_are_counted_and_their_policy_told(policy, told):
     found = registry["FT009"](real_results(_some("timeout"), declaration={"verdict": {"failures": policy}}))
     assert found.outcome == "raised"
     assert found.details.to_numpy().tolist() == [["tree", "iris", "timeout", 2]]
-    assert told in str(found.words)
+    assert told in str(found.sentence)
 
 
 def test_no_failure_no_gap():
@@ -36,7 +36,7 @@ def test_what_has_not_run_is_counted():
     assert found.outcome == "raised"
     counts = found.details.set_index("learner")["not run"].to_dict()
     assert counts == {"bayes": 0, "tree": 2, "ridge": 0, "near": 0, "all": 2}
-    assert str(found.words).startswith("2 of 120 trials")
+    assert str(found.sentence).startswith("2 of 120 trials")
 
 
 def test_a_learner_that_did_not_converge_is_named():
@@ -54,7 +54,7 @@ def test_no_warning_where_none_was_given_and_a_file_tells_of_none():
 
 def test_counts_of_a_warning_do_not_make_it_another_one():
     trials = real_results().trials().head(3).assign(notes=["UserWarning: so (2 times)", "a note\nUserWarning: so", None])
-    assert warning_lines(trials)["warning"].tolist() == ["UserWarning: so", "UserWarning: so"]
+    assert list_warnings(trials)["warning"].tolist() == ["UserWarning: so", "UserWarning: so"]
 
 
 def test_warnings_of_a_condition_are_not_blamed_on_learners():
@@ -64,7 +64,7 @@ def test_warnings_of_a_condition_are_not_blamed_on_learners():
     noisy = results.trials()["condition"].to_numpy() != "clean"
     found = registry["FT018"](changed(results, lines=lines.assign(notes=np.where(noisy, said, None))))
     assert found.outcome == "passed"
-    assert f"under class-noise the condition did: {said}" in str(found.words)
+    assert f"under class-noise the condition did: {said}" in str(found.sentence)
     one = noisy & (results.trials()["learner"].to_numpy() == "tree")
     found = registry["FT018"](changed(results, lines=lines.assign(notes=np.where(one, said, None))))
     assert (found.outcome, found.details["learner"].tolist()) == ("raised", ["tree"])
@@ -79,7 +79,7 @@ def test_times_far_above_cpu_times_are_told():
     found = registry["FT019"](timed(2.0, 0.5))
     assert found.outcome == "raised"
     assert len(found.details) == 4
-    assert "2 seconds, of which 0.5 were spent computing" in str(found.words)
+    assert "2 seconds, of which 0.5 were spent computing" in str(found.sentence)
     assert registry["FT019"](timed(0.5, 0.5)).outcome == "passed"
     assert registry["FT019"](timed(0.1, 0.01)).outcome == "passed"
     assert "--jobs" not in registry["FT019"].remedy

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairtrial.measures import calibration_error
 from fairtrial.report.checks import registry
-from fairtrial.report.checks.measures import areas_between, standard_error
+from fairtrial.report.checks.measures import compute_areas_between, compute_standard_error
 from tests.report.checks.made_results import halves, labelled
 from tests.study.archives import real_results
 
@@ -23,7 +23,7 @@ def test_areas_differ_by_the_difference_of_aucs_and_agree_with_a_fine_grid(seed,
     rng = np.random.default_rng(seed)
     truth = np.r_[0, 1, rng.integers(0, 2, 30)]
     first, second = rng.integers(0, values, (2, 32)).astype(float)
-    above, below = areas_between(points(truth, first), points(truth, second))
+    above, below = compute_areas_between(points(truth, first), points(truth, second))
     assert above - below == pytest.approx(roc_auc_score(truth, first) - roc_auc_score(truth, second), abs=1e-12)
     x = (np.arange(20000) + 0.5) / 20000
     heights = [np.interp(x, *points(truth, each).T) for each in (first, second)]
@@ -51,15 +51,15 @@ def test_the_same_crossing_of_few_cases_may_be_chance():
     # Eight cases of each class: the areas are 0.125 as above, the standard error of guessing is sqrt(17 / 768) = 0.149.
     results = labelled([0, 0, 1, 1] * 4, halves(16), predict=crossing)
     first, second = (own[["fpr", "tpr"]].to_numpy() for _, own in results.curves("roc").groupby("learner"))
-    assert areas_between(first, second) == pytest.approx((0.125, 0.125))
+    assert compute_areas_between(first, second) == pytest.approx((0.125, 0.125))
     assert registry["FT010"](results).outcome == "passed"
 
 
 @pytest.mark.parametrize(("positives", "negatives"), [(5, 9), (40, 40)])
 def test_the_standard_error_of_guessing_is_that_of_mann_and_whitney(positives, negatives):
     expected = np.sqrt((positives + negatives + 1) / (12 * positives * negatives))
-    assert standard_error(0.5, positives, negatives) == pytest.approx(expected)
-    assert standard_error(1.0, positives, negatives) == 0
+    assert compute_standard_error(0.5, positives, negatives) == pytest.approx(expected)
+    assert compute_standard_error(1.0, positives, negatives) == 0
 
 
 def test_curves_of_which_one_dominates_do_not_cross():

@@ -14,7 +14,7 @@ def sections_of(name):
 
 
 def texts(results):
-    return [each.text for each in answer.section(results).sentences]
+    return [each.text for each in answer.build_section(results).sentences]
 
 
 @pytest.mark.parametrize("name", cases())
@@ -66,7 +66,7 @@ def test_data_sets_that_are_left_out_are_named_with_the_reason():
         "On cancer alone: iris and wine are left out because tree failed there. By accuracy on clean data, "
     )
     assert "Over the splits that are left, " in first
-    check_prose([answer.section(results), verdict.section(results)])
+    check_prose([answer.build_section(results), verdict.build_section(results)])
 
 
 def test_splits_that_have_not_run_are_counted():
@@ -79,7 +79,7 @@ def test_splits_that_have_not_run_are_counted():
 def test_failures_and_what_has_not_run_are_counted():
     assert texts(cases()["failures"])[-1] == "Of 120 trials 2 failed (error), 8 have not run: what is said rests on the others."
     assert texts(cases()["all failed"])[-1] == "Of 120 trials 120 failed (crash)."
-    assert answer.section(cases()["several"]).tables == ()
+    assert answer.build_section(cases()["several"]).tables == ()
 
 
 def test_one_learner_has_its_mean_and_interval():

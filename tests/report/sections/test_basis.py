@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairtrial.report.sections.basis import basis_of
+from fairtrial.report.sections.verdict import compute_basis
 from tests.study.archives import CLEAN, real_results
 
 
@@ -13,16 +13,16 @@ def test_a_failure_costs_its_data_set_only_where_it_is_excluded(policy):
         lambda dataset, _, learner, __, fold: "error" if (dataset, learner, fold) == ("iris", "tree", 1) else None,
         declaration=declared,
     )
-    found = basis_of(results, results.verdict(), "accuracy", CLEAN)
+    found = compute_basis(results, results.verdict(), "accuracy", CLEAN)
     if policy == "exclude":
         assert found.left_out == {"because tree failed there": ["iris"]}
-        assert set(found.kept) == {"cancer", "wine"}
+        assert set(found.datasets) == {"cancer", "wine"}
     else:
-        assert found.whole
+        assert found.is_complete
 
 
 def test_nothing_is_left_out_of_a_whole_study():
     results = real_results()
-    found = basis_of(results, results.verdict(), "accuracy", CLEAN)
-    assert found.whole
-    assert (len(found.kept), found.splits, found.facts()) == (3, 15, {})
+    found = compute_basis(results, results.verdict(), "accuracy", CLEAN)
+    assert found.is_complete
+    assert (len(found.datasets), found.splits, found.facts()) == (3, 15, {})

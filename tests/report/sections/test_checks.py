@@ -3,7 +3,7 @@
 import pytest
 
 from fairtrial.report.checks import registry
-from fairtrial.report.page import render, tables_of
+from fairtrial.report.page import iterate_tables, render
 from fairtrial.report.sections import checks
 from tests.report.pages import IMAGE, SCRIPT, hostile_results
 from tests.report.prose import check_prose
@@ -42,14 +42,14 @@ def test_counts_are_those_of_the_outcomes():
 def test_one_raised_check_is_told_as_one_and_none_as_none(monkeypatch):
     every = {number: registry[number] for number in ("FT002", "FT016")}
     monkeypatch.setattr(registry, "_items", every)
-    assert checks.section(cases()["several"]).sentences[0].text == "1 of 2 checks was raised: FT016."
+    assert checks.build_section(cases()["several"]).sentences[0].text == "1 of 2 checks was raised: FT016."
     monkeypatch.setattr(registry, "_items", {"FT002": every["FT002"]})
-    assert checks.section(cases()["several"]).sentences[0].text == "None of 1 checks was raised."
+    assert checks.build_section(cases()["several"]).sentences[0].text == "None of 1 checks was raised."
 
 
 def test_tables_have_keys_of_their_own_and_names_are_escaped():
-    section = checks.section(hostile_results())
-    keys = [table.key for table in tables_of([section])]
+    section = checks.build_section(hostile_results())
+    keys = [table.key for table in iterate_tables([section])]
     assert len(set(keys)) == len(keys)
     text = render([section], "Checks")
     assert SCRIPT not in text

@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.report.section import Section, Table
-from fairtrial.report.sections.curve_words import AREA, WON, area_of, curve_sentences
+from fairtrial.report.section import ReportTable, Section
+from fairtrial.report.sections.curves import AREA, WON, build_curve_sentences, compute_area
 from tests.report.prose import check_prose
 
 
 def told(areas, won, noun="learner", about="flu, class yes"):
     frame = pd.DataFrame({AREA: areas, WON: won}, index=pd.Index(list("abc")[: len(areas)], name=noun))
-    table = Table("t", "T", frame)
-    sentences = curve_sentences(table, noun, about)
+    table = ReportTable("t", "T", frame)
+    sentences = build_curve_sentences(table, noun, about)
     check_prose([Section("s", "S", sentences, tables=(table,))])
     return [each.text for each in sentences]
 
@@ -65,5 +65,5 @@ def test_models_have_the_same_words_without_the_place():
 
 def test_areas_are_those_of_trapezia_and_a_curve_that_is_not_there_has_none():
     step = pd.DataFrame({"x": [0.0, 0.0, 0.5, 1.0], "y": [0.0, 0.4, 0.4, 1.0]})
-    assert area_of(step, "x", "y") == pytest.approx(0.5 * 0.4 + 0.5 * 0.7)
-    assert np.isnan(area_of(None, "x", "y"))
+    assert compute_area(step, "x", "y") == pytest.approx(0.5 * 0.4 + 0.5 * 0.7)
+    assert np.isnan(compute_area(None, "x", "y"))

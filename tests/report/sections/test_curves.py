@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from fairtrial.report.page import figures_of, render
+from fairtrial.report.page import iterate_figures, render
 from fairtrial.report.sections import curves
-from fairtrial.report.sections.curves import section
+from fairtrial.report.sections.curves import build_section
 from fairtrial.study import Results
 from tests.report.prose import check_prose
 from tests.report.result_cases import cases, few_learners
@@ -18,14 +18,14 @@ from tests.study.archives import CLEAN, archive_of, data_facts, folds, random_pr
 
 @cache
 def written(name):
-    return section(cases()[name])
+    return build_section(cases()[name])
 
 
 @pytest.mark.parametrize("name", ["two classes", "one learner, one data set", "failures"])
 def test_it_is_written_for_any_results(name):
     found = written(name)
     assert check_prose([found]) > 0
-    assert len({figure.key for figure in figures_of([found])}) == len(list(figures_of([found])))
+    assert len({figure.key for figure in iterate_figures([found])}) == len(list(iterate_figures([found])))
 
 
 @pytest.mark.parametrize("name", ["all failed", "apart", "noise alone", "one split"])
@@ -35,7 +35,7 @@ def test_there_is_none_without_scores(name):
 
 def test_areas_are_those_of_pooled_rows():
     results = cases()["two classes"]
-    frame = written("two classes").parts[0].tables[0].frame
+    frame = written("two classes").subsections[0].tables[0].frame
     trials = results.trials()
     for learner in frame.index:
         own = trials[(trials["learner"] == learner) & (trials["condition"] == "clean")]
@@ -49,21 +49,21 @@ def test_areas_are_those_of_pooled_rows():
 
 
 def test_it_says_which_class_and_who_has_no_curve():
-    parts = written("failures").parts
+    parts = written("failures").subsections
     assert "against the rest" in parts[0].sentences[0].text
     assert "tree" in parts[0].notes[0]
     assert [part.title for part in parts] == ["iris", "cancer"]
 
 
 def test_bands_for_few_learners_and_else_for_the_best():
-    few = next(figures_of([section(few_learners(["bayes", "tree"], ["cancer"]))])).chart.to_dict()
+    few = next(iterate_figures([build_section(few_learners(["bayes", "tree"], ["cancer"]))])).chart.to_dict()
     assert few["title"]["subtitle"][-1] == "Shaded: 95 % band for the whole curve"
-    part = written("two classes").parts[0]
+    part = written("two classes").subsections[0]
     assert part.figures[0].chart.to_dict()["title"]["subtitle"][-1].endswith(f"of {part.tables[0].frame.index[0]}")
 
 
 def test_the_widest_gap_is_the_one_of_the_table():
-    part = written("two classes").parts[0]
+    part = written("two classes").subsections[0]
     ks = next(figure for figure in part.figures if "-ks-" in figure.key)
     text = json.dumps(ks.chart.to_dict())
     for learner in part.tables[0].frame.index[:3]:
@@ -83,20 +83,22 @@ def many(sets, learners, rows):
 
 def test_the_six_largest_data_sets_are_shown():
     results = many(8, 1, 40)
-    assert [each.name for each in curves._largest(results, 6)] == [f"set {i} <b>" for i in range(2, 8)]
+    assert [each.name for each in curves._select_largest(results, 6)] == [f"set {i} <b>" for i in range(2, 8)]
 
 
 def test_few_bytes_however_many_rows_and_the_rest_is_named(monkeypatch):
     monkeypatch.setattr(curves, "_MOST_DATA_SETS", 1)
-    found = section(many(2, 2, 3000))
+    found = build_section(many(2, 2, 3000))
     assert "'set 0 <b>'" in found.notes[1]
-    size = sum(len(json.dumps(figure.chart.to_dict(), separators=(",", ":"))) for figure in figures_of([found]))
+    size = sum(len(json.dumps(figure.chart.to_dict(), separators=(",", ":"))) for figure in iterate_figures([found]))
     assert size < 2e5
     assert "set 1 <b>" not in render([found], "x").split('<script type="application/json"')[0]
 
 
 def test_the_largest_data_sets_have_all_curves_and_the_others_those_that_tell_who_wins():
-    found = section(many(3, 2, 40))
-    kinds = [[figure.key.rsplit("-set-", 1)[0].removeprefix("curves-") for figure in part.figures] for part in found.parts]
+    found = build_section(many(3, 2, 40))
+    kinds = [
+        [figure.key.rsplit("-set-", 1)[0].removeprefix("curves-") for figure in part.figures] for part in found.subsections
+    ]
     assert [("ks" in own, "roc" in own and "cost" in own) for own in kinds] == [(False, True), (True, True), (True, True)]
     assert any("draw(results, 'ks'" in note for note in found.notes)

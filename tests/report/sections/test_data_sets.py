@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.report.page import tables_of
+from fairtrial.report.page import iterate_tables
 from fairtrial.report.sections import data_sets
 from fairtrial.study.archive import DataFacts
 from tests.report.prose import check_prose
@@ -25,17 +25,17 @@ def test_facts_of_data_sets():
         facts("one", [0, 0, 0, 1], ("a", "b"), numeric=3, nominal=1, missing=7, notes=["rows doubled", "old"]),
         facts("two", [0, 1, 3, 3], ("a", "b", "never", "d"), notes="known by its predictions alone"),
     ]
-    frame = data_sets.facts_frame(given)
+    frame = data_sets.build_facts_frame(given)
     assert frame.loc["one", ["rows", "attributes", "missing", "classes", "smallest class"]].tolist() == [4, 4, 7, 2, 1]
     assert frame["imbalance ratio"].tolist() == [3.0, 2.0]
     assert frame["classes"].tolist() == [2, 3]
     assert frame["notes"].tolist() == ["rows doubled old", "known by its predictions alone"]
-    assert "attributes" not in data_sets.facts_frame(given[1:])
+    assert "attributes" not in data_sets.build_facts_frame(given[1:])
 
 
 def test_the_best_of_each_data_set_is_that_of_the_wide_table():
     results = cases()["several"]
-    tables = {table.key: table for table in tables_of([data_sets.section(results)])}
+    tables = {table.key: table for table in iterate_tables([data_sets.build_section(results)])}
     best = tables["data-sets-best"].frame
     wide = results.wide("accuracy")
     own = best[best["measure"] == "accuracy"].set_index("data set")
@@ -50,7 +50,7 @@ def test_the_best_of_each_data_set_is_that_of_the_wide_table():
 
 
 def test_data_sets_are_described_by_their_classes():
-    frame = data_sets.facts_frame(real_results().archive.datasets)
+    frame = data_sets.build_facts_frame(real_results().archive.datasets)
     for name, (_, y, _) in real_sources().items():
         sizes = np.bincount(y)
         assert frame.loc[name, ["rows", "classes", "smallest class"]].tolist() == [len(y), len(sizes), sizes.min()]
@@ -59,7 +59,7 @@ def test_data_sets_are_described_by_their_classes():
 
 def test_a_smaller_loss_is_better():
     results = cases()["two apart"]
-    best = next(each for each in data_sets.section(results).tables if each.key == "data-sets-best").frame
+    best = next(each for each in data_sets.build_section(results).tables if each.key == "data-sets-best").frame
     assert set(best["best"]) == {"good"}
     assert (best["ahead by"] > 0).all()
 
@@ -70,5 +70,5 @@ def test_a_single_learner_has_no_table_of_learners():
 
 
 def test_equal_classes_have_no_most_uneven_one():
-    found = data_sets.section(skilled_results({"a": 0.9, "b": 0.8}, sets=3)).sentences[0].text
+    found = data_sets.build_section(skilled_results({"a": 0.9, "b": 0.8}, sets=3)).sentences[0].text
     assert found == "All data sets have 120 rows. Every data set has equally many rows of each class."

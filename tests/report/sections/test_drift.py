@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from fairtrial.report.sections import drift
-from fairtrial.report.sections.drift import section
+from fairtrial.report.sections.drift import build_section
 from fairtrial.study.archive import ConditionFacts
 from tests.report.drifting import SKILLS, WORN, WORN_ALL, drifting
 from tests.report.prose import check_prose
@@ -15,12 +15,12 @@ from tests.study.archives import CLEAN
 
 
 def test_there_is_none_without_such_a_condition():
-    assert section(cases()["several"]) is None
+    assert build_section(cases()["several"]) is None
 
 
 def test_means_and_words_are_those_of_the_errors():
     results = drifting()
-    found = section(results)
+    found = build_section(results)
     assert check_prose([found]) == 5
     errors = {name: 1 - results.wide("accuracy", name).mean() for name in ("clean", "worn", "worn-all")}
     frame = found.tables[0].frame.set_index("learner")
@@ -45,18 +45,18 @@ def test_where_nothing_is_lost_that_is_said_without_a_minus_before_zero():
     skills = dict.fromkeys(("one", "two"), 1.0)
     moved = ConditionFacts("ps", 1.0, "", {"condition": "prior-shift", "priors": [0.5, 0.5], "part": "test"})
     both = ConditionFacts("ps-all", 1.0, "", {"condition": "prior-shift", "priors": [0.5, 0.5], "part": "all"})
-    found = section(skilled_results(skills, sets=2, conditions=(CLEAN, moved, both)))
+    found = build_section(skilled_results(skills, sets=2, conditions=(CLEAN, moved, both)))
     check_prose([found])
     texts = [each.text for each in found.sentences]
     assert texts[0] == "Under ps the error rate of all learners changes by 0.000."
     assert "level" not in found.tables[0].frame
     means = pd.DataFrame({"learner": ["tree", "bayes"], "pD": [-0.03, -0.001]})
-    told = drift._by_pd(means, means).text
+    told = drift._describe_pd(means, means).text
     assert told == "Nothing of what could be learnt is destroyed: pD is at most 0.00, of bayes."
 
 
 def test_without_a_clean_condition_the_remedy_is_said():
-    found = section(skilled_results(SKILLS, sets=3, conditions=(WORN, WORN_ALL)))
+    found = build_section(skilled_results(SKILLS, sets=3, conditions=(WORN, WORN_ALL)))
     check_prose([found])
     assert "has no clean condition" in found.sentences[0].text
     assert "put the level zero into the list" in found.sentences[0].text
@@ -64,7 +64,7 @@ def test_without_a_clean_condition_the_remedy_is_said():
 
 def test_the_figure_names_its_extremes():
     results = drifting()
-    figure = section(results).figures[0]
+    figure = build_section(results).figures[0]
     frame = results.deterioration()
     worst = frame.loc[frame["pd"].idxmax()]
     assert f"The highest pD is {worst['pd']:.2f}, of {worst['learner']} on {worst['dataset']}" in figure.alt
@@ -72,7 +72,7 @@ def test_the_figure_names_its_extremes():
 
 @pytest.mark.filterwarnings("ignore::fairtrial.errors.UndefinedMeasureWarning")
 def test_without_training_on_the_change_the_loss_is_drawn_and_a_note_says_what_to_declare():
-    found = section(drifting(ideal=False))
+    found = build_section(drifting(ideal=False))
     assert check_prose([found]) == 3
     assert "with part = 'all' as well" in found.notes[0]
     assert "loss in error rate" in found.figures[0].alt

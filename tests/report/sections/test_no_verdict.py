@@ -1,12 +1,12 @@
 """Why there is no verdict, in plain words."""
 
-from fairtrial.report.checks.kept import verdict_of
+from fairtrial.report.cache import compute_verdict
 from tests.report.result_cases import few_learners
 from tests.study.archives import real_results
 
 
 def why(results, *args):
-    found, reason = verdict_of(results, *args)
+    found, reason = compute_verdict(results, *args)
     assert found is None
     return reason
 

@@ -5,29 +5,29 @@ import pandas as pd
 import pytest
 
 from fairtrial.measures import efficiency, projection
-from fairtrial.report.confusion_tables import confusion_tables
-from fairtrial.report.places import main_condition
-from fairtrial.report.sections.projection import section
+from fairtrial.report.figures.projection import compute_confusion_tables
+from fairtrial.report.sections.projection import build_section
+from fairtrial.report.selection import get_main_condition
 from tests.report.prose import check_prose
 from tests.report.result_cases import cases, few_learners, skilled_results
 
 
 @pytest.mark.parametrize("name", sorted(cases()))
 def test_it_is_written_for_any_results(name):
-    found = section(cases()[name])
+    found = build_section(cases()[name])
     if found is not None:
         assert check_prose([found]) >= 1
 
 
 @pytest.mark.parametrize("name", ["one learner", "all failed"])
 def test_there_is_none_for_fewer_than_two(name):
-    assert section(cases()[name]) is None
+    assert build_section(cases()[name]) is None
 
 
 def test_points_are_those_of_the_projection_of_shares():
     results = cases()["several"]
-    expected = projection(confusion_tables(results, main_condition(results)).tables, normalise=True)
-    found = section(results)
+    expected = projection(compute_confusion_tables(results, get_main_condition(results)).tables, normalise=True)
+    found = build_section(results)
     frame = found.tables[0].frame
     assert np.allclose(frame.loc[expected.points.index, ["x", "y"]], expected.points)
     nearest = expected.distance_to_ideal.idxmin()
@@ -36,19 +36,19 @@ def test_points_are_those_of_the_projection_of_shares():
 
 
 def test_what_is_left_out_is_said():
-    assert "iris, wine" in " ".join(section(cases()["failures"]).notes)
+    assert "iris, wine" in " ".join(build_section(cases()["failures"]).notes)
 
 
 def test_efficiency_comes_with_measures_of_both_directions():
     results = few_learners(["bayes", "tree", "near"], declaration={"measures": ["accuracy", "auc", "brier"]})
-    found = section(results)
+    found = build_section(results)
     means = pd.DataFrame({name: results.wide(name).mean() for name in ("accuracy", "auc", "brier")})
     expected = efficiency(means).frame()
     frame = found.tables[-1].frame
     assert frame["efficiency"].to_dict() == pytest.approx(expected["efficiency"].to_dict())
     full = [name for name in frame.index if frame.loc[name, "efficiency"] > 1 - 1e-9]
     assert all(name in found.sentences[-1].text for name in full)
-    assert len(section(few_learners(["bayes", "tree"])).tables) == 2
+    assert len(build_section(few_learners(["bayes", "tree"])).tables) == 2
 
 
 MEANS = {  # of a study in which the learner on the frontier is the best by none of the outputs
@@ -67,7 +67,7 @@ def with_values(monkeypatch, tables):
 
 def test_a_learner_below_the_frontier_may_be_best_by_single_measures(monkeypatch):
     tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
-    found = section(with_values(monkeypatch, tables))
+    found = build_section(with_values(monkeypatch, tables))
     told = found.sentences[-1].text
     assert told == (
         "chi alone stands on the frontier of outputs over inputs; the others lie below it. "
@@ -81,7 +81,7 @@ def test_the_data_sets_of_the_efficiency_are_counted(monkeypatch):
     tables = {name: pd.DataFrame([line] * 4, index=[f"set{i}" for i in range(4)]) for name, line in MEANS.items()}
     tables["auc"].loc["set1", "chi"] = np.nan
     tables["brier"].loc["set2", "tree"] = np.inf
-    found = section(with_values(monkeypatch, tables))
+    found = build_section(with_values(monkeypatch, tables))
     assert found.tables[-2].frame["number"].tolist() == [2, 4]
     assert " Means over 2 of 4 data sets: on the others not every learner has a finite value" in found.tables[-1].note
     check_prose([found])

@@ -4,8 +4,8 @@ import pytest
 
 from fairtrial.measures import registry as measures
 from fairtrial.report.checks import registry as checks
-from fairtrial.report.sections import references
-from fairtrial.significance.posthoc import METHODS
+from fairtrial.report.sections import sources
+from fairtrial.significance.posthoc import POSTHOC_METHODS
 from tests.report.prose import check_prose
 from tests.report.result_cases import cases, made
 from tests.study.archives import real_results
@@ -16,19 +16,19 @@ UNCITED = {"none", "sidak"}
 
 def test_every_work_that_measures_tests_and_schemes_cite_is_known_and_no_other():
     cites = [each.facts.cite for each in measures.values() if each.formula.__module__.startswith("fairtrial.")]
-    cites += [*references.TESTS.values(), *references.SCHEMES.values()]
+    cites += [*sources.TESTS.values(), *sources.SCHEMES.values()]
     cites += [checks[number].cite for number in checks if number.startswith("FT")]
-    assert {work for cite in cites for work in references.works_of(cite)} == set(references.bibliography())
+    assert {work for cite in cites for work in sources.split_citation(cite)} == set(sources.read_bibliography())
 
 
 def test_every_adjustment_has_its_work():
-    assert set(METHODS) - set(references.TESTS) <= UNCITED
+    assert set(POSTHOC_METHODS) - set(sources.TESTS) <= UNCITED
 
 
 def test_works_come_once_each_by_the_family_name_of_the_first_author():
     works = [
         work
-        for work, _ in references.references(real_results(declaration={"measures": ["accuracy", "auc", "kappa", "f_score"]}))
+        for work, _ in sources.list_references(real_results(declaration={"measures": ["accuracy", "auc", "kappa", "f_score"]}))
     ]
     assert len(set(works)) == len(works)
     first = [
@@ -40,14 +40,16 @@ def test_works_come_once_each_by_the_family_name_of_the_first_author():
 
 
 def test_what_was_used_is_cited_and_what_was_not_is_not():
-    found = dict(references.references(real_results(names=["cancer"], levels=(0.0,), declaration={"measures": ["h_measure"]})))
+    found = dict(
+        sources.list_references(real_results(names=["cancer"], levels=(0.0,), declaration={"measures": ["h_measure"]}))
+    )
     text = " ".join(found)
     assert "coherent alternative" in text
     assert "Inference for the generalization error" in text
     assert "equalized loss of accuracy" not in text
     assert "use of ranks to avoid" not in text
     several = " ".join(
-        work for work, _ in references.references(real_results(declaration={"resampling": {"scheme": "dob-scv"}}))
+        work for work, _ in sources.list_references(real_results(declaration={"resampling": {"scheme": "dob-scv"}}))
     )
     assert "use of ranks to avoid" in several
     assert "equalized loss of accuracy" in several
@@ -55,12 +57,12 @@ def test_what_was_used_is_cited_and_what_was_not_is_not():
 
 
 def test_a_work_says_what_it_is_for():
-    found = dict(references.references(real_results()))
-    assert found[references.bibliography()["Bamber 1975"]] == "auc"
+    found = dict(sources.list_references(real_results()))
+    assert found[sources.read_bibliography()["Bamber 1975"]] == "auc"
 
 
 @pytest.mark.parametrize("name", cases())
 def test_it_works_for_results_of_any_shape(name):
-    section = made(references, name)
+    section = made(sources, name)
     check_prose([section])
     assert section.notes

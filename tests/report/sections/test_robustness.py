@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fairtrial.measures import ela, rla
-from fairtrial.report.page import figures_of, tables_of
+from fairtrial.report.page import iterate_figures, iterate_tables
 from fairtrial.report.sections import scores
-from fairtrial.report.sections.robustness import section
+from fairtrial.report.sections.robustness import build_section
 from tests.report.drifting import drifting
 from tests.report.prose import check_prose, sentences_of
 from tests.report.result_cases import NOISE, cases, few_learners, skilled_results
@@ -17,21 +17,21 @@ from tests.study.archives import CLEAN
 
 @pytest.mark.parametrize("name", ["several", "two classes", "one learner", "failures", "two apart"])
 def test_it_is_written_for_any_results(name):
-    assert check_prose([section(cases()[name])]) > 0
+    assert check_prose([build_section(cases()[name])]) > 0
 
 
 @pytest.mark.parametrize("name", ["apart", "noise alone", "all failed"])
 def test_there_is_none_without_noise_or_without_clean(name):
-    assert section(cases()[name]) is None
+    assert build_section(cases()[name]) is None
 
 
 def test_conditions_of_the_test_part_are_left_to_drift():
-    assert section(drifting()) is None
+    assert build_section(drifting()) is None
 
 
 def test_numbers_are_the_papers_formulas_on_mean_accuracies():
     results = cases()["several"]
-    overall, each = tables_of([section(results)])
+    overall, each = iterate_tables([build_section(results)])
     clean, noisy = results.wide("accuracy"), results.wide("accuracy", "class-noise", 0.2)
     losses = {name: measure(clean, noisy, scale=1).mean(axis=0) for name, measure in (("RLA", rla), ("ELA", ela))}
     for name, values in losses.items():
@@ -43,12 +43,12 @@ def test_numbers_are_the_papers_formulas_on_mean_accuracies():
 def test_it_names_the_best_at_the_highest_level():
     conditions = (CLEAN, *(replace(NOISE, level=level) for level in (0.3, 0.1)))
     skills = {"a": {"clean": 0.95, "class-noise": 0.8}, "b": {"clean": 0.9, "class-noise": 0.85}}
-    found = section(skilled_results(skills, sets=3, conditions=conditions))
-    frame = next(tables_of([found])).frame
+    found = build_section(skilled_results(skills, sets=3, conditions=conditions))
+    frame = next(iterate_tables([found])).frame
     last = frame[frame["level"] == 0.3].set_index("learner")
     words = [each.text for each in sentences_of([found])]
     assert words[0].startswith(f"Under class-noise at level 0.3 {last['RLA'].idxmin()} loses least")
-    alts = [figure.alt for figure in figures_of([found])]
+    alts = [figure.alt for figure in iterate_figures([found])]
     assert f"At level 0.3 {last['ELA'].idxmin()} has the lowest ELA, {last['ELA'].min():.3f}." in alts[1]
 
 
@@ -59,9 +59,11 @@ def noisy_results(**skills):
 
 
 def test_words_tell_apart_what_intervals_tell_apart():
-    words = [each.text for each in sentences_of([section(noisy_results(good=(0.95, 0.94), bad=(0.95, 0.6)))])]
+    words = [each.text for each in sentences_of([build_section(noisy_results(good=(0.95, 0.94), bad=(0.95, 0.6)))])]
     assert words[1] == "Its interval of RLA lies below those of all others."
-    words = [each.text for each in sentences_of([section(noisy_results(one=(0.9, 0.85), two=(0.9, 0.85), bad=(0.95, 0.5)))])]
+    words = [
+        each.text for each in sentences_of([build_section(noisy_results(one=(0.9, 0.85), two=(0.9, 0.85), bad=(0.95, 0.5)))])
+    ]
     assert words[1] in {
         "Intervals of RLA tell it from bad, but not from one.",
         "Intervals of RLA tell it from bad, but not from two.",
@@ -69,18 +71,18 @@ def test_words_tell_apart_what_intervals_tell_apart():
 
 
 def test_one_learner_and_one_data_set_need_no_rival():
-    found = section(few_learners(["tree"], ["wine"]))
+    found = build_section(few_learners(["tree"], ["wine"]))
     words = [each.text for each in sentences_of([found])]
     assert words[1].startswith("Its ELA there is")
-    assert len(list(tables_of([found]))) == 1
+    assert len(list(iterate_tables([found]))) == 1
 
 
 @pytest.mark.parametrize("name", ["several", "failures", "two classes"])
 def test_accuracies_of_a_data_set_are_those_of_the_section_of_scores(name):
     results = cases()[name]
-    told = next(table.frame for table in tables_of([scores.section(results)]) if table.key == "scores-all")
+    told = next(table.frame for table in iterate_tables([scores.build_section(results)]) if table.key == "scores-all")
     told = told[told["measure"] == "accuracy"].set_index(["data set", "learner", "condition"])["mean"]
-    frame = list(tables_of([section(results)]))[-1].frame
+    frame = list(iterate_tables([build_section(results)]))[-1].frame
     assert len(frame) > 0
     for line in frame.to_dict("records"):
         place = (line.get("data set", results.archive.datasets[0].name), line["learner"])
@@ -89,5 +91,5 @@ def test_accuracies_of_a_data_set_are_those_of_the_section_of_scores(name):
 
 
 def test_data_sets_that_do_not_count_for_all_are_said_to_be_left_out():
-    notes = [note for part in section(cases()["failures"]).parts for note in part.notes]
+    notes = [note for part in build_section(cases()["failures"]).subsections for note in part.notes]
     assert any(note.startswith("A data set counts where every learner has a value") for note in notes)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.report.sections import run_tables
+from fairtrial.report.sections import run
 from fairtrial.study.archive import LearnerFacts
 from tests.report.checks.made_results import changed, stopped_study
 from tests.report.result_cases import cases
@@ -11,7 +11,7 @@ from tests.study.archives import real_results
 
 
 def test_counts_of_the_real_study():
-    counts = run_tables.counts_frame(cases()["failures"])["count"].to_dict()
+    counts = run.build_counts_frame(cases()["failures"])["count"].to_dict()
     # Three data sets, four learners, two conditions, five folds; one learner fails on a fold, one fold has not run.
     assert counts == {
         "data sets": 3,
@@ -26,7 +26,7 @@ def test_counts_of_the_real_study():
 
 
 def test_learners_are_told_by_the_class_that_learns():
-    frame = run_tables.learners_frame(stopped_study()).set_index("learner")
+    frame = run.build_learners_frame(stopped_study()).set_index("learner")
     assert frame.loc["bayes", "class"] == "sklearn.naive_bayes.GaussianNB"
     assert "max_iter=2" in frame.loc["stopped", "parameters"]
     assert "random_state" not in frame.loc["stopped", "parameters"]
@@ -36,14 +36,14 @@ def test_learners_are_told_by_the_class_that_learns():
 def test_samplers_and_tuning_have_columns_where_there_are_any():
     sampled = LearnerFacts("bayes", "B", {"sampler": {"class": "imblearn.SMOTE", "parameters": {}}}, {})
     results = changed(real_results(), learners=(sampled,), declaration={"learners": {"bayes": {"tune": {"grid": {}}}}})
-    frame = run_tables.learners_frame(results)
+    frame = run.build_learners_frame(results)
     assert frame[["sampler", "tuned in the fold"]].to_numpy().tolist() == [["imblearn.SMOTE", "yes"]]
 
 
 def test_conditions_tell_the_level_that_was_reached():
     results = real_results()
     noisy = (results.archive.lines["level"] > 0).to_numpy()
-    frame = run_tables.conditions_frame(
+    frame = run.build_conditions_frame(
         changed(results, lines=results.archive.lines.assign(realised_level=np.where(noisy, 0.19, np.nan)))
     )
     assert frame["realised"].to_numpy() == pytest.approx([np.nan, 0.19], nan_ok=True)
@@ -52,36 +52,36 @@ def test_conditions_tell_the_level_that_was_reached():
 
 def test_settings_runs_and_versions_of_a_store():
     results = stopped_study()
-    settings = run_tables.settings_frame(results).set_index("setting")["value"]
+    settings = run.build_settings_frame(results).set_index("setting")["value"]
     assert settings["seed"] == "3"
     assert settings["resampling"] == "scheme=stratified, folds=2, repeats=1"
     assert settings["measures"] == "accuracy, kappa, auc, brier"
-    runs = run_tables.runs_frame(results)
+    runs = run.build_runs_frame(results)
     assert runs[["jobs", "trials", "failed"]].to_numpy().tolist() == [[1, 4, 0]]
-    versions = run_tables.versions_frame(results).set_index("package")["version"]
+    versions = run.build_versions_frame(results).set_index("package")["version"]
     assert versions["numpy"] == np.__version__
 
 
 def test_a_run_that_goes_on_and_versions_that_differ():
     runs = ({"started": "now", "finished": None, "versions": {"numpy": "1"}}, {"versions": {"numpy": "2"}})
     results = changed(real_results(), runs=runs)
-    assert run_tables.runs_frame(results)["finished"].tolist() == ["not finished", "not finished"]
-    assert run_tables.versions_frame(results).to_numpy().tolist() == [["numpy", "1, 2"]]
+    assert run.build_runs_frame(results)["finished"].tolist() == ["not finished", "not finished"]
+    assert run.build_versions_frame(results).to_numpy().tolist() == [["numpy", "1, 2"]]
 
 
 def test_how_trials_ended_by_learner_and_what_failed_first():
     results = cases()["failures"]
-    frame = run_tables.status_frame(results).set_index("learner")
+    frame = run.build_status_frame(results).set_index("learner")
     assert frame.columns[0] == "ran well"
     assert frame.loc["tree"].to_dict() == {"ran well": 26, "error": 2, "not run": 2}
     assert frame.loc["bayes"].to_dict() == {"ran well": 28, "error": 0, "not run": 2}
-    failures = run_tables.failures_frame(results)
+    failures = run.build_failures_frame(results)
     assert failures.to_numpy().tolist() == [["tree", "error", "ValueError", 2, 1, "no such luck"]]
 
 
 def test_abstentions_by_learner():
-    frame = run_tables.abstentions_frame(cases()["abstaining"])
+    frame = run.build_abstentions_frame(cases()["abstaining"])
     assert frame.to_dict("records") == [
         {"learner": "near", "abstentions": 144, "of test rows": 720, "in trials": 24, "of trials": 30}
     ]
-    assert run_tables.abstentions_frame(cases()["several"]).empty
+    assert run.build_abstentions_frame(cases()["several"]).empty

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.report.page import figures_of, tables_of
+from fairtrial.report.page import iterate_figures, iterate_tables
 from fairtrial.report.sections import scores
 from tests.report.prose import check_prose, sentences_of
 from tests.report.result_cases import NOISE, cases, made, skilled_results
@@ -14,13 +14,13 @@ from tests.study.archives import CLEAN
 def test_every_result_has_the_section_and_its_prose_holds(name):
     found = made(scores, name)
     check_prose([found])
-    keys = [table.key for table in tables_of([found])] + [figure.key for figure in figures_of([found])]
+    keys = [table.key for table in iterate_tables([found])] + [figure.key for figure in iterate_figures([found])]
     assert len(keys) == len(set(keys))
 
 
 def test_means_are_those_of_the_wide_table():
     results = cases()["several"]
-    tables = {table.key: table for table in tables_of([made(scores, "several")])}
+    tables = {table.key: table for table in iterate_tables([made(scores, "several")])}
     means = tables["scores-means-accuracy"].frame
     clean = means[means["condition"] == "clean"].set_index("learner")["mean"]
     assert clean.to_dict() == pytest.approx(results.wide("accuracy").mean().to_dict())
@@ -32,14 +32,14 @@ def test_means_are_those_of_the_wide_table():
 
 def test_the_frame_for_other_sections_is_that_of_the_table():
     results = cases()["failures"]
-    tables = {table.key: table.frame for table in tables_of([scores.section(results)])}
-    key = scores.means_key(results, "auc")
-    assert tables[key].equals(scores.means_frame(results, "auc"))
+    tables = {table.key: table.frame for table in iterate_tables([scores.build_section(results)])}
+    key = scores.format_means_key(results, "auc")
+    assert tables[key].equals(scores.build_means_frame(results, "auc"))
 
 
 def test_the_note_says_which_interval_it_is():
     def note(name):
-        return next(table.note for table in tables_of([made(scores, name)]) if "means" in table.key)
+        return next(table.note for table in iterate_tables([made(scores, name)]) if "means" in table.key)
 
     assert note("several").startswith("Means over the data sets with Student's 95 % interval")
     assert note("many classes").startswith("Means over the splits of the one data set")
@@ -56,7 +56,7 @@ def test_what_does_not_exist_is_said_to_be_so():
 
 
 def test_the_figure_shows_the_finite_means_alone():
-    found = {figure.key: figure for figure in figures_of([made(scores, "several")])}
+    found = {figure.key: figure for figure in iterate_figures([made(scores, "several")])}
     shown = found["scores-intervals-log-loss"].frame
     assert set(shown["learner"]) == {"bayes"}
     assert np.isfinite(found["scores-intervals-accuracy"].frame["mean"]).all()
@@ -65,8 +65,10 @@ def test_the_figure_shows_the_finite_means_alone():
 
 def test_with_more_learners_than_colours_one_condition_is_drawn():
     skills = {f"learner{i}": 0.6 + 0.03 * i for i in range(9)}
-    found = scores.section(skilled_results(skills, sets=3, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]}))
-    (figure,) = figures_of([found])
+    found = scores.build_section(
+        skilled_results(skills, sets=3, conditions=(CLEAN, NOISE), declaration={"measures": ["accuracy"]})
+    )
+    (figure,) = iterate_figures([found])
     assert figure.frame["learner"].tolist() == list(skills)
     assert set(figure.frame["condition"]) == {"clean"}
     assert "under clean" in figure.alt

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.report.compared import judged_scores
-from fairtrial.report.page import figures_of, tables_of
+from fairtrial import compare
+from fairtrial.report.page import iterate_figures, iterate_tables
 from fairtrial.report.sections import verdict
-from fairtrial.significance import advise
+from fairtrial.report.sections.comparison import build_score_context
 from tests.report.prose import check_prose, sentences_of
 from tests.report.result_cases import cases, made, skilled_results
 
@@ -16,14 +16,14 @@ from tests.report.result_cases import cases, made, skilled_results
 def test_every_result_has_the_section_and_its_prose_holds(name):
     found = made(verdict, name)
     check_prose([found], names=["class-noise 0.2"])
-    keys = [table.key for table in tables_of([found])] + [figure.key for figure in figures_of([found])]
+    keys = [table.key for table in iterate_tables([found])] + [figure.key for figure in iterate_figures([found])]
     assert len(keys) == len(set(keys))
 
 
 def test_the_leader_is_ahead_of_those_told_apart_and_not_of_the_others():
     results = cases()["apart"]
-    found = verdict.section(results)
-    ahead = {tuple(pair) for pair in results.verdict().pairs().query("different")[["first", "second"]].to_numpy()}
+    found = verdict.build_section(results)
+    ahead = {tuple(pair) for pair in results.verdict().pairs().query("significant")[["first", "second"]].to_numpy()}
     assert ahead == {("good", "poor"), ("fair", "poor")}
     assert found.sentences[0].text == "By accuracy on clean data, good is ahead of poor; good cannot be told from fair."
 
@@ -38,22 +38,22 @@ def test_each_condition_has_its_part():
 def test_nothing_told_apart_is_not_called_equal():
     results = skilled_results({"one": 0.8, "other": 0.8}, sets=4)
     assert results.verdict().p_value > 0.05
-    told = verdict.section(results).sentences[0].text
+    told = verdict.build_section(results).sentences[0].text
     assert told.endswith("cannot be told apart. That does not show that they are equal.")
 
 
 def test_a_control_is_what_the_others_are_compared_with():
     skills = {"good": 0.97, "middling": 0.8, "poor": 0.55}
     results = skilled_results(skills, sets=12, declaration={"verdict": {"control": "middling"}})
-    told = verdict.section(results).sentences[0].text
+    told = verdict.build_section(results).sentences[0].text
     assert told == "By accuracy on clean data, middling is ahead of poor; good is ahead of middling."
 
 
 def test_figures_are_those_of_the_comparison():
-    keys = [figure.key for figure in figures_of([made(verdict, "two apart")])]
+    keys = [figure.key for figure in iterate_figures([made(verdict, "two apart")])]
     assert keys[:3] == ["verdict-critical-difference", "verdict-pairs", "verdict-simplex"]
     assert keys[3:] == ["verdict-class-noise-0-2-critical-difference"]
-    assert "verdict-density" in [figure.key for figure in figures_of([made(verdict, "two learners")])]
+    assert "verdict-density" in [figure.key for figure in iterate_figures([made(verdict, "two learners")])]
 
 
 def test_learners_without_scores_are_named():
@@ -66,7 +66,7 @@ def test_the_pair_of_the_effect_is_that_of_the_smallest_p():
     pairs = results.verdict().pairs()
     least = pairs.loc[pairs["p_raw"].idxmin()]
     ahead, behind = (least["first"], least["second"])[:: 1 if least["difference"] > 0 else -1]
-    texts = [each.text for each in sentences_of([verdict.section(results)])]
+    texts = [each.text for each in sentences_of([verdict.build_section(results)])]
     told = f"(mean difference, {ahead} over {behind}) is {abs(least['difference']):.3g}, "
     assert any(told in text and "the pair with the smallest p" in text for text in texts)
 
@@ -74,7 +74,7 @@ def test_the_pair_of_the_effect_is_that_of_the_smallest_p():
 def test_an_effect_is_positive_in_favour_of_the_one_ahead():
     results = cases()["two apart"]
     assert results.verdict().order == ("good", "poor")
-    texts = [each.text for each in verdict.section(results).sentences]
+    texts = [each.text for each in verdict.build_section(results).sentences]
     assert any("(rank biserial correlation, good over poor) is 1" in text for text in texts)
 
 
@@ -89,10 +89,10 @@ def test_p_below_alpha_without_a_pair_apart_is_resolved_in_one_breath():
     rng = np.random.default_rng(1)
     for _ in range(300):
         table = pd.DataFrame(rng.normal([0, 0.1, 0.2, 0.9], size=(12, 4)), columns=list("abcd"))
-        found = advise(table, posthoc="nemenyi")
+        found = compare(table, posthoc="nemenyi")
         if found.p_value <= 0.05 and all(p > 0.05 for *_, p in found.comparisons):
             break
-    told = verdict.finding(judged_scores(found), "score").text
+    told = verdict.describe_finding(build_score_context(found), "score").text
     assert told.endswith("are not all equally good, but the data do not suffice to say which of them differ.")
 
 

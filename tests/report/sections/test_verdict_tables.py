@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from fairtrial.report.sections.verdict_tables import (
-    facts_frame,
-    facts_table,
-    further_tables,
-    judged,
-    learners_table,
-    pairs_frame,
+from fairtrial.report.sections.verdict import (
+    build_facts_table,
+    build_further_tables,
+    build_learners_table,
+    build_pairs_frame,
+    build_verdict_context,
+    build_verdict_facts,
 )
 from tests.report.prose import check_words, without_names
 from tests.report.result_cases import cases
@@ -20,8 +20,8 @@ from tests.study.archives import CLEAN
 @pytest.mark.parametrize("name", ["several", "many classes", "two learners", "apart", "two apart", "failures", "worst rank"])
 def test_every_number_of_the_findings_is_in_a_table(name):
     results = cases()[name]
-    found = judged(results, results.verdict().measure, CLEAN)
-    tables = [facts_table(found), learners_table(found), *further_tables(found)]
+    found = build_verdict_context(results, results.verdict().measure, CLEAN)
+    tables = [build_facts_table(found), build_learners_table(found), *build_further_tables(found)]
     verdict = found.verdict
     skip = ("The sign test", "With ")  # what further tests say, and what no test could have said
     for words in verdict.findings:
@@ -31,7 +31,7 @@ def test_every_number_of_the_findings_is_in_a_table(name):
 
 def test_facts_are_those_of_the_test():
     results = cases()["two apart"]
-    found = facts_frame(results.verdict())["value"]
+    found = build_verdict_facts(results.verdict())["value"]
     wide = results.wide("error_rate")
     assert found["p"] == pytest.approx(wilcoxon(wide["poor"], wide["good"], method="exact").pvalue)
     assert (found["learners"], found["data sets"], found["told apart"], found["comparisons"]) == (2, 8, 1, 1)
@@ -41,14 +41,14 @@ def test_facts_are_those_of_the_test():
 
 
 def test_no_verdict_gives_the_reason():
-    found = judged(cases()["one learner"], "accuracy", CLEAN)
+    found = build_verdict_context(cases()["one learner"], "accuracy", CLEAN)
     assert found.verdict is None
     assert found.reason
 
 
 def test_pairs_say_yes_or_no():
     verdict = cases()["apart"].verdict()
-    frame = pairs_frame(verdict)
+    frame = build_pairs_frame(verdict)
     told = dict(zip(zip(frame["first"], frame["second"], strict=True), frame["told apart"], strict=True))
     assert told["good", "poor"] == "yes"
     assert np.array_equal(frame["adjusted p"] <= 0.05, frame["told apart"] == "yes")

@@ -35,7 +35,7 @@ def test_parameters_are_those_of_the_paper():
 
 def test_scaling_drops_gaps_and_names_the_classes():
     table = pd.DataFrame({"a": [0.0, 5.0, np.nan, 10.0, 2.0], "hue": pd.Categorical(["r", "g", "g", "g", "r"])})
-    found = scaled(Dataset.of(table, ["x", "x", "x", "x", "y"], ranges={"a": (0.0, 20.0)}), "small")
+    found = scaled(Dataset.from_table(table, ["x", "x", "x", "x", "y"], ranges={"a": (0.0, 20.0)}), "small")
     assert found.X["a"].tolist() == [0.0, 0.25, 0.5, 0.1]
     assert found.y.tolist() == ["negative", "negative", "negative", "positive"]
     assert list(found.y.cat.categories) == ["negative", "positive", "?"]
@@ -44,7 +44,7 @@ def test_scaling_drops_gaps_and_names_the_classes():
 
 def test_names_of_classes_stay_where_they_are_the_usual_ones():
     table = pd.DataFrame({"a": [0.0, 1.0, 2.0]})
-    found = scaled(Dataset.of(table, ["positive", "positive", "negative"]), "small")
+    found = scaled(Dataset.from_table(table, ["positive", "positive", "negative"]), "small")
     assert found.y.tolist() == ["positive", "positive", "negative"]
 
 

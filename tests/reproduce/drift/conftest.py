@@ -5,7 +5,7 @@ import pytest
 
 from fairtrial.reproduce.drift.declared import Plan, plan_of
 from fairtrial.reproduce.drift.findings import Findings
-from fairtrial.study.environment_matrix import matrix_of
+from fairtrial.study.environments import build_matrix
 
 ENVIRONMENTS = {
     "populations": ["NGP", "DP", "W"],
@@ -37,7 +37,7 @@ def findings(lost: dict[str, float] = LOST, plan: Plan | None = None) -> Finding
             errors[part.learner, train, test] = IDEAL[part.learner] + foreign * (lost[part.learner] + wobble)
         trivial = {name: np.full(REPLICATES, TRIVIAL) for name in ENVIRONMENTS[part.table]}
         settings = {"n_train": 1, "n_test": 1, "replicates": REPLICATES, "seed": 0, "alpha": 0.05}
-        matrices[part] = matrix_of([part.learner], ENVIRONMENTS[part.table], errors, trivial, [], settings)
+        matrices[part] = build_matrix([part.learner], ENVIRONMENTS[part.table], errors, trivial, [], settings)
     return Findings(plan, matrices)
 
 

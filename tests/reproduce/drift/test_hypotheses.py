@@ -3,15 +3,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairtrial.reproduce.drift.hypotheses import (
-    Losses,
-    average_pd,
-    better_by,
-    jackknifed,
-    loss_of,
-    more_lost,
-    more_points_lost,
-)
+from fairtrial.reproduce.drift.hypotheses import Losses, average_pd, better_by, jackknifed, loss_of, more_lost, more_points_lost
 
 
 def losses(error, ideal, trivial):

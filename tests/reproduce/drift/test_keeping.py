@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.reproduce.drift.keeping import keep, kept, kept_path
-from fairtrial.study.environment_matrix import Failure, matrix_of
+from fairtrial.study.environments import EnvironmentFailure, build_matrix
 
 SETTINGS = {"table": "missing", "learner": "Simple NN", "seed": 1, "version": "1"}
 
@@ -17,8 +17,8 @@ def matrix():
         ("Simple NN", "W", "N"): np.array([0.3, np.nan, 0.25]),
     }
     plan = {"n_train": 5, "n_test": 6, "replicates": 3, "seed": 1, "alpha": 0.05}
-    failures = [Failure("Simple NN", "W", "", 1, "ValueError", "too few")]
-    return matrix_of(["Simple NN"], ["N", "W"], errors, {"N": np.array([0.4, 0.5, 0.6])}, failures, plan)
+    failures = [EnvironmentFailure("Simple NN", "W", "", 1, "ValueError", "too few")]
+    return build_matrix(["Simple NN"], ["N", "W"], errors, {"N": np.array([0.4, 0.5, 0.6])}, failures, plan)
 
 
 def test_a_run_comes_back_as_it_was(matrix, tmp_path):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.data import load
-from fairtrial.report.robustness import draw_losses
+from fairtrial.report.figures.robustness import draw_losses
 from fairtrial.reproduce.ela.curve_figures import FEW, GROUPS, curve_figures, draw_all, shown_groups
 from fairtrial.reproduce.ela.curves import noise_curves
 from fairtrial.reproduce.ela.sets import Sets, declared

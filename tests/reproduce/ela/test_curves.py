@@ -2,10 +2,10 @@
 
 import pytest
 
+from fairtrial import Study
 from fairtrial.data import load
 from fairtrial.reproduce.ela.curves import mean_ranks, noise_curves, ranked, table, words
 from fairtrial.reproduce.ela.sets import CURVES, Sets, declared
-from fairtrial.study import Study
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
+from fairtrial import Study
 from fairtrial.data import load
 from fairtrial.reproduce.ela.puzzle import MECHANISM, accuracies, distances, tables, variants, words
 from fairtrial.reproduce.ela.sets import Sets, declared
-from fairtrial.study import Study
 
 
 def made():

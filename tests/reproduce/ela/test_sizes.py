@@ -8,7 +8,7 @@ from fairtrial.reproduce.ela.sizes import other_sizes, table, words
 
 
 def test_a_set_of_another_size_is_told_and_others_are_not():
-    short = Dataset.of(np.arange(10.0).reshape(-1, 1), np.arange(10) % 2, name="new")
+    short = Dataset.from_table(np.arange(10.0).reshape(-1, 1), np.arange(10) % 2, name="new")
     frame = other_sizes(Sets({"iris": load("iris"), "newthyroid": short}, {}, {}))
     assert frame[["data set", "rows", "rows in the paper"]].values.tolist() == [["newthyroid", 10, 215]]
     assert "newthyroid (10 rows, the paper's has 215)" in words(frame)

@@ -9,7 +9,7 @@ from fairtrial.reproduce.estimates.estimating import METHODS
 from fairtrial.reproduce.estimates.problems import plan_of
 from fairtrial.reproduce.estimates.running import Cell, run_cells, simulate
 from fairtrial.study import randomness
-from fairtrial.study.randomness import named_seed
+from fairtrial.study.randomness import derive_seed
 
 PLAN = dataclasses.replace(plan_of("smoke"), problems=("no signal",), sizes=(25,), replicates={"c45": 2, "others": 2})
 
@@ -45,11 +45,11 @@ def test_learners_share_their_random_numbers_and_nothing_else_does(monkeypatch):
     seeds = {}
 
     def noted(*names):
-        found = np.random.default_rng(named_seed(*names))
-        seeds.setdefault(cell, []).append(named_seed(*names))
+        found = np.random.default_rng(derive_seed(*names))
+        seeds.setdefault(cell, []).append(derive_seed(*names))
         return found
 
-    monkeypatch.setattr(randomness, "named_generator", noted)
+    monkeypatch.setattr(randomness, "derive_generator", noted)
     places = [("no signal", 25), ("no signal", 50), ("two Gaussians", 25)]
     for place in places:
         for learner in ("naive Bayes", "nearest neighbour"):

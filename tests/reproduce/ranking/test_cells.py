@@ -13,7 +13,7 @@ from fairtrial.reproduce.ranking.coded import coded
 @pytest.fixture(scope="module")
 def data():
     X, y = load_breast_cancer(return_X_y=True)
-    return coded("tumours", Dataset.of(X[:150, :4], y[:150]))
+    return coded("tumours", Dataset.from_table(X[:150, :4], y[:150]))
 
 
 def test_rounding_does_not_decide():

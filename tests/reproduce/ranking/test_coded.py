@@ -16,7 +16,7 @@ def test_codes_lead_back_to_the_values():
     )
     frame.loc[::7, "x"] = np.nan
     frame.loc[::9, "hue"] = np.nan
-    found = coded("things", Dataset.of(frame, rng.choice(["a", "b"], 50, p=[0.7, 0.3])))
+    found = coded("things", Dataset.from_table(frame, rng.choice(["a", "b"], 50, p=[0.7, 0.3])))
     levels, offsets = found.columns.levels, found.columns.offsets
     x = np.where(found.codes[0] >= 0, levels[offsets[0] + found.codes[0]], np.nan)
     np.testing.assert_array_equal(x, frame["x"])
@@ -29,11 +29,11 @@ def test_codes_lead_back_to_the_values():
 
 def test_the_rarer_class_is_positive():
     table = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
-    assert coded("few", Dataset.of(table, ["yes", "no", "no"])).classes.tolist() == [1, 0, 0]
-    assert coded("few", Dataset.of(table, ["no", "yes", "yes"])).classes.tolist() == [1, 0, 0]
+    assert coded("few", Dataset.from_table(table, ["yes", "no", "no"])).classes.tolist() == [1, 0, 0]
+    assert coded("few", Dataset.from_table(table, ["no", "yes", "yes"])).classes.tolist() == [1, 0, 0]
 
 
 def test_more_than_two_classes_are_refused():
     table = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
     with pytest.raises(InputError, match="must have 2 classes, got 3 in flowers"):
-        coded("flowers", Dataset.of(table, ["a", "b", "c"]))
+        coded("flowers", Dataset.from_table(table, ["a", "b", "c"]))

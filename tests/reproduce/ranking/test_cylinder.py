@@ -20,7 +20,7 @@ def small():
             "humidity": [1.5, 2.5, None, 1.5, 2.5],
         }
     )
-    return Dataset.of(X, ["band", "none", "none", "band", "none"], nominal=["timestamp", "ink"])
+    return Dataset.from_table(X, ["band", "none", "none", "band", "none"], nominal=["timestamp", "ink"])
 
 
 def test_readings(small):

@@ -127,7 +127,7 @@ def test_the_papers_own_measures_need_not_join(path):
 def test_those_that_are_refused_are_those_of_the_table(tmp_path):
     """The kernel's values are the registered measures': a joined twin would say the same."""
     X, y = load_breast_cancer(return_X_y=True)
-    data = coded("tumours", Dataset.of(X[:150, :4], y[:150]))
+    data = coded("tumours", Dataset.from_table(X[:150, :4], y[:150]))
     twins = [joined_measure(each) for each in ("auc", "auch", "sauc", "ks", "taks")]
     found = outcome(data, 1, CHOSEN, 6, 3, tmp_path, twins)
     np.testing.assert_allclose(found.values[6:], found.values[1:6], atol=1e-12)

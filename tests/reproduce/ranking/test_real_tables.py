@@ -8,13 +8,7 @@ import pytest
 from fairtrial.reproduce.published import published
 from fairtrial.reproduce.ranking.cells import CHOSEN, OTHERS, Outcome
 from fairtrial.reproduce.ranking.measure_words import MEASURES
-from fairtrial.reproduce.ranking.real_tables import (
-    cells_beside,
-    differing,
-    mean_errors,
-    readings_table,
-    shown,
-)
+from fairtrial.reproduce.ranking.real_tables import cells_beside, differing, mean_errors, readings_table, shown
 
 PRINTED = published("berrar_table1").set_index(["experiment", "dataset"])
 

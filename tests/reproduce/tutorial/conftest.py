@@ -2,9 +2,9 @@
 
 import pytest
 
+from fairtrial import Study
 from fairtrial.data import load
 from fairtrial.reproduce.tutorial.studies import declared
-from fairtrial.study import Study
 
 
 def run_again(shared_data, path, folds, learners):

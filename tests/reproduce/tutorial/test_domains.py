@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairtrial import Study
 from fairtrial.data import load
 from fairtrial.reproduce.tutorial.domains import _caption, _claims, domains
 from fairtrial.reproduce.tutorial.studies import TEN, declared
-from fairtrial.study import Study
 
 
 def run(shared_data, tmp_path_factory, folds, names=("Contact Lenses", "Hepatitis")):

@@ -11,23 +11,23 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from fairtrial.conditions import ClassNoise, PriorShift
 from fairtrial.errors import InputError
-from fairtrial.study.plan.chunking import Chunker
-from fairtrial.study.plan.plan import plan
-from fairtrial.study.randomness import named_seed
-from fairtrial.study.records import Limits
-from fairtrial.study.trial.trial_data import TrialData
-from fairtrial.study.trial.trial_parts import parts_of
+from fairtrial.study.plan.plan import plan_study
+from fairtrial.study.plan.schedule import Chunker
+from fairtrial.study.randomness import derive_seed
+from fairtrial.study.records import ResourceLimits
+from fairtrial.study.run.estimator import TrialData
+from fairtrial.study.run.trial import apply_condition
 from tests.study.small_studies import CLEAN, rows, study
 
-PLAN = plan(
+PLAN = plan_study(
     study(
         {"small": rows(12, seed=1), "large": rows(48, seed=2), "middle": rows(24, seed=3)},
         {"bayes": GaussianNB(), "one": KNeighborsClassifier(1), "three": KNeighborsClassifier(3)},
         (CLEAN, ("class-noise", 0.1, ClassNoise(level=0.1)), ("class-noise", 0.2, ClassNoise(level=0.2))),
     )
 )
-LIMITED = replace(PLAN, study=replace(PLAN.study, limits=Limits(5.0, 10**9)))
-PLACES = {key.tobytes(): (data, *place) for data in range(len(PLAN.data)) for place, key in np.ndenumerate(PLAN.keys(data))}
+LIMITED = replace(PLAN, study=replace(PLAN.study, limits=ResourceLimits(5.0, 10**9)))
+PLACES = {key.tobytes(): (data, *place) for data in range(len(PLAN.data)) for place, key in np.ndenumerate(PLAN.get_keys(data))}
 
 
 def learnt(chunker, seconds):
@@ -39,7 +39,7 @@ def learnt(chunker, seconds):
 
 
 def chunks_of(chunker):
-    return list(iter(chunker.next_chunk, None))
+    return list(iter(chunker.take_chunk, None))
 
 
 def places(chunk):
@@ -53,13 +53,13 @@ TOLD = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.floats(0, 5))
 @given(st.data(), st.sampled_from([0.01, 0.3, 1.0, 20.0]), st.integers(1, 5), st.integers(0, 10**6))
 def test_every_missing_trial_is_handed_out_once_whatever_is_learnt(data, seconds, slots, seed):
     done = {key for key, place in PLACES.items() if np.random.default_rng([seed, *place]).random() < 0.3}
-    chunker = Chunker(PLAN, seconds, blocks=PLAN.missing(done), slots=slots)
+    chunker = Chunker(PLAN, seconds, blocks=PLAN.iter_missing(done), slots=slots)
     handed: Counter[bytes] = Counter()
     while True:
         for told in data.draw(TOLD):
             chunker.learn(*told)
-        expected = {place: chunker.predicted(place) for place in range(3)}
-        chunk = chunker.next_chunk()
+        expected = {place: chunker.predict_seconds(place) for place in range(3)}
+        chunk = chunker.take_chunk()
         if chunk is None:
             break
         found = places(chunk)
@@ -73,9 +73,9 @@ def test_every_missing_trial_is_handed_out_once_whatever_is_learnt(data, seconds
 
 
 def test_a_chunk_says_what_its_tasks_are():
-    chunker = learnt(Chunker(LIMITED, 0.9, blocks=PLAN.missing()), [0.1, 0.1, 0.1])
+    chunker = learnt(Chunker(LIMITED, 0.9, blocks=PLAN.iter_missing()), [0.1, 0.1, 0.1])
     for chunk in chunks_of(chunker):
-        assert chunk.limits == Limits(5.0, 10**9)
+        assert chunk.limits == ResourceLimits(5.0, 10**9)
         for task in chunk.tasks:
             data, split, condition, learner = PLACES[task.key]
             of = PLAN.data[data]
@@ -89,8 +89,8 @@ def test_a_chunk_says_what_its_tasks_are():
             assert repr(found) == repr(PLAN.learners[learner].estimator)
             names = (of.hash, PLAN.conditions[condition].condition.content_hash)
             number = of.splits.numbers[split]
-            assert task.condition_seed == named_seed(1, "condition", *names, *number)
-            expected = named_seed(1, "learner", *names, PLAN.learners[learner].hash, *number) % (2**32 - 1)
+            assert task.condition_seed == derive_seed(1, "condition", *names, *number)
+            expected = derive_seed(1, "learner", *names, PLAN.learners[learner].hash, *number) % (2**32 - 1)
             assert task.learner_seed == expected
         assert [(task.split, task.condition) for task in chunk.tasks] == sorted(
             (task.split, task.condition) for task in chunk.tasks
@@ -102,15 +102,15 @@ def test_a_chunk_says_what_its_tasks_are():
 
 def test_a_learner_that_nothing_is_known_of_travels_alone():
     chunker = Chunker(PLAN)
-    assert [len(chunker.next_chunk().tasks) for _ in range(5)] == [1] * 5
+    assert [len(chunker.take_chunk().tasks) for _ in range(5)] == [1] * 5
 
 
 def test_known_learners_do_not_wait_for_an_unknown_one():
     chunker = Chunker(PLAN)
     chunker.learn(0, 0, 0.01)
     chunker.learn(2, 0, 0.01)
-    assert [place[3] for place in places(chunker.next_chunk())] == [0, 2]
-    assert [place[3] for place in places(chunker.next_chunk())] == [1]
+    assert [place[3] for place in places(chunker.take_chunk())] == [0, 2]
+    assert [place[3] for place in places(chunker.take_chunk())] == [1]
 
 
 def test_all_learners_of_a_context_stay_together_where_they_fit():
@@ -153,9 +153,9 @@ def test_towards_the_end_chunks_become_smaller():
 
 
 def test_a_chunk_does_not_carry_more_positions_than_are_good(monkeypatch):
-    from fairtrial.study.plan import chunking
+    from fairtrial.study.plan import schedule
 
-    monkeypatch.setattr(chunking, "_MOST_POSITIONS", 24)
+    monkeypatch.setattr(schedule, "_MAX_POSITIONS", 24)
     chunks = chunks_of(learnt(Chunker(PLAN, 10.0), [0.001] * 3))
     assert {chunk.data: len(chunk.splits) for chunk in chunks} == {
         PLAN.data[0].hash: 2,  # 24 of 12 rows each
@@ -171,11 +171,11 @@ def test_what_is_left_in_seconds():
     assert chunker.remaining_seconds == pytest.approx(54 * 0.6)
     chunks_of(chunker)
     assert chunker.remaining_seconds == 0.0
-    assert chunker.next_chunk() is None
+    assert chunker.take_chunk() is None
 
 
 def test_nothing_missing_is_no_chunk():
-    assert Chunker(PLAN, blocks=[]).next_chunk() is None
+    assert Chunker(PLAN, blocks=[]).take_chunk() is None
 
 
 @pytest.mark.parametrize("wrong", [{"seconds": 0}, {"seconds": float("nan")}, {"slots": 0}], ids=str)
@@ -190,14 +190,16 @@ def test_senseless_arguments_are_refused(wrong):
 def test_a_condition_changes_the_test_part_alike_whether_declared_for_it_or_for_all(kind):
     conditions = tuple((part, 1.0, kind(part=part)) for part in ("test", "all"))
     data = rows(60, seed=4)
-    chunker = Chunker(plan(study({"one": data}, {"bayes": GaussianNB()}, conditions)), 100.0)
+    chunker = Chunker(plan_study(study({"one": data}, {"bayes": GaussianNB()}, conditions)), 100.0)
     chunker.learn(0, 0, 0.0)
     (chunk,) = chunks_of(chunker)
     assert len({task.key for task in chunk.tasks}) == len(chunk.tasks)
     found = {}
     for task in chunk.tasks:
-        own = parts_of(TrialData.of(data), chunk.splits[task.split], chunk.conditions[task.condition], task.condition_seed).test
+        own = apply_condition(
+            TrialData.from_dataset(data), chunk.splits[task.split], chunk.conditions[task.condition], task.condition_seed
+        ).test
         found.setdefault(task.split, []).append((own.rows.tolist(), own.codes.tolist()))
     assert all(test == of_all for test, of_all in found.values())
-    plain = [(rows_of.test.tolist(), TrialData.of(data).codes[rows_of.test].tolist()) for rows_of in chunk.splits]
+    plain = [(rows_of.test.tolist(), TrialData.from_dataset(data).codes[rows_of.test].tolist()) for rows_of in chunk.splits]
     assert all(found[split][0] != plain[split] for split in found)

@@ -9,11 +9,11 @@ from functools import cached_property, lru_cache
 import pytest
 from hypothesis import given, strategies as st
 
-from fairtrial.study.plan.telling import Teller, canonical
+from fairtrial.study.identity import Encoder, to_canonical
 
 
 def told(value):
-    return canonical(Teller().tell(value))
+    return to_canonical(Encoder().encode(value))
 
 
 def module_of(text, name="mine"):
@@ -172,11 +172,11 @@ def test_a_file_that_is_edited_after_it_was_loaded_changes_nothing(folder):
 
 
 def test_installed_modules_count_by_their_version_and_are_not_imported():
-    teller = Teller()
+    teller = Encoder()
     known = module_of(
         "import pandas as pd\ndef use(x):\n    import sklearn.isotonic\n    import not_there_at_all\n    return pd.NA"
     )
-    teller.tell(known["use"])
+    teller.encode(known["use"])
     assert {"pandas", "scikit-learn"} <= teller.packages
     assert teller.holds_code
 
@@ -186,7 +186,7 @@ import enum, functools
 from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
-from fairtrial.study.plan.telling import Teller, canonical
+from fairtrial.study.identity import Teller, canonical
 NAMES = {"alpha", "beta", "gamma", "delta"}
 class Kind(enum.Enum):
     A = 1
@@ -201,7 +201,7 @@ class Learner(BaseEstimator):
     def fit(self, X, y): return [help(each) for each in np.asarray(X)]
     @functools.lru_cache
     def slow(self): return lambda: self.fit(1, 2)
-print(canonical(Teller().tell(Learner())))
+print(canonical(Encoder().encode(Learner())))
 """
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from fairtrial.errors import SpecError
-from fairtrial.study.declare.study import Study
-from fairtrial.study.engine.coordinator import run
-from fairtrial.study.plan.dry_run import dry_run
-from fairtrial.study.records import Limits
+from fairtrial.study.records import ResourceLimits
+from fairtrial.study.run.coordinator import run
+from fairtrial.study.run.dry_run import dry_run
+from fairtrial.study.study import Study
 
 COMMON = {"data": ["iris", "wine"], "resampling": {"folds": 3}}
 
@@ -49,8 +49,8 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path):
 
 def test_limits_that_are_told_go_before_those_of_the_study(tmp_path):
     study = Study(**COMMON, learners=["gaussian-nb"], limits={"time": "1 min"})
-    found = dry_run(study, tmp_path / "new.fairtrial", limits=Limits(2.0))
-    assert found.plan.study.limits == Limits(2.0)
+    found = dry_run(study, tmp_path / "new.fairtrial", limits=ResourceLimits(2.0))
+    assert found.plan.study.limits == ResourceLimits(2.0)
 
 
 def test_a_condition_that_fits_no_data_set_is_refused(tmp_path):

@@ -7,19 +7,19 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from fairtrial.errors import InputError
-from fairtrial.study.plan import estimating
-from fairtrial.study.plan.estimating import Estimate, duration, estimate
-from fairtrial.study.plan.plan import plan
-from fairtrial.study.records import Limits
+from fairtrial.study.plan.plan import plan_study
+from fairtrial.study.records import ResourceLimits
+from fairtrial.study.run import dry_run
+from fairtrial.study.run.dry_run import DurationEstimate, estimate, format_duration
 from tests.study.small_studies import rows, study
 
-PLAN = plan(
+PLAN = plan_study(
     study(
         {"large": rows(60, seed=1), "small": rows(20, seed=2), "middle": rows(30, seed=3)},
         {"bayes": GaussianNB(), "near": KNeighborsClassifier(3)},
     )
 )
-EVERYTHING = PLAN.count(PLAN.missing())
+EVERYTHING = PLAN.count(PLAN.iter_missing())
 LARGE, SMALL, MIDDLE = (each.hash for each in PLAN.data)
 BAYES, NEAR = (each.hash for each in PLAN.learners)
 
@@ -29,7 +29,7 @@ def test_stored_times_are_added_up_and_shared_by_the_jobs():
     times |= {(LARGE, NEAR): (0.5, 1), (SMALL, NEAR): (0.25, 1), (MIDDLE, NEAR): (0.25, 9)}
     found = estimate(PLAN, EVERYTHING, times, 2)
     assert found.seconds == pytest.approx(6 * (6 + 1) / 2)
-    assert found.words == "about 21 s with 2 jobs, by the stored times of bayes and near"
+    assert found.summary == "about 21 s with 2 jobs, by the stored times of bayes and near"
 
 
 def test_a_data_set_without_a_time_takes_one_in_proportion_to_its_rows():
@@ -42,16 +42,16 @@ def test_only_what_is_missing_counts():
     missing[1, 0] = 3
     found = estimate(PLAN, missing, {(SMALL, BAYES): (2.0, 4)})
     assert found.seconds == pytest.approx(6.0)
-    assert found.words == "about 6 s with 1 job, by the stored times of bayes"
+    assert found.summary == "about 6 s with 1 job, by the stored times of bayes"
 
 
 def test_nothing_to_do():
-    assert estimate(PLAN, np.zeros_like(EVERYTHING), {}) == Estimate(0.0, "nothing is left to run")
+    assert estimate(PLAN, np.zeros_like(EVERYTHING), {}) == DurationEstimate(0.0, "nothing is left to run")
 
 
 def test_no_time_and_no_try_is_no_estimate():
     found = estimate(PLAN, EVERYTHING, {(LARGE, BAYES): (1.0, 1)}, tries=False)
-    assert found == Estimate(None, "how long it takes cannot be told: no time of near is stored")
+    assert found == DurationEstimate(None, "how long it takes cannot be told: no time of near is stored")
     assert found.frame()["seconds"].isna().all()
 
 
@@ -60,9 +60,9 @@ def test_learners_without_a_time_are_tried_on_the_data_set_of_median_size():
     bayes = 6 * 54 * (60 + 20 + 30) / 60
     assert bayes < found.seconds < bayes + 18 * 10
     expected = "with 1 job, by the stored times of bayes and by one trial of near on middle (30 rows), scaled by rows"
-    assert found.words.endswith(expected)
-    assert str(found) == found.words
-    assert found._repr_html_() == f"<p>{found.words}</p>"
+    assert found.summary.endswith(expected)
+    assert str(found) == found.summary
+    assert found._repr_html_() == f"<p>{found.summary}</p>"
 
 
 class Slow(GaussianNB):
@@ -81,31 +81,31 @@ class Deadly(GaussianNB):
 
 
 def test_learners_that_fail_are_told_and_hold_nobody_up(monkeypatch):
-    monkeypatch.setattr(estimating, "_PATIENCE", 1.0)
-    odd = plan(study(learners={"slow": Slow(), "broken": Broken(), "deadly": Deadly(), "bayes": GaussianNB()}))
+    monkeypatch.setattr(dry_run, "_TRY_SECONDS", 1.0)
+    odd = plan_study(study(learners={"slow": Slow(), "broken": Broken(), "deadly": Deadly(), "bayes": GaussianNB()}))
     begun = time.monotonic()
-    found = estimate(odd, odd.count(odd.missing()), {}, jobs=2)
+    found = estimate(odd, odd.count(odd.iter_missing()), {}, jobs=2)
     assert time.monotonic() - begun < 60
     assert 6 * 1.0 / 2 <= found.seconds < 20
-    assert "slow did not finish in 1 s, so that it may take much longer, though a trial is stopped after 60 s" in found.words
-    assert "broken failed there (ValueError: no)" in found.words
-    assert "deadly failed there (ProcessEnded: ended itself with exit code 3" in found.words
-    assert "by one trial of slow, broken, deadly and bayes on first (30 rows)" in found.words
+    assert "slow did not finish in 1 s, so that it may take much longer, though a trial is stopped after 60 s" in found.summary
+    assert "broken failed there (ValueError: no)" in found.summary
+    assert "deadly failed there (ProcessEnded: ended itself with exit code 3" in found.summary
+    assert "by one trial of slow, broken, deadly and bayes on first (30 rows)" in found.summary
 
 
 def test_a_trial_is_not_tried_for_longer_than_the_limit_which_stops_it_in_the_run():
     data = {"large": rows(90, seed=1), "small": rows(20, seed=2), "middle": rows(30, seed=3)}
-    odd = plan(study(data, {"slow": Slow()}, limits=Limits(1.5)))
-    found = estimate(odd, odd.count(odd.missing()), {})
+    odd = plan_study(study(data, {"slow": Slow()}, limits=ResourceLimits(1.5)))
+    found = estimate(odd, odd.count(odd.iter_missing()), {})
     assert found.seconds == pytest.approx(6 * (1.5 + 1.0 + 1.5), rel=1e-9)
-    assert "slow did not finish in 1.5 s, the limit: each such trial is stopped by it" in found.words
-    assert "much longer" not in found.words
+    assert "slow did not finish in 1.5 s, the limit: each such trial is stopped by it" in found.summary
+    assert "much longer" not in found.summary
 
 
 def test_no_trial_is_taken_to_last_longer_than_the_limit():
-    limited = plan(study({"large": rows(60, seed=1), "small": rows(20, seed=2)}, limits=Limits(3.0)))
+    limited = plan_study(study({"large": rows(60, seed=1), "small": rows(20, seed=2)}, limits=ResourceLimits(3.0)))
     times = {(limited.data[1].hash, limited.learners[0].hash): (2.0, 4)}
-    assert estimate(limited, limited.count(limited.missing()), times).seconds == pytest.approx(6 * (2.0 + 3.0))
+    assert estimate(limited, limited.count(limited.iter_missing()), times).seconds == pytest.approx(6 * (2.0 + 3.0))
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_no_trial_is_taken_to_last_longer_than_the_limit():
     ],
 )
 def test_durations_in_words(seconds, words):
-    assert duration(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def test_no_job_is_refused():

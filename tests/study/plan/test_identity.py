@@ -14,18 +14,18 @@ from sklearn.svm import SVC
 
 from fairtrial.conditions import ClassNoise, ConceptChange, Condition, PriorShift, Sequence
 from fairtrial.errors import InputError
-from fairtrial.study.plan.identity import (
-    canonical,
-    condition_hash,
-    context_hash,
-    digest,
-    draws_hash,
-    learner_identity,
-    split_hash,
-    trial_key,
-    trial_keys,
+from fairtrial.study.identity import (
+    compute_digest,
+    compute_learner_identity,
+    compute_trial_key,
+    compute_trial_keys,
+    hash_condition,
+    hash_context,
+    hash_draws,
+    hash_split,
+    to_canonical,
 )
-from fairtrial.study.records import PROTOCOL, Rows
+from fairtrial.study.records import PROTOCOL, SplitRows
 
 PARTS = st.lists(st.one_of(st.binary(max_size=4), st.text(max_size=4), st.integers(-300, 300)), max_size=4)
 
@@ -33,34 +33,34 @@ PARTS = st.lists(st.one_of(st.binary(max_size=4), st.text(max_size=4), st.intege
 @given(PARTS, PARTS)
 def test_digests_are_equal_only_for_equal_parts(one, other):
     same = len(one) == len(other) and all(type(a) is type(b) and a == b for a, b in zip(one, other, strict=True))
-    assert (digest(*one) == digest(*other)) is same
+    assert (compute_digest(*one) == compute_digest(*other)) is same
 
 
 def test_a_digest_is_blake2b_of_framed_parts():
     framed = b"s" + (2).to_bytes(8, "little") + b"ab" + b"i" + (2).to_bytes(8, "little") + b"12"
-    assert digest("ab", 12) == hashlib.blake2b(framed, digest_size=16).digest()
+    assert compute_digest("ab", 12) == hashlib.blake2b(framed, digest_size=16).digest()
 
 
 def test_the_keys_of_a_data_set_are_those_of_its_trials_one_by_one():
     splits, conditions, learners = ["s1", "s2", "s3"], ["c1", "c2"], ["l1", "l2", "l3", "l4"]
-    keys = trial_keys(7, "d", splits, conditions, learners)
+    keys = compute_trial_keys(7, "d", splits, conditions, learners)
     assert keys.shape == (3, 2, 4)
     assert keys.dtype.itemsize == 16
     for (i, j, k), key in np.ndenumerate(keys):
-        assert key.tobytes() == trial_key(7, "d", splits[i], conditions[j], learners[k])
-    assert trial_key(7, "d", "s1", "c1", "l1") == digest("trial", PROTOCOL, 7, "d", "s1", "c1", "l1")
+        assert key.tobytes() == compute_trial_key(7, "d", splits[i], conditions[j], learners[k])
+    assert compute_trial_key(7, "d", "s1", "c1", "l1") == compute_digest("trial", PROTOCOL, 7, "d", "s1", "c1", "l1")
 
 
 def test_every_part_of_a_key_counts():
     parts = [7, "d", "s", "c", "l"]
     others = [[*parts[:i], 8 if i == 0 else "other", *parts[i + 1 :]] for i in range(5)]
-    assert len({trial_key(*each) for each in [parts, *others]}) == 6
-    assert context_hash("d", "s", "c") != context_hash("d", "c", "s")
+    assert len({compute_trial_key(*each) for each in [parts, *others]}) == 6
+    assert hash_context("d", "s", "c") != hash_context("d", "c", "s")
 
 
 def test_a_split_is_its_rows_in_order_with_its_number():
     def of(train, test, repeat=0, fold=0, kind=np.intp):
-        return split_hash(Rows(np.array(train, dtype=kind), np.array(test, dtype=kind), repeat, fold))
+        return hash_split(SplitRows(np.array(train, dtype=kind), np.array(test, dtype=kind), repeat, fold))
 
     assert of([0, 1], [2]) == of([0, 1], [2], kind=np.int32)
     others = [of([1, 0], [2]), of([0], [1, 2]), of([0, 1], [2], 1), of([0, 1], [2], 0, 1), of([0, 1], [3]), of([0, 1], [2])]
@@ -81,27 +81,27 @@ def test_learners_differ_by_what_they_are():
         BaggingClassifier(SVC(gamma=0.1)),
         BaggingClassifier(GaussianNB()),
     ]
-    assert len({learner_identity(each).hash for each in learners}) == len(learners)
+    assert len({compute_learner_identity(each).hash for each in learners}) == len(learners)
 
 
 def test_a_learner_is_the_same_whether_fitted_or_not():
     fitted = SVC().fit([[0.0], [1.0]], [0, 1])
-    assert learner_identity(fitted).hash == learner_identity(SVC()).hash
+    assert compute_learner_identity(fitted).hash == compute_learner_identity(SVC()).hash
 
 
 def test_every_learner_of_the_catalogue_has_an_identity_of_its_own():
     from fairtrial.learners import catalogue
 
     names = catalogue.listing()["name"]
-    found = {name: learner_identity(catalogue.make_learner(name), name).hash for name in names}
+    found = {name: compute_learner_identity(catalogue.make_learner(name), name).hash for name in names}
     assert len(found) > 30
     assert len(set(found.values())) == len(found)
-    again = {name: learner_identity(catalogue.make_learner(name), name).hash for name in names}
+    again = {name: compute_learner_identity(catalogue.make_learner(name), name).hash for name in names}
     assert again == found
 
 
 def test_what_is_kept_of_a_learner():
-    found = learner_identity(BaggingClassifier(SVC(C=2.0), n_estimators=3))
+    found = compute_learner_identity(BaggingClassifier(SVC(C=2.0), n_estimators=3))
     assert found.class_name == "sklearn.ensemble._bagging.BaggingClassifier"
     assert found.parameters["n_estimators"] == 3
     assert found.parameters["estimator"]["parameters"]["C"] == 2.0
@@ -112,29 +112,29 @@ def test_what_is_kept_of_a_learner():
 def test_another_version_of_a_package_is_another_learner(monkeypatch, package):
     from imblearn.over_sampling import SMOTE
 
-    from fairtrial.learners.preparing import Prepared
+    from fairtrial.learners.prepared import Prepared
 
     learner, plain = Prepared(GaussianNB(), sampler=SMOTE()), GaussianNB()
-    before, plain_before = learner_identity(learner), learner_identity(plain)
+    before, plain_before = compute_learner_identity(learner), compute_learner_identity(plain)
     real = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "999" if name == package else real(name))
-    assert learner_identity(learner).hash != before.hash
-    assert learner_identity(learner).versions[package] == "999"
-    assert (learner_identity(plain).hash == plain_before.hash) is (package in ("imbalanced-learn", "numba"))
+    assert compute_learner_identity(learner).hash != before.hash
+    assert compute_learner_identity(learner).versions[package] == "999"
+    assert (compute_learner_identity(plain).hash == plain_before.hash) is (package in ("imbalanced-learn", "numba"))
 
 
 def test_something_else_than_an_estimator_is_refused():
     with pytest.raises(InputError, match=r"mine must be an estimator, got the class SVC: call it, SVC\(\)"):
-        learner_identity(SVC, "mine")
+        compute_learner_identity(SVC, "mine")
     with pytest.raises(InputError, match="mine must be an estimator with fit and predict, got dict"):
-        learner_identity({"learner": "c45"}, "mine")
+        compute_learner_identity({"learner": "c45"}, "mine")
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(), max_size=5), st.randoms())
 def test_the_order_of_a_dictionary_does_not_count(values, random):
     pairs = list(values.items())
     random.shuffle(pairs)
-    assert canonical(dict(pairs)) == canonical(values)
+    assert to_canonical(dict(pairs)) == to_canonical(values)
 
 
 _SAME_EVERYWHERE = """
@@ -148,7 +148,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.pipeline import make_pipeline
 from fairtrial.conditions import ClassNoise
 from fairtrial.resampling import StratifiedKFold
-from fairtrial.study.plan.identity import learner_identity
+from fairtrial.study.identity import learner_identity
 grid = GridSearchCV(GaussianNB(), {"var_smoothing": np.array([1e-9, 1e-3])}, scoring=make_scorer(accuracy_score), cv=KFold(3))
 several = VotingClassifier([("bayes", GaussianNB(var_smoothing=1e-8)), ("grid", grid)], weights=np.array([1, 2]))
 odd = FunctionTransformer(functools.partial(np.clip, a_min=0), kw_args={"of": frozenset("abcdefgh"), "cv": StratifiedKFold(3)})
@@ -178,34 +178,34 @@ def shifted(factor):
     class Shift(Condition):
         name = "my-shift"
 
-        def _change(self, X, y, rng):
+        def _apply(self, X, y, rng):
             return X * factor
 
     return Shift()
 
 
 def test_conditions_differ_by_what_they_do():
-    assert condition_hash(shifted(1.0)) == condition_hash(shifted(1.0)) != condition_hash(shifted(-1.0))
+    assert hash_condition(shifted(1.0)) == hash_condition(shifted(1.0)) != hash_condition(shifted(-1.0))
     steps = [Sequence([shifted(k), ClassNoise(0.1)]) for k in (1.0, 1.0, -1.0)]
-    assert condition_hash(steps[0]) == condition_hash(steps[1]) != condition_hash(steps[2])
+    assert hash_condition(steps[0]) == hash_condition(steps[1]) != hash_condition(steps[2])
 
     def changed_by(k):
         return ConceptChange(labels=lambda *each: (each, k))
 
-    assert condition_hash(changed_by(1)) == condition_hash(changed_by(1)) != condition_hash(changed_by(2))
-    assert condition_hash(ClassNoise(0.1)) != condition_hash(ClassNoise(0.1, part="test"))
+    assert hash_condition(changed_by(1)) == hash_condition(changed_by(1)) != hash_condition(changed_by(2))
+    assert hash_condition(ClassNoise(0.1)) != hash_condition(ClassNoise(0.1, part="test"))
 
 
 @pytest.mark.parametrize("package", ["fairtrial", "numpy"])
 def test_another_version_makes_another_condition(monkeypatch, package):
-    before, real = condition_hash(ClassNoise(0.1)), importlib.metadata.version
+    before, real = hash_condition(ClassNoise(0.1)), importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "999" if name == package else real(name))
-    assert condition_hash(ClassNoise(0.1)) != before
+    assert hash_condition(ClassNoise(0.1)) != before
 
 
 def test_a_condition_with_a_place_in_memory_is_refused():
     with pytest.raises(InputError, match="mine must be a condition whose parameters can be told as plain values"):
-        condition_hash(ConceptChange(labels={"a": object()}), "mine")
+        hash_condition(ConceptChange(labels={"a": object()}), "mine")
 
 
 def test_draws_do_not_depend_on_the_part():
@@ -214,5 +214,5 @@ def test_draws_do_not_depend_on_the_part():
         lambda part: PriorShift(priors={"a": 0.2, "b": 0.8}, part=part),
         lambda part: Sequence([ClassNoise(0.1, part=part), Sequence([PriorShift(weights={"a": 2.0}, part=part)])]),
     ):
-        assert len({draws_hash(made(part)) for part in ("train", "test", "all")}) == 1
-    assert draws_hash(ClassNoise(0.1)) != draws_hash(ClassNoise(0.2))
+        assert len({hash_draws(made(part)) for part in ("train", "test", "all")}) == 1
+    assert hash_draws(ClassNoise(0.1)) != hash_draws(ClassNoise(0.2))

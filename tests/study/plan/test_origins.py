@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from fairtrial.study.plan.origins import origin, versions_of
+from fairtrial.study.identity import find_origin, get_versions
 
 
 @pytest.mark.parametrize(
@@ -18,13 +18,13 @@ from fairtrial.study.plan.origins import origin, versions_of
 )
 def test_modules_belong_to_the_packages_that_installed_them(module, packages):
     importlib.import_module(module)
-    found = origin(module)
+    found = find_origin(module)
     assert (found.packages, found.local) == (packages, False)
 
 
 def test_a_module_is_not_that_of_a_package_with_a_folder_of_the_same_name():
     # some packages install a folder called tests
-    found = origin(__name__)
+    found = find_origin(__name__)
     assert (found.packages, found.local) == ((), True)
 
 
@@ -38,7 +38,7 @@ def _edited(tmp_path, editable):
     (notes / "RECORD").write_text("")
     if editable:
         (notes / "direct_url.json").write_text(f'{{"url": "{(tmp_path / "code").as_uri()}", "dir_info": {{"editable": true}}}}')
-    script = "import edited_package; from fairtrial.study.plan.origins import *; found = origin('edited_package')\n"
+    script = "import edited_package; from fairtrial.study.identity import *; found = origin('edited_package')\n"
     script += "print(found.packages, found.local, versions_of(found.packages))"
     path = f"import sys; sys.path[:0] = [{str(tmp_path / 'code')!r}, {str(tmp_path / 'site')!r}]\n"
     return subprocess.run([sys.executable, "-c", path + script], capture_output=True, text=True, check=True).stdout.strip()
@@ -53,18 +53,18 @@ def test_a_file_that_only_has_the_name_of_a_package_is_not_that_package(tmp_path
 
 
 def test_versions_are_those_installed():
-    assert versions_of(["pandas"]) == {"pandas": importlib.metadata.version("pandas")}
-    assert versions_of(["pandas"], python=True)["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert get_versions(["pandas"]) == {"pandas": importlib.metadata.version("pandas")}
+    assert get_versions(["pandas"], python=True)["python"] == ".".join(map(str, sys.version_info[:3]))
 
 
 @pytest.mark.parametrize(("package", "beside"), [("scikit-learn", ("numpy", "scipy")), ("fairtrial", ("numpy", "numba"))])
 def test_what_does_the_arithmetic_counts_too(package, beside):
-    assert versions_of([package]) == {name: importlib.metadata.version(name) for name in (package, *beside)}
+    assert get_versions([package]) == {name: importlib.metadata.version(name) for name in (package, *beside)}
 
 
 def test_a_module_that_nobody_has_imported_is_not_imported_to_be_found(tmp_path, monkeypatch):
     (tmp_path / "never_imported_here.py").write_text("raise SystemError")
     monkeypatch.syspath_prepend(tmp_path)
-    assert origin("never_imported_here").local
-    assert not origin("_pytest_no_such_module_").packages
+    assert find_origin("never_imported_here").local
+    assert not find_origin("_pytest_no_such_module_").packages
     assert "never_imported_here" not in sys.modules

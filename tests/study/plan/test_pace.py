@@ -1,10 +1,10 @@
 import numpy as np
 
-from fairtrial.study.plan.pace import Pace
+from fairtrial.study.plan.schedule import TimeModel
 
 
 def test_the_mean_of_what_was_learnt():
-    pace = Pace([100, 300], 2)
+    pace = TimeModel([100, 300], 2)
     assert np.isnan(pace.seconds).all()
     pace.learn(0, 0, 1.0)
     pace.learn(0, 0, 2.0)
@@ -15,7 +15,7 @@ def test_the_mean_of_what_was_learnt():
 
 
 def test_another_data_set_in_proportion_to_its_rows():
-    pace = Pace([100, 300, 50], 1)
+    pace = TimeModel([100, 300, 50], 1)
     pace.learn(0, 0, 2.0)
     np.testing.assert_allclose(pace.seconds[:, 0], [2.0, 6.0, 1.0])
     pace.learn(0, 1, 2.0)  # 4 seconds for 400 rows in all

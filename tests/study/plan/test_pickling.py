@@ -11,8 +11,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from fairtrial.errors import InputError
-from fairtrial.learners.preparing import Prepared
-from fairtrial.study.plan.pickling import pickled
+from fairtrial.learners.prepared import Prepared
+from fairtrial.study.plan.schedule import dump_estimator
 
 
 def constant(n):
@@ -37,7 +37,7 @@ class Meddling(Constant):
 
 def test_what_was_learnt_stays_behind():
     fitted = RandomForestClassifier(5).fit([[0.0], [1.0]], [0, 1])
-    arrived = pickle.loads(pickled(fitted))
+    arrived = pickle.loads(dump_estimator(fitted))
     assert arrived.n_estimators == 5
     assert not hasattr(arrived, "estimators_")
     assert hasattr(fitted, "estimators_")
@@ -54,7 +54,7 @@ assert not [name for name in sys.modules if name.startswith("tests")]
 
 def test_local_code_arrives_where_its_module_does_not_exist(tmp_path):
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    sent = pickled(Constant()) + pickled(Prepared(Constant()))
+    sent = dump_estimator(Constant()) + dump_estimator(Prepared(Constant()))
     ran = subprocess.run(
         [sys.executable, "-c", _ELSEWHERE], input=sent, capture_output=True, cwd=tmp_path, env=clean, check=True
     )
@@ -62,17 +62,17 @@ def test_local_code_arrives_where_its_module_does_not_exist(tmp_path):
 
 
 def test_a_learner_that_scikit_learn_would_not_clone_travels_all_the_same():
-    assert pickle.loads(pickled(Meddling())).predict([1, 2]) == ["a", "a"]
+    assert pickle.loads(dump_estimator(Meddling())).predict([1, 2]) == ["a", "a"]
 
 
 def test_what_cannot_travel_is_refused_by_name():
     with pytest.raises(InputError, match=r"mine cannot be sent to another process \(.*lock.*\)"):
-        pickled(GaussianNB(priors=threading.Lock()), "mine")
+        dump_estimator(GaussianNB(priors=threading.Lock()), "mine")
 
 
 def test_nothing_stays_registered():
     import cloudpickle
 
     before = set(cloudpickle.list_registry_pickle_by_value())
-    pickled(Constant())
+    dump_estimator(Constant())
     assert set(cloudpickle.list_registry_pickle_by_value()) == before

@@ -13,12 +13,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from fairtrial.conditions import ClassNoise, Condition
 from fairtrial.data import Dataset
 from fairtrial.errors import InputError
-from fairtrial.learners.preparing import Prepared
+from fairtrial.learners.prepared import Prepared
 from fairtrial.resampling import Split, Splits
-from fairtrial.study.declare.resolved import NamedData
-from fairtrial.study.declare.schemes import scheme_of
-from fairtrial.study.plan.identity import condition_hash, split_hash, trial_key
-from fairtrial.study.plan.plan import Block, plan
+from fairtrial.study.identity import compute_trial_key, hash_condition, hash_split
+from fairtrial.study.plan.plan import TrialBlock, plan_study
+from fairtrial.study.spec.resolve import NamedData
+from fairtrial.study.spec.schemes import build_scheme
 from tests.study.small_studies import CLEAN, rows, study
 
 NOISE = ("class-noise", 0.1, ClassNoise(level=0.1))
@@ -36,14 +36,14 @@ def everything(**changes):
         },
         "conditions": (CLEAN, NOISE),
     }
-    return plan(study(**(parts | changes)))
+    return plan_study(study(**(parts | changes)))
 
 
 def keys_by_name(planned):
     """Every key by what the study calls the parts of the trial."""
     found = {}
     for data, of in enumerate(planned.data):
-        keys = planned.keys(data)
+        keys = planned.get_keys(data)
         for (s, c, a), key in np.ndenumerate(keys):
             condition = planned.conditions[c]
             place = (of.name, of.splits.numbers[s], (condition.name, condition.level), planned.learners[a].name)
@@ -65,10 +65,10 @@ def test_each_trial_has_a_key_of_its_own():
 
 def test_a_key_is_that_of_the_hashes_of_its_parts():
     of, condition, learner = BASE.data[1], BASE.conditions[1], BASE.learners[2]
-    key = trial_key(1, DATA["second"].content_hash, split_hash(of.splits[4]), condition_hash(NOISE[2]), learner.hash)
-    assert BASE.keys(1)[4, 1, 2].tobytes() == key
-    assert condition.hash == condition_hash(NOISE[2])
-    assert of.split_hashes[4] == split_hash(of.splits[4])
+    key = compute_trial_key(1, DATA["second"].content_hash, hash_split(of.splits[4]), hash_condition(NOISE[2]), learner.hash)
+    assert BASE.get_keys(1)[4, 1, 2].tobytes() == key
+    assert condition.hash == hash_condition(NOISE[2])
+    assert of.split_hashes[4] == hash_split(of.splits[4])
 
 
 ADDED = {
@@ -89,7 +89,7 @@ def test_what_is_added_leaves_all_old_keys(added):
 
 def test_what_is_added_computes_only_the_new_trials():
     more = everything(learners=LEARNERS | {"another": KNeighborsClassifier()})
-    left = list(more.missing(set(KEYS.values())))
+    left = list(more.iter_missing(set(KEYS.values())))
     assert {block.learners for block in left} == {(4,)}
     assert len(left) == 2 * 6 * 2
 
@@ -104,7 +104,7 @@ def test_order_and_names_leave_all_keys():
 def one_cell_other(dataset):
     X = dataset.X
     X.iloc[3, 1] += 1e-9
-    return Dataset.of(X, dataset.y, name=dataset.name)
+    return Dataset.from_table(X, dataset.y, name=dataset.name)
 
 
 CHANGED = {
@@ -138,7 +138,7 @@ def test_what_is_changed_changes_exactly_the_keys_concerned(changes, concerned):
 def given_folds(tests):
     parts = [Split(np.setdiff1d(np.arange(30), test), np.array(test), 0, fold) for fold, test in enumerate(tests)]
     data = (NamedData("first", rows(), Splits(30, tuple(parts))),)
-    return keys_by_name(plan(replace(study(), data=data, resampling=scheme_of({"scheme": "given"}))))
+    return keys_by_name(plan_study(replace(study(), data=data, resampling=build_scheme({"scheme": "given"}))))
 
 
 def test_moving_one_row_between_folds_changes_those_folds_only():
@@ -162,14 +162,14 @@ def trials(blocks):
 
 
 def test_nothing_is_missing_of_a_finished_study():
-    assert list(BASE.missing(set(KEYS.values()))) == []
+    assert list(BASE.iter_missing(set(KEYS.values()))) == []
 
 
 def test_exactly_the_rest_is_missing_of_a_study_that_is_partly_done():
     everyone = list(product(range(2), range(6), range(2), range(4)))
     done = {place for place in everyone if np.random.default_rng(place).random() < 0.6}
-    keys = {BASE.keys(d)[s, c, a].tobytes() for d, s, c, a in done}
-    left = list(BASE.missing(keys))
+    keys = {BASE.get_keys(d)[s, c, a].tobytes() for d, s, c, a in done}
+    left = list(BASE.iter_missing(keys))
     assert trials(left) == [place for place in everyone if place not in done]
     assert len({block[:3] for block in left}) == len(left)
     expected = np.zeros((2, 4), dtype=int)
@@ -180,21 +180,21 @@ def test_exactly_the_rest_is_missing_of_a_study_that_is_partly_done():
 
 def test_keys_with_zeros_at_the_end_are_found():
     some = everything(learners={f"nn{k}": KNeighborsClassifier(k) for k in range(1, 60)}, data={"first": rows()}, repeats=4)
-    flat = some.keys(0).tobytes()
+    flat = some.get_keys(0).tobytes()
     ends = [flat[i : i + 16] for i in range(0, len(flat), 16) if flat[i + 15] == 0]
     assert ends  # about one of 256 keys
-    assert some.n_trials - len(trials(some.missing(set(ends)))) == len(ends)
+    assert some.n_trials - len(trials(some.iter_missing(set(ends)))) == len(ends)
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 def test_shards_are_disjoint_and_make_up_everything(parts):
-    together = [place for part in range(1, parts + 1) for place in trials(BASE.missing(shard=(part, parts)))]
-    assert sorted(together) == sorted(trials(BASE.missing()))
+    together = [place for part in range(1, parts + 1) for place in trials(BASE.iter_missing(shard=(part, parts)))]
+    assert sorted(together) == sorted(trials(BASE.iter_missing()))
 
 
 def test_shards_are_of_about_the_same_size():
     large = everything(data={str(seed): rows(seed=seed) for seed in range(10)}, repeats=10)
-    sizes = [sum(1 for _ in large.missing(shard=(part, 4))) for part in range(1, 5)]
+    sizes = [sum(1 for _ in large.iter_missing(shard=(part, 4))) for part in range(1, 5)]
     assert sum(sizes) == 600
     assert min(sizes) > 600 / 4 - 5 * (600 * 3 / 16) ** 0.5  # five standard deviations of the binomial
 
@@ -203,7 +203,7 @@ def test_shards_are_of_about_the_same_size():
 def test_no_trial_moves_to_another_shard_when_the_study_grows(added):
     def shards(planned):
         keys = [
-            {planned.keys(d)[s, c, a].tobytes() for d, s, c, a in trials(planned.missing(shard=(part, 3)))}
+            {planned.keys(d)[s, c, a].tobytes() for d, s, c, a in trials(planned.iter_missing(shard=(part, 3)))}
             for part in (1, 2, 3)
         ]
         return {key: part for part, those in enumerate(keys) for key in those}
@@ -215,17 +215,17 @@ def test_no_trial_moves_to_another_shard_when_the_study_grows(added):
 @pytest.mark.parametrize("shard", [(0, 3), (4, 3), (1, 0), (1.0, 3)])
 def test_a_shard_that_does_not_exist_is_refused_at_once(shard):
     with pytest.raises(InputError, match="shard"):
-        BASE.missing(shard=shard)
+        BASE.iter_missing(shard=shard)
 
 
 def test_the_header_gives_names_to_hashes():
-    header = BASE.header()
+    header = BASE.to_header()
     assert json.loads(json.dumps(header, allow_nan=False)) == header
     assert header["name"] == "small"
     assert header["seed"] == 1
     assert header["declaration"] == {"name": "small"}
     assert header["data"] == [[name, each.content_hash] for name, each in DATA.items()]
-    assert header["conditions"] == [["clean", 0.0, condition_hash(CLEAN[2])], ["class-noise", 0.1, condition_hash(NOISE[2])]]
+    assert header["conditions"] == [["clean", 0.0, hash_condition(CLEAN[2])], ["class-noise", 0.1, hash_condition(NOISE[2])]]
     assert [name for name, _ in header["learners"]] == list(LEARNERS)
     numbers = [line[:2] for line in header["splits"][DATA["first"].content_hash]]
     assert numbers == [[repeat, fold] for repeat in range(2) for fold in range(3)]
@@ -237,26 +237,26 @@ def test_the_plan_in_a_table_and_in_words():
     assert frame.loc[0].tolist() == ["first", 30, 2, 6, 2, 4, 48]
     assert str(BASE) == "small: 2 data sets x 2 conditions x 4 learners x 6 splits: 96 trials"
     assert "<td>first</td>" in BASE._repr_html_()
-    leaving = plan(study({"a": rows(4), "b": rows(6)}, scheme="leave-one-out"))
+    leaving = plan_study(study({"a": rows(4), "b": rows(6)}, scheme="leave-one-out"))
     assert str(leaving) == "small: 2 data sets x 1 condition x 1 learner x 4 to 6 splits: 10 trials"
 
 
 def test_what_is_kept_of_learners():
     facts = BASE.learners[1].facts
-    assert (facts.name, facts.class_name) == ("sampled", "fairtrial.learners.preparing.Prepared")
+    assert (facts.name, facts.class_name) == ("sampled", "fairtrial.learners.prepared.Prepared")
     assert facts.parameters["sampler"]["parameters"]["k_neighbors"] == 3
     assert {"fairtrial", "imbalanced-learn", "scikit-learn", "numpy"} <= set(facts.versions)
 
 
 def test_the_same_thing_twice_is_refused():
     with pytest.raises(InputError, match="learners must differ, got 'one' and 'two', which are the same"):
-        plan(study(learners={"one": GaussianNB(), "two": GaussianNB()}))
+        plan_study(study(learners={"one": GaussianNB(), "two": GaussianNB()}))
     with pytest.raises(InputError, match="data sets must differ, got 'one' and 'two'"):
-        plan(study(data={"one": rows(), "two": rows()}))
+        plan_study(study(data={"one": rows(), "two": rows()}))
     with pytest.raises(InputError, match="conditions must differ"):
-        plan(study(conditions=(CLEAN, CLEAN)))
+        plan_study(study(conditions=(CLEAN, CLEAN)))
     with pytest.raises(InputError, match="at least 1 learner, got 0"):
-        plan(study(learners={}))
+        plan_study(study(learners={}))
 
 
 def test_a_condition_that_is_another_in_every_run_is_refused():
@@ -265,15 +265,15 @@ def test_a_condition_that_is_another_in_every_run_is_refused():
             return {"condition": "odd", "by": repr(object())}
 
     with pytest.raises(InputError, match="odd must be a condition whose parameters can be told as plain values"):
-        plan(study(conditions=(("odd", 1.0, Odd()),)))
+        plan_study(study(conditions=(("odd", 1.0, Odd()),)))
 
 
 def test_a_learner_that_cannot_be_told_is_refused_by_its_name():
     with pytest.raises(
         InputError, match=r"mine\.var_smoothing must be something whose contents can be told, got builtins\.object"
     ):
-        plan(study(learners={"mine": GaussianNB(var_smoothing=object())}))
+        plan_study(study(learners={"mine": GaussianNB(var_smoothing=object())}))
 
 
 def test_blocks_are_small():
-    assert Block(0, 1, 2, (3,))._asdict() == {"data": 0, "split": 1, "condition": 2, "learners": (3,)}
+    assert TrialBlock(0, 1, 2, (3,))._asdict() == {"data": 0, "split": 1, "condition": 2, "learners": (3,)}

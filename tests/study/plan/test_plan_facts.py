@@ -2,19 +2,18 @@ import numpy as np
 import pandas as pd
 
 from fairtrial.data import Dataset
-from fairtrial.study.plan.identity import condition_hash
-from fairtrial.study.plan.places import Place
-from fairtrial.study.plan.plan import plan
-from fairtrial.study.plan.plan_facts import add_plan, data_facts, link_of
-from fairtrial.study.store.store import Store
+from fairtrial.study.identity import hash_condition
+from fairtrial.study.plan.plan import TrialIndex, plan_study
+from fairtrial.study.run.coordinator import add_plan, build_data_facts, build_link
+from fairtrial.study.store.store import ResultsStore
 from tests.study.small_study import small_study
 
 
 def test_a_store_gives_back_what_the_plan_is_about(tmp_path):
-    planned = plan(small_study())
-    with Store.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+    planned = plan_study(small_study())
+    with ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
         add_plan(store, planned)
-        archive = store.archive()
+        archive = store.open_archive()
         assert (archive.name, archive.seed) == ("small", 3)
         assert [each.name for each in archive.datasets] == ["first", "second"]
         assert [each.content_hash for each in archive.datasets] == [each.hash for each in planned.data]
@@ -27,8 +26,8 @@ def test_a_store_gives_back_what_the_plan_is_about(tmp_path):
 
 def test_facts_of_a_data_set_with_gaps_and_a_class_without_rows():
     table = pd.DataFrame({"size": [1.0, np.nan, 3.0, 4.0], "hue": ["red", "blue", "red", "red"]})
-    dataset = Dataset.of(table, ["b", "c", "c", "c"], classes=["a", "b", "c"], source="a book", notes=["as printed"])
-    facts = data_facts(dataset, "named")
+    dataset = Dataset.from_table(table, ["b", "c", "c", "c"], classes=["a", "b", "c"], source="a book", notes=["as printed"])
+    facts = build_data_facts(dataset, "named")
     assert (facts.name, facts.content_hash, facts.classes) == ("named", dataset.content_hash, ("a", "b", "c"))
     assert facts.codes.tolist() == [1, 2, 2, 2]
     assert facts.counts.tolist() == [0, 1, 3]
@@ -44,9 +43,9 @@ def test_facts_of_a_data_set_with_gaps_and_a_class_without_rows():
 
 
 def test_a_link_is_made_of_the_hashes_at_its_place():
-    planned = plan(small_study())
-    link = link_of(planned, Place(1, 2, 0, 1))
+    planned = plan_study(small_study())
+    link = build_link(planned, TrialIndex(1, 2, 0, 1))
     assert link.data == planned.data[1].dataset.content_hash
-    assert link.condition == condition_hash(planned.conditions[0].condition)
+    assert link.condition == hash_condition(planned.conditions[0].condition)
     assert link.split.hex() == planned.data[1].split_hashes[2]
     assert link.learner == planned.learners[1].hash

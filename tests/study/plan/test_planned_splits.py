@@ -3,7 +3,7 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.resampling import Bootstrap, FiveByTwo, Holdout, KFold, LeaveOneOut, Split, Splits
-from fairtrial.study.plan.planned_splits import PlannedSplits
+from fairtrial.study.records import PlannedSplits
 from tests.study.small_studies import rows
 
 
@@ -49,7 +49,7 @@ def test_places_count_from_either_end_and_by_slices():
 def test_leaving_one_out_of_many_rows_is_kept_small():
     n = 400
     kept = PlannedSplits(n, [LeaveOneOut().freeze(range(n))])
-    assert sum(test.nbytes + (0 if train is None else train.nbytes) for train, test in kept._parts) == 4 * n
+    assert sum(test.nbytes + (0 if train is None else train.nbytes) for train, test in kept._splits) == 4 * n
 
 
 def test_two_splits_of_one_number_are_refused():

@@ -20,11 +20,11 @@ from sklearn.naive_bayes import GaussianNB
 from fairtrial.conditions import ClassNoise
 from fairtrial.errors import InputError
 from fairtrial.resampling import DOBSCV
-from fairtrial.study.plan.telling import Teller, canonical
+from fairtrial.study.identity import Encoder, to_canonical
 
 
 def told(value):
-    return canonical(Teller().tell(value))
+    return to_canonical(Encoder().encode(value))
 
 
 PLAIN = st.recursive(
@@ -47,12 +47,12 @@ def _sorted(value):
 
 @given(PLAIN)
 def test_what_is_told_is_json_without_nan(value):
-    tree = Teller().tell({"value": value})
+    tree = Encoder().encode({"value": value})
     assert json.loads(json.dumps(tree, allow_nan=False)) == tree
 
 
 def test_a_dictionary_cannot_pass_for_an_object():
-    tree = Teller().tell(GaussianNB())
+    tree = Encoder().encode(GaussianNB())
     assert told(tree) != told(GaussianNB())
 
 
@@ -167,19 +167,19 @@ HIDDEN = [object(), threading.Lock(), iter([1]), [].append, StringIO("text")]
 @pytest.mark.parametrize("hidden", HIDDEN, ids=lambda each: type(each).__name__)
 def test_what_cannot_be_told_is_refused_with_its_place(hidden):
     with pytest.raises(InputError, match=r"forest\.value\[0\] must be something whose contents can be told, got \w+\.\w+"):
-        Teller().tell(Holder([hidden]), "forest")
+        Encoder().encode(Holder([hidden]), "forest")
 
 
 def test_a_circle_is_refused():
     circle = Holder(None)
     circle.value = [circle]
     with pytest.raises(InputError, match=r"forest\.value\[0\] must not hold itself"):
-        Teller().tell(circle, "forest")
+        Encoder().encode(circle, "forest")
 
 
 def test_a_learner_that_has_learnt_is_refused():
     with pytest.raises(InputError, match=r"model must not be a FrozenEstimator.*pass it unfitted"):
-        Teller().tell(FrozenEstimator(GaussianNB()), "model")
+        Encoder().encode(FrozenEstimator(GaussianNB()), "model")
 
 
 class Forgetful(BaseEstimator):
@@ -189,13 +189,13 @@ class Forgetful(BaseEstimator):
 
 def test_a_learner_that_does_not_keep_its_parameters_is_refused():
     with pytest.raises(InputError, match=r"model: the parameters of Forgetful cannot be read"):
-        Teller().tell(Forgetful(), "model")
+        Encoder().encode(Forgetful(), "model")
 
 
 def test_local_code_is_told_by_a_hash():
-    assert set(Teller().tell(Holder(1))) == {"class", "parameters", "code"}
-    teller = Teller()
-    teller.tell([GaussianNB(), Holder(double)])
+    assert set(Encoder().encode(Holder(1))) == {"class", "parameters", "code"}
+    teller = Encoder()
+    teller.encode([GaussianNB(), Holder(double)])
     assert teller.local_modules == {__name__}
     assert {"scikit-learn"} <= teller.packages
 
@@ -212,7 +212,7 @@ def test_code_without_a_text_is_told_by_what_it_does():
 
 def test_a_local_function_without_code_in_python_is_refused():
     with pytest.raises(InputError, match=r"model: numpy\.double \(vectorized\) .* no code in Python: put it into a package"):
-        Teller().tell(np.frompyfunc(double, 1, 1), "model")
+        Encoder().encode(np.frompyfunc(double, 1, 1), "model")
 
 
 class Slots:
@@ -236,4 +236,4 @@ def test_what_is_kept_in_slots_is_told():
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"a"], ids=["object", "set", "bytes"])
 def test_canonical_takes_plain_values_only(value):
     with pytest.raises(InputError, match="a plain value must be a number, text"):
-        canonical([value])
+        to_canonical([value])

@@ -8,21 +8,21 @@ import pytest
 from fairtrial.conditions import ClassNoise, PriorShift, ScoreNoise
 from fairtrial.data import Dataset
 from fairtrial.errors import SpecError, SuspectInputWarning
-from fairtrial.study.plan import trying_conditions
-from fairtrial.study.plan.chunking import Chunker
-from fairtrial.study.plan.plan import plan
-from fairtrial.study.plan.trying_conditions import try_conditions
+from fairtrial.study.plan.plan import plan_study
+from fairtrial.study.plan.schedule import Chunker
+from fairtrial.study.run import dry_run
+from fairtrial.study.run.dry_run import try_conditions
 from tests.study.small_studies import CLEAN, rows, study
 
 
 def sick(count=30, seed=5):
     labels = np.arange(count) % 2
     table = np.random.default_rng(seed).normal(size=(count, 2))
-    return Dataset.of(table, np.array(["sick", "well"])[labels], name="sick")
+    return Dataset.from_table(table, np.array(["sick", "well"])[labels], name="sick")
 
 
 def other():
-    return Dataset.of(np.arange(60.0).reshape(30, 2), np.array(["c", "d"])[np.arange(30) % 2], name="other")
+    return Dataset.from_table(np.arange(60.0).reshape(30, 2), np.array(["c", "d"])[np.arange(30) % 2], name="other")
 
 
 SHIFT = ("rare", 1.0, PriorShift(priors={"sick": 0.2}))
@@ -30,8 +30,8 @@ NOISE = ("class-noise", 0.2, ClassNoise(0.2))
 
 
 def tried(data, *conditions, seed=1):
-    planned = plan(study(data, conditions=(CLEAN, *conditions), seed=seed))
-    try_conditions(planned, planned.missing())
+    planned = plan_study(study(data, conditions=(CLEAN, *conditions), seed=seed))
+    try_conditions(planned, planned.iter_missing())
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_one_that_fails_on_every_data_set_is_refused_with_its_place():
     with pytest.raises(SpecError, match="sick") as told:
         tried({"first": rows(), "second": rows(seed=2)}, NOISE, SHIFT)
     [problem] = told.value.problems
-    assert problem.place == "conditions.rare"
+    assert problem.location == "conditions.rare"
     assert "on first, and it fails on the other data sets too" in problem.message
     assert "\n" not in str(told.value)
 
@@ -80,7 +80,7 @@ def test_one_odd_split_refuses_nothing(monkeypatch):
         if len(splits) == 1:
             raise ValueError("an odd split")
 
-    monkeypatch.setattr(trying_conditions, "parts_of", first_only)
+    monkeypatch.setattr(dry_run, "apply_condition", first_only)
     tried({"first": rows()}, NOISE)
     assert [(each.repeat, each.fold) for each in splits] == [(0, 0), (1, 2)]
 
@@ -88,21 +88,21 @@ def test_one_odd_split_refuses_nothing(monkeypatch):
 @pytest.mark.usefixtures("silence")
 @pytest.mark.parametrize(("name", "value"), [("_MOST_ROWS", 29), ("_PATIENCE", -1.0)])
 def test_what_was_not_tried_is_not_refused(monkeypatch, name, value):
-    monkeypatch.setattr(trying_conditions, name, value)
+    monkeypatch.setattr(dry_run, name, value)
     tried({"first": rows()}, SHIFT)
 
 
 def test_only_what_is_missing_is_tried():
-    planned = plan(study({"first": rows()}, conditions=(CLEAN, SHIFT)))
-    clean = [block for block in planned.missing() if block.condition == 0]
+    planned = plan_study(study({"first": rows()}, conditions=(CLEAN, SHIFT)))
+    clean = [block for block in planned.iter_missing() if block.condition == 0]
     try_conditions(planned, clean)
     try_conditions(planned, [])
 
 
 def test_the_seeds_are_those_of_the_trials(monkeypatch):
-    planned = plan(study({"first": rows()}, conditions=(NOISE,)))
-    chunk = Chunker(planned).next_chunk()
+    planned = plan_study(study({"first": rows()}, conditions=(NOISE,)))
+    chunk = Chunker(planned).take_chunk()
     seeds = []
-    monkeypatch.setattr(trying_conditions, "parts_of", lambda *each: seeds.append(each[-1]))
-    try_conditions(planned, planned.missing())
+    monkeypatch.setattr(dry_run, "apply_condition", lambda *each: seeds.append(each[-1]))
+    try_conditions(planned, planned.iter_missing())
     assert seeds == [chunk.tasks[0].condition_seed]

@@ -7,7 +7,14 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.study.archive import ConditionFacts
-from fairtrial.study.results.choosing import chosen_condition, chosen_data_set, chosen_names, same_level, told_condition, under
+from fairtrial.study.results.selection import (
+    choose_condition,
+    choose_dataset,
+    choose_names,
+    format_condition,
+    is_same_level,
+    mask_condition,
+)
 
 CONDITIONS = [
     ConditionFacts(name, level, "", {}) for name, level in [("clean", 0.0), ("noise", 0.1), ("noise", 0.3), ("gap", nan)]
@@ -27,7 +34,7 @@ CONDITIONS = [
     ],
 )
 def test_conditions_are_found_by_name_and_level(given, place):
-    assert chosen_condition(CONDITIONS, *given) is CONDITIONS[place]
+    assert choose_condition(CONDITIONS, *given) is CONDITIONS[place]
 
 
 @pytest.mark.parametrize(
@@ -41,41 +48,41 @@ def test_conditions_are_found_by_name_and_level(given, place):
 )
 def test_conditions_that_are_not_there_are_refused(given, words):
     with pytest.raises(InputError, match=words):
-        chosen_condition(CONDITIONS, *given)
+        choose_condition(CONDITIONS, *given)
 
 
 def test_without_clean_a_condition_must_be_named_unless_there_is_only_one():
-    assert chosen_condition(CONDITIONS[3:]) is CONDITIONS[3]
+    assert choose_condition(CONDITIONS[3:]) is CONDITIONS[3]
     with pytest.raises(InputError, match="without the condition clean: it has noise, gap"):
-        chosen_condition(CONDITIONS[1:])
+        choose_condition(CONDITIONS[1:])
 
 
 def test_lines_of_a_condition():
     frame = pd.DataFrame({"condition": ["clean", "noise", "noise", "gap"], "level": [0.0, 0.1, 0.3, nan]})
     for place, condition in enumerate(CONDITIONS):
-        assert under(frame, condition).nonzero()[0].tolist() == [place]
+        assert mask_condition(frame, condition).nonzero()[0].tolist() == [place]
 
 
 def test_levels_and_names():
-    assert same_level(0.1 + 0.2, 0.3)
-    assert not same_level(nan, 0.1)
-    assert told_condition(CONDITIONS[3]) == "gap"
-    assert chosen_names("learner", ["a", "b"], None) == ["a", "b"]
-    assert chosen_names("learner", ["a", "b"], "b") == ["b"]
+    assert is_same_level(0.1 + 0.2, 0.3)
+    assert not is_same_level(nan, 0.1)
+    assert format_condition(CONDITIONS[3]) == "gap"
+    assert choose_names("learner", ["a", "b"], None) == ["a", "b"]
+    assert choose_names("learner", ["a", "b"], "b") == ["b"]
     with pytest.raises(InputError, match="learner must be of the study, got 'tre': did you mean 'tree'"):
-        chosen_names("learner", ["tree"], ["tre"])
+        choose_names("learner", ["tree"], ["tre"])
 
 
 def test_the_only_data_set_need_not_be_named():
-    assert chosen_data_set(["iris"], None) == "iris"
-    assert chosen_data_set(["iris", "wine"], "wine") == "wine"
+    assert choose_dataset(["iris"], None) == "iris"
+    assert choose_dataset(["iris", "wine"], "wine") == "wine"
     with pytest.raises(InputError, match="choose one of iris, wine"):
-        chosen_data_set(["iris", "wine"], None)
+        choose_dataset(["iris", "wine"], None)
     with pytest.raises(InputError, match="dataset must be of the study, got 'iriss': did you mean 'iris'"):
-        chosen_data_set(["iris", "wine"], "iriss")
+        choose_dataset(["iris", "wine"], "iriss")
 
 
 def test_a_condition_without_a_level_is_called_by_its_name_alone():
     moved = ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]})
-    assert told_condition(moved) == "moved"
-    assert told_condition(ConditionFacts("noise", 1.0, "", {"condition": "class-noise", "level": 1.0})) == "noise 1"
+    assert format_condition(moved) == "moved"
+    assert format_condition(ConditionFacts("noise", 1.0, "", {"condition": "class-noise", "level": 1.0})) == "noise 1"

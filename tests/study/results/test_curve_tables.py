@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.study.results.curve_tables import KINDS, curve_kind
+from fairtrial.study.results.curves import KINDS, resolve_curve_kind
 from tests.study.archives import real_results
 
 
@@ -57,7 +57,7 @@ def test_learners_without_what_a_curve_needs_are_named():
 
 
 def test_names_are_checked():
-    assert curve_kind("lift") == "gain"
+    assert resolve_curve_kind("lift") == "gain"
     with pytest.raises(InputError, match="did you mean 'roc'"):
         real_results().curves("rock", dataset="cancer")
     with pytest.raises(InputError, match="dataset must be given for a study of several"):

@@ -7,7 +7,7 @@ import pytest
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import performance_deterioration
 from fairtrial.study.archive import ConditionFacts
-from fairtrial.study.evidence import Predictions
+from fairtrial.study.records import Predictions
 from fairtrial.study.results.results import Results
 from tests.study.archives import CLEAN, archive_of, data_facts
 

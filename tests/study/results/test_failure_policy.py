@@ -8,12 +8,12 @@ from sklearn.dummy import DummyClassifier
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import accuracy, auc, brier, kappa
-from fairtrial.study.evidence import Predictions
-from fairtrial.study.results.choosing import under
-from fairtrial.study.results.class_order import class_orders
-from fairtrial.study.results.failure_policy import apply_policy, failed, trivial_predictions
+from fairtrial.study.records import Predictions
 from fairtrial.study.results.results import Results
-from fairtrial.study.results.scoring import asked
+from fairtrial.study.results.scores import make_requests
+from fairtrial.study.results.selection import mask_condition, mask_failed
+from fairtrial.study.results.stacking import build_class_orders
+from fairtrial.study.results.verdict import apply_policy, predict_trivial
 from tests.study.archives import CLEAN, archive_of, data_facts, folds, real_archive, real_sources
 
 
@@ -26,8 +26,10 @@ def treated(policy, measure="accuracy", replaced=lost, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)  # one of the learners gives no probabilities
         scores, trials = Results(archive).scores(measure), archive.trials()
-    mine = under(scores, CLEAN)
-    found = apply_policy(policy, archive, scores[mine], trials[mine], asked(measure)[0], class_orders(archive.datasets))
+    mine = mask_condition(scores, CLEAN)
+    found = apply_policy(
+        policy, archive, scores[mine], trials[mine], make_requests(measure)[0], build_class_orders(archive.datasets)
+    )
     return scores[mine], *found
 
 
@@ -85,7 +87,7 @@ def test_the_worst_of_a_measure_without_an_end_lies_as_far_behind_as_the_others_
 
 def test_worst_rank_on_a_single_data_set_counts_split_by_split():
     before, after, (step,) = treated("worst-rank", names=["wine"])
-    bad = failed(before)
+    bad = mask_failed(before)
     for _, own in after.assign(bad=bad).groupby("fold"):
         assert (own[own["bad"]]["value"] < own[~own["bad"]]["value"].min()).all()
     assert bad.sum() == 2
@@ -96,7 +98,7 @@ def test_worst_rank_on_a_single_data_set_counts_split_by_split():
 @pytest.mark.parametrize("measure", [accuracy, brier, kappa, auc])
 def test_the_trivial_classifier_is_that_of_scikit_learn(measure):
     before, after, (step,) = treated("trivial", measure.name)
-    bad = failed(before)
+    bad = mask_failed(before)
     X, y, _ = real_sources()["wine"]
     splits = folds(y, 1, 5)
     for line in after[bad].itertuples():
@@ -113,12 +115,12 @@ def test_the_trivial_classifier_meets_the_rows_that_the_condition_left():
     moved = Predictions(np.array([3, 7, 11]), np.array([1, 1, 0]), np.array([1, 1, 0]), None, None)
     splits = {"x": {(0, 0): (np.arange(8), np.arange(8, 20))}}
     archive = archive_of([facts], [CLEAN], ["a", "b"], splits, lambda *place: moved if place[2] == "a" else "crash")
-    (order,) = class_orders([facts])
-    alone = trivial_predictions(archive, facts, order, 0, 0)
-    assert (alone.truth.tolist(), set(alone.prediction.tolist())) == (facts.codes[8:].tolist(), {0})
+    (order,) = build_class_orders([facts])
+    alone = predict_trivial(archive, facts, order, 0, 0)
+    assert (alone.y_true.tolist(), set(alone.prediction.tolist())) == (facts.codes[8:].tolist(), {0})
     assert np.unique(alone.scores, axis=0).tolist() == [[0.75, 0.25]]
     verdictless = Results(archive).scores("accuracy")
-    after, _ = apply_policy("trivial", archive, verdictless, archive.trials(), asked("accuracy")[0], [order])
+    after, _ = apply_policy("trivial", archive, verdictless, archive.trials(), make_requests("accuracy")[0], [order])
     assert after["value"].tolist() == pytest.approx([1, 1 / 3])
 
 

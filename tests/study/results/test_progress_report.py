@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from fairtrial.study.results.progress_report import HowFar, how_far
+from fairtrial.study.results.summary import StudyProgress, compute_progress
 from tests.study.archives import real_results
 
 
 def test_trials_are_counted_by_learner_and_status():
     results = real_results()
-    trials, found = results.trials(), how_far(results)
+    trials, found = results.trials(), compute_progress(results)
     frame = found.frame().set_index("learner")
     assert frame.index.tolist() == [each.name for each in results.archive.learners]
     for (learner, status), count in trials.groupby(["learner", "status"], observed=True).size().items():
@@ -21,12 +21,12 @@ def test_trials_are_counted_by_learner_and_status():
 
 def test_large_numbers_are_written_alike():
     table = pd.DataFrame({"learner": ["tree"], "planned": [1152], "ok": [1151], "error": [1]})
-    told = str(HowFar("wear", table, ()))
+    told = str(StudyProgress("wear", table, ()))
     assert told.startswith("wear: 1,152 of 1,152 trials are stored, 1 of them failed")
     assert "1152" not in told
     assert "1,151" in told
     one = pd.DataFrame({"learner": ["tree"], "planned": [1], "ok": [1]})
-    assert str(HowFar("wear", one, ())).startswith("wear: 1 of 1 trial is stored")
+    assert str(StudyProgress("wear", one, ())).startswith("wear: 1 of 1 trial is stored")
 
 
 def test_abstentions_are_told():
@@ -35,4 +35,4 @@ def test_abstentions_are_told():
     results.archive.lines.loc[0, "notes"] = "abstained on 3 of 40 test rows: counted as errors"
     learner = results.archive.lines.loc[0, "learner"]
     told = f"{learner} abstained in 1 of 30 trials, on 3 of the 40 test rows there: counted as errors"
-    assert told in str(how_far(results)).splitlines()
+    assert told in str(compute_progress(results)).splitlines()

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from fairtrial.study.results.result_summary import ResultSummary, shown_means, summarise, title_of
+from fairtrial.study.results.summary import ResultSummary, format_means, format_title, summarise
 from tests.study.archives import real_results
 
 DECLARED = {"measures": ["accuracy", "brier"], "verdict": {"measure": "accuracy"}}
@@ -11,7 +11,7 @@ DECLARED = {"measures": ["accuracy", "brier"], "verdict": {"measure": "accuracy"
 
 def test_means_are_over_data_sets_and_holes_are_starred():
     table = pd.DataFrame({"a": [0.5, 1.0], "b": [0.25, np.nan], "c": [np.nan, np.nan]})
-    assert shown_means({"clean": table}, 2)["clean"].tolist() == ["0.7500", "0.2500*", "-*"]
+    assert format_means({"clean": table}, 2)["clean"].tolist() == ["0.7500", "0.2500*", "-*"]
 
 
 def test_the_page_has_everything():
@@ -23,8 +23,8 @@ def test_the_page_has_everything():
     assert f"{wide['tree'].mean():.4f}*" in page
     assert "* Data sets on which a trial of this learner failed, or on which it has no mean, are left out." in page
     assert "tree failed in 10 trials (10 crash) on 1 data set" in page
-    assert results.verdict().words in page
-    assert summarise(results).title == title_of(results)
+    assert results.verdict().summary in page
+    assert summarise(results).title == format_title(results)
 
 
 def test_without_a_verdict_the_reason_is_given():

@@ -9,9 +9,9 @@ import pytest
 from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 
 from fairtrial.errors import InputError, StoreError, UndefinedMeasureWarning
-from fairtrial.study.declare.study import Study
 from fairtrial.study.results.results import Results, open_results
-from fairtrial.study.store.store import Store
+from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.study import Study
 from tests.study.archives import real_archive, real_results
 
 DECLARED = {"measures": ["accuracy", "auc"], "verdict": {"measure": "accuracy"}}
@@ -134,14 +134,14 @@ def test_it_shows_itself():
 
 
 def test_a_store_gives_the_results_back_and_is_closed_with_them(tmp_path):
-    from fairtrial.study.declare.study import Study
-    from fairtrial.study.plan.plan import plan
-    from fairtrial.study.plan.plan_facts import add_plan
-    from fairtrial.study.store.store import Store
+    from fairtrial.study.plan.plan import plan_study
+    from fairtrial.study.run.coordinator import add_plan
+    from fairtrial.study.store.store import ResultsStore
+    from fairtrial.study.study import Study
 
     study = Study(name="kept", data=["iris"], learners=["c45", "naive-bayes"], resampling={"folds": 3}, measures=["kappa"])
-    with Store.open(tmp_path / "kept.fairtrial", write=True, create=True) as store:
-        add_plan(store, plan(study.resolve()))
+    with ResultsStore.open(tmp_path / "kept.fairtrial", write=True, create=True) as store:
+        add_plan(store, plan_study(study.resolve()))
     results = open_results(tmp_path / "kept.fairtrial")
     assert (results.missing, results.complete, results.measures) == (6, False, ("kappa",))
     assert results.notes == ("Incomplete: 6 of 6 trials have not run.",)
@@ -178,8 +178,8 @@ FUZZY = {
 def test_a_study_of_a_learner_that_abstains_gives_all_results(tmp_path):
     paths = [tmp_path / "a.fairtrial", tmp_path / "b.fairtrial"]
     results, _ = (Study(**FUZZY).run(path, jobs=1, progress=False) for path in paths)
-    with Store.open(paths[0]) as one, Store.open(paths[1]) as other:
-        assert one.evidence_digest() == other.evidence_digest()
+    with ResultsStore.open(paths[0]) as one, ResultsStore.open(paths[1]) as other:
+        assert one.compute_digest() == other.compute_digest()
     assert len(results.failures()) == 0
     trials = results.trials().query("learner == 'chi'")
     evidence = list(results.archive.predictions(trials["trial"].tolist()))

@@ -7,9 +7,9 @@ import pytest
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import accuracy, get_measure, kappa
 from fairtrial.study.archive import ConditionFacts
-from fairtrial.study.evidence import Predictions
+from fairtrial.study.records import Predictions
 from fairtrial.study.results.results import Results
-from fairtrial.study.results.robust import losses, over_data_sets
+from fairtrial.study.results.robustness import average_losses, compute_losses
 from tests.study.archives import CLEAN, archive_of, data_facts, real_results
 
 NOISE = ConditionFacts("class-noise", 0.1, "10 % class noise", {"condition": "class-noise", "level": 0.1})
@@ -85,7 +85,7 @@ def test_a_learner_that_failed_on_a_data_set_has_no_loss_there_and_a_split_that_
     own = trials[(trials["dataset"] == "wine") & (trials["learner"] == "bayes") & (trials["fold"] > 0)]
     for name, level in (("clean", 0.0), ("noisy", own["level"].max())):
         ran = results.archive.predictions(own.loc[own["level"] == level, "trial"].tolist())
-        assert found.loc[("wine", "bayes"), name] == pytest.approx(np.mean([np.mean(x.truth == x.prediction) for x in ran]))
+        assert found.loc[("wine", "bayes"), name] == pytest.approx(np.mean([np.mean(x.y_true == x.prediction) for x in ran]))
 
 
 def test_means_over_data_sets_are_students():
@@ -153,6 +153,6 @@ def test_what_is_missing_is_named_with_the_remedy():
 
 def test_frames_of_scores_are_enough():
     archive = archive_with({"x": {"a": (80, 60), "b": (20, 20)}})
-    frame = losses(archive, Results(archive).scores("accuracy"), get_measure(accuracy), None)
-    assert isinstance(over_data_sets(frame), pd.DataFrame)
+    frame = compute_losses(archive, Results(archive).scores("accuracy"), get_measure(accuracy), None)
+    assert isinstance(average_losses(frame), pd.DataFrame)
     assert frame["rla"].tolist() == pytest.approx([0.25, 0.0])

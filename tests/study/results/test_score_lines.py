@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from fairtrial.study.evidence import Predictions
-from fairtrial.study.results.class_order import ClassOrder
-from fairtrial.study.results.score_lines import Lines, joined
-from fairtrial.study.results.scoring import asked
+from fairtrial.study.records import Predictions
+from fairtrial.study.results.scores import ScoreLines, join_predictions, make_requests
+from fairtrial.study.results.stacking import ClassOrder
 from tests.study.archives import real_archive
 
 
@@ -19,10 +18,10 @@ def lost(dataset, condition, learner, _, fold):
 
 def test_pooled_folds_are_scored_as_one():
     archive = real_archive(repeats=2, levels=(0.0,), names=["cancer"])
-    lines = Lines.pooled(archive.trials())
+    lines = ScoreLines.from_repeats(archive.trials())
     assert len(lines.frame) == 2 * 4
     assert set(lines.frame["fold"]) == {-1}
-    values, _ = lines.values(archive, [ClassOrder.of(archive.datasets[0])], asked("auc"))
+    values, _ = lines.compute_values(archive, [ClassOrder.from_facts(archive.datasets[0])], make_requests("auc"))
     for line, (repeat, learner) in enumerate(zip(lines.frame["repeat"], lines.frame["learner"], strict=True)):
         own = archive.lines[(archive.lines["repeat"] == repeat) & (archive.lines["learner"] == learner)]
         parts = [archive.kept[number] for number in own["trial"]]
@@ -32,7 +31,7 @@ def test_pooled_folds_are_scored_as_one():
 
 
 def test_a_repeat_with_a_fold_that_failed_has_no_line_of_its_own_and_says_so():
-    lines = Lines.pooled(real_archive(lost).trials())
+    lines = ScoreLines.from_repeats(real_archive(lost).trials())
     bad = lines.frame[lines.frame["status"] != "ok"]
     assert bad[["dataset", "learner", "status"]].to_numpy().tolist() == [["wine", "tree", "timeout"]]
     assert np.diff(lines.starts)[bad.index].tolist() == [0]
@@ -41,7 +40,7 @@ def test_a_repeat_with_a_fold_that_failed_has_no_line_of_its_own_and_says_so():
 
 def test_single_lines_hold_one_trial_each_or_none():
     archive = real_archive(lost)
-    lines = Lines.single(archive.trials())
+    lines = ScoreLines.from_trials(archive.trials())
     assert np.diff(lines.starts).tolist() == (archive.lines["status"] == "ok").astype(int).tolist()
 
 
@@ -49,16 +48,16 @@ def test_scores_of_different_kinds_do_not_join():
     row = np.array([0])
     scored = Predictions(row, row, row, np.array([[0.3, 0.7]]), "probability")
     other = Predictions(row, row, row, np.array([[-3.0, 3.0]]), "decision")
-    assert joined([scored, scored]).scores.shape == (2, 2)
-    assert joined([scored, other]).scores is None
-    assert joined([scored, Predictions(row, row, row, None, None)]).score_kind is None
+    assert join_predictions([scored, scored]).scores.shape == (2, 2)
+    assert join_predictions([scored, other]).scores is None
+    assert join_predictions([scored, Predictions(row, row, row, None, None)]).score_kind is None
 
 
 def test_shares_of_a_learner_that_abstained_in_some_folds_join_as_scores():
     row = np.array([0])
     scored = Predictions(row, row, row, np.array([[0.3, 0.7]]), "probability")
     silent = Predictions(row, row, np.array([-1]), np.array([[0.0, 0.0]]), "decision")
-    together = joined([scored, silent])
+    together = join_predictions([scored, silent])
     assert (together.scores.tolist(), together.score_kind) == ([[0.3, 0.7], [0.0, 0.0]], "decision")
     assert together.prediction.tolist() == [0, -1]
-    assert joined([silent, silent]).score_kind == "decision"
+    assert join_predictions([silent, silent]).score_kind == "decision"

@@ -16,18 +16,18 @@ from sklearn.metrics import (
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import registry
-from fairtrial.study.evidence import ABSTAINED, Predictions
-from fairtrial.study.results.class_order import ClassOrder
-from fairtrial.study.results.scoring import (
+from fairtrial.study.records import ABSTAINED, Predictions
+from fairtrial.study.results.scores import (
+    INVALID_PROBABILITIES,
     NO_PROBABILITIES,
     NO_SCORES,
     NOT_FINITE,
-    NOT_SHARES,
     UNDEFINED,
-    asked,
+    describe_undefined,
+    make_requests,
     score,
-    undefined_words,
 )
+from fairtrial.study.results.stacking import ClassOrder
 from tests.study.archives import data_facts, random_predictions
 
 POSSIBLE = [each.name for each in registry.values() if each.facts.needs in ("labels", "scores", "probabilities")]
@@ -68,7 +68,7 @@ def called(name, one, facts, **options):
 @pytest.mark.parametrize("name", POSSIBLE)
 def test_every_measure_is_that_of_the_rows(name, k):
     facts, trials = trials_of(k)
-    values, reasons = score(trials, ClassOrder.of(facts), asked(name))
+    values, reasons = score(trials, ClassOrder.from_facts(facts), make_requests(name))
     expected = [called(name, one, facts) for one in trials]
     np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(reasons[0] == UNDEFINED, np.isnan(expected))
@@ -77,7 +77,7 @@ def test_every_measure_is_that_of_the_rows(name, k):
 @pytest.mark.parametrize("name", POSSIBLE)
 def test_a_class_may_be_singled_out(name):
     facts, trials = trials_of(3, seed=1)
-    values, _ = score(trials, ClassOrder.of(facts, "a"), asked(name))
+    values, _ = score(trials, ClassOrder.from_facts(facts, "a"), make_requests(name))
     expected = [called(name, one, facts, positive="a") for one in trials]
     np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
 
@@ -87,23 +87,23 @@ def test_a_class_may_be_singled_out(name):
 )
 def test_averages_are_those_of_the_measures(name, average):
     facts, trials = trials_of(3, seed=2)
-    values, _ = score(trials, ClassOrder.of(facts), asked(name, average))
+    values, _ = score(trials, ClassOrder.from_facts(facts), make_requests(name, average))
     np.testing.assert_allclose(values[0], [called(name, one, facts, average=average) for one in trials], atol=1e-12)
 
 
 def test_parameters_reach_the_measure():
     facts, trials = trials_of(2)
     for name, params in (("f_score", {"beta": 2.0}), ("log_loss", {"clip": 0.1}), ("calibration_error", {"bins": 3})):
-        values, _ = score(trials, ClassOrder.of(facts), asked(name, params=params))
+        values, _ = score(trials, ClassOrder.from_facts(facts), make_requests(name, params=params))
         np.testing.assert_allclose(values[0], [called(name, one, facts, **params) for one in trials], atol=1e-12)
 
 
 def test_parts_that_are_held_make_no_difference(monkeypatch):
     facts, trials = trials_of(3)
-    wanted = asked(["accuracy", "auc", "brier"])
-    whole = score(trials, ClassOrder.of(facts), wanted)[0]
-    monkeypatch.setattr("fairtrial.study.results.scoring._HELD", 50)
-    np.testing.assert_array_equal(score(iter(trials), ClassOrder.of(facts), wanted)[0], whole)
+    wanted = make_requests(["accuracy", "auc", "brier"])
+    whole = score(trials, ClassOrder.from_facts(facts), wanted)[0]
+    monkeypatch.setattr("fairtrial.study.results.scores._MAX_SCORES", 50)
+    np.testing.assert_array_equal(score(iter(trials), ClassOrder.from_facts(facts), wanted)[0], whole)
 
 
 def test_a_class_without_rows_counts_only_where_a_trial_names_it():
@@ -112,8 +112,8 @@ def test_a_class_without_rows_counts_only_where_a_trial_names_it():
     usual = Predictions(rows, truth, truth, np.eye(3)[truth], "probability")
     odd = Predictions(rows, truth, np.array([0, 1, 0, 2]), np.eye(3)[truth], "probability")
     hopeful = Predictions(rows, truth, truth, np.full((4, 3), 1 / 3), "probability")
-    wanted = asked(["balanced_accuracy", "accuracy", "brier"])
-    values, _ = score([usual, odd, hopeful], ClassOrder.of(facts), wanted)
+    wanted = make_requests(["balanced_accuracy", "accuracy", "brier"])
+    values, _ = score([usual, odd, hopeful], ClassOrder.from_facts(facts), wanted)
     # A class that nobody has leaves no mean recall; c stands against the rest: squares of 1/3 and 2/3, half each.
     np.testing.assert_allclose(values, [[1, np.nan, np.nan], [1, 0.75, 1], [0, 0, 5 / 18]])
 
@@ -131,15 +131,15 @@ def test_what_evidence_cannot_give_is_told():
         (shares, "probability"),
     ]
     trials = [Predictions(one, truth, truth, scores, kind) for scores, kind in given]
-    wanted = asked(["accuracy", "auc", "brier"])
-    values, reasons = score(trials, ClassOrder.of(facts), wanted)
+    wanted = make_requests(["accuracy", "auc", "brier"])
+    values, reasons = score(trials, ClassOrder.from_facts(facts), wanted)
     assert values[0].tolist() == [1] * 5
     assert reasons[1].tolist() == [NO_SCORES, 0, NOT_FINITE, 0, 0]
-    assert reasons[2].tolist() == [NO_SCORES, NO_PROBABILITIES, NOT_FINITE, NOT_SHARES, 0]
+    assert reasons[2].tolist() == [NO_SCORES, NO_PROBABILITIES, NOT_FINITE, INVALID_PROBABILITIES, 0]
     assert values[1][[1, 3, 4]].tolist() == [1, 1, 1]
     assert values[2][4] == pytest.approx((0.01 + 0.04 + 0.16 + 0.16) / 4)
     assert np.isnan(values[1:][reasons[1:] > 0]).all()
-    words = undefined_words(wanted[2], reasons[2], np.array(["a", "b", "c", "d", "e"]))
+    words = describe_undefined(wanted[2], reasons[2], np.array(["a", "b", "c", "d", "e"]))
     assert words.startswith("brier is undefined for 4 of 5 trials: 1 (the learner gives no scores: a), 1 (the learner gives")
 
 
@@ -157,22 +157,22 @@ def test_what_evidence_cannot_give_is_told():
 )
 def test_measures_that_make_no_sense_are_refused(given, words):
     with pytest.raises(InputError, match=words):
-        asked(*given)
+        make_requests(*given)
 
 
 def test_of_several_measures_each_takes_the_average_that_it_knows():
-    assert [one.average for one in asked(["accuracy", "auc"], "weighted")] == ["auto", "weighted"]
+    assert [one.average for one in make_requests(["accuracy", "auc"], "weighted")] == ["auto", "weighted"]
 
 
 def test_binary_averages_need_a_positive_class():
     facts, trials = trials_of(3)
     with pytest.raises(InputError, match="positive must be named"):
-        score(trials, ClassOrder.of(facts), asked("auc", "binary"))
+        score(trials, ClassOrder.from_facts(facts), make_requests("auc", "binary"))
 
 
 def test_parameters_that_cannot_be_keys_are_no_keys():
-    assert asked("information_score", params={"prior": [0.5, 0.5]})[0].key is None
-    assert asked("f_score", params={"beta": 2})[0].key == asked("f_score", params={"beta": 2})[0].key
+    assert make_requests("information_score", params={"prior": [0.5, 0.5]})[0].key is None
+    assert make_requests("f_score", params={"beta": 2})[0].key == make_requests("f_score", params={"beta": 2})[0].key
 
 
 def abstaining(trials, seed=4):
@@ -218,7 +218,7 @@ def quiet(measure, *columns, **options):
 def test_every_measure_counts_abstentions_as_the_public_one(name, k):
     facts, trials = trials_of(k, seed=6)
     mixed = [*trials, *abstaining(trials)]
-    values, reasons = score(mixed, ClassOrder.of(facts), asked(name))
+    values, reasons = score(mixed, ClassOrder.from_facts(facts), make_requests(name))
     expected = [called_with_abstentions(name, one, facts) for one in mixed]
     np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(reasons[0] == UNDEFINED, np.isnan(expected))
@@ -228,11 +228,11 @@ def test_every_measure_counts_abstentions_as_the_public_one(name, k):
 def test_abstentions_where_a_class_is_singled_out_or_averages_are_named(name):
     facts, trials = trials_of(3, seed=7)
     mixed = abstaining(trials)
-    values, _ = score(mixed, ClassOrder.of(facts, "a"), asked(name))
+    values, _ = score(mixed, ClassOrder.from_facts(facts, "a"), make_requests(name))
     expected = [called_with_abstentions(name, one, facts, positive="a") for one in mixed]
     np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
     for average in ("macro", "weighted", "micro") if registry[name].facts.per_class else ():
-        values, _ = score(mixed, ClassOrder.of(facts), asked(name, average))
+        values, _ = score(mixed, ClassOrder.from_facts(facts), make_requests(name, average))
         expected = [called_with_abstentions(name, one, facts, average=average) for one in mixed]
         np.testing.assert_allclose(values[0], expected, rtol=1e-9, atol=1e-12)
 
@@ -254,7 +254,7 @@ def test_abstentions_as_scikit_learn_counts_them():
         "precision": precision_score(codes, said, labels=[0, 1, 2], average="macro"),
         "f_score": f1_score(codes, said, labels=[0, 1, 2], average="macro"),
     }
-    values, _ = score([one], ClassOrder.of(facts), asked(list(expected)))
+    values, _ = score([one], ClassOrder.from_facts(facts), make_requests(list(expected)))
     np.testing.assert_allclose(values[:, 0], list(expected.values()))
 
 
@@ -262,7 +262,7 @@ def test_of_two_classes_an_abstention_is_a_miss_or_a_false_alarm():
     facts = data_facts("x", [0] * 4 + [1] * 4, ("no", "yes"))
     one = Predictions(np.arange(8), facts.codes, np.array([0, 0, 1, -1, 1, 1, 0, -1]), None, None)
     wanted = ["recall", "specificity", "fpr", "precision", "accuracy", "balanced_accuracy"]
-    values, _ = score([one], ClassOrder.of(facts), asked(wanted))
+    values, _ = score([one], ClassOrder.from_facts(facts), make_requests(wanted))
     # 2 of 4 yes are found; of 4 no, 2 are left alone; yes is said 3 times and once kept back in vain.
     assert values[:, 0].tolist() == [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
 
@@ -272,7 +272,7 @@ def test_a_class_without_rows_and_abstentions_in_one_study():
     rows, truth = np.arange(4), np.array([0, 2, 0, 2])
     said = [np.array([0, 2, 0, -1]), np.array([0, 1, 0, -1]), truth]
     trials = [Predictions(rows, truth, each, None, None) for each in said]
-    values, _ = score(trials, ClassOrder.of(facts), asked(["accuracy", "balanced_accuracy", "recall"]))
+    values, _ = score(trials, ClassOrder.from_facts(facts), make_requests(["accuracy", "balanced_accuracy", "recall"]))
     np.testing.assert_allclose(values, [[0.75, 0.5, 1], [0.75, np.nan, 1], [0.5, 0, 1]])
 
 
@@ -292,10 +292,10 @@ def test_shares_that_leave_their_range_by_rounding_are_those_of_the_public_measu
         one.scores[row, row % k] = 1 + more
     assert one.scores[0, 0] == 1.0000000000000002
     assert one.scores.min() < 0
-    order = ClassOrder.of(facts)
-    (value,), (reason,) = (each[0] for each in score([one], order, asked(name)))
+    order = ClassOrder.from_facts(facts)
+    (value,), (reason,) = (each[0] for each in score([one], order, make_requests(name)))
     assert value == pytest.approx(called(name, one, facts), nan_ok=True)
-    assert reason != NOT_SHARES
+    assert reason != INVALID_PROBABILITIES
 
 
 def test_shares_further_out_are_none():
@@ -304,7 +304,7 @@ def test_shares_further_out_are_none():
     shares[0] = [1 + 2e-9, -2e-9]
     facts = data_facts("votes", codes, CLASSES[2])
     one = Predictions(np.arange(10), codes, codes, shares, "probability")
-    values, reasons = score([one], ClassOrder.of(facts), asked("brier"))
-    assert (np.isnan(values[0, 0]), reasons[0, 0]) == (True, NOT_SHARES)
+    values, reasons = score([one], ClassOrder.from_facts(facts), make_requests("brier"))
+    assert (np.isnan(values[0, 0]), reasons[0, 0]) == (True, INVALID_PROBABILITIES)
     with pytest.raises(InputError, match="between 0 and 1"):
         called("brier", one, facts)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.study.results.shared_splits import left_out_note, shared, shared_means, split_grid
+from fairtrial.study.results.stacking import build_split_grid, compute_shared_means, mask_shared_splits, note_left_out
 from tests.study.archives import CLEAN, real_results
 
 NAN = np.nan
@@ -23,34 +23,34 @@ def scores_of(values, statuses=None):
 
 
 def test_a_split_that_a_learner_lacks_counts_for_none():
-    means = shared_means(scores_of({"x": {"a": [1.0, 2.0, 3.0, NAN], "b": [4.0, 5.0, 6.0, 70.0]}}))
+    means = compute_shared_means(scores_of({"x": {"a": [1.0, 2.0, 3.0, NAN], "b": [4.0, 5.0, 6.0, 70.0]}}))
     assert means.loc["x"].to_dict() == {"a": 2.0, "b": 5.0}
 
 
 def test_a_learner_without_any_value_costs_the_others_nothing():
-    means = shared_means(scores_of({"x": {"a": [1.0, 3.0], "b": [NAN, NAN]}, "y": {"a": [5.0, 7.0], "b": [NAN, 1.0]}}))
+    means = compute_shared_means(scores_of({"x": {"a": [1.0, 3.0], "b": [NAN, NAN]}, "y": {"a": [5.0, 7.0], "b": [NAN, 1.0]}}))
     assert means.loc["x", "a"] == 2.0
     assert np.isnan(means.loc["x", "b"])
     assert means.loc["y"].to_dict() == {"a": 7.0, "b": 1.0}
 
 
 def test_without_a_common_split_there_is_no_mean():
-    means = shared_means(scores_of({"x": {"a": [1.0, NAN], "b": [NAN, 1.0]}, "y": {"a": [1.0, 2.0], "b": [1.0, 2.0]}}))
+    means = compute_shared_means(scores_of({"x": {"a": [1.0, NAN], "b": [NAN, 1.0]}, "y": {"a": [1.0, 2.0], "b": [1.0, 2.0]}}))
     assert means.index.tolist() == ["y"]
 
 
 def test_a_learner_that_failed_has_no_value_and_costs_no_split():
     scores = scores_of({"x": {"a": [1.0, NAN, 3.0], "b": [1.0, 2.0, 9.0]}}, {("x", "a", 1): "timeout"})
-    assert split_grid(scores)["a"].isna().all()
-    assert shared(split_grid(scores)).all()
-    assert shared_means(scores).loc["x", "b"] == 4.0
+    assert build_split_grid(scores)["a"].isna().all()
+    assert mask_shared_splits(build_split_grid(scores)).all()
+    assert compute_shared_means(scores).loc["x", "b"] == 4.0
 
 
 def test_how_many_are_left_out_is_said():
     values = {"x": {"a": [1.0, NAN, NAN], "b": [1.0, 2.0, 3.0]}, "y": {"a": [1.0, 2.0, NAN], "b": [1.0, 2.0, 3.0]}}
     words = "Means of taks leave out 3 of 6 splits, on which some learners have a value and others have none (x: 2, y: 1)."
-    assert left_out_note(scores_of(values), [CLEAN]) == words
-    assert left_out_note(scores_of({"x": {"a": [1.0], "b": [2.0]}}), [CLEAN]) == ""
+    assert note_left_out(scores_of(values), [CLEAN]) == words
+    assert note_left_out(scores_of({"x": {"a": [1.0], "b": [2.0]}}), [CLEAN]) == ""
 
 
 def lost(dataset, _, learner, __, fold):

@@ -7,8 +7,7 @@ from sklearn.metrics import confusion_matrix
 
 from fairtrial.measures import Confusion, ScoreTally
 from fairtrial.measures.rows import ProbabilityRows
-from fairtrial.study.results.class_order import ClassOrder
-from fairtrial.study.results.stacking import stacks
+from fairtrial.study.results.stacking import ClassOrder, stack_trials
 from tests.study.archives import data_facts, random_predictions
 
 RNG = np.random.default_rng(3)
@@ -21,7 +20,7 @@ TRIALS = [
 
 
 def test_trials_that_are_alike_are_stacked_together():
-    found = {tuple(places.tolist()): stack for places, stack in stacks(TRIALS, ClassOrder.of(FACTS))}
+    found = {tuple(places.tolist()): stack for places, stack in stack_trials(TRIALS, ClassOrder.from_facts(FACTS))}
     assert set(found) == {(0, 3), (1,), (2,), (4,)}
     assert found[0, 3].scores.shape == (2, 9, 3)
     assert found[1,].scores is None
@@ -29,7 +28,7 @@ def test_trials_that_are_alike_are_stacked_together():
 
 
 def test_tables_and_tallies_are_those_of_each_trial():
-    for places, stack in stacks(TRIALS, ClassOrder.of(FACTS)):
+    for places, stack in stack_trials(TRIALS, ClassOrder.from_facts(FACTS)):
         for line, place in enumerate(places):
             one = TRIALS[place]
             table = Confusion.from_labels(one.truth, one.prediction, labels=[0, 1, 2])
@@ -43,23 +42,25 @@ def test_tables_and_tallies_are_those_of_each_trial():
 
 
 def test_means_over_rows_are_those_of_each_trial():
-    stack = next(stack for places, stack in stacks(TRIALS, ClassOrder.of(FACTS)) if len(places) == 2)
-    rows = stack.mean_rows()
-    single = [ProbabilityRows.read(TRIALS[place].truth, TRIALS[place].scores, labels=[0, 1, 2]) for place in (0, 3)]
-    np.testing.assert_allclose(rows.mean(rows.of_truth), [one.of_truth.mean() for one in single])
-    np.testing.assert_array_equal(rows.truth, np.concatenate([one.truth for one in single]))
-    assert rows.once("x", lambda: 1) == rows.once("x", lambda: 2) == 1
+    stack = next(stack for places, stack in stack_trials(TRIALS, ClassOrder.from_facts(FACTS)) if len(places) == 2)
+    rows = stack.make_mean_rows()
+    single = [ProbabilityRows.read(TRIALS[place].y_true, TRIALS[place].scores, labels=[0, 1, 2]) for place in (0, 3)]
+    np.testing.assert_allclose(
+        rows.mean(rows.true_class_probabilities), [one.true_class_probabilities.mean() for one in single]
+    )
+    np.testing.assert_array_equal(rows.one_hot_labels, np.concatenate([one.one_hot_labels for one in single]))
+    assert rows.compute_once("x", lambda: 1) == rows.compute_once("x", lambda: 2) == 1
 
 
 def test_abstentions_are_a_further_label_and_their_trials_a_stack_of_their_own():
     plain = TRIALS[0]
     silent = replace(plain, prediction=np.where(np.arange(9) < 4, -1, plain.prediction))
-    found = {tuple(places.tolist()): stack for places, stack in stacks([plain, silent], ClassOrder.of(FACTS))}
+    found = {tuple(places.tolist()): stack for places, stack in stack_trials([plain, silent], ClassOrder.from_facts(FACTS))}
     assert set(found) == {(0,), (1,)}
     assert found[0,].confusion.labels == ("a", "b", "c")
-    expected = confusion_matrix(silent.truth, np.where(silent.prediction < 0, 3, silent.prediction), labels=[0, 1, 2, 3])
+    expected = confusion_matrix(silent.y_true, np.where(silent.prediction < 0, 3, silent.prediction), labels=[0, 1, 2, 3])
     np.testing.assert_array_equal(found[1,].confusion.table[0], expected)
     np.testing.assert_array_equal(found[1,].support, found[0,].support)
-    mistaken = found[1,].mistaken
+    mistaken = found[1,].confusion_as_errors
     np.testing.assert_array_equal(mistaken.true, found[0,].support)
     np.testing.assert_array_equal(mistaken.hits, expected.diagonal()[None, :3])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fairtrial.study.results.trial_times import time_note, times_of
+from fairtrial.study.results.summary import note_slow_fits, summarise_times
 from tests.study.archives import real_archive
 
 
@@ -10,7 +10,7 @@ def test_medians_leave_failures_out():
     trials = real_archive(lambda *place: "error" if place[4] == 0 else None).trials()
     wine = (trials["dataset"] == "wine") & (trials["learner"] == "tree") & (trials["status"] == "ok")
     trials.loc[wine, "fit_time"] = np.arange(wine.sum()) / 100.0
-    found = times_of(trials).set_index(["dataset", "learner"])
+    found = summarise_times(trials).set_index(["dataset", "learner"])
     assert len(found) == 12
     assert found.loc[("wine", "tree"), "fit_time"] == 0.035
     assert found.loc[("iris", "tree"), "memory"] == 1000
@@ -18,23 +18,23 @@ def test_medians_leave_failures_out():
 
 def test_a_wait_is_noted():
     trials = real_archive().trials()
-    assert time_note(trials) == ""
-    assert set(times_of(trials)["note"]) == {""}
+    assert note_slow_fits(trials) == ""
+    assert set(summarise_times(trials)["note"]) == {""}
     trials.loc[trials["learner"] == "near", "fit_time"] = 0.08
-    assert "3 data sets (near)" in time_note(trials)
-    assert times_of(trials).set_index("learner")["note"]["near"].iloc[0] == "fitting took 4.0 times its CPU time"
+    assert "3 data sets (near)" in note_slow_fits(trials)
+    assert summarise_times(trials).set_index("learner")["note"]["near"].iloc[0] == "fitting took 4.0 times its CPU time"
 
 
 def test_times_that_were_not_taken_say_nothing():
     trials = real_archive().trials()
     trials[["fit_time", "fit_cpu"]] = None
-    assert time_note(trials) == ""
-    assert times_of(trials)["fit_time"].isna().all()
+    assert note_slow_fits(trials) == ""
+    assert summarise_times(trials)["fit_time"].isna().all()
 
 
 def test_a_learner_without_a_success_has_a_line():
     trials = real_archive(lambda *place: "error" if place[0] == "wine" and place[2] == "tree" else None).trials()
-    found = times_of(trials)
+    found = summarise_times(trials)
     assert len(found) == 12
     assert found.columns.tolist() == [
         "dataset",
@@ -54,4 +54,4 @@ def test_a_learner_without_a_success_has_a_line():
 def test_one_data_set_is_singular():
     trials = real_archive().trials()
     trials.loc[(trials["learner"] == "near") & (trials["dataset"] == "iris"), "fit_time"] = 0.08
-    assert "on 1 data set (near)" in time_note(trials)
+    assert "on 1 data set (near)" in note_slow_fits(trials)

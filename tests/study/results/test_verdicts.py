@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from fairtrial import compare
 from fairtrial.errors import InputError
-from fairtrial.significance import advise
-from fairtrial.study.evidence import Predictions
+from fairtrial.study.records import Predictions
 from fairtrial.study.results.results import Results
 from tests.study.archives import CLEAN, archive_of, data_facts, real_results
 
@@ -15,16 +15,16 @@ STATED = {"verdict": {"measure": "balanced_accuracy", "control": "tree", "alpha"
 def test_over_data_sets_it_is_that_of_the_means():
     results = real_results()
     verdict = results.verdict("accuracy")
-    direct = advise(results.wide("accuracy"), measure="accuracy")
+    direct = compare(results.wide("accuracy"), measure="accuracy")
     assert (verdict.choice, verdict.p_value, verdict.order) == (direct.choice, direct.p_value, direct.order)
     np.testing.assert_allclose(verdict.table.values, direct.table.values)
-    assert verdict.words.startswith("Condition: clean (nothing is changed).\nRead: 4 learners, 3 data sets, 5 folds.")
+    assert verdict.summary.startswith("Condition: clean (nothing is changed).\nRead: 4 learners, 3 data sets, 5 folds.")
 
 
 def test_under_noise_it_is_that_of_the_noisy_scores():
     results = real_results()
     verdict = results.verdict("kappa", condition="class-noise", control="tree", alpha=0.1)
-    direct = advise(results.wide("kappa", "class-noise"), measure="kappa", control="tree", alpha=0.1)
+    direct = compare(results.wide("kappa", "class-noise"), measure="kappa", control="tree", alpha=0.1)
     assert verdict.pairs().equals(direct.pairs()) or np.allclose(verdict.pairs()["p_adjusted"], direct.pairs()["p_adjusted"])
     assert verdict.steps[0] == ("Under which condition?", "class-noise 0.2", "Condition: class-noise 0.2 (0.2 class noise).")
 
@@ -38,15 +38,15 @@ def test_settings_come_from_the_declaration():
 
 def test_a_rope_is_for_the_declared_measure_alone():
     results = real_results(declaration={"verdict": {"measure": "accuracy", "rope": 0.01}}, names=["iris", "wine"])
-    assert "rope" in results.verdict().words
-    assert "rope" not in results.verdict("kappa").words
+    assert "rope" in results.verdict().summary
+    assert "rope" not in results.verdict("kappa").summary
 
 
 def test_one_data_set_is_judged_by_its_splits():
     results = real_results(names=["wine"], repeats=2, levels=(0.0,))
     scores = results.scores("accuracy")
     table = scores.pivot_table(index=["repeat", "fold"], columns="learner", values="value", sort=False, observed=True)
-    direct = advise(table[list(dict.fromkeys(scores["learner"]))].reset_index(), measure="accuracy", test_fraction=0.2)
+    direct = compare(table[list(dict.fromkeys(scores["learner"]))].reset_index(), measure="accuracy", test_fraction=0.2)
     verdict = results.verdict("accuracy")
     assert verdict.unit == "split"
     np.testing.assert_allclose(sorted(verdict.pairs()["p_raw"]), sorted(direct.pairs()["p_raw"]))
@@ -62,7 +62,7 @@ def test_the_share_of_test_rows_comes_from_the_splits():
         return Predictions(np.arange(10), truth, np.where(np.arange(10) < wrong, 1 - truth, truth), None, None)
 
     verdict = Results(archive_of([facts], [CLEAN], ["good", "bad"], splits, evidence)).verdict("accuracy")
-    assert "each split testing on 0.333 of the rows" in verdict.words
+    assert "each split testing on 0.333 of the rows" in verdict.summary
     gaps = np.array([(3 + r % 4 - r % 3) / 10 for r in range(6)])
     t = gaps.mean() / np.sqrt((1 / 6 + 10 / 20) * gaps.var(ddof=1))
     assert verdict.outcome.statistic == pytest.approx(t)
@@ -75,7 +75,7 @@ def test_failures_and_missing_trials_are_said():
         return "missing" if (dataset, fold) == ("iris", 4) else None
 
     results = real_results(lost)
-    words = results.verdict("accuracy").words
+    words = results.verdict("accuracy").summary
     assert "The study is incomplete: 4 of 60 trials have not run, so that this verdict is provisional." in words
     assert "5 of 60 trials failed (tree: 5 memory): the data set on which a learner failed is left out (wine)." in words
     worst = results.verdict("accuracy", failures="worst-rank")
@@ -112,9 +112,9 @@ def test_one_learner_is_nothing_to_compare():
 def test_a_learner_that_fails_everywhere_does_not_cost_the_verdict():
     results = real_results(lambda *place: "crash" if place[2] == "tree" else None)
     verdict = results.verdict("accuracy")
-    direct = advise(results.wide("accuracy").drop(columns="tree"), measure="accuracy")
+    direct = compare(results.wide("accuracy").drop(columns="tree"), measure="accuracy")
     assert (verdict.choice, verdict.p_value, verdict.order) == (direct.choice, direct.p_value, direct.order)
-    assert "15 of 60 trials failed (tree: 15 crash): tree succeeded nowhere and is left out." in verdict.words
+    assert "15 of 60 trials failed (tree: 15 crash): tree succeeded nowhere and is left out." in verdict.summary
     with pytest.raises(InputError, match="control must be a learner that succeeded somewhere, got 'tree'"):
         results.verdict("accuracy", control="tree")
     alone = real_results(lambda *place: "crash" if place[2] != "tree" else None)
@@ -144,7 +144,7 @@ def test_single_rows_have_no_area_and_the_remedy_is_named():
     with pytest.raises(InputError, match=r"by advise\(results.wide\('auc', pooled=True\), measure='auc'\)"):
         results.verdict("auc")
     assert results.verdict("brier").order == ("good", "bad")
-    assert advise(results.wide("auc", pooled=True), measure="auc").order == ("good", "bad")
+    assert compare(results.wide("auc", pooled=True), measure="auc").order == ("good", "bad")
 
 
 def test_a_measure_without_values_and_a_study_that_has_not_run():

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.study.evidence import CODES, pack
-from fairtrial.study.store import exporting
-from fairtrial.study.store.exporting import export
-from fairtrial.study.store.store import Store
+from fairtrial.study.records import CODES, pack
+from fairtrial.study.store import transfer
+from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.store.transfer import export
 from tests.study.small_store import SmallStudy, without_privileges
 
 STUDY = SmallStudy()
@@ -22,11 +22,11 @@ SETTING = ["dataset", "condition", "level", "learner", "repeat", "fold"]
 def archive(tmp_path_factory):
     """All trials but the last three; one without scores."""
     path = STUDY.filled(tmp_path_factory.mktemp("export") / "a.fairtrial", LINKS[1:-3])
-    with Store.open(path, write=True) as store:
+    with ResultsStore.open(path, write=True) as store:
         store.add([(STUDY.success(LINKS[0], scores=None, score_kind=None), LINKS[0])])
         store.add([(STUDY.failure(LINKS[-1]), LINKS[-1])])
-    with Store.open(path) as store:
-        yield store.archive()
+    with ResultsStore.open(path) as store:
+        yield store.open_archive()
 
 
 def read(path):
@@ -37,7 +37,7 @@ def read(path):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("at_once", [1, 17, 100_000])
 def test_what_is_read_back_is_what_was_stored(archive, tmp_path, monkeypatch, ending, at_once):
-    monkeypatch.setattr(exporting, "_AT_ONCE", at_once)
+    monkeypatch.setattr(transfer, "_MAX_ROWS", at_once)
     path = tmp_path / f"predictions.{ending}"
     n_rows = export(archive, path)
     frame = read(path)
@@ -79,10 +79,10 @@ def test_an_abstention_has_no_prediction(tmp_path, ending):
     _, rows, prediction, _ = STUDY.arrays(link)
     prediction[1] = -1
     path = STUDY.filled(tmp_path / "a.fairtrial", [])
-    with Store.open(path, write=True) as store:
+    with ResultsStore.open(path, write=True) as store:
         store.add([(STUDY.success(link, prediction=pack(prediction, CODES)), link)])
-    with Store.open(path) as store:
-        found = store.archive()
+    with ResultsStore.open(path) as store:
+        found = store.open_archive()
         kept = next(found.predictions(found.trials().query("status == 'ok'")["trial"]))
         assert kept.prediction.tolist() == prediction.tolist()
         assert export(found, tmp_path / f"a.{ending}") == len(rows.test)
@@ -98,9 +98,9 @@ def test_labels_and_ids_of_one_kind_keep_their_type(tmp_path):
     ]
     study.header = {**STUDY.header, "data": STUDY.header["data"][1:]}
     study.splits = [each for each in STUDY.splits if each[0] == STUDY.data[1].content_hash]
-    with Store.open(study.filled(tmp_path / "a.fairtrial")) as store:
+    with ResultsStore.open(study.filled(tmp_path / "a.fairtrial")) as store:
         for ending in ("csv", "parquet"):
-            export(store.archive(), tmp_path / f"a.{ending}")
+            export(store.open_archive(), tmp_path / f"a.{ending}")
             frame = read(tmp_path / f"a.{ending}")
             assert [frame[name].dtype for name in ("row", "truth", "prediction")] == [np.int64] * 3
             assert set(frame["row"]) == set(range(100, 109))
@@ -109,15 +109,15 @@ def test_labels_and_ids_of_one_kind_keep_their_type(tmp_path):
 def test_names_with_commas_and_quotes_come_back(tmp_path):
     name = 'a "b", c\nd'
     study = SmallStudy(learners=("tree", name))
-    with Store.open(study.filled(tmp_path / "a.fairtrial")) as store:
-        export(store.archive(), tmp_path / "a.csv")
+    with ResultsStore.open(study.filled(tmp_path / "a.fairtrial")) as store:
+        export(store.open_archive(), tmp_path / "a.csv")
     assert set(read(tmp_path / "a.csv")["learner"]) == {"tree", name}
 
 
 def test_nothing_succeeded_yet(tmp_path):
-    with Store.open(STUDY.filled(tmp_path / "a.fairtrial", [])) as store:
+    with ResultsStore.open(STUDY.filled(tmp_path / "a.fairtrial", [])) as store:
         for ending in ("csv", "parquet"):
-            assert export(store.archive(), tmp_path / f"a.{ending}") == 0
+            assert export(store.open_archive(), tmp_path / f"a.{ending}") == 0
             assert len(read(tmp_path / f"a.{ending}")) == 0
 
 
@@ -143,8 +143,8 @@ def test_formats_are_told_by_the_ending_or_by_name(archive, tmp_path):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_an_export_that_fails_leaves_nothing(archive, tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(exporting, "_AT_ONCE", 20)
-    real, calls = exporting._Layout.table, []
+    monkeypatch.setattr(transfer, "_MAX_ROWS", 20)
+    real, calls = transfer._ExportLayout.build_table, []
 
     def fails_later(*arguments):
         calls.append(1)
@@ -152,7 +152,7 @@ def test_an_export_that_fails_leaves_nothing(archive, tmp_path, monkeypatch, end
             raise OSError(28, "No space left on device")
         return real(*arguments)
 
-    monkeypatch.setattr(exporting._Layout, "table", fails_later)
+    monkeypatch.setattr(transfer._ExportLayout, "build_table", fails_later)
     (tmp_path / f"a.{ending}").write_text("before")
     with pytest.raises(InputError, match="cannot be written: No space left on device"):
         export(archive, tmp_path / f"a.{ending}", overwrite=True)
@@ -170,4 +170,4 @@ def test_a_folder_that_cannot_be_written_to_is_told(archive):
 def test_classes_that_read_alike_are_refused():
     data = STUDY.data[1].__class__("odd", "hash", (1, "1"), np.array([0, 1]), np.arange(2))
     with pytest.raises(InputError, match="classes of odd must differ as text"):
-        exporting._Layout.of([data])
+        transfer._ExportLayout.from_datasets([data])

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from fairtrial.errors import InputError, StoreError
-from fairtrial.study.evidence import CODES, pack
+from fairtrial.study.records import CODES, pack
 from fairtrial.study.store import schema
-from fairtrial.study.store.merging import merge
-from fairtrial.study.store.store import Store
+from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.store.transfer import merge
 from tests.study.small_store import SmallStudy
 
 STUDY = SmallStudy()
@@ -18,13 +18,13 @@ LINKS = STUDY.links()
 
 
 def digest(path):
-    with Store.open(path) as store:
+    with ResultsStore.open(path) as store:
         store.check()
-        return store.evidence_digest()
+        return store.compute_digest()
 
 
 def store_of(path, *evidence, study=STUDY):
-    with Store.open(path, write=True, create=True) as store:
+    with ResultsStore.open(path, write=True, create=True) as store:
         study.plan_into(store)
         store.start_run({"engine": "local"})
         for each, link in evidence:
@@ -48,12 +48,14 @@ def test_shards_together_are_the_whole(tmp_path):
     before = [part.read_bytes() for part in parts]
     merged = merge(tmp_path / "merged", parts)
     assert digest(tmp_path / "merged") == digest(whole)
-    assert merged.frame()[["trials", "added", "replaced", "kept", "different"]].to_numpy().tolist() == [[16, 16, 0, 0, 0]] * 3
+    assert (
+        merged.frame()[["trials", "added", "replaced", "unchanged", "different"]].to_numpy().tolist() == [[16, 16, 0, 0, 0]] * 3
+    )
     assert merged.notes == ()
     assert str(merged) == f"{tmp_path / 'merged'}: 48 trials added and 0 replaced from 3 files"
     assert [part.read_bytes() for part in parts] == before
-    with Store.open(tmp_path / "merged") as store, Store.open(whole) as other:
-        first, second = store.archive(), other.archive()
+    with ResultsStore.open(tmp_path / "merged") as store, ResultsStore.open(whole) as other:
+        first, second = store.open_archive(), other.open_archive()
         left, right = (each.trials().drop(columns="trial") for each in (first, second))
         assert left.equals(right)
         predicted = [
@@ -78,14 +80,14 @@ def test_any_order_gives_the_same_and_twice_changes_nothing(tmp_path, shards):
     for shard in shards:
         merge(one_by_one, [shard])
     assert found == {digest(one_by_one)}
-    with Store.open(one_by_one) as store:
-        assert store.counts()["ok"] == 31
-        assert len(store.done()) == 33
-        assert len(store.archive().runs) == 3
+    with ResultsStore.open(one_by_one) as store:
+        assert store.count_by_status()["ok"] == 31
+        assert len(store.find_done()) == 33
+        assert len(store.open_archive().runs) == 3
 
 
 def table(path):
-    with Store.open(path) as store, store.reading() as connection:
+    with ResultsStore.open(path) as store, store.read_connection() as connection:
         names = ("study", "dataset", "condition", "learner", "split", "run", "trial", "evidence")
         return [connection.execute(f"SELECT * FROM {name}").fetchall() for name in names]
 
@@ -96,9 +98,9 @@ def test_a_success_wins_over_a_failure_in_both_directions(tmp_path):
     for name, order, replaced in (("a", [good, bad], [0, 0]), ("b", [bad, good], [0, 1])):
         merged = merge(tmp_path / name, order)
         assert merged.frame()["replaced"].tolist() == replaced
-        with Store.open(tmp_path / name) as store:
-            assert store.counts() == {"ok": 1}
-            assert len(next(iter(store.archive().predictions([1]))).prediction) == 6
+        with ResultsStore.open(tmp_path / name) as store:
+            assert store.count_by_status() == {"ok": 1}
+            assert len(next(iter(store.open_archive().predictions([1]))).prediction) == 6
     assert digest(tmp_path / "a") == digest(tmp_path / "b") == digest(good)
 
 
@@ -122,8 +124,8 @@ def test_studies_of_one_name_that_differ_are_told_and_the_last_is_kept(tmp_path)
     second = wider.filled(tmp_path / "second", wider.links()[-4:])
     merged = merge(tmp_path / "merged", [first, second])
     assert merged.notes == ("the study 'small' is declared differently in second: the declaration of the last file is kept",)
-    with Store.open(tmp_path / "merged") as store:
-        frame = store.archive().trials()
+    with ResultsStore.open(tmp_path / "merged") as store:
+        frame = store.open_archive().trials()
     assert len(frame) == 72
     assert (frame["status"] == "ok").sum() == 52
 
@@ -141,7 +143,7 @@ def test_what_cannot_be_merged_is_refused_before_anything_is_written(tmp_path, m
         merge(tmp_path / "target", [part, tmp_path / "none"])
     newer = shutil.copy(part, tmp_path / "newer")
     monkeypatch.setattr(schema, "VERSION", 2)
-    with Store.open(tmp_path / "other", write=True, create=True) as store, store.writing() as connection:
+    with ResultsStore.open(tmp_path / "other", write=True, create=True) as store, store.write_transaction() as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (2,)
     with pytest.raises(StoreError, match="older fairtrial"):
         merge(tmp_path / "target", [newer])
@@ -149,12 +151,15 @@ def test_what_cannot_be_merged_is_refused_before_anything_is_written(tmp_path, m
     with pytest.raises(StoreError, match="newer fairtrial"):
         merge(tmp_path / "target", [part, tmp_path / "other"])
     assert not (tmp_path / "target").exists()
-    with Store.open(tmp_path / "target", write=True, create=True), pytest.raises(StoreError, match="is being written by"):
+    with (
+        ResultsStore.open(tmp_path / "target", write=True, create=True),
+        pytest.raises(StoreError, match="is being written by"),
+    ):
         merge(tmp_path / "target", [part])
 
 
 def test_a_shard_that_is_being_written_can_be_merged(tmp_path):
-    with Store.open(tmp_path / "part", write=True, create=True) as store:
+    with ResultsStore.open(tmp_path / "part", write=True, create=True) as store:
         STUDY.plan_into(store)
         store.add([(STUDY.success(link), link) for link in LINKS[:10]])
         assert merge(tmp_path / "target", [tmp_path / "part"]).files[0].added == 10

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from fairtrial.errors import StoreError
-from fairtrial.study.records import Evidence
-from fairtrial.study.store.store import Store
-from fairtrial.study.store.store_evidence import refuse_damaged
+from fairtrial.study.records import TrialRecord
+from fairtrial.study.store.codec import refuse_corrupted_records
+from fairtrial.study.store.store import ResultsStore
 from tests.study.small_store import SmallStudy
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -29,7 +29,7 @@ def path(tmp_path):
 
 
 def planned(path):
-    store = Store.open(path, write=True, create=True)
+    store = ResultsStore.open(path, write=True, create=True)
     STUDY.plan_into(store)
     return store
 
@@ -45,7 +45,7 @@ def table(path, query):
 def is_whole(store):
     """Pages and evidence; the keys may be made up."""
     with store.reading() as connection:
-        refuse_damaged(connection)
+        refuse_corrupted_records(connection)
         return connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
 
 
@@ -58,11 +58,11 @@ def test_what_is_added_is_done_and_counted(path):
     with planned(path) as store:
         store.add([(STUDY.success(link), link) for link in LINKS[:5]])
         store.add([(STUDY.failure(LINKS[5], "timeout"), LINKS[5]), (STUDY.failure(LINKS[6], "crash"), LINKS[6])])
-    with Store.open(path) as store:
-        assert store.counts() == {"ok": 5, "crash": 1, "timeout": 1}
-        assert store.done() == {STUDY.key(link) for link in LINKS[:7]}
-        assert store.done(retry=["timeout"]) == {STUDY.key(link) for link in [*LINKS[:5], LINKS[6]]}
-        assert store.done(retry=["timeout", "crash", "ok"]) == {STUDY.key(link) for link in LINKS[:5]}
+    with ResultsStore.open(path) as store:
+        assert store.count_by_status() == {"ok": 5, "crash": 1, "timeout": 1}
+        assert store.find_done() == {STUDY.key(link) for link in LINKS[:7]}
+        assert store.find_done(retry=["timeout"]) == {STUDY.key(link) for link in [*LINKS[:5], LINKS[6]]}
+        assert store.find_done(retry=["timeout", "crash", "ok"]) == {STUDY.key(link) for link in LINKS[:5]}
 
 
 def test_a_success_replaces_a_failure_and_is_never_replaced(path):
@@ -91,13 +91,13 @@ def test_a_batch_is_kept_whole_or_not_at_all(path):
         unknown = LINKS[1]._replace(learner="nobody")
         with pytest.raises(StoreError, match=r"does not know 'nobody'.*add the plan"):
             store.add([(STUDY.success(LINKS[1]), LINKS[1]), (STUDY.success(LINKS[2]), unknown)])
-        assert store.counts() == {"ok": 1}
+        assert store.count_by_status() == {"ok": 1}
         store.add([(STUDY.success(LINKS[1]), LINKS[1])])
-        assert store.counts() == {"ok": 2}
+        assert store.count_by_status() == {"ok": 2}
 
 
 def test_evidence_before_any_plan_is_refused(path):
-    with Store.open(path, write=True, create=True) as store, pytest.raises(StoreError, match="no study yet"):
+    with ResultsStore.open(path, write=True, create=True) as store, pytest.raises(StoreError, match="no study yet"):
         store.add([(STUDY.success(LINKS[0]), LINKS[0])])
 
 
@@ -108,10 +108,10 @@ def test_a_plan_twice_changes_nothing_and_the_latest_study_is_remembered(path):
         STUDY.plan_into(store)
         assert before == {name: table(path, f"SELECT * FROM {name}") for name in before}
         other.plan_into(store)
-        assert store.archive().name == "other"
+        assert store.open_archive().name == "other"
         STUDY.plan_into(store)
-        assert store.archive().name == "small"
-        assert store.archive("other").seed == 1
+        assert store.open_archive().name == "small"
+        assert store.open_archive("other").seed == 1
 
 
 def test_runs_are_noted(path):
@@ -120,7 +120,7 @@ def test_runs_are_noted(path):
         store.add([(STUDY.success(LINKS[0]), LINKS[0])])
         store.finish_run(run, {"trials": 1})
         store.start_run({"engine": "dask", "started": "3000-01-01T00:00:00+00:00"})
-        first, second = store.archive().runs
+        first, second = store.open_archive().runs
         with pytest.raises(StoreError, match="no run 99"):
             store.finish_run(99, {})
     assert (first["engine"], first["jobs"], first["trials"]) == ("local", 2, 1)
@@ -134,7 +134,7 @@ def test_mean_times_are_of_successes_by_data_set_and_learner(path):
     with planned(path) as store:
         store.add([(STUDY.success(link, fit_time=times[link], predict_time=1.0), link) for link in LINKS[:-1]])
         store.add([(STUDY.failure(LINKS[-1], fit_time=1e6, predict_time=1.0), LINKS[-1])])
-        found = store.mean_times()
+        found = store.compute_mean_times()
     expected = {}
     for link in LINKS[:-1]:
         expected.setdefault((link.data, link.learner), []).append(times[link] + 1.0)
@@ -148,7 +148,7 @@ def test_digest_tells_evidence_and_ignores_times_order_and_compression(tmp_path)
         with planned(tmp_path / name) as store:
             for each, link in evidence:
                 store.add([(each, link)])
-            return store.evidence_digest()
+            return store.compute_digest()
 
     good, bad = STUDY.success(LINKS[0]), STUDY.failure(LINKS[1])
     base = digest("a", (good, LINKS[0]), (bad, LINKS[1]))
@@ -167,16 +167,16 @@ def test_what_a_learner_prints_can_be_stored(path):
     told = "caf\u00e9 \udcff \x00 end"
     with planned(path) as store:
         store.add([(STUDY.failure(LINKS[0], message=told, changed=np.int64(3), log=""), LINKS[0])])
-        line = store.archive().trials().iloc[0]
+        line = store.open_archive().trials().iloc[0]
     assert (line["message"], line["changed"], line["log"]) == ("caf\u00e9 \\udcff \x00 end", 3, "")
 
 
 def test_a_reader_cannot_write(path):
     STUDY.filled(path)
-    with Store.open(path) as store:
+    with ResultsStore.open(path) as store:
         with pytest.raises(StoreError, match="open to read only"):
             store.add([(STUDY.success(LINKS[0]), LINKS[0])])
-        with store.reading() as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
+        with store.read_connection() as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
             connection.execute("DELETE FROM trial")
 
 
@@ -185,7 +185,7 @@ def test_a_closed_store_says_so(path):
     store.close()
     store.close()
     with pytest.raises(StoreError, match="has been closed: open it again"):
-        store.counts()
+        store.count_by_status()
 
 
 def test_a_second_writer_is_refused_with_the_process_of_the_first(path):
@@ -193,12 +193,12 @@ def test_a_second_writer_is_refused_with_the_process_of_the_first(path):
         planned(path),
         pytest.raises(StoreError, match=rf"is being written by process {os.getpid()} \(this one\): wait for it"),
     ):
-        Store.open(path, write=True)
-    Store.open(path, write=True).close()
+        ResultsStore.open(path, write=True)
+    ResultsStore.open(path, write=True).close()
 
 
 def test_readers_and_a_writer_in_two_processes_see_each_other_and_leave_one_file(path):
-    reader = "import sys; from fairtrial.study.store.store import Store; s = Store.open(sys.argv[1])\n"
+    reader = "import sys; from fairtrial.study.store.store import ResultsStore; s = ResultsStore.open(sys.argv[1])\n"
     reader += "for line in sys.stdin: print(len(s.archive().trials().query('status == \"ok\"')), s.counts(), flush=True)"
     with planned(path) as store:
         other = process(reader, path)
@@ -207,7 +207,7 @@ def test_readers_and_a_writer_in_two_processes_see_each_other_and_leave_one_file
             other.stdin.write("now\n")
             other.stdin.flush()
             assert other.stdout.readline() == f"{n + 1} {{'ok': {n + 1}}}\n"
-    with Store.open(path, write=True) as store:  # with the reader still there
+    with ResultsStore.open(path, write=True) as store:  # with the reader still there
         store.add([(STUDY.success(LINKS[5]), LINKS[5])])
     assert other.communicate("now\n", timeout=60)[0] == "6 {'ok': 6}\n"
     assert os.listdir(path.parent) == [path.name]
@@ -221,16 +221,16 @@ def test_a_writer_in_another_process_is_read_from_here(path):
         "    sys.stdin.readline(); store.add([(study.success(link), link)]); print('added', flush=True)\n"
         "sys.stdin.readline(); store.close()"
     )
-    Store.open(path, write=True, create=True).close()
+    ResultsStore.open(path, write=True, create=True).close()
     other = process(writer, path)
-    with Store.open(path) as store:
+    with ResultsStore.open(path) as store:
         for n in range(4):
             other.stdin.write("next\n")
             other.stdin.flush()
             assert other.stdout.readline() == "added\n"
-            assert store.counts() == {"ok": n + 1}
+            assert store.count_by_status() == {"ok": n + 1}
         with pytest.raises(StoreError, match=f"is being written by process {other.pid}: wait for it, or use another --store"):
-            Store.open(path, write=True)
+            ResultsStore.open(path, write=True)
     other.communicate("end\n", timeout=60)
     assert os.listdir(path.parent) == [path.name]
 
@@ -253,29 +253,29 @@ def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path):
                 acknowledged = int(other.stdout.readline())
             other.send_signal(signal.SIGKILL)
             acknowledged = int([str(acknowledged), *other.stdout.read().split("\n")[:-1]][-1])
-        with Store.open(path) as store:
-            stored = store.counts()["ok"]
+        with ResultsStore.open(path) as store:
+            stored = store.count_by_status()["ok"]
             assert stored in (acknowledged, acknowledged + 20)
-            assert store.done() == {i.to_bytes(16, "big") for i in range(stored)}
+            assert store.find_done() == {i.to_bytes(16, "big") for i in range(stored)}
             assert is_whole(store)
-    with Store.open(path, write=True) as store:  # the lock that was left does no harm
-        assert store.counts()["ok"] >= acknowledged
+    with ResultsStore.open(path, write=True) as store:  # the lock that was left does no harm
+        assert store.count_by_status()["ok"] >= acknowledged
     assert os.listdir(path.parent) == [path.name]
 
 
 def test_a_full_disk_is_told_and_what_was_stored_is_kept(path):
     with planned(path) as store:
         store.add([(STUDY.success(LINKS[0]), LINKS[0])])
-        with store.reading() as connection:
+        with store.read_connection() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count = {pages + 3}")
-        large = Evidence(b"k" * 16, "ok", prediction=np.random.default_rng(0).bytes(100_000))
+        large = TrialRecord(b"k" * 16, "ok", prediction=np.random.default_rng(0).bytes(100_000))
         with pytest.raises(StoreError, match="the disk is full: all that was stored before is kept; free some space"):
             store.add([(STUDY.success(LINKS[1]), LINKS[1]), (large, LINKS[2])])
-        assert store.counts() == {"ok": 1}
-    with Store.open(path) as store:
+        assert store.count_by_status() == {"ok": 1}
+    with ResultsStore.open(path) as store:
         store.check()
-        assert store.done() == {STUDY.key(LINKS[0])}
+        assert store.find_done() == {STUDY.key(LINKS[0])}
 
 
 def test_a_quota_is_told_and_what_was_stored_is_kept(path):
@@ -288,15 +288,15 @@ def test_a_quota_is_told_and_what_was_stored_is_kept(path):
             batches = [[(replace(large, key=i.to_bytes(16, "big")), LINKS[0])] for i in range(100)]
             with pytest.raises(StoreError, match="all that was stored before is kept"):
                 list(map(store.add, batches))
-            added = store.counts()["ok"]
+            added = store.count_by_status()["ok"]
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert added > 3
-    with Store.open(path, write=True) as store:
+    with ResultsStore.open(path, write=True) as store:
         assert is_whole(store)
-        assert store.done() == {i.to_bytes(16, "big") for i in range(added)}
+        assert store.find_done() == {i.to_bytes(16, "big") for i in range(added)}
         store.add([(large, LINKS[0])])
-        assert store.counts() == {"ok": added + 1}
+        assert store.count_by_status() == {"ok": added + 1}
 
 
 def test_damaged_evidence_is_noticed(path):
@@ -305,12 +305,12 @@ def test_damaged_evidence_is_noticed(path):
     content = path.read_bytes()
     place = content.index(marked[10:]) - 10
     path.write_bytes(content[: place + 12] + bytes([content[place + 12] ^ 1]) + content[place + 13 :])
-    with Store.open(path) as store:
-        trial = int(store.archive().trials()["trial"].iloc[7])
+    with ResultsStore.open(path) as store:
+        trial = int(store.open_archive().trials()["trial"].iloc[7])
         with pytest.raises(StoreError, match=f"evidence of trial {trial} is damaged"):
             store.check()
         with pytest.raises(StoreError, match=f"evidence of trial {trial} is damaged"):
-            list(store.archive().predictions([trial]))
+            list(store.open_archive().predictions([trial]))
 
 
 def test_damaged_pages_are_refused_when_they_are_read(path):
@@ -325,7 +325,7 @@ def test_damaged_pages_are_refused_when_they_are_read(path):
 
 
 def opened_and_checked(path):
-    with Store.open(path) as store:
+    with ResultsStore.open(path) as store:
         store.check()
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fairtrial.errors import InputError, StoreError
-from fairtrial.study.evidence import CODES, NUMBERS, PLACES, pack
-from fairtrial.study.store import store_archive
-from fairtrial.study.store.store import Store
+from fairtrial.study.records import CODES, INDICES, NUMBERS, pack
+from fairtrial.study.store import archive as archive_module
+from fairtrial.study.store.store import ResultsStore
 from tests.study.small_store import SmallStudy
 
 STUDY = SmallStudy()
@@ -17,8 +17,8 @@ LINKS = STUDY.links()
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory):
-    with Store.open(STUDY.filled(tmp_path_factory.mktemp("archive") / "a.fairtrial")) as store:
-        yield store.archive()
+    with ResultsStore.open(STUDY.filled(tmp_path_factory.mktemp("archive") / "a.fairtrial")) as store:
+        yield store.open_archive()
 
 
 def test_facts_come_back(archive):
@@ -57,7 +57,7 @@ def test_unknown_names_are_told(archive):
 
 
 def test_predictions_come_in_the_order_asked_for(archive, monkeypatch):
-    monkeypatch.setattr(store_archive, "_BATCH", 7)
+    monkeypatch.setattr(archive_module, "_PREDICTION_BATCH_SIZE", 7)
     trials = archive.trials()["trial"].to_numpy()
     order = np.random.default_rng(0).permutation(len(LINKS))
     order = np.concatenate([order, order[:3]])
@@ -75,48 +75,48 @@ def test_rows_and_truth_of_their_own_are_used(tmp_path):
     data = STUDY.data[0]
     rows, truth, prediction = np.array([5, 5, 1]), np.array([2, 0, 1]), np.array([1, 1, 0])
     cases = [
-        ({"rows": pack(rows, PLACES)}, rows, data.codes[rows]),
-        ({"rows": pack(rows, PLACES), "truth": pack(truth, CODES)}, rows, truth),
+        ({"rows": pack(rows, INDICES)}, rows, data.codes[rows]),
+        ({"rows": pack(rows, INDICES), "truth": pack(truth, CODES)}, rows, truth),
     ]
-    with Store.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+    with ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
         STUDY.plan_into(store)
         changes = {"prediction": pack(prediction, CODES), "scores": None, "score_kind": None}
         store.add([(STUDY.success(link, **changes, **given), link) for link, (given, *_) in zip(LINKS, cases, strict=False)])
         own = STUDY.splits[0][2].test
         store.add([(STUDY.success(LINKS[8], truth=pack(np.zeros(len(own)), CODES)), LINKS[8])])
-        found = list(store.archive().predictions([1, 2, 3]))
+        found = list(store.open_archive().predictions([1, 2, 3]))
     for each, (_, expected_rows, expected_truth) in zip(found, cases, strict=False):
         assert each.rows.tolist() == expected_rows.tolist()
-        assert each.truth.tolist() == expected_truth.tolist()
+        assert each.y_true.tolist() == expected_truth.tolist()
         assert each.scores is None
         assert each.score_kind is None
     assert found[2].rows.tolist() == own.tolist()
-    assert not found[2].truth.any()
+    assert not found[2].y_true.any()
 
 
 def test_a_trial_without_predictions_is_told(tmp_path):
-    with Store.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+    with ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
         STUDY.plan_into(store)
         store.add([(STUDY.failure(LINKS[0]), LINKS[0])])
         for trial in (1, 99):
             with pytest.raises(InputError, match=f"trial {trial} has left no predictions: ask for trials with status ok"):
-                list(store.archive().predictions([trial]))
+                list(store.open_archive().predictions([trial]))
 
 
 def test_evidence_that_does_not_fit_its_rows_is_refused(tmp_path):
-    with Store.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+    with ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
         STUDY.plan_into(store)
         store.add([(STUDY.success(LINKS[0], prediction=pack([0, 1], CODES)), LINKS[0])])
         store.add([(STUDY.success(LINKS[1], scores=pack([0.5], NUMBERS)), LINKS[1])])
         for trial in (1, 2):
             with pytest.raises(StoreError, match=f"evidence of trial {trial} does not fit its 6 test rows"):
-                list(store.archive().predictions([trial]))
+                list(store.open_archive().predictions([trial]))
 
 
 def test_a_store_without_a_study_says_so(tmp_path):
-    store = Store.open(tmp_path / "a.fairtrial", write=True, create=True)
+    store = ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True)
     with store, pytest.raises(StoreError, match="holds no study yet: run one first"):
-        store.archive()
+        store.open_archive()
 
 
 def test_a_store_that_lacks_parts_is_refused_in_words(tmp_path):
@@ -131,21 +131,21 @@ def test_a_store_that_lacks_parts_is_refused_in_words(tmp_path):
         connection.execute(f"UPDATE {change}")
         connection.commit()
         connection.close()
-        with Store.open(path) as store, pytest.raises(StoreError, match=told):
-            list(store.archive().predictions([1]))
+        with ResultsStore.open(path) as store, pytest.raises(StoreError, match=told):
+            list(store.open_archive().predictions([1]))
 
 
 def test_new_evidence_is_seen_by_an_archive_that_is_open(tmp_path):
     path = STUDY.filled(tmp_path / "a.fairtrial", LINKS[:3])
-    with Store.open(path) as reader, Store.open(path, write=True) as writer:
-        archive = reader.archive()
+    with ResultsStore.open(path) as reader, ResultsStore.open(path, write=True) as writer:
+        archive = reader.open_archive()
         assert (archive.trials()["status"] == "ok").sum() == 3
         writer.add([(STUDY.success(link), link) for link in LINKS[3:10]])
         assert (archive.trials()["status"] == "ok").sum() == 10
 
 
 def test_few_splits_are_kept_where_they_are_large(archive, monkeypatch):
-    monkeypatch.setattr(store_archive, "_KEPT_BYTES", 100)
+    monkeypatch.setattr(archive_module, "_MAX_CACHED_BYTES", 100)
     small = archive.store.archive()
     trials = archive.trials()["trial"].tolist()
     for first, second in zip(small.predictions(trials), archive.predictions(trials), strict=True):

@@ -6,9 +6,15 @@ import pytest
 import zstandard
 
 from fairtrial.errors import StoreError
-from fairtrial.study.records import Evidence
-from fairtrial.study.store.store import Store
-from fairtrial.study.store.store_evidence import evidence_hashes, mean_times, put_evidence, refuse_damaged, refuse_wrong_links
+from fairtrial.study.records import TrialRecord
+from fairtrial.study.store.codec import (
+    insert_records,
+    iter_record_hashes,
+    query_mean_times,
+    refuse_corrupted_records,
+    refuse_wrong_links,
+)
+from fairtrial.study.store.store import ResultsStore
 from tests.study.small_store import SmallStudy
 
 STUDY = SmallStudy()
@@ -17,17 +23,17 @@ LINKS = STUDY.links()
 
 @pytest.fixture
 def store(tmp_path):
-    with Store.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+    with ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
         STUDY.plan_into(store)
         yield store
 
 
 def test_every_field_is_kept(store):
-    everything = Evidence(
+    everything = TrialRecord(
         b"k" * 16, "ok", b"p", b"s", "decision", b"r", b"t", 0.1, 2, 0.3, 4, 0.5, 0.6, 0.7, 0.8, 9, "n", "e", "m", "tb", "l"
     )
-    with store.writing() as connection:
-        put_evidence(connection, [(everything, (1, 2, 3, 1))], 7, None)
+    with store.write_transaction() as connection:
+        insert_records(connection, [(everything, (1, 2, 3, 1))], 7, None)
         trial = connection.execute("SELECT * FROM trial").fetchone()
         evidence = connection.execute("SELECT * FROM evidence").fetchone()
     assert trial[1:11] == (b"k" * 16, 1, 2, 3, 1, 7, 1, None, "ok", 1)
@@ -44,29 +50,29 @@ def test_a_failure_leaves_no_columns(store):
 def test_hashes_come_in_the_order_of_keys_and_for_the_keys_asked_for(store):
     store.add([(STUDY.success(link), link) for link in LINKS])
     with store.reading() as connection:
-        found = dict(evidence_hashes(connection))
-        some = dict(evidence_hashes(connection, [STUDY.key(LINKS[3]), b"unknown"]))
-        assert list(evidence_hashes(connection, [])) == []
+        found = dict(iter_record_hashes(connection))
+        some = dict(iter_record_hashes(connection, [STUDY.key(LINKS[3]), b"unknown"]))
+        assert list(iter_record_hashes(connection, [])) == []
     assert list(found) == sorted(STUDY.key(link) for link in LINKS)
     assert some == {STUDY.key(LINKS[3]): found[STUDY.key(LINKS[3])]}
     assert len(set(found.values())) == 48
-    assert store.evidence_digest() == hashlib.sha256(b"".join(found.values())).hexdigest()
+    assert store.compute_digest() == hashlib.sha256(b"".join(found.values())).hexdigest()
 
 
 def test_trials_without_times_do_not_enter_the_mean(store):
     store.add([(STUDY.success(LINKS[0], fit_time=None), LINKS[0])])
     with store.reading() as connection:
-        assert mean_times(connection) == {}
+        assert query_mean_times(connection) == {}
 
 
 def test_evidence_that_is_not_as_it_was_written_is_refused(store):
     store.add([(STUDY.success(link), link) for link in LINKS[:3]])
-    with store.writing() as connection:
-        refuse_damaged(connection)
+    with store.write_transaction() as connection:
+        refuse_corrupted_records(connection)
         other = zstandard.ZstdCompressor().compress(b"something else")
         connection.execute("UPDATE evidence SET prediction = ? WHERE trial = 2", (other,))
         with pytest.raises(StoreError, match="evidence of trial 2 is damaged"):
-            refuse_damaged(connection)
+            refuse_corrupted_records(connection)
 
 
 CHANGES = {
@@ -86,18 +92,18 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_trial_that_is_linked_to_something_else_is_refused_and_changes_the_digest(store, change):
     store.add([(STUDY.success(link), link) for link in LINKS[:5]])
-    before = store.evidence_digest()
+    before = store.compute_digest()
     store.check()
-    with store.writing() as connection:
+    with store.write_transaction() as connection:
         connection.execute(change)
-    assert store.evidence_digest() != before
+    assert store.compute_digest() != before
     with pytest.raises(StoreError, match=r"trial \d is damaged, .*: take a copy of the store from before"):
         store.check()
 
 
 def test_rows_of_a_split_and_a_status_that_were_changed_are_refused(store):
     store.add([(STUDY.success(link), link) for link in LINKS[:5]])
-    with store.writing() as connection:
+    with store.write_transaction() as connection:
         kept = connection.execute("SELECT test FROM split WHERE id = 1").fetchone()
         connection.execute("UPDATE split SET test = (SELECT test FROM split WHERE id = 2) WHERE id = 1")
         with pytest.raises(StoreError, match="split 1 is damaged, its rows are not those that it was made of"):
@@ -120,7 +126,7 @@ def test_what_cannot_be_read_does_not_pass_the_check(store, change):
     store.start_run({})
     store.add([(STUDY.success(link), link) for link in LINKS[:5]])
     store.check()
-    with store.writing() as connection:
+    with store.write_transaction() as connection:
         connection.execute(f"UPDATE {change}")
     with pytest.raises(StoreError, match="damaged"):
         store.check()

@@ -7,8 +7,7 @@ import sqlite3
 import pytest
 
 from fairtrial.errors import StoreError
-from fairtrial.study.store.store import Store
-from fairtrial.study.store.store_file import refusing
+from fairtrial.study.store.store import ResultsStore, translate_errors
 from tests.study.small_store import SmallStudy, without_privileges
 
 STUDY = SmallStudy()
@@ -32,15 +31,15 @@ def test_a_file_cut_anywhere_is_refused(path, whole):
         path.write_bytes(whole[:size])
         for write in (False, True):
             with pytest.raises(StoreError, match=r"cut short|damaged|not a fairtrial store"):
-                Store.open(path, write=write, create=write)
+                ResultsStore.open(path, write=write, create=write)
         assert path.stat().st_size == size
     path.write_bytes(whole)
-    Store.open(path).close()
+    ResultsStore.open(path).close()
 
 
 def test_a_cut_is_noticed_although_newer_pages_lie_ahead(path, whole):
     path.write_bytes(whole)
-    with Store.open(path, write=True) as store:
+    with ResultsStore.open(path, write=True) as store:
         store.add([(STUDY.failure(LINKS[0], log="x" * 20_000), LINKS[0])])
         store.add([(STUDY.failure(LINKS[0]), LINKS[0])])
         extra = SmallStudy(seed=5, name="extra")
@@ -61,16 +60,16 @@ def test_a_cut_is_noticed_although_newer_pages_lie_ahead(path, whole):
         if missing:
             for write in (False, True):
                 with pytest.raises(StoreError, match=r"cut short|damaged"):
-                    Store.open(killed, write=write)
+                    ResultsStore.open(killed, write=write)
             assert killed.read_bytes() == whole[:cut]
             assert killed.with_name("killed.fairtrial-wal").read_bytes() == wal
             refused += 1
     assert refused > 3
     killed.write_bytes(whole)
     killed.with_name("killed.fairtrial-wal").write_bytes(wal)
-    with Store.open(killed) as store:
+    with ResultsStore.open(killed) as store:
         store.check()
-        assert store.counts() == {"ok": 96}
+        assert store.count_by_status() == {"ok": 96}
 
 
 def ahead(wal):
@@ -82,7 +81,7 @@ def test_what_is_no_sqlite_file_is_refused_and_left_alone(path, content):
     path.write_bytes(content)
     for write in (False, True):
         with pytest.raises(StoreError, match=r"is not a fairtrial store, .*: choose another file"):
-            Store.open(path, write=write, create=write)
+            ResultsStore.open(path, write=write, create=write)
     assert path.read_bytes() == content
     assert os.listdir(path.parent) == [path.name]
 
@@ -91,9 +90,9 @@ def test_an_empty_file_is_new_only_where_one_is_to_be_made(path):
     path.touch()
     for write in (False, True):
         with pytest.raises(StoreError, match="is empty: check the path"):
-            Store.open(path, write=write)
-    with Store.open(path, write=True, create=True) as store:
-        assert store.counts() == {}
+            ResultsStore.open(path, write=write)
+    with ResultsStore.open(path, write=True, create=True) as store:
+        assert store.count_by_status() == {}
 
 
 def test_a_folder_a_missing_file_and_a_missing_folder_are_told(tmp_path):
@@ -103,24 +102,24 @@ def test_a_folder_a_missing_file_and_a_missing_folder_are_told(tmp_path):
     ):
         for write in (False, True):
             with pytest.raises(StoreError, match=told):
-                Store.open(path, write=write, create=write)
+                ResultsStore.open(path, write=write, create=write)
     for write in (False, True):
         with pytest.raises(StoreError, match="does not exist: check the path, or run a study first"):
-            Store.open(tmp_path / "none.fairtrial", write=write)
+            ResultsStore.open(tmp_path / "none.fairtrial", write=write)
     assert os.listdir(tmp_path) == []
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot be opened"):
-        Store.open(tmp_path / "file" / "a.fairtrial")
+        ResultsStore.open(tmp_path / "file" / "a.fairtrial")
 
 
 def test_names_with_odd_characters_and_links_work(tmp_path, whole):
     for name in ("a b?c#d%20.fairtrial", "käse.fairtrial"):
         (tmp_path / name).write_bytes(whole)
-        with Store.open(tmp_path / name, write=True) as store:
-            assert store.counts() == {"ok": 48}
+        with ResultsStore.open(tmp_path / name, write=True) as store:
+            assert store.count_by_status() == {"ok": 48}
         (tmp_path / "link").symlink_to(tmp_path / name)
-        with Store.open(tmp_path / "link", write=True), pytest.raises(StoreError, match="is being written by process"):
-            Store.open(tmp_path / name, write=True)
+        with ResultsStore.open(tmp_path / "link", write=True), pytest.raises(StoreError, match="is being written by process"):
+            ResultsStore.open(tmp_path / name, write=True)
         (tmp_path / "link").unlink()
     assert len(os.listdir(tmp_path)) == 2
 
@@ -131,20 +130,20 @@ def test_permissions_are_told(whole):
         path.write_bytes(whole)
         path.chmod(0o000)
         with pytest.raises(StoreError, match="cannot be opened: check the permissions"):
-            Store.open(path)
+            ResultsStore.open(path)
         path.chmod(0o444)
         with pytest.raises(StoreError, match="may not be written: check the permissions"):
-            Store.open(path, write=True)
-        with Store.open(path) as store:
-            assert store.counts() == {"ok": 48}
+            ResultsStore.open(path, write=True)
+        with ResultsStore.open(path) as store:
+            assert store.count_by_status() == {"ok": 48}
         folder.chmod(0o555)
         with pytest.raises(StoreError, match=r"mine.fairtrial.lock cannot be made beside it \(Permission denied\)"):
-            Store.open(path, write=True)
+            ResultsStore.open(path, write=True)
         with pytest.raises(StoreError, match="cannot be made beside it"):
-            Store.open(folder / "new.fairtrial", write=True, create=True)
+            ResultsStore.open(folder / "new.fairtrial", write=True, create=True)
         folder.chmod(0o000)
         with pytest.raises(StoreError, match="cannot be opened: Permission denied"):
-            Store.open(path)
+            ResultsStore.open(path)
 
 
 def test_a_file_that_waits_for_its_readers_can_be_read_where_nothing_can_be_written(path, whole):
@@ -157,9 +156,9 @@ def test_a_file_that_waits_for_its_readers_can_be_read_where_nothing_can_be_writ
     with without_privileges() as folder:
         (folder / "a.fairtrial").write_bytes(ahead_of_readers)
         folder.chmod(0o555)
-        with Store.open(folder / "a.fairtrial") as store:
-            assert store.counts() == {"ok": 48}
-            assert len(list(store.archive().predictions([1, 2]))) == 2
+        with ResultsStore.open(folder / "a.fairtrial") as store:
+            assert store.count_by_status() == {"ok": 48}
+            assert len(list(store.open_archive().predictions([1, 2]))) == 2
         assert os.listdir(folder) == ["a.fairtrial"]
 
 
@@ -177,17 +176,17 @@ def test_a_file_that_waits_for_its_readers_can_be_read_where_nothing_can_be_writ
 def test_each_refusal_of_sqlite_has_words(path, code, told):
     error = sqlite3.OperationalError("odd")
     error.sqlite_errorcode = code
-    with pytest.raises(StoreError, match=told), refusing(path):
+    with pytest.raises(StoreError, match=told), translate_errors(path):
         raise error
 
 
 def test_a_store_that_another_program_has_locked_is_told(path, whole, monkeypatch):
-    monkeypatch.setattr("fairtrial.study.store.store_file._PATIENCE", 0.1)
+    monkeypatch.setattr("fairtrial.study.store.store._BUSY_SECONDS", 0.1)
     path.write_bytes(whole)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     for write in (False, True):
         with pytest.raises(StoreError, match="is locked by another program: all that was stored before is kept; close that"):
-            Store.open(path, write=write)
+            ResultsStore.open(path, write=write)
     other.close()
-    Store.open(path, write=True).close()
+    ResultsStore.open(path, write=True).close()

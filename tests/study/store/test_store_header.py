@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fairtrial.errors import StoreError
-from fairtrial.study.store.store import Store
-from fairtrial.study.store.store_header import read_header
+from fairtrial.study.store.codec import read_header
+from fairtrial.study.store.store import ResultsStore
 from tests.study.small_store import SmallStudy
 
 STUDY = SmallStudy()
@@ -44,12 +44,12 @@ def _hashes():
 @pytest.mark.parametrize("other", ["0", "g"])
 def test_a_changed_character_of_a_hash_is_no_missing_trial(tmp_path, own, other):
     path = STUDY.filled(tmp_path / "a.fairtrial")
-    with Store.open(path, write=True) as store:
-        with store.writing() as connection:
+    with ResultsStore.open(path, write=True) as store:
+        with store.write_transaction() as connection:
             (text,) = connection.execute("SELECT header FROM study").fetchone()
             digit = other if own[5] != other else "1"
             connection.execute("UPDATE study SET header = ?", (text.replace(own, own[:5] + digit + own[6:]),))
         with pytest.raises(StoreError, match="is damaged"):
-            store.archive().trials()
+            store.open_archive().trials()
         with pytest.raises(StoreError, match="is damaged"):
             store.check()

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from fairtrial.errors import StoreError
-from fairtrial.study.store import store_lock
-from fairtrial.study.store.store_lock import WriteLock
+from fairtrial.study.store import store as store_module
+from fairtrial.study.store.store import WriteLock
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_forked_process_does_not_keep_the_lock(store):
         assert lock.path.exists()
         with pytest.raises(StoreError, match="is being written"):
             WriteLock(store)
-        store_lock._held.discard(lock._descriptor)
+        store_module._locked_descriptors.discard(lock._descriptor)
         os.close(lock._descriptor)  # as when the parent is killed: the file of the lock stays
         WriteLock(store).release()
     finally:
@@ -71,7 +71,7 @@ def test_a_forked_process_does_not_keep_the_lock(store):
 
 
 def test_a_lock_whose_file_is_removed_meanwhile_is_taken_again(store, monkeypatch):
-    real, times = store_lock._is_still, []
+    real, times = store_module._is_same_file, []
 
     def removed_once(descriptor, path):
         if not times:
@@ -79,7 +79,7 @@ def test_a_lock_whose_file_is_removed_meanwhile_is_taken_again(store, monkeypatc
         times.append(real(descriptor, path))
         return times[-1]
 
-    monkeypatch.setattr(store_lock, "_is_still", removed_once)
+    monkeypatch.setattr(store_module, "_is_same_file", removed_once)
     lock = WriteLock(store)
     assert times == [False, True]
     with pytest.raises(StoreError, match="is being written"):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fairtrial.errors import InputError, StoreError
-from fairtrial.study.store.store import Store
-from fairtrial.study.store.store_plan import Ids, put_study
+from fairtrial.study.store.codec import StoreIds, put_study
+from fairtrial.study.store.store import ResultsStore
 from tests.study.small_store import SmallStudy
 
 STUDY = SmallStudy()
@@ -15,20 +15,20 @@ STUDY = SmallStudy()
 
 @pytest.fixture
 def store(tmp_path):
-    with Store.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+    with ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
         STUDY.plan_into(store)
         yield store
 
 
 def test_ids_find_what_a_trial_is_about(store):
     with store.reading() as connection:
-        ids = Ids.of(connection)
-    numbers = [ids.of_link(link, store.path) for link in STUDY.links()]
+        ids = StoreIds.from_connection(connection)
+    numbers = [ids.resolve_link(link, store.path) for link in STUDY.links()]
     assert len(set(numbers)) == len(STUDY.links()) == 48
     assert [len({each[place] for each in numbers}) for place in range(4)] == [2, 3, 8, 2]
     wrong = STUDY.links()[0]._replace(split=b"none")
     with pytest.raises(StoreError, match=r"does not know \(1, b'none'\)"):
-        ids.of_link(wrong, store.path)
+        ids.resolve_link(wrong, store.path)
 
 
 def test_the_same_split_of_two_data_sets_is_kept_for_each(store):
@@ -57,7 +57,7 @@ def test_the_latest_names_and_row_ids_stay(store):
 
 
 def test_a_study_is_told_whether_it_changes(store):
-    with store.writing() as connection:
+    with store.write_transaction() as connection:
         header = connection.execute("SELECT header FROM study").fetchone()[0]
         assert not put_study(connection, "small", header, 1)
         assert not put_study(connection, "other", "{}", 1)

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from fairtrial.study.archive import TRIAL_COLUMNS
-from fairtrial.study.store.store import Store
-from fairtrial.study.store.store_trials import Planned
+from fairtrial.study.store.archive import PlannedTrials
+from fairtrial.study.store.store import ResultsStore
 from tests.study.small_store import SmallStudy
 
 STUDY = SmallStudy()
@@ -40,14 +40,14 @@ def table(frame):
 def test_trials_are_those_of_the_header_with_what_is_stored(tmp_path):
     rng = np.random.default_rng(3)
     chosen = [LINKS[i] for i in rng.permutation(len(LINKS))[:30]]
-    with Store.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+    with ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
         STUDY.plan_into(store)
-        assert table(store.archive().trials()) == twin(STUDY, {})
+        assert table(store.open_archive().trials()) == twin(STUDY, {})
         good, bad = chosen[:25], chosen[25:]
         times = {link: float(i) for i, link in enumerate(good)}
         store.add([(STUDY.success(link, fit_time=times[link], notes=f"note {times[link]:g}"), link) for link in good])
         store.add([(STUDY.failure(link, "memory", message=f"of {link.learner[:4]}", memory=2**40), link) for link in bad])
-        frame = store.archive().trials()
+        frame = store.open_archive().trials()
     assert tuple(frame.columns) == TRIAL_COLUMNS
     stored = {(link.data, link.condition, link.learner, link.split): "ok" for link in good}
     stored |= {(link.data, link.condition, link.learner, link.split): "memory" for link in bad}
@@ -71,28 +71,28 @@ def test_trials_of_another_seed_protocol_or_study_are_not_mixed_in(tmp_path):
     """Splits that are given do not depend on the seed: then only the keys of two studies differ."""
     other = SmallStudy(seed=2**80, name="other", learners=("forest", "stump"))
     other.data = STUDY.data
-    with Store.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+    with ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
         STUDY.plan_into(store)
         store.add([(STUDY.success(link), link) for link in LINKS])
         other.plan_into(store)
         shared = [link for link in other.links() if link.learner == other.learners[0][0]]
         store.add([(other.failure(link), link) for link in shared[:5]])
-        assert store.archive("small").trials()["status"].value_counts()["ok"] == 48
-        frame = store.archive("other").trials()
+        assert store.open_archive("small").trials()["status"].value_counts()["ok"] == 48
+        frame = store.open_archive("other").trials()
         assert frame["status"].value_counts().to_dict() == {"missing": 43, "error": 5} | dict.fromkeys(
             ["ok", "timeout", "memory", "crash"], 0
         )
-        with store.writing() as connection:
+        with store.write_transaction() as connection:
             connection.execute("UPDATE trial SET protocol = 99 WHERE status = 'error'")
-        assert (store.archive("other").trials()["status"] == "missing").all()
+        assert (store.open_archive("other").trials()["status"] == "missing").all()
 
 
 def test_numbers_that_the_header_does_not_know_have_no_line(tmp_path):
-    with Store.open(STUDY.filled(tmp_path / "a.fairtrial")) as store, store.reading() as connection:
-        planned = Planned.of(connection, STUDY.header)
+    with ResultsStore.open(STUDY.filled(tmp_path / "a.fairtrial")) as store, store.read_connection() as connection:
+        planned = PlannedTrials.from_header(connection, STUDY.header)
     known, unknown = np.array([1]), np.array([10_000])
-    assert planned.lines(known, known, known, known).tolist() == [0]
+    assert planned.locate_lines(known, known, known, known).tolist() == [0]
     for place in range(4):
         numbers = [known] * 4
         numbers[place] = unknown
-        assert planned.lines(*numbers).tolist() == [-1]
+        assert planned.locate_lines(*numbers).tolist() == [-1]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from fairtrial.errors import InputError, StoreError
-from fairtrial.study.store import store_values as values
+from fairtrial.study.store import codec as values
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -40,15 +40,15 @@ def test_damaged_text_is_refused():
 
 @pytest.mark.parametrize("labels", [("a", "b"), (0, 1), (False, True), (0.5, 1.5), ("0", "1"), (2**70, -1), ("\ud800", "é")])
 def test_labels_keep_their_type(labels):
-    back = values.from_json(values.labels_to_json(labels))
+    back = values.from_json(values.encode_labels(labels))
     assert back == list(labels)
     assert [type(each) for each in back] == [type(each) for each in labels]
 
 
 def test_labels_of_numpy_become_those_of_python_and_others_are_refused():
-    assert values.from_json(values.labels_to_json(np.array([3, 1]))) == [3, 1]
+    assert values.from_json(values.encode_labels(np.array([3, 1]))) == [3, 1]
     with pytest.raises(InputError, match=r"class labels must be text, numbers or booleans .* convert them to text"):
-        values.labels_to_json([datetime.date(2020, 1, 1)])
+        values.encode_labels([datetime.date(2020, 1, 1)])
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_positions_come_back_in_order_and_as_often_as_they_were(drawn):
 
 
 def test_seeds_of_any_size():
-    assert [values.storable_seed(each) for each in (5, 2**63 - 1, 2**63, -(2**63))] == [5, 2**63 - 1, str(2**63), -(2**63)]
+    assert [values.to_storable_seed(each) for each in (5, 2**63 - 1, 2**63, -(2**63))] == [5, 2**63 - 1, str(2**63), -(2**63)]
 
 
 def test_a_checksum_tells_a_changed_bit_and_a_moved_column():
     blobs = [b"abc", None, b"d", None]
-    kept = values.checksum(blobs)
-    values.refuse_damaged(3, blobs, kept)
+    kept = values.compute_checksum(blobs)
+    values.refuse_corrupted_trial(3, blobs, kept)
     with pytest.raises(StoreError, match="evidence of trial 3 is damaged"):
-        values.refuse_damaged(3, [b"abb", None, b"d", None], kept)
+        values.refuse_corrupted_trial(3, [b"abb", None, b"d", None], kept)

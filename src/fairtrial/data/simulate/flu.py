@@ -2,25 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from fairtrial._check import FloatArray, IntArray, one_of
-from fairtrial._registry import did_you_mean
-from fairtrial.data.simulate import flu_domain as domain
-from fairtrial.data.simulate.flu_domain import GROUPS, POPULATIONS, STARTS, Definition, FluPopulation
+from fairtrial._check import FloatArray, IntArray, check_at_least, check_finite, check_number, check_numbers, check_one_of
+from fairtrial._registry import suggest_name
 from fairtrial.data.simulate.population import BestError, Population
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_LEVELS = {"severity": domain.SEVERITY, "health": domain.HEALTH, "social": domain.SOCIAL}
+GROUPS = ("Infant", "Teenager", "YoungAdult", "Adult", "OldAdult", "Elderly")
+
+
+STARTS = (0.0, 6.0, 20.0, 35.0, 50.0, 65.0)
+
+
+SEVERITY = ("Light", "Medium", "Strong")
+
+
+HEALTH = ("Good", "Medium", "Poor")
+
+
+SOCIAL = ("Rich", "MiddleClass", "Poor")
+
+
+ELDERLY_MEAN = 10.0
+
+
+VARIANCE = 0.75
+
+
+HEALTH_VARIANCE = 0.25
+
+
+Definition = Literal["usual", "MC", "FC"]
+
+
+@dataclass(frozen=True)
+class FluPopulation:
+    """Who lives there: shares of the six groups of ages, the means of social position (3 is poor) and of severity (3 is
+    strong), and by how much general health is worse than usual.
+    """
+
+    ages: tuple[float, ...]
+    social: float = 2.0
+    severity: float = 2.0
+    decline: float = 0.0
+
+    def __post_init__(self) -> None:
+        proportions = check_finite("ages", np.atleast_1d(check_numbers("ages", self.ages)))
+        if proportions.shape != (6,) or (proportions < 0).any() or abs(proportions.sum() - 1) > 1e-9:
+            raise InputError(f"ages must be six shares that sum to 1, for {', '.join(GROUPS)}, got {self.ages!r}")
+        for name in ("social", "severity"):
+            check_number(name, getattr(self, name))
+        check_at_least("decline", self.decline, 0)
+
+
+_NEGATIVE_GROWTH = (0.04, 0.13, 0.28, 0.31, 0.10, 0.14)
+
+
+POPULATIONS: Mapping[str, FluPopulation] = MappingProxyType(
+    {
+        "NGP": FluPopulation(_NEGATIVE_GROWTH),
+        "DP": FluPopulation((0.25, 0.26, 0.21, 0.15, 0.11, 0.02)),
+        "ZGP": FluPopulation((0.15, 0.14, 0.20, 0.18, 0.20, 0.13)),
+        "W": FluPopulation(_NEGATIVE_GROWTH, severity=2.4),
+        "SW": FluPopulation(_NEGATIVE_GROWTH, severity=1.5),
+        "DW": FluPopulation(_NEGATIVE_GROWTH, severity=2.5, decline=0.17),
+        "P": FluPopulation(_NEGATIVE_GROWTH, social=2.7),
+        "P+DW": FluPopulation(_NEGATIVE_GROWTH, social=2.7, severity=2.5, decline=0.17),
+    }
+)
+
+
+def compute_delicate_probability(age: FloatArray) -> FloatArray:
+    """The probability of being a delicate person."""
+    return np.minimum(0.07 + 0.009 * age, 0.95)
+
+
+def compute_health_mean(is_delicate: FloatArray, social: IntArray, decline: float) -> FloatArray:
+    """Where general health lies, 1 good to 3 poor, for social position 0 rich to 2 poor."""
+    return np.asarray(1.57 + 0.7 * is_delicate + 0.25 * (social - 1) + decline)
+
+
+def round_to_level(value: FloatArray) -> IntArray:
+    """The nearest of the levels 0, 1, 2 for a value around 1, 2, 3."""
+    return np.asarray(np.clip(np.rint(value) - 1, 0, 2), dtype=np.intp)
+
+
+def compute_remission_probability(
+    age: FloatArray, severity: IntArray, health: IntArray, social: IntArray, definition: Definition
+) -> FloatArray:
+    """The probability of normal remission, for severity, health and social position as levels 0 to 2.
+
+    With fewer complications (FC), the ages at which remission is likely reach further to both sides. With more (MC), it is
+    less likely from 35 to 65, for the poor, and under strong symptoms.
+    """
+    from scipy.special import expit
+
+    young, old = (12.0, 61.0) if definition == "FC" else (16.5, 57.0)
+    logit = 2.4 - 2.4 * np.maximum(1 - age / young, 0) - np.minimum(0.32 * np.maximum(age - old, 0), 5.8)
+    logit = logit - np.array([0.0, 0.2, 0.9])[severity] - np.array([0.0, 0.2, 3.0])[health] - np.array([0.0, 0.0, 0.15])[social]
+    if definition == "MC":
+        logit = logit - 0.6 * ((age >= 35) & (age < 65)) - 0.6 * (social == 2) - 0.6 * (severity == 2)
+    return np.asarray(expit(logit))
+
+
+_LEVELS = {"severity": SEVERITY, "health": HEALTH, "social": SOCIAL}
+
+
 Coding = Literal["categories", "groups", "numbers"]
+
+
 # The training sets of the tutorial that lack one or two groups.
 _LACKING = (
     *((group,) for group in GROUPS),
@@ -48,7 +148,7 @@ class Flu(Population):
     >>> X, y = Flu("DP", missing=["Elderly"]).sample(3, rng=1)
     >>> X.columns.tolist(), bool((X["age"] < 65).all()), y.cat.categories.tolist()
     (['age', 'severity', 'health', 'social'], True, ['NormalRemission', 'Complications'])
-    >>> Flu("NGP").class_shares()["Complications"]
+    >>> Flu("NGP").class_proportions()["Complications"]
     0.360
     """
 
@@ -61,13 +161,13 @@ class Flu(Population):
 
     def __post_init__(self) -> None:
         if not isinstance(self.population, FluPopulation):
-            _known("population", self.population, POPULATIONS)
+            _check_option("population", self.population, POPULATIONS)
         groups = (self.missing,) if isinstance(self.missing, str) else tuple(self.missing)
-        for each in groups:
-            _known("missing", each, GROUPS)
+        for group in groups:
+            _check_option("missing", group, GROUPS)
         object.__setattr__(self, "missing", tuple(sorted(set(groups), key=GROUPS.index)))
-        one_of("definition", self.definition, ["usual", "MC", "FC"])
-        one_of("coding", self.coding, ["categories", "groups", "numbers"])
+        check_one_of("definition", self.definition, ["usual", "MC", "FC"])
+        check_one_of("coding", self.coding, ["categories", "groups", "numbers"])
         if not self._ages.any():
             raise InputError(f"missing must leave some of the patients, got {list(groups)}")
 
@@ -83,51 +183,53 @@ class Flu(Population):
     @property
     def _ages(self) -> FloatArray:
         """Shares of the groups that are there."""
-        shares = np.where([group in self.missing for group in GROUPS], 0.0, self._people.ages)
-        return shares / shares.sum() if shares.any() else shares
+        proportions = np.where([group in self.missing for group in GROUPS], 0.0, self._people.ages)
+        return proportions / proportions.sum() if proportions.any() else proportions
 
     def _draw(self, n: int, rng: np.random.Generator) -> tuple[pd.DataFrame, IntArray]:
         people = self._people
-        age = _ages_at(rng.choice(6, size=n, p=self._ages), rng.random(n))
-        social, severity = (
-            domain.level(rng.normal(mean, domain.VARIANCE**0.5, n)) for mean in (people.social, people.severity)
-        )
-        is_delicate = (rng.random(n) < domain.delicate(age)).astype(np.float64)
-        mean = domain.health_mean(is_delicate, social, people.decline)
-        health = domain.level(rng.normal(mean, domain.HEALTH_VARIANCE**0.5))
-        complications = rng.random(n) >= domain.remission(age, severity, health, social, self.definition)
-        return self._table(age, {"severity": severity, "health": health, "social": social}), complications.astype(np.intp)
+        age = _compute_ages(rng.choice(6, size=n, p=self._ages), rng.random(n))
+        social, severity = (round_to_level(rng.normal(mean, VARIANCE**0.5, n)) for mean in (people.social, people.severity))
+        is_delicate = (rng.random(n) < compute_delicate_probability(age)).astype(np.float64)
+        mean = compute_health_mean(is_delicate, social, people.decline)
+        health = round_to_level(rng.normal(mean, HEALTH_VARIANCE**0.5))
+        complications = rng.random(n) >= compute_remission_probability(age, severity, health, social, self.definition)
+        return self._build_table(age, {"severity": severity, "health": health, "social": social}), complications.astype(np.intp)
 
-    def _table(self, age: FloatArray, levels: dict[str, IntArray]) -> pd.DataFrame:
+    def _build_table(self, age: FloatArray, levels: dict[str, IntArray]) -> pd.DataFrame:
         import pandas as pd
 
         columns: dict[str, Any] = {"age": age}
         if self.coding == "groups":
-            columns["age"] = pd.Categorical.from_codes(_group_of(age), categories=pd.Index(GROUPS), ordered=True)
+            columns["age"] = pd.Categorical.from_codes(_find_group(age), categories=pd.Index(GROUPS), ordered=True)
         for name, codes in levels.items():
             named = pd.Categorical.from_codes(codes, categories=pd.Index(_LEVELS[name]), ordered=True)
             columns[name] = codes + 1.0 if self.coding == "numbers" else named
         return pd.DataFrame(columns)
 
-    def _posterior(self, frame: pd.DataFrame) -> FloatArray:
-        severity, health, social = (_codes(frame[_there(frame, name)], _LEVELS[name], (1, 2, 3)) for name in _LEVELS)
+    def _compute_posterior(self, frame: pd.DataFrame) -> FloatArray:
+        severity, health, social = (
+            _encode_levels(frame[_check_has_column(frame, name)], _LEVELS[name], (1, 2, 3)) for name in _LEVELS
+        )
         if self.coding == "groups":
-            normal = _grouped(self)[1][_codes(frame[_there(frame, "age")], GROUPS, ()), severity, health, social]
+            normal = _compute_grouped_joint(self)[1][
+                _encode_levels(frame[_check_has_column(frame, "age")], GROUPS, ()), severity, health, social
+            ]
         else:
-            age = frame[_there(frame, "age")].to_numpy(dtype=np.float64)
-            normal = domain.remission(age, severity, health, social, self.definition)
+            age = frame[_check_has_column(frame, "age")].to_numpy(dtype=np.float64)
+            normal = compute_remission_probability(age, severity, health, social, self.definition)
         return np.column_stack([normal, 1 - normal])
 
     def best_error(self) -> BestError:
         """The smallest error that any rule can have: a sum over all levels and an integral over age."""
-        mass, normal = _grouped(self) if self.coding == "groups" else _joint(self)
+        mass, normal = _compute_grouped_joint(self) if self.coding == "groups" else _compute_joint(self)
         return BestError(float((mass * np.minimum(normal, 1 - normal)).sum()), 1e-5, "numerical integration")
 
-    def class_shares(self) -> dict[str, float]:
+    def class_proportions(self) -> dict[str, float]:
         """The true share of each class."""
-        mass, normal = _joint(self)
-        share = float((mass * normal).sum())
-        return dict(zip(self.classes, (share, 1 - share), strict=True))
+        mass, normal = _compute_joint(self)
+        proportion = float((mass * normal).sum())
+        return dict(zip(self.classes, (proportion, 1 - proportion), strict=True))
 
 
 def flu_environments(
@@ -145,7 +247,7 @@ def flu_environments(
     >>> list(flu_environments("definitions"))
     ['NGP', 'MC', 'FC']
     """
-    one_of("kind", kind, ["populations", "missing", "definitions"])
+    check_one_of("kind", kind, ["populations", "missing", "definitions"])
     if kind == "populations":
         return {name: Flu(name, coding=coding) for name in POPULATIONS}
     usual = {"NGP": Flu(coding=coding)}
@@ -160,50 +262,53 @@ def age_group(age: Any) -> Any:
     >>> age_group([3, 19.5, 20, 80]).tolist()
     ['Infant', 'Teenager', 'YoungAdult', 'Elderly']
     """
-    return np.array(GROUPS, dtype=object)[_group_of(np.asarray(age))]
+    return np.array(GROUPS, dtype=object)[_find_group(np.asarray(age))]
 
 
-def _group_of(age: FloatArray) -> IntArray:
+def _find_group(age: FloatArray) -> IntArray:
     return np.searchsorted(STARTS, age, side="right") - 1
 
 
-def _ages_at(group: IntArray, quantile: FloatArray) -> FloatArray:
+def _compute_ages(group: IntArray, quantile: FloatArray) -> FloatArray:
     """The age at this quantile of a group: uniform, but for the elderly exponential."""
     starts = np.array(STARTS)
     width = np.append(np.diff(starts), 0.0)
-    elderly = starts[-1] - domain.ELDERLY_MEAN * np.log1p(-quantile)
+    elderly = starts[-1] - ELDERLY_MEAN * np.log1p(-quantile)
     return np.asarray(np.where(group == 5, elderly, starts[group] + quantile * width[group]))
 
 
 @cache
-def _joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]:
+def _compute_joint(flu: Flu, points: int = 500) -> tuple[FloatArray, FloatArray]:
     """Probability mass and probability of normal remission over age, severity, health and social position."""
     people, levels = flu._people, np.arange(3)
-    age = np.concatenate([_ages_at(np.full(points, group), (np.arange(points) + 0.5) / points) for group in range(6)])
-    weak = domain.delicate(age)[:, None, None]
+    age = np.concatenate([_compute_ages(np.full(points, group), (np.arange(points) + 0.5) / points) for group in range(6)])
+    weak = compute_delicate_probability(age)[:, None, None]
     health = [
-        _level_shares(domain.health_mean(np.array(d), levels, people.decline), domain.HEALTH_VARIANCE) for d in (0.0, 1.0)
+        _compute_level_probabilities(compute_health_mean(np.array(d), levels, people.decline), HEALTH_VARIANCE)
+        for d in (0.0, 1.0)
     ]
-    social, severity = (_level_shares(np.array(mean), domain.VARIANCE) for mean in (people.social, people.severity))
+    social, severity = (_compute_level_probabilities(np.array(mean), VARIANCE) for mean in (people.social, people.severity))
     mass = np.einsum(
         "a,v,s,ash->avhs", np.repeat(flu._ages / points, points), severity, social, (1 - weak) * health[0] + weak * health[1]
     )
-    normal = domain.remission(age[:, None, None, None], levels[:, None, None], levels[:, None], levels, flu.definition)
+    normal = compute_remission_probability(
+        age[:, None, None, None], levels[:, None, None], levels[:, None], levels, flu.definition
+    )
     return mass, normal
 
 
 @cache
-def _grouped(flu: Flu) -> tuple[FloatArray, FloatArray]:
+def _compute_grouped_joint(flu: Flu) -> tuple[FloatArray, FloatArray]:
     """The same with age known by its group only: where a group is missing, its remission counts every age alike."""
-    mass, normal = _joint(flu)
+    mass, normal = _compute_joint(flu)
     by_group = (len(GROUPS), -1, *mass.shape[1:])
     mass, normal = mass.reshape(by_group), normal.reshape(by_group)
     total = mass.sum(axis=1)
-    share = np.divide((mass * normal).sum(axis=1), total, out=normal.mean(axis=1), where=total > 0)
-    return total, share
+    proportion = np.divide((mass * normal).sum(axis=1), total, out=normal.mean(axis=1), where=total > 0)
+    return total, proportion
 
 
-def _level_shares(mean: FloatArray, variance: float) -> FloatArray:
+def _compute_level_probabilities(mean: FloatArray, variance: float) -> FloatArray:
     """Shares of the three levels of a normal variable, rounded and cut off at both ends; the levels are the last axis."""
     from scipy.special import ndtr
 
@@ -211,22 +316,24 @@ def _level_shares(mean: FloatArray, variance: float) -> FloatArray:
     return np.stack([below, upper - below, 1 - upper], axis=-1)
 
 
-def _known(name: str, value: object, options: Any) -> None:
+def _check_option(name: str, value: object, options: Any) -> None:
     if value not in options:
-        raise InputError(f"{name} must be one of {list(options)}, got {value!r}: {did_you_mean(value, options)}")
+        raise InputError(f"{name} must be one of {list(options)}, got {value!r}: {suggest_name(value, options)}")
 
 
-def _there(frame: pd.DataFrame, name: str) -> str:
+def _check_has_column(frame: pd.DataFrame, name: str) -> str:
     if name not in frame:
         raise InputError(f"X must have the column {name!r}, got {list(map(str, frame.columns))}")
     return name
 
 
-def _codes(column: pd.Series[Any], names: Sequence[str], numbers: Sequence[int]) -> IntArray:
+def _encode_levels(column: pd.Series[Any], names: Sequence[str], numbers: Sequence[int]) -> IntArray:
     """Places of a column of names, or of the numbers that stand for them."""
-    places = {each: code for listed in (names, numbers) for code, each in enumerate(listed)}
-    codes = column.astype(object).map(places)
+    codes_by_value = {value: code for listed in (names, numbers) for code, value in enumerate(listed)}
+    codes = column.astype(object).map(codes_by_value)
     if codes.isna().any():
-        told = f" or {list(numbers)}" if numbers else ""
-        raise InputError(f"column {str(column.name)!r} must hold {list(names)}{told}, got {column[codes.isna()].iloc[0]!r}")
+        alternatives = f" or {list(numbers)}" if numbers else ""
+        raise InputError(
+            f"column {str(column.name)!r} must hold {list(names)}{alternatives}, got {column[codes.isna()].iloc[0]!r}"
+        )
     return np.asarray(codes, dtype=np.intp)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fairtrial._check import FloatArray, IntArray, generator, whole_number
-from fairtrial._columns import as_frame
+from fairtrial._check import FloatArray, IntArray, check_generator, check_whole_number
+from fairtrial._frames import as_frame
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class BestError:
     method: str
 
     def __str__(self) -> str:
-        told = f" +- {self.accuracy:.1g}" if self.accuracy else ""
-        return f"Bayes error {self.value:.5f}{told} ({self.method})"
+        margin = f" +- {self.accuracy:.1g}" if self.accuracy else ""
+        return f"Bayes error {self.value:.5f}{margin} ({self.method})"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Population:
         """A table of n rows and the code of the class of each."""
         raise NotImplementedError
 
-    def _posterior(self, frame: pd.DataFrame) -> FloatArray:
+    def _compute_posterior(self, frame: pd.DataFrame) -> FloatArray:
         """The probability of each class for each row."""
         raise NotImplementedError
 
@@ -63,38 +63,38 @@ class Population:
 
     def sample(self, n: int, rng: Any = None) -> tuple[pd.DataFrame, pd.Series[Any]]:
         """n independent rows and their classes. `rng` is a seed or a generator."""
-        table, codes = self._draw(whole_number("n", n, 1), generator("rng", rng))
-        return _frame(table), self._named(codes)
+        table, codes = self._draw(check_whole_number("n", n, 1), check_generator("rng", rng))
+        return _to_frame(table), self._label_codes(codes)
 
     def dataset(self, n: int, seed: int = 0) -> Dataset:
         """n independent rows as a data set."""
         from fairtrial.data.dataset import Dataset
 
         X, y = self.sample(n, seed)
-        return Dataset.of(X, y, name=self.name, source=f"{self!r}, seed {seed}")
+        return Dataset.from_table(X, y, name=self.name, source=f"{self!r}, seed {seed}")
 
     def bayes_probabilities(self, X: Any) -> FloatArray:
         """The true probability of each class for each row of X: a row for each row, a column for each class."""
-        return self._posterior(as_frame(X))
+        return self._compute_posterior(as_frame(X))
 
     def bayes_labels(self, X: Any) -> pd.Series[Any]:
         """What the best possible rule says for each row of X."""
-        return self._named(self.bayes_probabilities(X).argmax(axis=1))
+        return self._label_codes(self.bayes_probabilities(X).argmax(axis=1))
 
-    def _named(self, codes: Any) -> pd.Series[Any]:
+    def _label_codes(self, codes: Any) -> pd.Series[Any]:
         import pandas as pd
 
         return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(self.classes)), name="class")
 
 
-def numeric(frame: pd.DataFrame, attributes: int) -> FloatArray:
+def check_numeric_table(frame: pd.DataFrame, attributes: int) -> FloatArray:
     """The values of a table of numbers with so many columns."""
     if frame.shape[1] != attributes:
         raise InputError(f"X must have the {attributes} columns of the population, got {frame.shape[1]}")
     return frame.to_numpy(dtype=np.float64)
 
 
-def _frame(table: Any) -> pd.DataFrame:
+def _to_frame(table: Any) -> pd.DataFrame:
     """A matrix with columns x1, x2, ...; a frame as it is."""
     import pandas as pd
 

@@ -34,7 +34,7 @@ class RankingPairs:
     ones replaced. At threshold 0.5 the expected accuracies are 95 % and 90 %. Noise is added afterwards, by conditions.
 
     >>> pairs = RankingPairs().sample(1000, rng=1)
-    >>> pairs.better.shape, int((pairs.better[0] != pairs.worse[0]).sum())
+    >>> pairs.is_better.shape, int((pairs.is_better[0] != pairs.worse[0]).sum())
     ((1000, 100), 10)
     >>> round(float(((pairs.worse >= 0.5) == pairs.labels).mean()), 2)
     0.9
@@ -44,23 +44,23 @@ class RankingPairs:
     replaced: int = 10
 
     def __post_init__(self) -> None:
-        _check.whole_number("cases", self.cases, 1)
-        _check.whole_number("replaced", self.replaced, 0)
+        _check.check_whole_number("cases", self.cases, 1)
+        _check.check_whole_number("replaced", self.replaced, 0)
         if 2 * self.replaced > self.cases:
             raise InputError(f"replaced must be at most half of the {self.cases} cases, got {self.replaced}")
 
     def sample(self, pairs: int, rng: Any = None) -> RankedPairs:
         """So many independent pairs. `rng` is a seed or a generator."""
-        source = _check.generator("rng", rng)
-        size = (_check.whole_number("pairs", pairs, 1), self.cases)
+        source = _check.check_generator("rng", rng)
+        size = (_check.check_whole_number("pairs", pairs, 1), self.cases)
         scores = source.random(size)
         labels = (scores >= 0.5).astype(np.int8)
         chosen = source.random(size).argsort(axis=1)[:, : 2 * self.replaced]
-        better = _replaced(scores, chosen[:, : self.replaced], source)
-        return RankedPairs(labels, better, _replaced(better, chosen[:, self.replaced :], source))
+        better = _replace_scores(scores, chosen[:, : self.replaced], source)
+        return RankedPairs(labels, better, _replace_scores(better, chosen[:, self.replaced :], source))
 
 
-def _replaced(scores: FloatArray, places: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
+def _replace_scores(scores: FloatArray, positions: npt.NDArray[np.intp], rng: np.random.Generator) -> FloatArray:
     new = scores.copy()
-    np.put_along_axis(new, places, rng.random(places.shape), axis=1)
+    np.put_along_axis(new, positions, rng.random(positions.shape), axis=1)
     return new

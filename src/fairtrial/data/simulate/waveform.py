@@ -10,7 +10,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
-from fairtrial.data.simulate.population import BestError, Population, numeric
+from fairtrial.data.simulate.population import BestError, Population, check_numeric_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ class Waveform(Population):
     attributes: int = 21
 
     def __post_init__(self) -> None:
-        _check.one_of("attributes", self.attributes, [21, 40])
+        _check.check_one_of("attributes", self.attributes, [21, 40])
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -56,14 +56,14 @@ class Waveform(Population):
         table[:, :21] += u * _WAVES[first] + (1 - u) * _WAVES[second]
         return table, codes
 
-    def _posterior(self, frame: pd.DataFrame) -> FloatArray:
-        logs = _log_densities(numeric(frame, self.attributes)[:, :21], _WAVES)
-        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    def _compute_posterior(self, frame: pd.DataFrame) -> FloatArray:
+        logs = _log_densities(check_numeric_table(frame, self.attributes)[:, :21], _WAVES)
+        densities = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(densities / densities.sum(axis=1, keepdims=True))
 
     def best_error(self) -> BestError:
         """The smallest error that any rule can have: an integral over the plane in which the three waves lie."""
-        return BestError(_integrated(), 1e-6, "numerical integration")
+        return BestError(_compute_waveform_error(), 1e-6, "numerical integration")
 
 
 def _log_densities(values: FloatArray, waves: FloatArray) -> FloatArray:
@@ -87,11 +87,11 @@ def _log_between(along: FloatArray, length: float) -> FloatArray:
 
 
 @cache
-def _integrated(step: float = 0.05) -> float:
+def _compute_waveform_error(step: float = 0.05) -> float:
     """One minus the integral of the largest class density: noise across the plane of the waves says nothing on the class."""
-    side, other = _WAVES[1] - _WAVES[0], _WAVES[2] - _WAVES[0]
-    x = side / np.linalg.norm(side)
-    y = (other - (other @ x) * x) / np.linalg.norm(other - (other @ x) * x)
+    first_side, second_side = _WAVES[1] - _WAVES[0], _WAVES[2] - _WAVES[0]
+    x = first_side / np.linalg.norm(first_side)
+    y = (second_side - (second_side @ x) * x) / np.linalg.norm(second_side - (second_side @ x) * x)
     corners = (_WAVES - _WAVES[0]) @ np.column_stack([x, y])
     low, high = corners.min(axis=0) - 8, corners.max(axis=0) + 8
     largest = 0.0

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fairtrial._registry import Registry
 from fairtrial.errors import InputError
-from fairtrial.report.checks.kept import once
-from fairtrial.report.sections.naming import listed
-from fairtrial.report.sentence import Sentence, say
+from fairtrial.report.cache import get_cached
+from fairtrial.report.names import join_names
+from fairtrial.report.section import Sentence, build_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,11 +25,11 @@ _NUMBER = re.compile(r"[A-Z]{2,8}[0-9]{3}")
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class CheckFinding:
     """What a check found: the outcome, a sentence, and the table that its numbers stand in."""
 
     outcome: Outcome
-    words: Sentence
+    sentence: Sentence
     details: pd.DataFrame | None = None
     formats: dict[str, str] = field(default_factory=dict)
 
@@ -40,7 +40,7 @@ class Check:
 
     Call it on results to have its Finding; `check` registers one.
 
-    >>> fine = Check("LAB001", "Nothing", "nothing", "...", "...", "", lambda results: passed(say("All is well.")))
+    >>> fine = Check("LAB001", "Nothing", "nothing", "...", "...", "", lambda results: report_passed(build_sentence("All is well.")))
     >>> fine.table, fine(None).outcome
     ('checks-lab001', 'passed')
     """
@@ -51,22 +51,22 @@ class Check:
     why: str
     remedy: str
     cite: str
-    look: Callable[[Results], Finding]
+    function: Callable[[Results], CheckFinding]
 
     def __post_init__(self) -> None:
         if not _NUMBER.fullmatch(self.number):
             raise InputError(f"number must be capital letters and three digits, such as 'LAB001', got {self.number!r}")
-        for what in ("__module__", "__qualname__"):  # a cell that is run again may replace its own check
-            object.__setattr__(self, what, getattr(self.look, what, ""))
+        for attribute in ("__module__", "__qualname__"):  # a cell that is run again may replace its own check
+            object.__setattr__(self, attribute, getattr(self.function, attribute, ""))
 
     @property
     def table(self) -> str:
         """The key of the table that its numbers stand in."""
         return f"checks-{self.number.lower()}"
 
-    def __call__(self, results: Results) -> Finding:
+    def __call__(self, results: Results) -> CheckFinding:
         """What the check finds in results."""
-        return self.look(results)
+        return self.function(results)
 
 
 registry: Registry[Check] = Registry("check", group="fairtrial.checks")
@@ -74,69 +74,73 @@ registry: Registry[Check] = Registry("check", group="fairtrial.checks")
 
 def check(
     number: str, *, title: str, looks_for: str, why: str, remedy: str, cite: str
-) -> Callable[[Callable[[Results], Finding]], Check]:
+) -> Callable[[Callable[[Results], CheckFinding]], Check]:
     """Make a check of a function of results and register it.
 
     Numbers that begin with FT are those of this package. Third parties choose other letters and name their module in the
     entry-point group "fairtrial.checks".
     """
 
-    def register(look: Callable[[Results], Finding]) -> Check:
-        made = Check(number, title, looks_for, why, remedy, cite, look)
-        registry.add(number, made)
-        return made
+    def register(function: Callable[[Results], CheckFinding]) -> Check:
+        new_check = Check(number, title, looks_for, why, remedy, cite, function)
+        registry.add(number, new_check)
+        return new_check
 
     return register
 
 
-def raised(words: Sentence, details: pd.DataFrame | None = None, **formats: str) -> Finding:
+def report_raised(sentence: Sentence, details: pd.DataFrame | None = None, **formats: str) -> CheckFinding:
     """The check was raised; `details` is the table of the check's key, with formats of its columns."""
-    return Finding("raised", words, details, formats)
+    return CheckFinding("raised", sentence, details, formats)
 
 
-def passed(words: Sentence) -> Finding:
+def report_passed(sentence: Sentence) -> CheckFinding:
     """Nothing was found. The words hold no number, for no table is shown."""
-    return Finding("passed", words)
+    return CheckFinding("passed", sentence)
 
 
-def not_applicable(words: Sentence) -> Finding:
+def report_not_applicable(sentence: Sentence) -> CheckFinding:
     """The question does not arise, or the results cannot answer it."""
-    return Finding("not applicable", words)
+    return CheckFinding("not applicable", sentence)
 
 
-class Examined(NamedTuple):
+class CheckResult(NamedTuple):
     """A check and what it found."""
 
     check: Check
-    finding: Finding
+    finding: CheckFinding
 
 
-def examine(results: Results, checks: Iterable[Check] | None = None) -> tuple[Examined, ...]:
+def run_checks(results: Results, checks: Iterable[Check] | None = None) -> tuple[CheckResult, ...]:
     """All registered checks, or these, on results: those raised first, then in the order of their numbers.
 
     A check that breaks is told as one that could not be made: no check may cost a report.
     """
     if checks is None:
-        every = tuple(registry.values())
-        return once(results, ("examined", every), lambda: examine(results, every))
-    found = [Examined(each, _found(each, results)) for each in checks]
-    return tuple(sorted(found, key=lambda one: (OUTCOMES.index(one.finding.outcome), one.check.number)))
+        registered = tuple(registry.values())
+        return get_cached(results, ("examined", registered), lambda: run_checks(results, registered))
+    check_results = [CheckResult(current_check, _run_check(current_check, results)) for current_check in checks]
+    return tuple(
+        sorted(
+            check_results, key=lambda check_result: (OUTCOMES.index(check_result.finding.outcome), check_result.check.number)
+        )
+    )
 
 
-def _found(one: Check, results: Results) -> Finding:
+def _run_check(current_check: Check, results: Results) -> CheckFinding:
     try:
-        return one(results)
+        return current_check(results)
     except Exception as error:
-        words = say(
+        sentence = build_sentence(
             "The check could not be made: {kind}, {message}.", kind=type(error).__name__, message=str(error).rstrip(".")
         )
-        return Finding("could not be made", words)
+        return CheckFinding("could not be made", sentence)
 
 
-def named(names: Iterable[object]) -> str:
+def join_unique_names(names: Iterable[object]) -> str:
     """Names in a row, each once; of many only the first.
 
-    >>> named(["iris", "wine", "iris"])
+    >>> join_unique_names(["iris", "wine", "iris"])
     'iris and wine'
     """
-    return listed(list(dict.fromkeys(map(str, names))))
+    return join_names(list(dict.fromkeys(map(str, names))))

@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
-from fairtrial.report.checks.kept import judged_by, of_predictions_alone
-from fairtrial.report.sections.naming import measure_words
-from fairtrial.report.sentence import say, shown
+from fairtrial.report.cache import get_verdict_measure, has_only_predictions
+from fairtrial.report.checks.check import (
+    CheckFinding,
+    check,
+    join_unique_names,
+    report_not_applicable,
+    report_passed,
+    report_raised,
+)
+from fairtrial.report.names import format_measure_name
+from fairtrial.report.section import build_sentence, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +29,7 @@ FOLLOWS_THE_LARGEST = ("accuracy", "error_rate")
 """Measures in which each class weighs as much as it has cases, and that do not subtract what chance would give."""
 TINY = 10
 """Cases of a class below which a rate over them moves by ten points or more with one case."""
-DAMAGED = "these are the damaged data of"
+CORRUPTED_PREFIX = "these are the damaged data of"
 """How the note of a data set begins that is recognised as a damaged one."""
 
 
@@ -36,38 +43,44 @@ DAMAGED = "these are the damaged data of"
     remedy="judge by balanced_accuracy, kappa, mcc, g_mean, auc or h_measure: [verdict] measure in the study",
     cite="Japkowicz & Shah 2011; He & Garcia 2009",
 )
-def accuracy_on_imbalance(results: Results) -> Finding:
+def accuracy_on_imbalance(results: Results) -> CheckFinding:
     """Judged by accuracy although classes are far from equal."""
-    measure = judged_by(results).name
+    measure = get_verdict_measure(results).name
     if measure not in FOLLOWS_THE_LARGEST:
-        return passed(say("The study is judged by {measure}, not by accuracy.", measure=measure_words(measure)))
-    frame = _imbalance(results)
+        return report_passed(
+            build_sentence("The study is judged by {measure}, not by accuracy.", measure=format_measure_name(measure))
+        )
+    frame = _compute_imbalance(results)
     frame = frame[frame["imbalance ratio"] >= IMBALANCED].reset_index(drop=True)
     if frame.empty:
-        return passed(say("No data set is far from equal classes, so that {measure} will do.", measure=measure_words(measure)))
+        return report_passed(
+            build_sentence(
+                "No data set is far from equal classes, so that {measure} will do.", measure=format_measure_name(measure)
+            )
+        )
     worst = int(frame["imbalance ratio"].argmax())
-    words = say(
+    sentence = build_sentence(
         "The study is judged by {measure}, but {sets} {be} imbalanced: on {worst} naming always the largest class has an "
         "accuracy of {share}.",
-        measure=measure_words(measure),
-        sets=named(frame["data set"]),
+        measure=format_measure_name(measure),
+        sets=join_unique_names(frame["data set"]),
         be="is" if len(frame) == 1 else "are",
         worst=frame["data set"].iloc[worst],
-        share=shown(frame, "checks-ft002", worst, "share of the largest"),
+        share=format_number(frame, "checks-ft002", worst, "share of the largest"),
     )
-    return raised(words, frame, **{"imbalance ratio": "{:.1f}", "share of the largest": "{:.3f}"})
+    return report_raised(sentence, frame, **{"imbalance ratio": "{:.1f}", "share of the largest": "{:.3f}"})
 
 
-def _imbalance(results: Results) -> pd.DataFrame:
+def _compute_imbalance(results: Results) -> pd.DataFrame:
     import pandas as pd
 
     lines = []
     for facts in results.archive.datasets:
         counts = facts.counts[facts.counts > 0]
         if len(counts):
-            ratio, share = float(counts.max() / counts.min()), float(counts.max() / counts.sum())
-            lines.append((facts.name, int(counts.sum()), int(counts.min()), ratio, share))
-    columns = ["data set", "rows", "cases of the smallest class", "imbalance ratio", "share of the largest"]
+            ratio, proportion = float(counts.max() / counts.min()), float(counts.max() / counts.sum())
+            lines.append((facts.name, int(counts.sum()), int(counts.min()), ratio, proportion))
+    columns = ["data set", "rows", "cases of the smallest class", "imbalance ratio", "proportion of the largest"]
     return pd.DataFrame(lines, columns=columns)
 
 
@@ -81,36 +94,36 @@ def _imbalance(results: Results) -> pd.DataFrame:
     "set out",
     cite="Forman & Scholz 2010",
 )
-def tiny_classes(results: Results) -> Finding:
+def tiny_classes(results: Results) -> CheckFinding:
     """Classes too small for their folds."""
     import pandas as pd
 
     lines = []
     for facts in results.archive.datasets:
-        folds = _folds_of(results, facts.name)
+        folds = _count_folds(results, facts.name)
         limit = max(TINY, folds if folds < len(facts.codes) else 0)  # leaving one out, every class is smaller
         small = np.flatnonzero((facts.counts > 0) & (facts.counts < limit))
-        lines += [(facts.name, str(facts.classes[place]), int(facts.counts[place]), folds) for place in small]
+        lines += [(facts.name, str(facts.classes[index]), int(facts.counts[index]), folds) for index in small]
     if not lines:
-        return passed(say("Every class has cases enough for the folds and for a rate over them."))
+        return report_passed(build_sentence("Every class has cases enough for the folds and for a rate over them."))
     frame = pd.DataFrame(lines, columns=["data set", "class", "cases", "folds"])
     least = int(frame["cases"].argmin())
-    words = say(
+    sentence = build_sentence(
         "Classes of {sets} are tiny: the class {name} of {worst} has {cases} {noun}.",
-        sets=named(frame["data set"]),
+        sets=join_unique_names(frame["data set"]),
         name=frame["class"].iloc[least],
         worst=frame["data set"].iloc[least],
-        cases=shown(frame, "checks-ft003", least, "cases", "{:d}"),
+        cases=format_number(frame, "checks-ft003", least, "cases", "{:d}"),
         noun="case" if frame["cases"].iloc[least] == 1 else "cases",
     )
-    return raised(words, frame)
+    return report_raised(sentence, frame)
 
 
-def _folds_of(results: Results, dataset: str) -> int:
+def _count_folds(results: Results, dataset: str) -> int:
     """How many folds a repeat of the data set has at most."""
     trials = results.trials()
-    own = trials.loc[trials["dataset"] == dataset, ["repeat", "fold"]].drop_duplicates()
-    return int(own.groupby("repeat").size().max()) if len(own) else 0
+    fold_keys = trials.loc[trials["dataset"] == dataset, ["repeat", "fold"]].drop_duplicates()
+    return int(fold_keys.groupby("repeat").size().max()) if len(fold_keys) else 0
 
 
 @check(
@@ -122,27 +135,36 @@ def _folds_of(results: Results, dataset: str) -> int:
     remedy="take the data from the source that the note names",
     cite="Sambasivan et al. 2021",
 )
-def known_bad_data(results: Results) -> Finding:
+def known_bad_data(results: Results) -> CheckFinding:
     """Data sets with a note of damage."""
     import pandas as pd
 
     datasets = results.archive.datasets
-    if of_predictions_alone(results) or all(not each.facts for each in datasets):
-        return not_applicable(say("Nothing is known of the attributes and of where they come from."))
-    lines = [(each.name, note) for each in datasets for note in notes_of(each.facts.get("notes")) if note.startswith(DAMAGED)]
+    if has_only_predictions(results) or all(not dataset.facts for dataset in datasets):
+        return report_not_applicable(build_sentence("Nothing is known of the attributes and of where they come from."))
+    lines = [
+        (dataset.name, note)
+        for dataset in datasets
+        for note in list_notes(dataset.facts.get("notes"))
+        if note.startswith(CORRUPTED_PREFIX)
+    ]
     if not lines:
-        return passed(say("No data set is among the damaged ones that are known; damage that is not known cannot be seen."))
+        return report_passed(
+            build_sentence("No data set is among the damaged ones that are known; damage that is not known cannot be seen.")
+        )
     frame = pd.DataFrame(lines, columns=["data set", "note"])
-    words = say("{sets} {be} known to be damaged.", sets=named(frame["data set"]), be="is" if len(frame) == 1 else "are")
-    return raised(words, frame)
+    sentence = build_sentence(
+        "{sets} {be} known to be damaged.", sets=join_unique_names(frame["data set"]), be="is" if len(frame) == 1 else "are"
+    )
+    return report_raised(sentence, frame)
 
 
-def notes_of(notes: object) -> list[str]:
+def list_notes(notes: object) -> list[str]:
     """The notes of a data set, which are a list or one text.
 
-    >>> notes_of("one"), notes_of(None)
+    >>> list_notes("one"), list_notes(None)
     (['one'], [])
     """
     if not notes:
         return []
-    return [notes] if isinstance(notes, str) else [str(each) for each in notes]  # type: ignore[attr-defined]
+    return [notes] if isinstance(notes, str) else [str(note) for note in notes]  # type: ignore[attr-defined]

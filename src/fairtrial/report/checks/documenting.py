@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairtrial.report.checks.check import Check, registry
-from fairtrial.report.sections.references import bibliography, works_of
+from fairtrial.report.sections.sources import read_bibliography, split_citation
 
 _HEAD = """# Methodology checks
 
@@ -15,7 +15,7 @@ In Python:
 
 ```python
 from fairtrial.report.checks import examine
-from fairtrial.study import Study
+from fairtrial import Study
 
 study = Study(data=["iris", "wine"], learners=["gaussian-nb", "decision-tree"], resampling={"folds": 3})
 for check, finding in examine(study.run("small.fairtrial", jobs=1, progress=False))[:2]:
@@ -31,7 +31,7 @@ FT016 raised: The rows of each data set are split only once: how much another pa
 |---|---|
 """
 
-_OWN = """
+_CUSTOM_CHECKS = """
 ## Checks of your own
 
 A check is a function of results. Register it, choose letters of your own for its number, and name its module in the entry-point
@@ -39,7 +39,7 @@ group `fairtrial.checks` of your package:
 
 ```py
 from fairtrial.report.checks import check, passed, raised
-from fairtrial.report.sentence import say
+from fairtrial.report.section import say
 
 
 @check(
@@ -66,20 +66,24 @@ Sentences hold no digits of their own: numbers come from the table of the check,
 """
 
 
-def checks_page() -> str:
+def render_checks_page() -> str:
     """All checks of this package as Markdown: what each looks for, why, what to do, and the works that it cites."""
-    own = [registry[number] for number in sorted(registry) if number.startswith("FT")]
-    table = "".join(f"| [{one.number}](#{_anchor(one)}) | {one.title} |\n" for one in own)
-    return _HEAD + table + "".join(_entry(one) for one in own) + _OWN
+    builtin_checks = [registry[number] for number in sorted(registry) if number.startswith("FT")]
+    table = "".join(f"| [{check.number}](#{_format_anchor(check)}) | {check.title} |\n" for check in builtin_checks)
+    return _HEAD + table + "".join(_render_entry(check) for check in builtin_checks) + _CUSTOM_CHECKS
 
 
-def _anchor(one: Check) -> str:
-    return "".join(sign for sign in f"{one.number} {one.title}".lower().replace(" ", "-") if sign.isalnum() or sign == "-")
+def _format_anchor(check: Check) -> str:
+    return "".join(
+        character
+        for character in f"{check.number} {check.title}".lower().replace(" ", "-")
+        if character.isalnum() or character == "-"
+    )
 
 
-def _entry(one: Check) -> str:
-    works = "".join(f"- {bibliography().get(each, each)}\n" for each in works_of(one.cite))
+def _render_entry(check: Check) -> str:
+    works = "".join(f"- {read_bibliography().get(work, work)}\n" for work in split_citation(check.cite))
     return (
-        f"\n## {one.number} {one.title}\n\n**Looks for** {one.looks_for}.\n\n**Why it matters.** {one.why.rstrip('.')}.\n\n"
-        f"**Remedy:** {one.remedy.rstrip('.')}.\n\n{works}"
+        f"\n## {check.number} {check.title}\n\n**Looks for** {check.looks_for}.\n\n**Why it matters.** {check.why.rstrip('.')}.\n\n"
+        f"**Remedy:** {check.remedy.rstrip('.')}.\n\n{works}"
     )

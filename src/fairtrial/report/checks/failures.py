@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
-from fairtrial.report.checks.kept import of_predictions_alone, section_of
-from fairtrial.report.sentence import say, shown
+from fairtrial.report.cache import get_declared_section, has_only_predictions
+from fairtrial.report.checks.check import (
+    CheckFinding,
+    check,
+    join_unique_names,
+    report_not_applicable,
+    report_passed,
+    report_raised,
+)
+from fairtrial.report.section import build_sentence, format_number
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -37,22 +44,22 @@ LONG_ENOUGH = 0.2
     "([verdict] failures)",
     cite="Rubin 1976",
 )
-def failures(results: Results) -> Finding:
+def failures(results: Results) -> CheckFinding:
     """Trials that failed, and what became of them."""
     frame = results.failures()
     if frame.empty:
-        return passed(say("No trial that ran has failed."))
-    counted = frame.groupby(["learner", "dataset", "status"], sort=False, observed=True).size().reset_index(name="trials")
-    counted = counted.rename(columns={"dataset": "data set"})
-    total = counted.groupby("learner", sort=False, observed=True)["trials"].sum()
-    policy = str(section_of(results, "verdict").get("failures") or "exclude")
-    words = say(
+        return report_passed(build_sentence("No trial that ran has failed."))
+    counts = frame.groupby(["learner", "dataset", "status"], sort=False, observed=True).size().reset_index(name="trials")
+    counts = counts.rename(columns={"dataset": "data set"})
+    total = counts.groupby("learner", sort=False, observed=True)["trials"].sum()
+    policy = str(get_declared_section(results, "verdict").get("failures") or "exclude")
+    sentence = build_sentence(
         "Trials of {learners} failed on {sets}: {policy}.",
-        learners=named(total.index),
-        sets=named(counted["data set"]),
+        learners=join_unique_names(total.index),
+        sets=join_unique_names(counts["data set"]),
         policy=_POLICIES.get(policy, policy),
     )
-    return raised(words, counted)
+    return report_raised(sentence, counts)
 
 
 @check(
@@ -64,24 +71,24 @@ def failures(results: Results) -> Finding:
     remedy="let the study run to its end: fairtrial run goes on where it stopped",
     cite="Simmons, Nelson & Simonsohn 2011",
 )
-def incomplete(results: Results) -> Finding:
+def incomplete(results: Results) -> CheckFinding:
     """Trials that are missing."""
     import pandas as pd
 
     if results.complete:
-        return passed(say("Every planned trial has run."))
+        return report_passed(build_sentence("Every planned trial has run."))
     trials = results.trials().astype({"learner": str})
     lines = trials.assign(missing=trials["status"] == "missing").groupby("learner", sort=False)["missing"].agg(["sum", "size"])
     total = pd.DataFrame({"sum": [lines["sum"].sum()], "size": [lines["size"].sum()]}, index=["all"])
     frame = pd.concat([lines, total]).rename_axis("learner").reset_index()
     frame = frame.rename(columns={"sum": "not run", "size": "planned"})
     last = len(frame) - 1
-    words = say(
+    sentence = build_sentence(
         "{missing} of {planned} trials have not run: every number here is provisional.",
-        missing=shown(frame, "checks-ft011", last, "not run", "{:,d}"),
-        planned=shown(frame, "checks-ft011", last, "planned", "{:,d}"),
+        missing=format_number(frame, "checks-ft011", last, "not run", "{:,d}"),
+        planned=format_number(frame, "checks-ft011", last, "planned", "{:,d}"),
     )
-    return raised(words, frame)
+    return report_raised(sentence, frame)
 
 
 @check(
@@ -93,56 +100,60 @@ def incomplete(results: Results) -> Finding:
     remedy="do what the warning says (more iterations, scaled attributes), then run again",
     cite="Pedregosa et al. 2011",
 )
-def warned(results: Results) -> Finding:
+def warned(results: Results) -> CheckFinding:
     """Trials with notes of warnings."""
-    if of_predictions_alone(results):
-        return not_applicable(say("A file of predictions does not tell of warnings."))
-    lines = warning_lines(results.trials())
+    if has_only_predictions(results):
+        return report_not_applicable(build_sentence("A file of predictions does not tell of warnings."))
+    lines = list_warnings(results.trials())
     if lines.empty:
-        return passed(say("No learner gave a warning."))
-    of_condition = _of_conditions(lines, results.trials())
-    told, lines = lines[of_condition], lines[~of_condition]
+        return report_passed(build_sentence("No learner gave a warning."))
+    from_condition = _mark_condition_warnings(lines, results.trials())
+    condition_warnings, lines = lines[from_condition], lines[~from_condition]
     if lines.empty:
-        where, warning = named(told["condition"]), told["warning"].iloc[0]
-        return passed(
-            say("No learner gave a warning; under {where} the condition did: {warning}", where=where, warning=warning)
+        condition_names, warning = join_unique_names(condition_warnings["condition"]), condition_warnings["warning"].iloc[0]
+        return report_passed(
+            build_sentence(
+                "No learner gave a warning; under {where} the condition did: {warning}", where=condition_names, warning=warning
+            )
         )
     frame = lines.groupby(["learner", "warning"], sort=False).agg(trials=("dataset", "size"), sets=("dataset", "nunique"))
     frame = frame.reset_index().rename(columns={"sets": "data sets"})
     most = int(frame["trials"].argmax())
-    words = say(
+    sentence = build_sentence(
         "{learners} gave warnings; most often {worst}, in {trials} {noun}: {warning}",
-        learners=named(frame["learner"]),
+        learners=join_unique_names(frame["learner"]),
         worst=frame["learner"].iloc[most],
-        trials=shown(frame, "checks-ft018", most, "trials", "{:d}"),
+        trials=format_number(frame, "checks-ft018", most, "trials", "{:d}"),
         noun="trial" if frame["trials"].iloc[most] == 1 else "trials",
         warning=frame["warning"].iloc[most],
     )
-    return raised(words, frame)
+    return report_raised(sentence, frame)
 
 
-def warning_lines(trials: pd.DataFrame) -> pd.DataFrame:
+def list_warnings(trials: pd.DataFrame) -> pd.DataFrame:
     """A line for each warning of a trial that went well: where it was, learner, and the warning without its count."""
     import pandas as pd
 
-    said = trials[(trials["status"] == "ok") & trials["notes"].notna()]
+    warned_trials = trials[(trials["status"] == "ok") & trials["notes"].notna()]
     lines = [
-        (str(learner), *where, (line.rpartition(" (")[0] if line.endswith(" times)") else line)[:_LONG])
-        for notes, learner, *where in said[["notes", "learner", *_SPLIT]].itertuples(index=False, name=None)
+        (str(learner), *split_key, (line.rpartition(" (")[0] if line.endswith(" times)") else line)[:_LONG])
+        for notes, learner, *split_key in warned_trials[["notes", "learner", *_SPLIT]].itertuples(index=False, name=None)
         for line in str(notes).splitlines()
         if "Warning:" in line
     ]
     return pd.DataFrame(lines, columns=["learner", *_SPLIT, "warning"])
 
 
-def _of_conditions(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
+def _mark_condition_warnings(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
     """Warnings of this package that every learner of a split has under a condition: no learner is to blame for them."""
     good = trials[trials["status"] == "ok"]
     learners = good.groupby(_SPLIT, observed=True, dropna=False)["learner"].nunique().rename("all").reset_index()
-    warned = lines.groupby([*_SPLIT, "warning"], observed=True, dropna=False)["learner"].nunique().rename("here").reset_index()
-    counts = lines.merge(learners, on=_SPLIT, how="left").merge(warned, on=[*_SPLIT, "warning"], how="left")
-    own = lines["warning"].str.startswith("SuspectInputWarning:") & (lines["condition"] != "clean")
-    return np.asarray(own.to_numpy(dtype=bool) & (counts["here"] == counts["all"]).to_numpy(dtype=bool))
+    warned_learners = (
+        lines.groupby([*_SPLIT, "warning"], observed=True, dropna=False)["learner"].nunique().rename("here").reset_index()
+    )
+    counts = lines.merge(learners, on=_SPLIT, how="left").merge(warned_learners, on=[*_SPLIT, "warning"], how="left")
+    package_warnings = lines["warning"].str.startswith("SuspectInputWarning:") & (lines["condition"] != "clean")
+    return np.asarray(package_warnings.to_numpy(dtype=bool) & (counts["here"] == counts["all"]).to_numpy(dtype=bool))
 
 
 @check(
@@ -155,27 +166,27 @@ def _of_conditions(lines: pd.DataFrame, trials: pd.DataFrame) -> npt.NDArray[np.
     remedy="compare CPU times, or time again on a quiet machine, with fewer jobs where there were several",
     cite="Hoefler & Belli 2015",
 )
-def oversubscribed(results: Results) -> Finding:
+def oversubscribed(results: Results) -> CheckFinding:
     """Times that are not to be trusted."""
     times = results.times()
     if times["fit_time"].isna().all():
-        return not_applicable(say("No times are known."))
+        return report_not_applicable(build_sentence("No times are known."))
     slow = times[(times["note"] != "") & (times["fit_time"] >= LONG_ENOUGH)]
     if slow.empty:
-        return passed(say("No fit that takes long enough to matter took much longer than its CPU time."))
+        return report_passed(build_sentence("No fit that takes long enough to matter took much longer than its CPU time."))
     names = {"dataset": "data set", "learner": "learner", "fit_time": "seconds to fit", "fit_cpu": "CPU seconds to fit"}
     frame = slow[list(names)].rename(columns=names).astype({"data set": str, "learner": str}).reset_index(drop=True)
     worst = int((frame["seconds to fit"] / frame["CPU seconds to fit"].clip(lower=1e-9)).argmax())
-    words = say(
+    sentence = build_sentence(
         "Fitting {learners} took much longer than its CPU time: {learner} on {dataset} {wall} seconds, of which {cpu} were "
         "spent computing.",
-        learners=named(frame["learner"]),
+        learners=join_unique_names(frame["learner"]),
         learner=frame["learner"].iloc[worst],
         dataset=frame["data set"].iloc[worst],
-        wall=shown(frame, "checks-ft019", worst, "seconds to fit", "{:.3g}"),
-        cpu=shown(frame, "checks-ft019", worst, "CPU seconds to fit", "{:.3g}"),
+        wall=format_number(frame, "checks-ft019", worst, "seconds to fit", "{:.3g}"),
+        cpu=format_number(frame, "checks-ft019", worst, "CPU seconds to fit", "{:.3g}"),
     )
-    return raised(words, frame, **{"seconds to fit": "{:.3g}", "CPU seconds to fit": "{:.3g}"})
+    return report_raised(sentence, frame, **{"seconds to fit": "{:.3g}", "CPU seconds to fit": "{:.3g}"})
 
 
 @check(
@@ -187,17 +198,21 @@ def oversubscribed(results: Results) -> Finding:
     remedy="run the study anew into another file with the versions of the section 'How to reproduce'",
     cite="Sandve et al. 2013",
 )
-def versions_differ(results: Results) -> Finding:
+def versions_differ(results: Results) -> CheckFinding:
     """Runs with different versions."""
     import pandas as pd
 
-    runs = [each.get("versions") or {} for each in results.archive.runs]
+    runs = [run.get("versions") or {} for run in results.archive.runs]
     if not any(runs):
-        return not_applicable(say("No run has told its versions."))
-    packages = dict.fromkeys(package for one in runs for package in one)
-    found = {name: list(dict.fromkeys(str(one[name]) for one in runs if name in one)) for name in packages}
-    lines = [(name, ", ".join(several)) for name, several in found.items() if len(several) > 1]
+        return report_not_applicable(build_sentence("No run has told its versions."))
+    packages = dict.fromkeys(package for run_versions in runs for package in run_versions)
+    versions_by_package = {
+        name: list(dict.fromkeys(str(run_versions[name]) for run_versions in runs if name in run_versions)) for name in packages
+    }
+    lines = [(name, ", ".join(versions)) for name, versions in versions_by_package.items() if len(versions) > 1]
     if not lines:
-        return passed(say("All runs had the same versions."))
+        return report_passed(build_sentence("All runs had the same versions."))
     frame = pd.DataFrame(lines, columns=["package", "versions"])
-    return raised(say("Runs had different versions of {packages}.", packages=named(frame["package"])), frame)
+    return report_raised(
+        build_sentence("Runs had different versions of {packages}.", packages=join_unique_names(frame["package"])), frame
+    )

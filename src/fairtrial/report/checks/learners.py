@@ -7,22 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
-from fairtrial.report.checks.data import FOLLOWS_THE_LARGEST
-from fairtrial.report.checks.kept import (
-    estimator_of,
-    first_condition,
-    judged_by,
-    of_predictions_alone,
-    section_of,
+from fairtrial.report.cache import (
+    get_declared_section,
+    get_first_condition,
+    get_verdict_measure,
+    has_only_predictions,
+    unwrap_estimator,
 )
-from fairtrial.report.sections.naming import measure_words
-from fairtrial.report.sentence import say, shown
+from fairtrial.report.checks.check import (
+    CheckFinding,
+    check,
+    join_unique_names,
+    report_not_applicable,
+    report_passed,
+    report_raised,
+)
+from fairtrial.report.checks.data import FOLLOWS_THE_LARGEST
+from fairtrial.report.names import format_measure_name
+from fairtrial.report.section import build_sentence, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairtrial.measures.measure import Measure
+    from fairtrial.measures import Measure
     from fairtrial.study import Results
     from fairtrial.study.archive import DataFacts
 
@@ -40,41 +47,47 @@ TRIVIAL = ("DummyClassifier",)
     "settings themselves are what is compared",
     cite="Varma & Simon 2006; Cawley & Talbot 2010",
 )
-def tuned_on_test(results: Results) -> Finding:
+def tuned_on_test(results: Results) -> CheckFinding:
     """Several settings of one class side by side."""
     import pandas as pd
 
-    if of_predictions_alone(results):
-        return not_applicable(say("A file of predictions does not tell how the models were tuned."))
-    tuned = _tuned(results)
-    lines = [(*estimator_of(each), each.name) for each in results.archive.learners if each.name not in tuned]
-    groups: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    if has_only_predictions(results):
+        return report_not_applicable(build_sentence("A file of predictions does not tell how the models were tuned."))
+    tuned = _list_tuned_learners(results)
+    lines = [(*unwrap_estimator(learner), learner.name) for learner in results.archive.learners if learner.name not in tuned]
+    settings_by_class: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
     for kind, parameters, name in lines:
-        groups.setdefault(kind, []).append((name, parameters))
-    found = [(kind, name, _differing(own, place)) for kind, own in groups.items() for place, (name, _) in enumerate(own)]
-    frame = pd.DataFrame([line for line in found if line[2]], columns=["class", "learner", "parameters"])
+        settings_by_class.setdefault(kind, []).append((name, parameters))
+    candidates = [
+        (kind, name, _format_differing_parameters(settings, index))
+        for kind, settings in settings_by_class.items()
+        for index, (name, _) in enumerate(settings)
+    ]
+    frame = pd.DataFrame([line for line in candidates if line[2]], columns=["class", "learner", "parameters"])
     if not frame.empty:
-        words = (
+        template = (
             "{learners} are settings of one class side by side: to pick the best by this report is to tune on the test part."
         )
-        return raised(say(words, learners=named(frame["learner"])), frame)
+        return report_raised(build_sentence(template, learners=join_unique_names(frame["learner"])), frame)
     if tuned:
-        words = "{learners} {be} tuned inside each training part. Where parameters set by hand come from cannot be seen."
-        return passed(say(words, learners=named(tuned), be="is" if len(tuned) == 1 else "are"))
-    return passed(say("No class is there in several settings. Where its parameters come from cannot be seen."))
+        template = "{learners} {be} tuned inside each training part. Where parameters set by hand come from cannot be seen."
+        return report_passed(build_sentence(template, learners=join_unique_names(tuned), be="is" if len(tuned) == 1 else "are"))
+    return report_passed(
+        build_sentence("No class is there in several settings. Where its parameters come from cannot be seen.")
+    )
 
 
-def _tuned(results: Results) -> list[str]:
-    declared = section_of(results, "learners")
-    return [str(name) for name, each in declared.items() if isinstance(each, Mapping) and each.get("tune")]
+def _list_tuned_learners(results: Results) -> list[str]:
+    declared = get_declared_section(results, "learners")
+    return [str(name) for name, declaration in declared.items() if isinstance(declaration, Mapping) and declaration.get("tune")]
 
 
-def _differing(group: list[tuple[str, Mapping[str, Any]]], place: int) -> str:
+def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], index: int) -> str:
     """The parameters in which the one at this place differs from others of its class; empty where there are none."""
-    mine = group[place][1]
-    names = dict.fromkeys(name for _, each in group for name in each)
-    different = [name for name in names if any(each.get(name) != mine.get(name) for _, each in group)]
-    return ", ".join(f"{name}={mine.get(name)!r}" for name in different)
+    parameters = settings[index][1]
+    names = dict.fromkeys(name for _, setting in settings for name in setting)
+    different = [name for name in names if any(setting.get(name) != parameters.get(name) for _, setting in settings)]
+    return ", ".join(f"{name}={parameters.get(name)!r}" for name in different)
 
 
 @check(
@@ -86,38 +99,40 @@ def _differing(group: list[tuple[str, Mapping[str, Any]]], place: int) -> str:
     remedy='add the learner "sklearn.dummy.DummyClassifier"; look at data sets where nothing is learnt, or leave them out',
     cite="Holte 1993; Japkowicz & Shah 2011",
 )
-def no_baseline(results: Results) -> Finding:
+def no_baseline(results: Results) -> CheckFinding:
     """Learners against the one that learns nothing."""
-    condition, measure = first_condition(results), judged_by(results)
+    condition, measure = get_first_condition(results), get_verdict_measure(results)
     wide = results.wide(measure, condition.name, condition.level)
-    trivial = [each.name for each in results.archive.learners if estimator_of(each)[0].rpartition(".")[2] in TRIVIAL]
-    frame = _beside_baseline(wide, trivial, measure, {each.name: each for each in results.archive.datasets})
+    trivial = [
+        learner.name for learner in results.archive.learners if unwrap_estimator(learner)[0].rpartition(".")[2] in TRIVIAL
+    ]
+    frame = _compare_with_baseline(wide, trivial, measure, {dataset.name: dataset for dataset in results.archive.datasets})
     if frame.empty:
-        return not_applicable(say("No scores are there to hold against a baseline."))
+        return report_not_applicable(build_sentence("No scores are there to hold against a baseline."))
     if frame["trivial"].isna().all():
-        words = "No learner is trivial, and guessing has no fixed value in {measure}: what was learnt at all cannot be told."
-        return raised(say(words, measure=measure_words(measure.name)))
+        template = "No learner is trivial, and guessing has no fixed value in {measure}: what was learnt at all cannot be told."
+        return report_raised(build_sentence(template, measure=format_measure_name(measure.name)))
     sign = 1 if measure.facts.direction == "max" else -1
     beaten = sign * frame["best"] > sign * frame["trivial"]
     lost = frame[~beaten].reset_index(drop=True)
     source = "the trivial classifier" if trivial else "guessing"
     if lost.empty:
-        words = "On every data set some learner beats {source} in {measure}."
-        return passed(say(words, source=source, measure=measure_words(measure.name)))
-    words = "No learner beats {source} on {sets}: on {first} the best has {best} in {measure}, {source} {trivial}."
-    parts = {what: shown(lost, "checks-ft020", 0, what) for what in ("best", "trivial")}
-    told = say(
-        words,
+        template = "On every data set some learner beats {source} in {measure}."
+        return report_passed(build_sentence(template, source=source, measure=format_measure_name(measure.name)))
+    template = "No learner beats {source} on {sets}: on {first} the best has {best} in {measure}, {source} {trivial}."
+    parts = {column: format_number(lost, "checks-ft020", 0, column) for column in ("best", "trivial")}
+    sentence = build_sentence(
+        template,
         source=source,
-        sets=named(lost["data set"]),
+        sets=join_unique_names(lost["data set"]),
         first=lost["data set"].iloc[0],
-        measure=measure_words(measure.name),
+        measure=format_measure_name(measure.name),
         **parts,
     )
-    return raised(told, lost, best="{:.3f}", trivial="{:.3f}")
+    return report_raised(sentence, lost, best="{:.3f}", trivial="{:.3f}")
 
 
-def _beside_baseline(
+def _compare_with_baseline(
     wide: pd.DataFrame, trivial: list[str], measure: Measure, datasets: Mapping[str, DataFacts]
 ) -> pd.DataFrame:
     """A line for each data set with scores: the best learner, and what the trivial one or guessing has; NaN if not known."""
@@ -127,21 +142,25 @@ def _beside_baseline(
     others = wide[[name for name in wide.columns if name not in trivial]].dropna(how="all")
     if not others.shape[1]:
         others = others.iloc[:0]
-    known = wide.loc[others.index, trivial].agg(best, axis=1) if trivial else None
+    trivial_scores = wide.loc[others.index, trivial].agg(best, axis=1) if trivial else None
     lines = []
     for name, scores in others.iterrows():
-        value = _guessing(measure, datasets[str(name)]) if known is None else float(known.loc[str(name)])
-        place = int(scores.argmax() if best == "max" else scores.argmin())
-        lines.append((str(name), str(others.columns[place]), float(scores.iloc[place]), value))
+        value = (
+            _compute_guessing_score(measure, datasets[str(name)])
+            if trivial_scores is None
+            else float(trivial_scores.loc[str(name)])
+        )
+        best_index = int(scores.argmax() if best == "max" else scores.argmin())
+        lines.append((str(name), str(others.columns[best_index]), float(scores.iloc[best_index]), value))
     return pd.DataFrame(lines, columns=["data set", "best learner", "best", "trivial"])
 
 
-def _guessing(measure: Measure, facts: DataFacts) -> float:
+def _compute_guessing_score(measure: Measure, facts: DataFacts) -> float:
     """What naming always the largest class has in a measure, where that is known without asking anybody."""
     counts = facts.counts[facts.counts > 0]
     if measure.name in FOLLOWS_THE_LARGEST:
-        share = float(counts.max() / counts.sum())
-        return share if measure.name == "accuracy" else 1 - share
+        proportion = float(counts.max() / counts.sum())
+        return proportion if measure.name == "accuracy" else 1 - proportion
     if measure.name == "balanced_accuracy":
         return 1 / len(counts)
     return np.nan if measure.facts.chance is None else float(measure.facts.chance)

@@ -9,11 +9,24 @@ import numpy as np
 
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
-from fairtrial.measures.measure import get_measure
-from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
-from fairtrial.report.checks.kept import first_condition, quietly, score_kinds, under, without_what_it_needs
-from fairtrial.report.sections.naming import measure_words
-from fairtrial.report.sentence import say, shown
+from fairtrial.measures import get_measure
+from fairtrial.report.cache import (
+    find_score_kinds,
+    find_unsupported_measures,
+    get_first_condition,
+    ignore_undefined,
+    select_condition,
+)
+from fairtrial.report.checks.check import (
+    CheckFinding,
+    check,
+    join_unique_names,
+    report_not_applicable,
+    report_passed,
+    report_raised,
+)
+from fairtrial.report.names import format_measure_name
+from fairtrial.report.section import build_sentence, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +39,7 @@ AREAS = ("auc", "gini", "hand_till")
 """Measures that are the area under the whole curve."""
 MISCALIBRATED = 0.1
 """Expected calibration error: forecasts are off by ten points on average."""
-JUDGE_FORECASTS = ("brier", "rmse", "mae", "log_loss", "information_score", "spherical_score", "calibration_error")
+PROBABILITY_MEASURES = ("brier", "rmse", "mae", "log_loss", "information_score", "spherical_score", "calibration_error")
 UNDEFINED = 0.1
 """Share of the trials of a learner without a value: from here on the mean is over other folds than the study's."""
 
@@ -41,56 +54,60 @@ UNDEFINED = 0.1
     remedy="look at the curves and the cost curves; choose h_measure, partial_auc or the costs of the application",
     cite="Hand 2009; Provost & Fawcett 2001; Drummond & Holte 2006; Hanley & McNeil 1982",
 )
-def crossing_curves(results: Results) -> Finding:
+def crossing_curves(results: Results) -> CheckFinding:
     """Curves of which neither dominates."""
     if not any(get_measure(name).name in AREAS for name in results.measures):
-        return not_applicable(say("No area under the ROC curve is declared."))
-    two = [each.name for each in results.archive.datasets if int((each.counts > 0).sum()) == 2]
-    if not two or len(results.archive.learners) < 2:
-        return not_applicable(say("There are no two learners with a ROC curve on one data set of two classes."))
+        return report_not_applicable(build_sentence("No area under the ROC curve is declared."))
+    binary_datasets = [dataset.name for dataset in results.archive.datasets if int((dataset.counts > 0).sum()) == 2]
+    if not binary_datasets or len(results.archive.learners) < 2:
+        return report_not_applicable(
+            build_sentence("There are no two learners with a ROC curve on one data set of two classes.")
+        )
     import pandas as pd
 
-    lines = [line for name in two for line in _crossings(results, name)]
+    lines = [line for name in binary_datasets for line in _find_crossings(results, name)]
     if not lines:
-        return passed(say("On no data set of two classes do ROC curves cross by more than a trifle."))
+        return report_passed(build_sentence("On no data set of two classes do ROC curves cross by more than a trifle."))
     frame = pd.DataFrame(lines, columns=["data set", "first", "second", "area of the first above", "area of the second above"])
     worst = int(frame[["area of the first above", "area of the second above"]].min(axis=1).argmax())
-    words = say(
+    sentence = build_sentence(
         "ROC curves cross on {sets}: on {worst} that of {first} lies above that of {second} by an area of {above}, and "
         "below it by {below}.",
-        sets=named(frame["data set"]),
+        sets=join_unique_names(frame["data set"]),
         worst=frame["data set"].iloc[worst],
         first=frame["first"].iloc[worst],
         second=frame["second"].iloc[worst],
-        above=shown(frame, "checks-ft010", worst, "area of the first above"),
-        below=shown(frame, "checks-ft010", worst, "area of the second above"),
+        above=format_number(frame, "checks-ft010", worst, "area of the first above"),
+        below=format_number(frame, "checks-ft010", worst, "area of the second above"),
     )
-    return raised(words, frame, **{"area of the first above": "{:.3f}", "area of the second above": "{:.3f}"})
+    return report_raised(sentence, frame, **{"area of the first above": "{:.3f}", "area of the second above": "{:.3f}"})
 
 
-def _crossings(results: Results, dataset: str) -> list[tuple[str, str, str, float, float]]:
-    condition = first_condition(results)
+def _find_crossings(results: Results, dataset: str) -> list[tuple[str, str, str, float, float]]:
+    condition = get_first_condition(results)
     try:
-        with quietly():
+        with ignore_undefined():
             curves = results.curves("roc", dataset=dataset, condition=condition.name, level=condition.level)
     except InputError:  # no learner has a curve here
         return []
     points = {
-        str(name): own[["fpr", "tpr"]].to_numpy(dtype=np.float64)
-        for name, own in curves.groupby("learner", sort=False)
-        if np.isfinite(own[["fpr", "tpr"]].to_numpy(dtype=np.float64)).all()
+        str(name): learner_curve[["fpr", "tpr"]].to_numpy(dtype=np.float64)
+        for name, learner_curve in curves.groupby("learner", sort=False)
+        if np.isfinite(learner_curve[["fpr", "tpr"]].to_numpy(dtype=np.float64)).all()
     }
-    counts = next(each.counts for each in results.archive.datasets if each.name == dataset)
-    few, many = sorted(int(each) for each in counts if each > 0)
-    chance = {name: standard_error(float(np.trapezoid(own[:, 1], own[:, 0])), few, many) for name, own in points.items()}
-    found = [(dataset, a, b, *areas_between(points[a], points[b])) for a, b in combinations(points, 2)]
-    return [line for line in found if min(line[3:]) >= max(CROSSED, chance[line[1]], chance[line[2]])]
+    counts = next(dataset_facts.counts for dataset_facts in results.archive.datasets if dataset_facts.name == dataset)
+    few, many = sorted(int(count) for count in counts if count > 0)
+    standard_errors = {
+        name: compute_standard_error(float(np.trapezoid(curve[:, 1], curve[:, 0])), few, many) for name, curve in points.items()
+    }
+    crossings = [(dataset, a, b, *compute_areas_between(points[a], points[b])) for a, b in combinations(points, 2)]
+    return [line for line in crossings if min(line[3:]) >= max(CROSSED, standard_errors[line[1]], standard_errors[line[2]])]
 
 
-def standard_error(auc: float, positives: int, negatives: int) -> float:
+def compute_standard_error(auc: float, positives: int, negatives: int) -> float:
     """Of an AUC of so many cases, by Hanley and McNeil's formula.
 
-    >>> round(standard_error(0.5, 10, 10), 4)
+    >>> round(compute_standard_error(0.5, 10, 10), 4)
     0.1323
     """
     first, second = auc / (2 - auc), 2 * auc**2 / (1 + auc)
@@ -98,19 +115,19 @@ def standard_error(auc: float, positives: int, negatives: int) -> float:
     return float(np.sqrt(max(spread, 0.0) / (positives * negatives)))
 
 
-def areas_between(first: FloatArray, second: FloatArray) -> tuple[float, float]:
+def compute_areas_between(first: FloatArray, second: FloatArray) -> tuple[float, float]:
     """The areas by which the first curve lies above the second, and the second above the first.
 
     Curves are points (x, y) in order, joined by straight lines; steps straight up are allowed.
 
     >>> diagonal, step = np.array([[0.0, 0], [1, 1]]), np.array([[0.0, 0], [0, 0.5], [1, 0.5], [1, 1]])
-    >>> areas_between(diagonal, step)
+    >>> compute_areas_between(diagonal, step)
     (0.125, 0.125)
     """
     x = np.unique(np.concatenate([first[:, 0], second[:, 0]]))
     # Between two neighbouring places both curves are straight: their heights just right of one and just left of the next.
-    begin = _height(first, x[:-1], "right") - _height(second, x[:-1], "right")
-    end = _height(first, x[1:], "left") - _height(second, x[1:], "left")
+    begin = _interpolate_height(first, x[:-1], "right") - _interpolate_height(second, x[:-1], "right")
+    end = _interpolate_height(first, x[1:], "left") - _interpolate_height(second, x[1:], "left")
     width, mean = np.diff(x), (begin + end) / 2
     size = np.abs(begin) + np.abs(end)
     apart = np.divide(begin**2 + end**2, 2 * size, out=np.zeros_like(size), where=size > 0)  # both triangles of a crossing
@@ -120,7 +137,7 @@ def areas_between(first: FloatArray, second: FloatArray) -> tuple[float, float]:
     return above, below
 
 
-def _height(curve: FloatArray, x: FloatArray, side: str) -> FloatArray:
+def _interpolate_height(curve: FloatArray, x: FloatArray, side: str) -> FloatArray:
     """The height just right or just left of places; at a step straight up these differ."""
     xs, ys = curve[:, 0], curve[:, 1]
     if side == "right":
@@ -143,21 +160,21 @@ def _height(curve: FloatArray, x: FloatArray, side: str) -> FloatArray:
     remedy="give the learner probabilities (probability=True, CalibratedClassifierCV), or judge by a measure of labels",
     cite="Fawcett 2006",
 )
-def without_scores(results: Results) -> Finding:
+def without_scores(results: Results) -> CheckFinding:
     """Measures that a learner cannot have."""
-    frame = without_what_it_needs(results)
-    if score_kinds(results).empty:
-        return not_applicable(say("No trial has predictions."))
+    frame = find_unsupported_measures(results)
+    if find_score_kinds(results).empty:
+        return report_not_applicable(build_sentence("No trial has predictions."))
     if frame.empty:
-        return passed(say("Every learner gives what the declared measures need."))
-    words = say(
+        return report_passed(build_sentence("Every learner gives what the declared measures need."))
+    sentence = build_sentence(
         "{learners} {do} not give what {measures} {need}.",
-        learners=named(frame["learner"]),
+        learners=join_unique_names(frame["learner"]),
         do="does" if frame["learner"].nunique() == 1 else "do",
-        measures=named(measure_words(name) for name in frame["measure"]),
+        measures=join_unique_names(format_measure_name(name) for name in frame["measure"]),
         need="needs" if frame["measure"].nunique() == 1 else "need",
     )
-    return raised(words, frame)
+    return report_raised(sentence, frame)
 
 
 @check(
@@ -170,35 +187,37 @@ def without_scores(results: Results) -> Finding:
     remedy="declare brier or log_loss, and calibrate the learner (CalibratedClassifierCV)",
     cite="Niculescu-Mizil & Caruana 2005; Guo et al. 2017",
 )
-def uncalibrated(results: Results) -> Finding:
+def uncalibrated(results: Results) -> CheckFinding:
     """Probabilities that are off without anybody looking."""
-    judging = [name for name in results.measures if get_measure(name).name in JUDGE_FORECASTS]
+    judging = [name for name in results.measures if get_measure(name).name in PROBABILITY_MEASURES]
     if judging:
-        return passed(say("The declared measure {measure} judges the probabilities.", measure=measure_words(judging[0])))
-    if "probability" not in set(score_kinds(results)["gives"]):
-        return not_applicable(say("No learner gives probabilities."))
-    frame = _calibration(results)
+        return report_passed(
+            build_sentence("The declared measure {measure} judges the probabilities.", measure=format_measure_name(judging[0]))
+        )
+    if "probability" not in set(find_score_kinds(results)["gives"]):
+        return report_not_applicable(build_sentence("No learner gives probabilities."))
+    frame = _compute_calibration_errors(results)
     bad = frame[frame["calibration error"] >= MISCALIBRATED].reset_index(drop=True)
     if bad.empty:
-        return passed(say("No measure of probabilities is declared, but none of them are far off."))
+        return report_passed(build_sentence("No measure of probabilities is declared, but none of them are far off."))
     worst = int(bad["calibration error"].argmax())
-    words = say(
+    sentence = build_sentence(
         "Probabilities of {learners} are badly calibrated and no declared measure shows it: those of {worst} are off by "
         "{error} on average.",
-        learners=named(bad["learner"]),
+        learners=join_unique_names(bad["learner"]),
         worst=bad["learner"].iloc[worst],
-        error=shown(bad, "checks-ft014", worst, "calibration error"),
+        error=format_number(bad, "checks-ft014", worst, "calibration error"),
     )
-    return raised(words, bad, **{"calibration error": "{:.3f}"})
+    return report_raised(sentence, bad, **{"calibration error": "{:.3f}"})
 
 
-def _calibration(results: Results) -> pd.DataFrame:
+def _compute_calibration_errors(results: Results) -> pd.DataFrame:
     """Of the pooled test rows of a repeat, which are many enough for bins; the mean over repeats and data sets."""
-    with quietly():
-        scores = under(results.scores("calibration_error", pooled=True), first_condition(results))
+    with ignore_undefined():
+        scores = select_condition(results.scores("calibration_error", pooled=True), get_first_condition(results))
     sets = scores.groupby(["learner", "dataset"], sort=False, observed=True)["value"].mean()
-    found = sets.groupby("learner", sort=False, observed=True).agg(["mean", "count"]).reset_index().astype({"learner": str})
-    return found.rename(columns={"mean": "calibration error", "count": "data sets"})
+    errors = sets.groupby("learner", sort=False, observed=True).agg(["mean", "count"]).reset_index().astype({"learner": str})
+    return errors.rename(columns={"mean": "calibration error", "count": "data sets"})
 
 
 @check(
@@ -210,29 +229,33 @@ def _calibration(results: Results) -> pd.DataFrame:
     "defined there",
     cite="Forman & Scholz 2010",
 )
-def undefined_often(results: Results) -> Finding:
+def undefined_often(results: Results) -> CheckFinding:
     """Scores that do not exist though the trial went well."""
-    lacking = without_what_it_needs(results)
-    never = set(zip(lacking["learner"], lacking["measure"], strict=True))  # FT013 tells of these
+    unsupported = find_unsupported_measures(results)
+    unsupported_pairs = set(zip(unsupported["learner"], unsupported["measure"], strict=True))  # FT013 tells of these
     scores = results.frame()
     good = scores[scores["status"] == "ok"].astype({"learner": str})
     if good.empty:
-        return not_applicable(say("No trial has predictions."))
-    holes = good.assign(hole=good["value"].isna()).groupby(["measure", "learner"], sort=False)["hole"].agg(["sum", "size"])
-    frame = holes.reset_index().rename(columns={"sum": "undefined", "size": "trials"})
-    frame["share"] = frame["undefined"] / frame["trials"]
-    own = [pair not in never for pair in zip(frame["learner"], frame["measure"], strict=True)]
-    frame = frame[np.array(own) & (frame["share"] >= UNDEFINED).to_numpy()].reset_index(drop=True)
-    if frame.empty:
-        return passed(say("The declared measures are defined in all trials that went well, or in nearly all."))
-    worst = int(frame["share"].argmax())
-    words = say(
-        "{measures} {be} undefined in many trials: {measure} of {learner} in {holes} of {trials}.",
-        measures=named(measure_words(name) for name in frame["measure"]),
-        be="is" if frame["measure"].nunique() == 1 else "are",
-        measure=measure_words(frame["measure"].iloc[worst]),
-        learner=frame["learner"].iloc[worst],
-        holes=shown(frame, "checks-ft021", worst, "undefined", "{:d}"),
-        trials=shown(frame, "checks-ft021", worst, "trials", "{:d}"),
+        return report_not_applicable(build_sentence("No trial has predictions."))
+    undefined_counts = (
+        good.assign(hole=good["value"].isna()).groupby(["measure", "learner"], sort=False)["hole"].agg(["sum", "size"])
     )
-    return raised(words, frame, share="{:.2f}")
+    frame = undefined_counts.reset_index().rename(columns={"sum": "undefined", "size": "trials"})
+    frame["proportion"] = frame["undefined"] / frame["trials"]
+    supported = [pair not in unsupported_pairs for pair in zip(frame["learner"], frame["measure"], strict=True)]
+    frame = frame[np.array(supported) & (frame["share"] >= UNDEFINED).to_numpy()].reset_index(drop=True)
+    if frame.empty:
+        return report_passed(
+            build_sentence("The declared measures are defined in all trials that went well, or in nearly all.")
+        )
+    worst = int(frame["share"].argmax())
+    sentence = build_sentence(
+        "{measures} {be} undefined in many trials: {measure} of {learner} in {holes} of {trials}.",
+        measures=join_unique_names(format_measure_name(name) for name in frame["measure"]),
+        be="is" if frame["measure"].nunique() == 1 else "are",
+        measure=format_measure_name(frame["measure"].iloc[worst]),
+        learner=frame["learner"].iloc[worst],
+        holes=format_number(frame, "checks-ft021", worst, "undefined", "{:d}"),
+        trials=format_number(frame, "checks-ft021", worst, "trials", "{:d}"),
+    )
+    return report_raised(sentence, frame, share="{:.2f}")

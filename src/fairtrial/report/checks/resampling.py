@@ -1,17 +1,39 @@
-"""Checks of the splits: leaks, the scheme, rows that are not tested, repeats."""
+"""Checks of the conditions: what the scores under noise are measured against."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtrial.report.checks.check import Finding, check, named, not_applicable, passed, raised
-from fairtrial.report.checks.kept import DRAWN, of_predictions_alone, scheme_of, split_lines, tested_lines
-from fairtrial.report.sentence import say, shown
+import numpy as np
+
+from fairtrial.report.cache import (
+    RANDOM_SCHEMES,
+    build_split_lines,
+    build_test_count_lines,
+    get_resampling_scheme,
+    has_only_predictions,
+    select_condition,
+)
+from fairtrial.report.checks.check import (
+    CheckFinding,
+    check,
+    join_unique_names,
+    report_not_applicable,
+    report_passed,
+    report_raised,
+)
+from fairtrial.report.names import describe_condition
+from fairtrial.report.section import build_sentence, format_number
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairtrial.study import Results
+    from fairtrial.study.archive import ConditionFacts
 
 ONE_PARTITION = ("leave-one-out", "given")
+
+
 """Schemes of which there is only one partition: a repeat would give the same."""
 
 
@@ -24,28 +46,30 @@ ONE_PARTITION = ("leave-one-out", "given")
     "(Dataset.X.duplicated()), and keep rows of one patient, document or day in one fold",
     cite="Kaufman et al. 2012",
 )
-def leaks(results: Results) -> Finding:
+def leaks(results: Results) -> CheckFinding:
     """Rows in both parts of a split."""
-    if of_predictions_alone(results):
-        return not_applicable(say("A file of predictions does not tell which rows the models were trained on."))
-    frame = split_lines(results)
+    if has_only_predictions(results):
+        return report_not_applicable(
+            build_sentence("A file of predictions does not tell which rows the models were trained on.")
+        )
+    frame = build_split_lines(results)
     frame = frame[frame["in both"] > 0].reset_index(drop=True)
     if frame.empty:
-        return passed(
-            say(
+        return report_passed(
+            build_sentence(
                 "No row stands in both parts of a split. Whether different rows hold the same values cannot be seen from "
                 "the evidence, which keeps no attributes."
             )
         )
     worst = int(frame["in both"].argmax())
-    words = say(
+    sentence = build_sentence(
         "Splits of {sets} test on rows that they train on: one of {worst} on {both} of its {rows} test rows.",
-        sets=named(frame["data set"]),
+        sets=join_unique_names(frame["data set"]),
         worst=frame["data set"].iloc[worst],
-        both=shown(frame, "checks-ft004", worst, "in both", "{:d}"),
-        rows=shown(frame, "checks-ft004", worst, "test rows", "{:d}"),
+        both=format_number(frame, "checks-ft004", worst, "in both", "{:d}"),
+        rows=format_number(frame, "checks-ft004", worst, "test rows", "{:d}"),
     )
-    return raised(words, frame)
+    return report_raised(sentence, frame)
 
 
 @check(
@@ -58,13 +82,15 @@ def leaks(results: Results) -> Finding:
     remedy="use it to compare learners with each other; to say how good one is, take stratified folds",
     cite="Moreno-Torres, Sáez & Herrera 2012",
 )
-def dob_scv_optimism(results: Results) -> Finding:
+def dob_scv_optimism(results: Results) -> CheckFinding:
     """Estimates of folds that are more alike than chance would make them."""
-    if scheme_of(results) in ("", "given", "object"):
-        return not_applicable(say("How the rows were split is not known: the splits were given."))
-    if scheme_of(results) == "dob-scv":
-        return raised(say("The folds are those of DOB-SCV: the scores are somewhat too good as estimates for new rows."))
-    return passed(say("The scheme is {scheme}, not DOB-SCV.", scheme=scheme_of(results)))
+    if get_resampling_scheme(results) in ("", "given", "object"):
+        return report_not_applicable(build_sentence("How the rows were split is not known: the splits were given."))
+    if get_resampling_scheme(results) == "dob-scv":
+        return report_raised(
+            build_sentence("The folds are those of DOB-SCV: the scores are somewhat too good as estimates for new rows.")
+        )
+    return report_passed(build_sentence("The scheme is {scheme}, not DOB-SCV.", scheme=get_resampling_scheme(results)))
 
 
 @check(
@@ -76,26 +102,28 @@ def dob_scv_optimism(results: Results) -> Finding:
     remedy="correct the given folds; in a file of predictions give every row to every repeat",
     cite="Kohavi 1995",
 )
-def unequal_tests(results: Results) -> Finding:
+def unequal_tests(results: Results) -> CheckFinding:
     """Rows left out of the tests."""
-    if scheme_of(results) in DRAWN:
-        return not_applicable(say("The scheme {scheme} draws the rows to test.", scheme=scheme_of(results)))
-    frame = tested_lines(results)
+    if get_resampling_scheme(results) in RANDOM_SCHEMES:
+        return report_not_applicable(
+            build_sentence("The scheme {scheme} draws the rows to test.", scheme=get_resampling_scheme(results))
+        )
+    frame = build_test_count_lines(results)
     frame = frame[frame["least"] < frame["most"]].reset_index(drop=True)
     if frame.empty:
-        return passed(say("Every row is tested as often as every other of its data set."))
+        return report_passed(build_sentence("Every row is tested as often as every other of its data set."))
     worst = int((frame["never tested"] / frame["rows"]).argmax())
-    words = say(
+    sentence = build_sentence(
         "Rows of {sets} are tested unequally often: of the {rows} rows of {worst} {never} are never tested, and one is tested "
         "{most} {times}.",
-        sets=named(frame["data set"]),
+        sets=join_unique_names(frame["data set"]),
         worst=frame["data set"].iloc[worst],
-        rows=shown(frame, "checks-ft012", worst, "rows", "{:d}"),
-        never=shown(frame, "checks-ft012", worst, "never tested", "{:d}"),
-        most=shown(frame, "checks-ft012", worst, "most", "{:d}"),
+        rows=format_number(frame, "checks-ft012", worst, "rows", "{:d}"),
+        never=format_number(frame, "checks-ft012", worst, "never tested", "{:d}"),
+        most=format_number(frame, "checks-ft012", worst, "most", "{:d}"),
         times="time" if frame["most"].iloc[worst] == 1 else "times",
     )
-    return raised(words, frame)
+    return report_raised(sentence, frame)
 
 
 @check(
@@ -107,10 +135,63 @@ def unequal_tests(results: Results) -> Finding:
     remedy="declare [resampling] repeats = 5 or more",
     cite="Bouckaert & Frank 2004",
 )
-def no_repeat(results: Results) -> Finding:
+def no_repeat(results: Results) -> CheckFinding:
     """One run of one partition."""
-    if of_predictions_alone(results) or scheme_of(results) in ONE_PARTITION:
-        return not_applicable(say("The splits are given, or there is only one way to split."))
+    if has_only_predictions(results) or get_resampling_scheme(results) in ONE_PARTITION:
+        return report_not_applicable(build_sentence("The splits are given, or there is only one way to split."))
     if results.trials()["repeat"].nunique() > 1:
-        return passed(say("The rows are split more than once."))
-    return raised(say("The rows of each data set are split only once: how much another partition would change is not known."))
+        return report_passed(build_sentence("The rows are split more than once."))
+    return report_raised(
+        build_sentence("The rows of each data set are split only once: how much another partition would change is not known.")
+    )
+
+
+@check(
+    "FT017",
+    title="Noise in the labels of the test part",
+    looks_for="conditions under which the classes of test rows are not those of the data set",
+    why="A learner that is right is then counted as wrong: the score falls by the noise itself, for good learners the "
+    "most, and RLA and ELA mix what was learnt badly with what was measured badly.",
+    remedy='declare class noise with part = "train" (the default); keep a change of the test labels for concept change, '
+    "where it is meant",
+    cite="Sáez, Luengo & Herrera 2016; Frénay & Verleysen 2014",
+)
+def noisy_test_labels(results: Results) -> CheckFinding:
+    """Truth that a condition has changed."""
+    import pandas as pd
+
+    changing = [condition for condition in results.archive.conditions if condition.name != "clean"]
+    if not changing:
+        return report_not_applicable(build_sentence("No condition changes the data."))
+    trials = results.trials()
+    lines = [
+        line for condition in changing for line in _list_changed_labels(results, select_condition(trials, condition), condition)
+    ]
+    if not lines:
+        return report_passed(build_sentence("Scores are measured against the classes of the data set under every condition."))
+    frame = pd.DataFrame(lines, columns=["condition", "data set", "test rows", "with another class"])
+    frame["proportion"] = frame["with another class"] / frame["test rows"]
+    worst = int(frame["share"].argmax())
+    sentence = build_sentence(
+        "{conditions} {verb} the classes of test rows: under {condition} a share of {share} of those of {dataset}.",
+        conditions=join_unique_names(frame["condition"]),
+        verb="changes" if frame["condition"].nunique() == 1 else "change",
+        condition=frame["condition"].iloc[worst],
+        share=format_number(frame, "checks-ft017", worst, "share"),
+        dataset=frame["data set"].iloc[worst],
+    )
+    return report_raised(sentence, frame, share="{:.3f}")
+
+
+def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: ConditionFacts) -> list[tuple[str, str, int, int]]:
+    """Data sets of which a trial has test rows whose class is not that of the data set; one trial of each is looked at."""
+    good = trials[trials["status"] == "ok"].drop_duplicates("dataset")
+    codes = {dataset.name: dataset.codes for dataset in results.archive.datasets}
+    lines = []
+    for name, trial_predictions in zip(
+        good["dataset"].astype(str), results.archive.predictions(good["trial"].tolist()), strict=True
+    ):
+        changed = int(np.count_nonzero(trial_predictions.y_true != codes[name][trial_predictions.rows]))
+        if changed:
+            lines.append((describe_condition(condition), name, len(trial_predictions.rows), changed))
+    return lines

@@ -1,4 +1,4 @@
-"""The section that comes first: who is ahead, how sure that is, and whether it holds under other conditions."""
+"""The answer: who is ahead, how sure that is, by which test."""
 
 from __future__ import annotations
 
@@ -9,45 +9,123 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.measures import get_measure
-from fairtrial.report.section import Section, Table
-from fairtrial.report.sections.leading import best_names, best_of, by_what
-from fairtrial.report.sections.naming import (
+from fairtrial.predictions.narrative import explain_disagreement
+from fairtrial.predictions.statistics import find_below_chance
+from fairtrial.report.names import (
+    ALPHA,
     CLEAN,
-    in_a_row,
-    joined,
-    judged_measure,
-    listed,
-    measure_words,
-    told_condition,
-    where_words,
+    LEVEL,
+    concat_sentences,
+    describe_condition,
+    format_condition_phrase,
+    format_measure_name,
+    get_direction,
+    get_fact,
+    get_verdict_measure_name,
+    join_names,
+    join_sentences,
+    join_test_names,
+    list_datasets,
 )
-from fairtrial.report.sections.scores import means_frame, means_key
-from fairtrial.report.sections.verdict import all_judged, belief, finding, resting_on, size_of, sureness
-from fairtrial.report.sections.verdict_tables import Judged
-from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, format_p_value
+from fairtrial.report.sections.pairs import (
+    PAIRS_KEY as PAIRS,
+    build_pairs_frame as build_pairs_frame,
+    order_pairs_best_first,
+    rank_judged_models,
+)
+from fairtrial.report.sections.scores import (
+    MEASURES_KEY as MEASURES,
+    build_means_frame,
+    build_measures_frame as build_measures_frame,
+    format_means_key,
+)
+from fairtrial.report.sections.verdict import (
+    VerdictContext,
+    build_verdict_learners,
+    compute_contexts,
+    describe_context_basis,
+    describe_effect_size,
+    describe_finding,
+    describe_posterior,
+    describe_test_result,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.predictions.judgement import Judgement
     from fairtrial.study import Results
 
-_KINDS = {"ok": "ran well", "missing": "not run"}
+
+def find_best_names(values: pd.Series[float], better: str) -> list[str]:
+    """The names of the best, float noise left aside."""
+    rounded = values.round(12)
+    return [str(name) for name in values.index[rounded == (rounded.max() if better == "max" else rounded.min())]]
 
 
-def section(results: Results) -> Section:
+def describe_best(context: VerdictContext, measure_text: str) -> Sentence:
+    """The best mean and the best mean rank, of the table of the verdict: said so where data sets or splits are left out."""
+    verdict = context.verdict
+    assert verdict is not None
+    ranked, scored, parts = _find_leaders(context, measure_text)
+    have = "has" if len(scored) == 1 else "have"
+    prefix = "" if context.basis is None or context.basis.is_complete else f"Over the {verdict.unit}s that are left, "
+    if ranked == scored:
+        template = f"{prefix}{{scored}} {have} the best mean {{measure}}, {{mean}}, and the best mean rank, {{rank}}."
+        return build_sentence(template, **{name: part for name, part in parts.items() if name != "ranked"})
+    return build_sentence(
+        f"{prefix}{{scored}} {have} the best mean {{measure}}, {{mean}}, but {{ranked}} the best mean rank, {{rank}}.", **parts
+    )
+
+
+def describe_lead(context: VerdictContext, measure_text: str) -> tuple[str, dict[str, Any]]:
+    """By what the first of the verdict's order comes first: words, and what stands in them."""
+    verdict = context.verdict
+    assert verdict is not None
+    ranked, scored, parts = _find_leaders(context, measure_text)
+    lead = verdict.order[0]
+    clauses = [
+        text
+        for names, text in ((ranked, "the best mean rank, {rank}"), (scored, "the best mean {measure}, {mean}"))
+        if lead in names
+    ]
+    template = f", with {', and '.join(clauses)}" if clauses else ", by the signed ranks of the differences"
+    return template, {name: part for name, part in parts.items() if "{" + name + "}" in template}
+
+
+def _find_leaders(context: VerdictContext, measure_text: str) -> tuple[list[str], list[str], dict[str, Any]]:
+    verdict = context.verdict
+    assert verdict is not None
+    frame, key = build_verdict_learners(verdict), f"{context.key}-learners"
+    ranked, scored = find_best_names(frame["mean rank"], "min"), find_best_names(frame["mean"], verdict.better)
+    parts: dict[str, Any] = {"measure": measure_text, "ranked": join_names(ranked), "scored": join_names(scored)}
+    parts["rank"] = format_number(frame, key, ranked[0], "mean rank", "{:.2f}")
+    parts["mean"] = format_number(frame, key, scored[0], "mean", "{:.3f}")
+    return ranked, scored, parts
+
+
+_KINDS = {"ok": "succeeded", "missing": "not run"}
+
+
+def build_section(results: Results) -> Section:
     """Three sentences, and one more where trials failed or have not run. Their numbers are in the sections below."""
-    words = measure_words(judged_measure(results))
-    main, *others = all_judged(results)
-    found = [_first(results, main, words), _sure(main), _elsewhere(main, others, words)]
-    trials = trials_frame(results)
-    tables: tuple[Table, ...] = ()
+    measure_text = format_measure_name(get_verdict_measure_name(results))
+    main, *others = compute_contexts(results)
+    sentences = [
+        _build_lead_sentence(results, main, measure_text),
+        _build_certainty_sentence(main),
+        _describe_other_conditions(main, others, measure_text),
+    ]
+    trials = build_trials_frame(results)
+    tables: tuple[ReportTable, ...] = ()
     if len(trials) > 2 or trials.index[0] != "ran well":
-        found.append(_troubles(trials))
-        tables = (Table("answer-trials", "How the trials went", trials),)
-    return Section("answer", "The answer", tuple(each for each in found if each is not None), (), tables)
+        sentences.append(_count_unfinished_trials(trials))
+        tables = (ReportTable("answer-trials", "How the trials went", trials),)
+    return Section("answer", "The answer", tuple(sentence for sentence in sentences if sentence is not None), (), tables)
 
 
-def trials_frame(results: Results) -> pd.DataFrame:
+def build_trials_frame(results: Results) -> pd.DataFrame:
     """How many trials ended in which way, and all."""
     import pandas as pd
 
@@ -58,110 +136,410 @@ def trials_frame(results: Results) -> pd.DataFrame:
     return pd.DataFrame({"trials": list(lines.values())}, index=pd.Index(lines, name="status"))
 
 
-def _first(results: Results, main: Judged, words: str) -> Sentence | None:
+def _build_lead_sentence(results: Results, main: VerdictContext, measure_text: str) -> Sentence | None:
     if main.verdict is None:
-        return _alone(results, main, words)
-    return in_a_row([resting_on(main), finding(main, words), best_of(main, words), _size(main)])
+        return _describe_without_verdict(results, main, measure_text)
+    return join_sentences(
+        [
+            describe_context_basis(main),
+            describe_finding(main, measure_text),
+            describe_best(main, measure_text),
+            _build_size_sentence(main),
+        ]
+    )
 
 
-def _size(main: Judged) -> Sentence | None:
+def _build_size_sentence(main: VerdictContext) -> Sentence | None:
     """The effect, where it is of the learner that the answer speaks of and one that it is told from, or of the only two."""
     verdict = main.verdict
     assert verdict is not None
     if verdict.pair is None:
         return None
     head = verdict.order[0] if verdict.control is None else verdict.control
-    return size_of(main) if verdict.posthoc is None or head in verdict.pair else None
+    return describe_effect_size(main) if verdict.posthoc is None or head in verdict.pair else None
 
 
-def _alone(results: Results, main: Judged, words: str) -> Sentence | None:
+def _describe_without_verdict(results: Results, main: VerdictContext, measure_text: str) -> Sentence | None:
     """What can be said without a verdict: the mean of the only learner, or the best of several, which proves nothing."""
-    measure, where = judged_measure(results), where_words(main.condition)
-    reason = say("{reason}", reason=main.reason)
+    measure, where = get_verdict_measure_name(results), format_condition_phrase(main.condition)
+    reason = build_sentence("{reason}", reason=main.reason)
     if measure not in results.measures:
         return reason
-    frame = means_frame(results, measure)
-    told = frame["condition"] == told_condition(main.condition)
-    own = frame[told & np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
-    if own.empty:
+    frame = build_means_frame(results, measure)
+    in_condition = frame["condition"] == describe_condition(main.condition)
+    lines = frame[in_condition & np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
+    if lines.empty:
         return reason
-    best = best_names(own["mean"].set_axis(own.index.astype(str)), get_measure(measure).facts.direction)
-    found = _mean(frame, means_key(results, measure), int(best[0]), words, where)
-    among = [] if len(results.archive.learners) == 1 else [say("Of those with a mean, ")]
-    return joined([reason, Sentence(" "), *among, found])
+    best = find_best_names(lines["mean"].set_axis(lines.index.astype(str)), get_measure(measure).facts.direction)
+    mean_sentence = _describe_mean(frame, format_means_key(results, measure), int(best[0]), measure_text, where)
+    among = [] if len(results.archive.learners) == 1 else [build_sentence("Of those with a mean, ")]
+    return concat_sentences([reason, Sentence(" "), *among, mean_sentence])
 
 
-def _mean(frame: pd.DataFrame, key: str, line: int, words: str, where: str) -> Sentence:
-    parts: dict[str, Any] = {"learner": frame.loc[line, "learner"], "measure": words, "where": where}
-    parts["mean"] = shown(frame, key, line, "mean")
-    told = "{learner} has a mean {measure} of {mean} {where}"
+def _describe_mean(frame: pd.DataFrame, key: str, line: int, measure_text: str, where: str) -> Sentence:
+    parts: dict[str, Any] = {"learner": frame.loc[line, "learner"], "measure": measure_text, "where": where}
+    parts["mean"] = format_number(frame, key, line, "mean")
+    template = "{learner} has a mean {measure} of {mean} {where}"
     if not frame.loc[line, ["low", "high"]].isna().any():
-        told += ", with an interval from {low} to {high}"
-        parts |= {"low": shown(frame, key, line, "low"), "high": shown(frame, key, line, "high")}
-    return say(told + ".", **parts)
+        template += ", with an interval from {low} to {high}"
+        parts |= {"low": format_number(frame, key, line, "low"), "high": format_number(frame, key, line, "high")}
+    return build_sentence(template + ".", **parts)
 
 
-def _sure(main: Judged) -> Sentence | None:
+def _build_certainty_sentence(main: VerdictContext) -> Sentence | None:
     if main.verdict is None:
         return None
-    return in_a_row([sureness(main), *(belief(main) if main.verdict.posterior is not None else ())])
+    return join_sentences(
+        [describe_test_result(main), *(describe_posterior(main) if main.verdict.posterior is not None else ())]
+    )
 
 
-def _elsewhere(main: Judged, others: Sequence[Judged], words: str) -> Sentence | None:
+def _describe_other_conditions(main: VerdictContext, others: Sequence[VerdictContext], measure_text: str) -> Sentence | None:
     """Who leads under each other condition at its highest level."""
     if main.verdict is None:
-        others = [each for each in others if each.verdict is not None]
+        others = [context for context in others if context.verdict is not None]
     if not others:
         if main.verdict is None:
             return None
-        return say("No other condition was tried: how {measure} holds under noise or drift is not known.", measure=words)
-    highest: dict[str, Judged] = {}
-    for each in others:
-        held = highest.get(each.condition.name)
-        if held is None or isnan(held.condition.level) or each.condition.level > held.condition.level:
-            highest[each.condition.name] = each
-    return in_a_row([_under(main, each, words) for each in highest.values()])
+        return build_sentence(
+            "No other condition was tried: how {measure} holds under noise or drift is not known.", measure=measure_text
+        )
+    highest: dict[str, VerdictContext] = {}
+    for context in others:
+        current = highest.get(context.condition.name)
+        if current is None or isnan(current.condition.level) or context.condition.level > current.condition.level:
+            highest[context.condition.name] = context
+    return join_sentences([_describe_condition_verdict(main, context, measure_text) for context in highest.values()])
 
 
-def _under(main: Judged, other: Judged, words: str) -> Sentence:
-    where, verdict = _capital(where_words(other.condition)), other.verdict
+def _describe_condition_verdict(main: VerdictContext, context: VerdictContext, measure_text: str) -> Sentence:
+    where, verdict = _to_sentence_case(format_condition_phrase(context.condition)), context.verdict
     if verdict is None:
-        return say("{where} there is no verdict on {measure}.", where=where, measure=words)
-    apart = any(p <= verdict.alpha for *_, p in verdict.comparisons)
+        return build_sentence("{where} there is no verdict on {measure}.", where=where, measure=measure_text)
+    any_significant = any(p <= verdict.alpha for *_, p in verdict.comparisons)
     lead = verdict.order[0]
-    why, found = by_what(other, words)
-    parts: dict[str, Any] = {"where": where, "lead": lead, **found}
+    why, lead_parts = describe_lead(context, measure_text)
+    parts: dict[str, Any] = {"where": where, "lead": lead, **lead_parts}
     still = ""
     if main.verdict is not None and main.condition.name == CLEAN:
         still = "still " if main.verdict.order[0] == lead else "now "
-    told = f"{{where}}, {{lead}} {still}comes first{why}"
-    told += _rest(verdict, parts) if apart else ", but no two learners can be told apart"
-    only = "" if other.basis is None or not other.basis.left_out else ", with data sets left out (see the verdict)"
-    return say(told + only + ".", **parts)
+    template = f"{{where}}, {{lead}} {still}comes first{why}"
+    template += _format_runners_up(verdict, parts) if any_significant else ", but no two learners can be told apart"
+    only = "" if context.basis is None or not context.basis.left_out else ", with data sets left out (see the verdict)"
+    return build_sentence(template + only + ".", **parts)
 
 
-def _capital(text: str) -> str:
+def _to_sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _rest(verdict: Any, parts: dict[str, Any]) -> str:
+def _format_runners_up(verdict: Any, parts: dict[str, Any]) -> str:
     """Whom the leader is ahead of."""
     lead = verdict.order[0]
     pairs = [verdict.in_order(first, second) for first, second, _, p in verdict.comparisons if p <= verdict.alpha]
-    behind = [other for best, other in pairs if best == lead]
+    behind = [loser for best, loser in pairs if best == lead]
     if not behind:
         return ", but cannot be told from those next to it" if verdict.control is None else ""
-    parts["behind"] = listed(behind)
+    parts["behind"] = join_names(behind)
     return ", ahead of {behind}"
 
 
-def _troubles(trials: pd.DataFrame) -> Sentence:
+def _count_unfinished_trials(trials: pd.DataFrame) -> Sentence:
     """How many trials failed or have not run."""
-    told, parts = [], {"all": shown(trials, "answer-trials", "all", "trials", "{:,}")}
-    for place, name in enumerate(each for each in trials.index if each not in ("ran well", "all")):
-        part = "abcdefgh"[place]
-        parts[part] = shown(trials, "answer-trials", name, "trials", "{:,}")
+    clauses, parts = [], {"all": format_number(trials, "answer-trials", "all", "trials", "{:,}")}
+    for index, name in enumerate(status for status in trials.index if status not in ("ran well", "all")):
+        key = "abcdefgh"[index]
+        parts[key] = format_number(trials, "answer-trials", name, "trials", "{:,}")
         verb = "has " if trials.loc[name, "trials"] == 1 else "have "
-        told.append(f"{{{part}}} " + (verb + "not run" if name == "not run" else f"failed ({name})"))
+        clauses.append(f"{{{key}}} " + (verb + "not run" if name == "not run" else f"failed ({name})"))
     rest = ": what is said rests on the others." if "ran well" in trials.index else "."
-    return say("Of {all} trials " + ", ".join(told) + rest, **parts)
+    return build_sentence("Of {all} trials " + ", ".join(clauses) + rest, **parts)
+
+
+LEADS = "answer-leads"
+
+
+def build_leads_table(judgement: Judgement) -> ReportTable:
+    """The table of `count_leads`."""
+    note = (
+        f"First: the best {format_measure_name(judgement.main)} on the data set, alone. Ahead of all others: told apart from each "
+        "of them by the test that decides."
+    )
+    return ReportTable(LEADS, "On how many data sets each model is ahead", count_leads(judgement), note=note)
+
+
+def describe_leads(judgement: Judgement) -> list[Sentence | None]:
+    """Who is first on the most data sets, and who is ahead there by more than chance."""
+    leads = count_leads(judgement)
+    return [_describe_most_first(judgement, leads), _describe_significant_leads(leads)]
+
+
+def count_leads(judgement: Judgement) -> pd.DataFrame:
+    """On how many data sets a model has the best value alone, and on how many it is ahead of all others."""
+    import pandas as pd
+
+    ordered_pairs = order_pairs_best_first(judgement)
+    counts: dict[str, list[int]] = {}
+    for dataset in list_datasets(judgement):
+        scores = judgement.scores
+        estimates = scores[(scores["dataset"] == dataset) & (scores["measure"] == judgement.main)].set_index("model")[
+            "estimate"
+        ]
+        for model in estimates.index:
+            counts.setdefault(str(model), [0, 0, 0])[0] += 1
+        order = rank_judged_models(judgement, dataset)
+        if np.isfinite(estimates[order[0]]) and int((estimates == estimates[order[0]]).sum()) == 1:
+            counts[order[0]][1] += 1
+            pairs = ordered_pairs[
+                (ordered_pairs["dataset"] == dataset) & (ordered_pairs["first"] == order[0]) & ordered_pairs["primary"]
+            ]
+            sign = 1 if get_direction(judgement.main) == "max" else -1
+            won = (pairs["p_adjusted"] <= judgement.alpha) & (sign * pairs["difference"] > 0)
+            counts[order[0]][2] += bool(len(pairs)) and len(pairs) == len(order) - 1 and bool(won.all())
+    names = ["data sets", "best", "significantly better than all others"]
+    frame = pd.DataFrame(counts.values(), index=pd.Index(counts, name="model"), columns=names)
+    return frame.sort_values(["first", "ahead of all others"], ascending=False, kind="stable")
+
+
+def _describe_most_first(judgement: Judgement, leads: pd.DataFrame) -> Sentence:
+    most = int(leads["first"].max())
+    if not most:
+        return build_sentence(
+            "No model alone has the best {measure} on any data set.", measure=format_measure_name(judgement.main)
+        )
+    names = [str(name) for name in leads.index[leads["first"] == most]]
+    parts: dict[str, Any] = {"models": join_names(names), "measure": format_measure_name(judgement.main)}
+    parts["first"] = format_number(leads, LEADS, names[0], "first", "{:,}")
+    parts["all"] = get_fact(judgement, "data sets", "{:,}")
+    verb = "has" if len(names) == 1 else "each have"
+    return build_sentence(f"{{models}} {verb} the best {{measure}} alone on {{first}} of {{all}} data sets.", **parts)
+
+
+def _describe_significant_leads(leads: pd.DataFrame) -> Sentence | None:
+    """On how many data sets the lead is more than chance, row by row."""
+    if len(leads) < 2:
+        return None
+    counts = leads["ahead of all others"]
+    if not counts.max():
+        return build_sentence("By the rows of a data set alone, no model is ahead of all others on any.")
+    names = [str(name) for name in leads.index[counts == counts.max()]]
+    number = format_number(leads, LEADS, names[0], "ahead of all others", "{:,}")
+    verb = "is" if len(names) == 1 else "are each"
+    template = f"By the rows of a data set alone, {{models}} {verb} ahead of all others on {{number}}."
+    return build_sentence(template, models=join_names(names), number=number)
+
+
+_MAX_NAMED_MODELS = 4
+
+
+def build_judge_answer_section(judgement: Judgement) -> Section:
+    """Of one data set what its rows say; of several how the models stand over them; and the verdict, where there is one."""
+    datasets = list_datasets(judgement)
+    sentences: list[Sentence | None]
+    tables: tuple[ReportTable, ...] = ()
+    if len(datasets) == 1:
+        sentences = list(describe_dataset_answer(judgement, datasets[0]))
+        sentences += [] if judgement.verdict is None else [_describe_overall_verdict(judgement)]
+    else:
+        sentences = [
+            _describe_overall_verdict(judgement),
+            *describe_leads(judgement),
+            *_describe_below_chance_models(judgement, datasets),
+        ]
+        tables = (build_leads_table(judgement),)
+    return Section("answer", "The answer", tuple(sentence for sentence in sentences if sentence is not None), (), tables)
+
+
+def describe_dataset_answer(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]:
+    """The best model of a data set, whom it is told apart from, and by which test."""
+    first = _describe_best(judgement, dataset)
+    if first is None:
+        return (_explain_no_best(judgement, dataset),)
+    order = rank_judged_models(judgement, dataset)
+    if len(order) == 1:
+        return (first, *_describe_chance(judgement, dataset), *_describe_below_chance_models(judgement, [dataset]))
+    best_models = _find_best_models(judgement, dataset, order)
+    return (
+        first,
+        *_describe_differences(judgement, dataset, best_models),
+        *_describe_below_chance_models(judgement, [dataset]),
+    )
+
+
+def _explain_no_best(judgement: Judgement, dataset: str) -> Sentence:
+    """Why there is no best model: no value at all, or none that is finite."""
+    scores = judgement.scores
+    estimates = scores[(scores["dataset"] == dataset) & (scores["measure"] == judgement.main)]["estimate"]
+    problem = "is infinite for every model that has a value" if np.isinf(estimates).any() else "has no value"
+    template = f"{{measure}} {problem} here: there is nothing to compare by."
+    return build_sentence(template, measure=format_measure_name(judgement.main))
+
+
+def _find_best_models(judgement: Judgement, dataset: str, order: list[str]) -> list[str]:
+    """The best model, and those of the same value."""
+    values = build_measures_frame(judgement)["estimate"]
+    best = values[_find_score_row(judgement, dataset, order[0])]
+    return [name for name in order if values[_find_score_row(judgement, dataset, name)] == best]
+
+
+def _find_score_row(judgement: Judgement, dataset: str, model: str) -> int:
+    scores = judgement.scores.reset_index(drop=True)
+    is_match = (scores["dataset"] == dataset) & (scores["model"] == model) & (scores["measure"] == judgement.main)
+    return int(scores.index[is_match][0])
+
+
+def _describe_best(judgement: Judgement, dataset: str) -> Sentence | None:
+    frame, order = build_measures_frame(judgement), rank_judged_models(judgement, dataset)
+    line = _find_score_row(judgement, dataset, order[0])
+    values = frame["estimate"]
+    if not np.isfinite(values[line]):
+        return None
+    best_models = _find_best_models(judgement, dataset, order)
+    parts: dict[str, Any] = {"model": join_names(best_models), "measure": format_measure_name(judgement.main)}
+    parts["estimate"] = format_number(frame, MEASURES, line, "estimate", "{:.4g}")
+    verb = "has" if len(best_models) == 1 else "have"
+    template = f"{{model}} {verb} the best {{measure}}, {{estimate}}" if len(order) > 1 else "{model} has {measure} {estimate}"
+    if len(best_models) == 1 and np.isfinite(frame.loc[line, ["low", "high"]].to_numpy(dtype=np.float64)).all():
+        template += ", with a {level} % interval from {low} to {high}"
+        parts |= {end: format_number(frame, MEASURES, line, end, "{:.4g}") for end in ("low", "high")}
+        parts["level"] = get_fact(judgement, LEVEL)
+    return build_sentence(template + ".", **parts)
+
+
+def _describe_chance(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]:
+    """Whether the only model is better than guessing, where the measure knows what guessing gives."""
+    frame = build_measures_frame(judgement)
+    line = _find_score_row(judgement, dataset, rank_judged_models(judgement, dataset)[0])
+    low, high, chance = (float(frame[name][line]) for name in ("low", "high", "chance"))
+    if not np.isfinite([low, high, chance]).all():
+        return ()
+    higher_is_better = get_direction(judgement.main) == "max"
+    is_above, is_below = (low > chance, high < chance) if higher_is_better else (high < chance, low > chance)
+    relation = "better" if is_above else "worse" if is_below else "not surely better"
+    return (
+        build_sentence(
+            f"That is {relation} than guessing, which gives {{chance}}.",
+            chance=format_number(frame, MEASURES, line, "chance", "{:g}"),
+        ),
+    )
+
+
+def _describe_below_chance_models(judgement: Judgement, datasets: list[str]) -> tuple[Sentence, ...]:
+    """Models whose AUC lies below that of guessing, and what that may mean."""
+    below_chance = find_below_chance(judgement.scores, judgement.positives)
+    below_chance = below_chance[below_chance["dataset"].isin(datasets)]
+    if below_chance.empty:
+        return ()
+    names = list(dict.fromkeys(map(str, below_chance["model"])))
+    parts = {"models": join_names(names), "be": "is" if len(names) == 1 else "are", "remedy": judgement.positives.remedy}
+    where = ""
+    if len(datasets) > 1:
+        where, parts["sets"] = " on {sets}", join_names(list(dict.fromkeys(map(str, below_chance["dataset"]))))
+    template = (
+        f"By auc {{models}} {{be}} worse than guessing{where}: perhaps the scores are those of the other class; {{remedy}}."
+    )
+    return (build_sentence(template, **parts),)
+
+
+def _describe_differences(judgement: Judgement, dataset: str, best_models: list[str]) -> tuple[Sentence, ...]:
+    """Whom the best model is told apart from; models that predict different rows may change places on the common ones."""
+    pairs = order_pairs_best_first(judgement)
+    best, subject = best_models[0], "It" if len(best_models) == 1 else "{best}"
+    comparisons = pairs[
+        (pairs["dataset"] == dataset) & (pairs["first"] == best) & pairs["primary"] & ~pairs["second"].isin(best_models)
+    ]
+    if comparisons.empty:
+        are_all_best = len(best_models) == len(rank_judged_models(judgement, dataset))
+        return (
+            ()
+            if are_all_best
+            else (build_sentence("No test tells whether {who} ahead of the others.", who=_format_subject_verb(best_models)),)
+        )
+    sign = 1 if get_direction(judgement.main) == "max" else -1
+    is_significant = comparisons["p_adjusted"] <= judgement.alpha
+    is_better = sign * comparisons["difference"] > 0
+    kinds = (
+        (f"{subject} is ahead of ", is_significant & is_better),
+        (f"{subject} cannot be told apart from ", ~is_significant),
+    )
+    frame = build_pairs_frame(judgement)
+    sentences = [
+        _format_comparisons(frame, list(comparisons.index[mask]), prefix, best, judgement.alpha)
+        for prefix, mask in kinds
+        if mask.any()
+    ]
+    is_behind = is_significant & ~is_better
+    if is_behind.any():
+        prefix = f"On the rows that both predict {'it' if subject == 'It' else subject} is behind "
+        sentences.append(_format_comparisons(frame, list(comparisons.index[is_behind]), prefix, best, judgement.alpha))
+    tests = list(dict.fromkeys(map(str, comparisons["test"])))
+    parts = {"tests": join_test_names(tests), "alpha": get_fact(judgement, ALPHA)}
+    many = int((pairs["primary"] & (pairs["dataset"] == dataset)).sum()) > 1
+    adjustment = (
+        ", p adjusted for all pairs of the data set by Holm's procedure; intervals are of each pair alone" if many else ""
+    )
+    return (
+        *sentences,
+        build_sentence(f"This is by {{tests}} at alpha {{alpha}}{adjustment}.", **parts),
+        *_explain_disagreements(comparisons, judgement.alpha),
+    )
+
+
+def _format_subject_verb(best_models: list[str]) -> str:
+    return "it is" if len(best_models) == 1 else "they are"
+
+
+def _explain_disagreements(comparisons: pd.DataFrame, alpha: float) -> tuple[Sentence, ...]:
+    """Why an interval without zero does not tell apart."""
+    causes: dict[str, list[str]] = {}
+    for line in comparisons.to_dict("records"):
+        causes.setdefault(explain_disagreement(line, alpha), []).append(str(line["second"]))
+    return tuple(
+        build_sentence(
+            "The interval of the difference from {models} excludes zero, but {why}.", models=join_names(names), why=why
+        )
+        for why, names in causes.items()
+        if why
+    )
+
+
+def _format_comparisons(frame: pd.DataFrame, lines: list[int], prefix: str, best: str, alpha: float) -> Sentence:
+    """The models of these lines of the table of tests; of a few the difference and p."""
+    best_param = {"best": best} if "{best}" in prefix else {}
+    if len(lines) > _MAX_NAMED_MODELS:
+        return build_sentence(
+            prefix + "{models}.", models=join_names([str(frame.loc[line, "second"]) for line in lines]), **best_param
+        )
+    pieces = [build_sentence(prefix, **best_param)]
+    for index, line in enumerate(lines):
+        if index:
+            pieces.append(Sentence(" and " if index == len(lines) - 1 else ", "))
+        pieces.append(_format_pair_comparison(frame, line, alpha))
+    return concat_sentences([*pieces, Sentence(".")])
+
+
+def _format_pair_comparison(frame: pd.DataFrame, line: int, alpha: float) -> Sentence:
+    parts: dict[str, Any] = {"model": frame.loc[line, "second"]}
+    parts["difference"] = format_number(frame, PAIRS, line, "difference", "{:.4g}")
+    template = "{model} (difference {difference}"
+    if np.isfinite(frame.loc[line, ["low", "high"]].to_numpy(dtype=np.float64)).all():
+        template += ", interval from {low} to {high}"
+        parts |= {end: format_number(frame, PAIRS, line, end, "{:.4g}") for end in ("low", "high")}
+    if np.isfinite(frame["adjusted p"][line]):
+        equal = "at most " if frame["p at minimum"][line] else "= "
+        parts["p"] = format_p_value(frame, PAIRS, line, "adjusted p", alpha, equal=equal)
+        return build_sentence(template + ", p {p})", **parts)
+    return build_sentence(template + ", p is undefined)", **parts)
+
+
+def _describe_overall_verdict(judgement: Judgement) -> Sentence | None:
+    """The verdict over data sets or splits."""
+    from fairtrial.report.sections.comparison import build_score_context
+    from fairtrial.report.sections.verdict import describe_finding, describe_test_result
+
+    if judgement.verdict is None:
+        return build_sentence("There is no verdict over the data sets.")
+    context = build_score_context(judgement.verdict)
+    return concat_sentences(
+        [describe_finding(context, format_measure_name(judgement.main)), Sentence(" "), describe_test_result(context)]
+    )

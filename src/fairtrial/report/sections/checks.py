@@ -1,45 +1,55 @@
-"""The section of methodology checks: what a reviewer would ask, what was found, and what to do about it."""
+"""What a methodologist would say: the checks of studies that apply to predictions, and those of rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fairtrial.report.checks import Examined, examine
-from fairtrial.report.section import Section, Table
-from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.predictions.narrative import METHODOLOGY_RULES, VALUE_FORMATS
+from fairtrial.report.checks import CheckResult, run_checks
+from fairtrial.report.names import drop_single_dataset, format_measure_name, list_datasets
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.predictions.judgement import Judgement
     from fairtrial.study import Results
 
 _COUNTS = "checks-counts"
+
+
 _MANY = 30
 
 
-def section(results: Results) -> Section:
+def build_section(results: Results) -> Section:
     """How many checks were raised, all in one table with words and remedy, and for each raised one its numbers and why."""
-    examined = examine(results)
-    counts = counts_frame(examined)
+    check_results = run_checks(results)
+    counts = build_outcome_counts(check_results)
     tables = (
-        Table("checks-all", "All checks, those raised first", checks_frame(examined)),
-        Table(_COUNTS, "Checks by outcome", counts),
+        ReportTable("checks-all", "All checks, those raised first", build_checks_frame(check_results)),
+        ReportTable(_COUNTS, "Checks by outcome", counts),
     )
     notes = ("Checks are numbered and documented on the page 'Methodology checks' of the manual; numbers never change.",)
-    parts = tuple(_part(one) for one in examined if one.finding.outcome == "raised")
-    return Section("checks", "Methodology checks", tuple(_summary(examined, counts)), (), tables, notes, parts)
+    subsections = tuple(
+        _build_check_section(check_result) for check_result in check_results if check_result.finding.outcome == "raised"
+    )
+    return Section(
+        "checks", "Methodology checks", tuple(_summarize_checks(check_results, counts)), (), tables, notes, subsections
+    )
 
 
-def counts_frame(examined: tuple[Examined, ...]) -> pd.DataFrame:
+def build_outcome_counts(check_results: tuple[CheckResult, ...]) -> pd.DataFrame:
     """How many checks ended in which way, and all; outcomes that did not come are left out."""
     import pandas as pd
 
-    found = pd.Series([one.finding.outcome for one in examined], dtype=object).value_counts(sort=False)
-    lines = {str(outcome): int(count) for outcome, count in found.items()} | {"all": len(examined)}
+    outcomes = pd.Series([check_result.finding.outcome for check_result in check_results], dtype=object).value_counts(
+        sort=False
+    )
+    lines = {str(outcome): int(count) for outcome, count in outcomes.items()} | {"all": len(check_results)}
     return pd.DataFrame({"checks": list(lines.values())}, index=pd.Index(lines, name="outcome"))
 
 
-def checks_frame(examined: tuple[Examined, ...]) -> pd.DataFrame:
+def build_checks_frame(check_results: tuple[CheckResult, ...]) -> pd.DataFrame:
     """A line for each check; the remedy stands where it is needed."""
     import pandas as pd
 
@@ -48,43 +58,107 @@ def checks_frame(examined: tuple[Examined, ...]) -> pd.DataFrame:
             check.number,
             check.title,
             finding.outcome,
-            str(finding.words),
-            _sentence(check.remedy) * (finding.outcome == "raised"),
+            str(finding.sentence),
+            _to_sentence(check.remedy) * (finding.outcome == "raised"),
         )
-        for check, finding in examined
+        for check, finding in check_results
     ]
     return pd.DataFrame(lines, columns=["number", "check", "outcome", "what was found", "remedy"])
 
 
-def _summary(examined: tuple[Examined, ...], counts: pd.DataFrame) -> list[Sentence]:
-    every = shown(counts, _COUNTS, "all", "checks", "{:d}")
+def _summarize_checks(check_results: tuple[CheckResult, ...], counts: pd.DataFrame) -> list[Sentence]:
+    total = format_number(counts, _COUNTS, "all", "checks", "{:d}")
     if "raised" not in counts.index:
-        told = [say("None of {all} checks was raised.", all=every)]
+        sentences = [build_sentence("None of {all} checks was raised.", all=total)]
     else:
         several = counts.loc["raised", "checks"] != 1
-        told = [
-            say(
+        sentences = [
+            build_sentence(
                 "{raised} of {all} checks {were} raised: {which}.",
-                raised=shown(counts, _COUNTS, "raised", "checks", "{:d}"),
-                all=every,
+                raised=format_number(counts, _COUNTS, "raised", "checks", "{:d}"),
+                all=total,
                 were="were" if several else "was",
-                which=", ".join(one.check.number for one in examined if one.finding.outcome == "raised"),
+                which=", ".join(
+                    check_result.check.number for check_result in check_results if check_result.finding.outcome == "raised"
+                ),
             )
         ]
-    broken = [one.check.number for one in examined if one.finding.outcome == "could not be made"]
-    return [*told, *([say("Not made, by a mistake of their own: {which}.", which=", ".join(broken))] if broken else [])]
+    broken = [
+        check_result.check.number for check_result in check_results if check_result.finding.outcome == "could not be made"
+    ]
+    return [
+        *sentences,
+        *([build_sentence("Not made, by a mistake of their own: {which}.", which=", ".join(broken))] if broken else []),
+    ]
 
 
-def _part(one: Examined) -> Section:
-    check, finding = one
-    tables: tuple[Table, ...] = ()
+def _build_check_section(check_result: CheckResult) -> Section:
+    check, finding = check_result
+    tables: tuple[ReportTable, ...] = ()
     if finding.details is not None:
         long = len(finding.details) > _MANY
-        tables = (Table(check.table, f"{check.number}: what was found", finding.details, finding.formats, long=long),)
+        tables = (ReportTable(check.table, f"{check.number}: what was found", finding.details, finding.formats, long=long),)
     cited = f" ({check.cite})" if check.cite else ""
     why = f"Why it matters: {check.why.rstrip('.')}{cited}."
     return Section(f"checks-{check.number.lower()}-part", f"{check.number} {check.title}", (), (), tables, (why,))
 
 
-def _sentence(text: str) -> str:
+def _to_sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
+
+
+METHODOLOGY_KEY = "methodology-checks"
+
+
+_MAX_SENTENCES = 8
+
+
+_METHODOLOGY_NAMES = {"subject": "subject", "proportion": "proportion of the largest class"}
+
+
+_METHODOLOGY_FORMATS = {"value": "{:.4g}", "limit": "{:g}", "share of the largest": "{:.3f}"}
+
+
+def build_judge_methodology_section(judgement: Judgement) -> Section:
+    """A sentence for each rule that is broken, and all of them in a table."""
+    frame = build_methodology_frame(judgement)
+    if frame.empty:
+        sentence = build_sentence("Classes, rows and data sets are as many as the measures and tests used here need.")
+        return Section("methodology", "Methodology", (sentence,))
+    sentences = tuple(_describe_check(frame, line) for line in range(min(len(frame), _MAX_SENTENCES)))
+    if len(frame) > _MAX_SENTENCES:
+        sentences += (build_sentence("The table has the others."),)
+    notes = ("Numbers such as FT002 are those of the methodology checks of studies; the manual documents them.",)
+    return Section(
+        "methodology",
+        "Methodology",
+        sentences,
+        (),
+        (ReportTable(METHODOLOGY_KEY, "What was found", frame, _METHODOLOGY_FORMATS, long=len(frame) > 30),),
+        notes,
+    )
+
+
+def build_methodology_frame(judgement: Judgement) -> pd.DataFrame:
+    """The table: rules that are broken, with the number found and the limit."""
+    return drop_single_dataset(judgement.methodology.rename(columns=_METHODOLOGY_NAMES), len(list_datasets(judgement)) > 1)
+
+
+def _describe_check(frame: pd.DataFrame, line: int) -> Sentence:
+    number = str(frame.loc[line, "number"])
+    numbers = {
+        "value": format_number(frame, METHODOLOGY_KEY, line, "value", VALUE_FORMATS[number]),
+        "limit": format_number(frame, METHODOLOGY_KEY, line, "limit", "{:g}"),
+        "proportion": format_number(frame, METHODOLOGY_KEY, line, "share of the largest"),
+    }
+    parts: dict[str, Any] = {
+        "subject": format_measure_name(str(frame.loc[line, "of"])) if number == "FT002" else frame.loc[line, "of"]
+    }
+    where = ""
+    if "data set" in frame:
+        where, parts["dataset"] = "on {dataset} ", frame.loc[line, "data set"]
+    template = METHODOLOGY_RULES[number].template.replace("{where}", where)
+    text = template[0].upper() + template[1:] if not number.startswith("FT") else "{number}: " + template
+    parts |= {"number": number, **numbers}
+    used = {name: part for name, part in parts.items() if "{" + name + "}" in text}
+    return build_sentence(text + " Remedy: {remedy}.", remedy=frame.loc[line, "remedy"], **used)

@@ -1,4 +1,4 @@
-"""Curves: what each learner could do at every threshold and for every cost, by data set."""
+"""Curves of the models: what each could do at every threshold and for every cost."""
 
 from __future__ import annotations
 
@@ -8,72 +8,150 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.report import curves as drawings
-from fairtrial.report.cost_winners import cost_winners, shares_won, with_winners
-from fairtrial.report.curve_frames import classes_tested, curve_frames, positive_class, thinned
-from fairtrial.report.places import keys_of, main_condition
-from fairtrial.report.roc_band import roc_band, with_band
-from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sections.curve_words import AREA, COST, HULL, KS, OFF, WON, area_of, curve_sentences, won_note
+from fairtrial.predictions.tables import MAX_CURVE_POINTS
+from fairtrial.report.figures import curves as drawings
+from fairtrial.report.figures.curves import compute_roc_band, with_band
+from fairtrial.report.figures.study_curves import (
+    choose_positive_class,
+    collect_curve_frames,
+    compute_winning_fractions,
+    count_tested_classes,
+    find_cost_winners,
+    reduce_curve_points,
+    with_winners,
+)
+from fairtrial.report.names import MAX_PARTS, join_names, list_datasets, list_models, make_keys, select_largest_datasets
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
+from fairtrial.report.selection import get_main_condition, map_unique_keys
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.predictions.judgement import Judgement
     from fairtrial.study import Results
     from fairtrial.study.archive import ConditionFacts, DataFacts
 
+AREA, HULL, KS, COST, WON = "area under ROC", "area under hull", "KS", "area under cost", "least cost on"
+
+
+OFF = "off calibration by"
+
+
+def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
+    """The area under straight lines between the points; NaN without a curve."""
+    if frame is None:
+        return float("nan")
+    along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
+    return float(np.sum(np.diff(along) * (height[1:] + height[:-1]) / 2))
+
+
+def format_cost_note(noun: str) -> str:
+    """What the column WON means."""
+    return f"Least cost on: the share of the range of probability costs on which the {noun} alone has the least expected cost."
+
+
+def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tuple[Sentence, ...]:
+    """Who has the largest area, and who wins where; `table` has the columns AREA and WON by name, the largest area first.
+
+    `noun` is what a line of the table is ("learner", "model"); `about` comes first: the data set and class, where the heading
+    does not say it.
+    """
+    frame, areas = table.frame, table.frame[AREA]
+    parts: dict[str, Any] = {"area": format_number(frame, table.key, frame.index[0], AREA)}
+    prefix = ""
+    if about:
+        prefix, parts["about"] = "{about}: ", about
+    ahead, behind = (join_names([str(name) for name in frame.index[areas == areas.iloc[index]]]) for index in (0, -1))
+    if len(frame) == 1:
+        return (build_sentence(f"{prefix}{{ahead}} has an area under ROC of {{area}}.", ahead=ahead, **parts),)
+    if areas.iloc[0] == areas.iloc[-1]:
+        template = f"{prefix}all {noun}s with a curve have the same area under ROC, {{area}}."
+        return (build_sentence(template if about else "A" + template[1:], **parts), _describe_cost_winner(table, noun))
+    has = "has" if (areas == areas.iloc[0]).sum() == 1 else "have"
+    parts |= {"ahead": ahead, "behind": behind, "least": format_number(frame, table.key, frame.index[-1], AREA)}
+    template = f"{prefix}{{ahead}} {has} the largest area under ROC, {{area}}, {{behind}} the smallest, {{least}}."
+    return (build_sentence(template, **parts), _describe_cost_winner(table, noun))
+
+
+def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
+    """Who has the least cost where."""
+    won = table.frame[WON]
+    if not (won > 0).any():
+        return build_sentence(f"No {noun} alone has the least expected cost anywhere.")
+    leader = str(won.idxmax())
+    parts: dict[str, Any] = {"leader": leader, "share": format_number(table.frame, table.key, leader, WON)}
+    others = [str(name) for name in won.index[won > 0] if name != leader]
+    template = "{leader} has the least expected cost on a share of {share} of the range of costs"
+    if not others:
+        return build_sentence(f"{template}; no other {noun} has it alone anywhere.", **parts)
+    template = f"Which {noun} is best depends on the costs: {template}, the largest part; elsewhere {{others}}."
+    return build_sentence(template, others=" or ".join(others), **parts)
+
+
+if TYPE_CHECKING:
     Frames = dict[str, pd.DataFrame]
+
 
 _MOST_DATA_SETS, _MOST_WHOLE, _MOST_BANDS, _MOST_PANELS = 6, 2, 3, 3
 
 
-def section(results: Results) -> Section | None:
+def build_section(results: Results) -> Section | None:
     """A part for each of up to six data sets, those with the most rows; None where no learner gives scores."""
-    facts, whole = _largest(results, _MOST_DATA_SETS), _largest(results, _MOST_WHOLE)
-    keys = keys_of(each.name for each in results.archive.datasets)
-    parts = [part for each in facts if (part := _part(results, each, keys[each.name], each in whole)) is not None]
-    if not parts:
+    facts, detailed = _select_largest(results, _MOST_DATA_SETS), _select_largest(results, _MOST_WHOLE)
+    keys = map_unique_keys(dataset_facts.name for dataset_facts in results.archive.datasets)
+    subsections = [
+        subsection
+        for dataset_facts in facts
+        if (subsection := _build_dataset_curves(results, dataset_facts, keys[dataset_facts.name], dataset_facts in detailed))
+        is not None
+    ]
+    if not subsections:
         return None
-    left = len(results.archive.datasets) - len(facts)
+    n_left_out = len(results.archive.datasets) - len(facts)
     notes = ["A curve is that of the test rows of all folds of the first repeat, as if one model had scored them all."]
-    if len(parts) > _MOST_WHOLE:
+    if len(subsections) > _MOST_WHOLE:
         notes.append(
             "The data sets with the most rows have all kinds of curves, the others ROC and cost curves; draw(results, 'ks', "
             "dataset=...) and its like give the rest, and the tables have their numbers."
         )
-    if left:
-        told = ", ".join(f"'{each.name}'" for each in results.archive.datasets if each not in facts)
-        notes.append(f"Shown are the data sets with the most rows. draw(results, 'roc', dataset=...) gives the others: {told}.")
-    return Section("curves", "Curves", notes=tuple(notes), parts=tuple(parts))
+    if n_left_out:
+        names = ", ".join(f"'{dataset_facts.name}'" for dataset_facts in results.archive.datasets if dataset_facts not in facts)
+        notes.append(
+            f"Shown are the data sets with the most rows. draw(results, 'roc', dataset=...) gives the others: {names}."
+        )
+    return Section("curves", "Curves", notes=tuple(notes), subsections=tuple(subsections))
 
 
-def _largest(results: Results, count: int) -> list[DataFacts]:
+def _select_largest(results: Results, count: int) -> list[DataFacts]:
     """The data sets with the most rows, in the order of the study."""
-    every = list(results.archive.datasets)
-    largest = sorted(every, key=lambda each: -len(each.codes))[:count]
-    return [each for each in every if each in largest]
+    datasets = list(results.archive.datasets)
+    largest = sorted(datasets, key=lambda dataset: -len(dataset.codes))[:count]
+    return [dataset for dataset in datasets if dataset in largest]
 
 
-def _part(results: Results, facts: DataFacts, key: str, whole: bool) -> Section | None:
-    condition, label = main_condition(results), positive_class(results, facts)
-    frames = {kind: _frames(results, kind, facts, condition, label) for kind in _KINDS}
+def _build_dataset_curves(results: Results, facts: DataFacts, key: str, detailed: bool) -> Section | None:
+    condition, label = get_main_condition(results), choose_positive_class(results, facts)
+    frames = {kind: _collect_defined_curves(results, kind, facts, condition, label) for kind in _KINDS}
     if not frames["roc"]:
         return None
-    table = _table(frames, f"curves-areas-{key}", facts.name)
-    chosen = [str(name) for name in table.frame.index]
-    counts = classes_tested(results, facts, condition, label)
-    figures = [_roc(frames, table.frame, counts, facts.name, key), _cost(frames, table.frame, facts.name, key)]
-    if whole:
-        figures.insert(1, _precision_recall(frames, facts.name, key))
-        figures.append(_ks(frames, chosen[:_MOST_PANELS], table.frame, facts.name, key))
-    if whole and frames["calibration"]:
-        figures.append(_calibration(frames, table.frame, facts.name, key))
-    notes = _notes(results, frames)
-    words = curve_sentences(table, "learner", _about(facts, label))
-    return Section(f"curves-{key}", facts.name, words, tuple(figures), (table,), notes)
+    table = _build_areas_table(frames, f"curves-areas-{key}", facts.name)
+    learners = [str(name) for name in table.frame.index]
+    counts = count_tested_classes(results, facts, condition, label)
+    figures = [
+        _draw_roc_figure(frames, table.frame, counts, facts.name, key),
+        _draw_cost_figure(frames, table.frame, facts.name, key),
+    ]
+    if detailed:
+        figures.insert(1, _draw_precision_recall_figure(frames, facts.name, key))
+        figures.append(_draw_ks_figure(frames, learners[:_MOST_PANELS], table.frame, facts.name, key))
+    if detailed and frames["calibration"]:
+        figures.append(_draw_calibration_figure(frames, table.frame, facts.name, key))
+    notes = _build_curve_notes(results, frames)
+    sentences = build_curve_sentences(table, "learner", _describe_curve_subject(facts, label))
+    return Section(f"curves-{key}", facts.name, sentences, tuple(figures), (table,), notes)
 
 
-def _about(facts: DataFacts, label: object) -> str:
+def _describe_curve_subject(facts: DataFacts, label: object) -> str:
     rest = "" if int((facts.counts > 0).sum()) <= 2 else " against the rest"
     return f"{facts.name}, class {label}{rest}"
 
@@ -81,11 +159,11 @@ def _about(facts: DataFacts, label: object) -> str:
 _KINDS = ("roc", "roc-hull", "precision-recall", "cost", "tpr-fpr", "calibration")
 
 
-def _frames(results: Results, kind: str, facts: DataFacts, condition: ConditionFacts, label: object) -> Frames:
+def _collect_defined_curves(results: Results, kind: str, facts: DataFacts, condition: ConditionFacts, label: object) -> Frames:
     """Curves that are defined, by learner; none where no learner has what it takes."""
     try:
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-            found = curve_frames(
+            curves = collect_curve_frames(
                 results,
                 kind,
                 dataset=facts.name,
@@ -96,110 +174,265 @@ def _frames(results: Results, kind: str, facts: DataFacts, condition: ConditionF
     except InputError:
         return {}
     return {
-        name: frame for name, frame in found.items() if frame.drop(columns="threshold", errors="ignore").notna().all(axis=None)
+        name: frame for name, frame in curves.items() if frame.drop(columns="threshold", errors="ignore").notna().all(axis=None)
     }
 
 
-def _table(frames: dict[str, Frames], key: str, name: str) -> Table:
+def _build_areas_table(frames: dict[str, Frames], key: str, name: str) -> ReportTable:
     """Areas by learner, the largest area under ROC first."""
     import pandas as pd
 
-    won = shares_won(cost_winners(frames["cost"]))
+    won = compute_winning_fractions(find_cost_winners(frames["cost"]))
     lines = [
         {
             "learner": learner,
-            AREA: area_of(frame, "fpr", "tpr"),
-            HULL: area_of(frames["roc-hull"][learner], "fpr", "tpr"),
+            AREA: compute_area(frame, "fpr", "tpr"),
+            HULL: compute_area(frames["roc-hull"][learner], "fpr", "tpr"),
             KS: float((frame["tpr"] - frame["fpr"]).abs().max()),
-            COST: area_of(frames["cost"][learner], "probability_cost", "expected_cost"),
+            COST: compute_area(frames["cost"][learner], "probability_cost", "expected_cost"),
             WON: float(won.get(learner, 0.0)),
-            OFF: _off(frames["calibration"].get(learner)),
+            OFF: _compute_calibration_offset(frames["calibration"].get(learner)),
         }
         for learner, frame in frames["roc"].items()
     ]
     frame = pd.DataFrame(lines).set_index("learner").sort_values(AREA, ascending=False, kind="stable")
     frame = frame if frames["calibration"] else frame.drop(columns=OFF)
     formats = dict.fromkeys(frame.columns, "{:.3f}")
-    return Table(key, f"What the curves of {name} enclose", frame, formats, won_note("learner"))
+    return ReportTable(key, f"What the curves of {name} enclose", frame, formats, format_cost_note("learner"))
 
 
-def _off(curve: pd.DataFrame | None) -> float:
+def _compute_calibration_offset(curve: pd.DataFrame | None) -> float:
     """How far forecasts lie from what came true, on average over cases; NaN without probabilities."""
     if curve is None:
         return float("nan")
-    return float(np.average((curve["mean_forecast"] - curve["share"]).abs(), weights=curve["weight"]))
+    return float(np.average((curve["mean_predicted"] - curve["observed_proportion"]).abs(), weights=curve["weight"]))
 
 
-def _notes(results: Results, frames: dict[str, Frames]) -> tuple[str, ...]:
+def _build_curve_notes(results: Results, frames: dict[str, Frames]) -> tuple[str, ...]:
     notes = []
-    absent = [each.name for each in results.archive.learners if each.name not in frames["roc"]]
+    absent = [learner.name for learner in results.archive.learners if learner.name not in frames["roc"]]
     if absent:
         notes.append(f"No curve for {', '.join(absent)}: trials failed or have not run, or the learner gives no scores.")
-    plain = [name for name in frames["roc"] if name not in frames["calibration"]]
-    if plain and frames["calibration"]:
-        notes.append(f"No calibration for {', '.join(plain)}: no probabilities.")
+    uncalibrated = [name for name in frames["roc"] if name not in frames["calibration"]]
+    if uncalibrated and frames["calibration"]:
+        notes.append(f"No calibration for {', '.join(uncalibrated)}: no probabilities.")
     return tuple(notes)
 
 
-def _roc(frames: dict[str, Frames], areas: pd.DataFrame, counts: tuple[int, int], name: str, key: str) -> Figure:
+def _draw_roc_figure(frames: dict[str, Frames], areas: pd.DataFrame, counts: tuple[int, int], name: str, key: str) -> Figure:
     curves = frames["roc"]
     best = str(areas.index[0])
     banded = list(curves) if len(curves) <= _MOST_BANDS else [best]
-    thin = thinned(curves, ["fpr", "tpr"])
-    chart = drawings.draw_roc(thin, thinned(frames["roc-hull"], ["fpr", "tpr"]), title="ROC curve")
+    reduced = reduce_curve_points(curves, ["fpr", "tpr"])
+    chart = drawings.draw_roc(reduced, reduce_curve_points(frames["roc-hull"], ["fpr", "tpr"]), title="ROC curve")
     if min(counts) > 0:
-        bands = thinned({each: roc_band(curves[each], *counts) for each in banded}, ["fpr", "low", "high"])
-        chart = with_band(chart, bands, thin)
-    alt = f"ROC curves on {name}. {_told(areas, AREA, 'area under ROC', highest=True)}"
+        bands = reduce_curve_points(
+            {learner: compute_roc_band(curves[learner], *counts) for learner in banded}, ["fpr", "low", "high"]
+        )
+        chart = with_band(chart, bands, reduced)
+    alt = f"ROC curves on {name}. {_format_extremes(areas, AREA, 'area under ROC', highest=True)}"
     return Figure(f"curves-roc-{key}", f"ROC curves of {name}", chart, alt)
 
 
-def _precision_recall(frames: dict[str, Frames], name: str, key: str) -> Figure:
+def _draw_precision_recall_figure(frames: dict[str, Frames], name: str, key: str) -> Figure:
     curves = frames["precision-recall"]
-    chart = drawings.draw_precision_recall(thinned(curves, ["recall", "precision"]))
-    reached = {each: float(frame.loc[frame["recall"] >= 0.8, "precision"].max()) for each, frame in curves.items()}
-    best = max(reached, key=lambda each: reached[each])
-    alt = f"Precision over recall on {name}. From a recall of 0.8 on none is more precise than {best}, {reached[best]:.3f}."
+    chart = drawings.draw_precision_recall(reduce_curve_points(curves, ["recall", "precision"]))
+    best_precision = {learner: float(frame.loc[frame["recall"] >= 0.8, "precision"].max()) for learner, frame in curves.items()}
+    best = max(best_precision, key=lambda learner: best_precision[learner])
+    alt = f"Precision over recall on {name}. From a recall of 0.8 on none is more precise than {best}, {best_precision[best]:.3f}."
     return Figure(f"curves-precision-recall-{key}", f"Precision and recall of {name}", chart, alt)
 
 
-def _cost(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -> Figure:
+def _draw_cost_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -> Figure:
     curves = frames["cost"]
     chart = with_winners(
-        drawings.draw_cost(thinned(curves, ["probability_cost", "expected_cost"])), cost_winners(curves), curves
+        drawings.draw_cost(reduce_curve_points(curves, ["probability_cost", "expected_cost"])),
+        find_cost_winners(curves),
+        curves,
     )
-    alt = f"Cost curves on {name}. {_told(areas, COST, 'area under the cost curve', highest=False)}"
+    alt = f"Cost curves on {name}. {_format_extremes(areas, COST, 'area under the cost curve', highest=False)}"
     return Figure(f"curves-cost-{key}", f"Cost curves of {name}, and who wins where", chart, alt)
 
 
-def _ks(frames: dict[str, Frames], chosen: list[str], areas: pd.DataFrame, name: str, key: str) -> Figure:
-    curves = {each: frames["tpr-fpr"][each] for each in chosen}
-    chart = drawings.draw_tpr_fpr(thinned(curves, ["position", "tpr", "fpr"], most=80, peak="difference"))
-    told = _told(areas.loc[chosen], KS, "widest gap (KS)", highest=True)
-    few = "" if len(chosen) == len(areas) else f" (the {len(chosen)} largest areas)"
+def _draw_ks_figure(frames: dict[str, Frames], learners: list[str], areas: pd.DataFrame, name: str, key: str) -> Figure:
+    curves = {learner: frames["tpr-fpr"][learner] for learner in learners}
+    chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], most=80, peak="difference"))
+    extremes = _format_extremes(areas.loc[learners], KS, "widest gap (KS)", highest=True)
+    few = "" if len(learners) == len(areas) else f" (the {len(learners)} largest areas)"
     return Figure(
         f"curves-ks-{key}",
         f"Kolmogorov-Smirnov chart of {name}{few}",
         chart,
-        f"True and false positive rates on {name}. {told}",
+        f"True and false positive rates on {name}. {extremes}",
     )
 
 
-def _calibration(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -> Figure:
+def _draw_calibration_figure(frames: dict[str, Frames], areas: pd.DataFrame, name: str, key: str) -> Figure:
     curves = frames["calibration"]
     best = str(areas[OFF].idxmin())
     away = f"{areas[OFF].min():.3f} away on average over its cases"
     alt = f"Calibration on {name}. None lies nearer to the diagonal than {best}, {away}."
-    rounded = {each: own.round(4) for each, own in curves.items()}
+    rounded = {learner: curve.round(4) for learner, curve in curves.items()}
     return Figure(f"curves-calibration-{key}", f"Calibration of {name}", drawings.draw_calibration(rounded), alt)
 
 
-def _told(frame: pd.DataFrame, column: str, words: str, *, highest: bool) -> str:
+def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest: bool) -> str:
     """Who is ahead, with the number, and who comes last."""
     values: Any = frame[column]
     first, last = (values.idxmax(), values.idxmin()) if highest else (values.idxmin(), values.idxmax())
     side = ("highest", "lowest") if highest else ("lowest", "highest")
     if values[first] == values[last]:
-        who = str(first) if len(frame) == 1 else "All learners"
-        return f"{who}: {words} {values[first]:.3f}."
-    return f"{first} has the {side[0]} {words}, {values[first]:.3f}; {last} the {side[1]}, {values[last]:.3f}."
+        subject = str(first) if len(frame) == 1 else "All learners"
+        return f"{subject}: {quantity} {values[first]:.3f}."
+    return f"{first} has the {side[0]} {quantity}, {values[first]:.3f}; {last} the {side[1]}, {values[last]:.3f}."
+
+
+_MAX_BANDS, _MAX_PANELS = 3, 3
+
+
+def build_judge_curves_section(judgement: Judgement) -> Section | None:
+    """A part for each data set and class, those with the most rows; None where there are no curves."""
+    if "roc" not in judgement.curves:
+        return None
+    chosen, n_omitted = _choose_dataset_classes(judgement)
+    names = [" ".join(dataset_class) if len(list_datasets(judgement)) > 1 else dataset_class[1] for dataset_class in chosen]
+    parts = [
+        _build_class_section(judgement, *dataset_class, key)
+        for dataset_class, key in zip(chosen, make_keys(names), strict=True)
+    ]
+    notes = [f"Shown are the data sets and classes with the most rows; {n_omitted} more are left out."] if n_omitted else []
+    if any(
+        (points.groupby(["dataset", "model", "class"]).size() >= MAX_CURVE_POINTS).any() for points in judgement.curves.values()
+    ):
+        notes.append(f"Curves are drawn from {MAX_CURVE_POINTS:,} of their points; areas under ROC are those of all rows.")
+    absent = [name for name in list_models(judgement) if name not in set(judgement.curves["roc"]["model"])]
+    if absent:
+        notes.append(f"No curve for {', '.join(absent)}: no scores.")
+    return Section("curves", "Curves", notes=tuple(notes), subsections=tuple(part for part in parts if part is not None))
+
+
+def _choose_dataset_classes(judgement: Judgement) -> tuple[list[tuple[str, str]], int]:
+    """Data sets and classes that are shown, and how many others there are."""
+    all_pairs = [
+        (str(name), str(label)) for name, label in judgement.curves["roc"][["dataset", "class"]].drop_duplicates().to_numpy()
+    ]
+    rows = judgement.classes.groupby(["dataset", "class"])["support"].max()
+    datasets = [name for name in select_largest_datasets(judgement) if any(pair[0] == name for pair in all_pairs)]
+    per_dataset = max(1, MAX_PARTS // max(1, len(datasets)))
+    chosen = []
+    for name in datasets:
+        largest_pairs = sorted((pair for pair in all_pairs if pair[0] == name), key=lambda pair: -float(rows.get(pair, 0)))[
+            :per_dataset
+        ]
+        chosen += [pair for pair in all_pairs if pair in largest_pairs]
+    return chosen, len(all_pairs) - len(chosen)
+
+
+def _collect_curve_frames(judgement: Judgement, kind: str, dataset: str, label: str) -> Frames:
+    """Curves that are defined, by model."""
+    points = judgement.curves.get(kind)
+    if points is None:
+        return {}
+    class_points = points[(points["dataset"] == dataset) & (points["class"] == label)]
+    by_model = {
+        str(name): part.drop(columns=["dataset", "model", "class"]) for name, part in class_points.groupby("model", sort=False)
+    }
+    return {
+        name: part.reset_index(drop=True)
+        for name, part in by_model.items()
+        if part.drop(columns="threshold", errors="ignore").notna().all(axis=None)
+    }
+
+
+def _build_class_section(judgement: Judgement, dataset: str, label: str, key: str) -> Section | None:
+    frames = {
+        kind: _collect_curve_frames(judgement, kind, dataset, label)
+        for kind in ("roc", "roc_hull", "precision_recall", "cost", "tpr_fpr")
+    }
+    if not frames["roc"]:
+        return None
+    table = _build_area_table(judgement, frames, dataset, label, key)
+    where = f"{dataset}, class {label}" if len(list_datasets(judgement)) > 1 else f"class {label}"
+    figures = [
+        _draw_judge_roc_figure(judgement, frames, table.frame, (dataset, label), where, key),
+        _draw_judge_precision_recall_figure(frames, where, key),
+        _draw_judge_cost_figure(frames, where, key),
+    ]
+    if judgement.curves["roc"].loc[judgement.curves["roc"]["dataset"] == dataset, "class"].nunique() == 1:
+        figures.append(_draw_judge_ks_figure(frames, [str(name) for name in table.frame.index[:_MAX_PANELS]], where, key))
+    title = where[0].upper() + where[1:]
+    return Section(f"curves-{key}", title, build_curve_sentences(table, "model"), tuple(figures), (table,))
+
+
+def _build_area_table(judgement: Judgement, frames: dict[str, Frames], dataset: str, label: str, key: str) -> ReportTable:
+    """Areas by model, the largest area under ROC first; that area is the one of all rows."""
+    import pandas as pd
+
+    classes = judgement.classes
+    aucs = classes[(classes["dataset"] == dataset) & (classes["class"] == label)].set_index("model")["auc"]
+    won: Any = compute_winning_fractions(find_cost_winners(frames["cost"])) if frames["cost"] else {}
+    lines = [
+        {
+            "model": model,
+            AREA: float(aucs[model]),
+            HULL: compute_area(frames["roc_hull"].get(model), "fpr", "tpr"),
+            COST: compute_area(frames["cost"].get(model), "probability_cost", "expected_cost"),
+            WON: float(won.get(model, 0.0)),
+        }
+        for model in frames["roc"]
+    ]
+    frame = pd.DataFrame(lines).set_index("model").sort_values(AREA, ascending=False, kind="stable")
+    return ReportTable(
+        f"curves-areas-{key}",
+        f"What the curves enclose: class {label}",
+        frame,
+        dict.fromkeys(frame.columns, "{:.4f}"),
+        format_cost_note("model"),
+    )
+
+
+def _draw_judge_roc_figure(
+    judgement: Judgement, frames: dict[str, Frames], areas: pd.DataFrame, dataset_class: tuple[str, str], where: str, key: str
+) -> Figure:
+    curves = frames["roc"]
+    banded = list(curves) if len(curves) <= _MAX_BANDS else [str(areas.index[0])]
+    thin = reduce_curve_points(curves, ["fpr", "tpr"])
+    chart = drawings.draw_roc(thin, reduce_curve_points(frames["roc_hull"], ["fpr", "tpr"]) or None)
+    counts = {name: _count_class_rows(judgement, *dataset_class, name) for name in banded}
+    if all(min(class_counts) > 0 for class_counts in counts.values()):
+        bands = {name: compute_roc_band(curves[name], *counts[name], level=judgement.level) for name in banded}
+        chart = with_band(chart, reduce_curve_points(bands, ["fpr", "low", "high"]), thin, level=judgement.level)
+    alt = f"ROC curves of {where}, a line for each model; the largest area is that of {areas.index[0]}."
+    return Figure(f"curves-roc-{key}", f"ROC curves: {where}", chart, alt)
+
+
+def _count_class_rows(judgement: Judgement, dataset: str, label: str, model: str) -> tuple[int, int]:
+    """Rows of the class and of the rest; none where rows have weights, for bands need counts."""
+    if judgement.roles.get("weight") is not None:
+        return 0, 0
+    classes = judgement.classes
+    model_rows = classes[(classes["dataset"] == dataset) & (classes["model"] == model)]
+    positives = float(model_rows.loc[model_rows["class"] == label, "support"].sum())
+    return int(positives), int(model_rows["support"].sum() - positives)
+
+
+def _draw_judge_precision_recall_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:
+    chart = drawings.draw_precision_recall(reduce_curve_points(frames["precision_recall"], ["recall", "precision"]))
+    alt = f"Precision over recall of {where}, a line for each model."
+    return Figure(f"curves-precision-recall-{key}", f"Precision and recall: {where}", chart, alt)
+
+
+def _draw_judge_cost_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:
+    curves = frames["cost"]
+    thin = reduce_curve_points(curves, ["probability_cost", "expected_cost"])
+    chart = with_winners(drawings.draw_cost(thin), find_cost_winners(curves), curves)
+    alt = f"Cost curves of {where}, a line for each model; lower is better. A strip on top tells who wins where."
+    return Figure(f"curves-cost-{key}", f"Cost curves, and who wins where: {where}", chart, alt)
+
+
+def _draw_judge_ks_figure(frames: dict[str, Frames], models: list[str], where: str, key: str) -> Figure:
+    curves = {name: frames["tpr_fpr"][name] for name in models}
+    chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], peak="difference"))
+    few = "" if len(models) == len(frames["tpr_fpr"]) else ", the models with the largest areas"
+    alt = f"True and false positive rate of {where} over the thresholds, a panel for each model."
+    return Figure(f"curves-ks-{key}", f"Kolmogorov-Smirnov chart: {where}{few}", chart, alt)

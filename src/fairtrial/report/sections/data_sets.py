@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.measures import get_measure
-from fairtrial.report.places import lines_of
-from fairtrial.report.section import Section, Table
-from fairtrial.report.sections.naming import in_a_row, joined, keys_of, listed, main_condition, measure_words, where_words
-from fairtrial.report.sections.score_means import by_data_set, scored
-from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.report.means import average_by_dataset, compute_scores
+from fairtrial.report.names import (
+    concat_sentences,
+    find_main_condition,
+    format_condition_phrase,
+    format_measure_name,
+    join_names,
+    join_sentences,
+    make_keys,
+)
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number
+from fairtrial.report.selection import match_condition
 from fairtrial.study.archive import DataFacts
 
 if TYPE_CHECKING:
@@ -28,75 +35,84 @@ _BEST_NOTE = (
 )
 
 
-def section(results: Results) -> Section:
+def build_section(results: Results) -> Section:
     """Facts of each data set, the best learner there under each declared measure, and the means of all learners."""
-    main = main_condition(results.archive.conditions)
-    facts = facts_frame(results.archive.datasets)
+    main = find_main_condition(results.archive.conditions)
+    facts = build_facts_frame(results.archive.datasets)
     names = list(dict.fromkeys(results.measures))
-    means = by_data_set(results, scored(results, names)[0])
-    own = means[lines_of(means, main)]
-    best = best_frame(own)
-    tables = [Table("data-sets-facts", "The data sets", facts, _FORMATS, _facts_note(facts), None, True)]
+    means = average_by_dataset(results, compute_scores(results, names)[0])
+    main_means = means[match_condition(means, main)]
+    best = build_best_frame(main_means)
+    tables = [ReportTable("data-sets-facts", "The data sets", facts, _FORMATS, _format_facts_note(facts), None, True)]
     if len(best):
-        title = f"The best learner on each data set, {where_words(main)}"
-        tables.append(Table("data-sets-best", title, best, _FORMATS, _BEST_NOTE, None, True))
+        title = f"The best learner on each data set, {format_condition_phrase(main)}"
+        tables.append(ReportTable("data-sets-best", title, best, _FORMATS, _BEST_NOTE, None, True))
     if len(results.archive.learners) > 1:
         tables += [
-            _wide(results, name, key) for name, key in zip(names, keys_of(names), strict=True) if (own["measure"] == name).any()
+            _build_wide_table(results, name, key)
+            for name, key in zip(names, make_keys(names), strict=True)
+            if (main_means["measure"] == name).any()
         ]
-    return Section("data-sets", "Data set by data set", _sentences(facts), (), tuple(tables))
+    return Section("data-sets", "Data set by data set", _build_dataset_sentences(facts), (), tuple(tables))
 
 
-def facts_frame(datasets: Sequence[DataFacts]) -> pd.DataFrame:
+def build_facts_frame(datasets: Sequence[DataFacts]) -> pd.DataFrame:
     """A line for each data set: rows, attributes, missing values, classes, how uneven they are, notes."""
     import pandas as pd
 
-    frame = pd.DataFrame([_facts(each) for each in datasets], index=pd.Index([each.name for each in datasets], name="data set"))
+    frame = pd.DataFrame(
+        [_collect_facts(dataset) for dataset in datasets],
+        index=pd.Index([dataset.name for dataset in datasets], name="data set"),
+    )
     unknown = [name for name in ("attributes", *_COUNTS) if frame[name].isna().all()]
     return frame.drop(columns=unknown + [name for name in ("source", "notes") if not any(frame[name])])
 
 
-def _facts(data: DataFacts) -> dict[str, Any]:
-    known = {name: data.facts.get(name) for name in _COUNTS}
-    counts = data.counts[data.counts > 0]
-    attributes = None if known["numeric"] is None or known["nominal"] is None else known["numeric"] + known["nominal"]
-    notes = data.facts.get("notes") or ""
+def _collect_facts(dataset: DataFacts) -> dict[str, Any]:
+    attribute_counts = {name: dataset.facts.get(name) for name in _COUNTS}
+    counts = dataset.counts[dataset.counts > 0]
+    attributes = (
+        None
+        if attribute_counts["numeric"] is None or attribute_counts["nominal"] is None
+        else attribute_counts["numeric"] + attribute_counts["nominal"]
+    )
+    notes = dataset.facts.get("notes") or ""
     return {
-        "rows": len(data.codes),
+        "rows": len(dataset.codes),
         "attributes": attributes,
-        **known,
+        **attribute_counts,
         "classes": len(counts),
         "smallest class": int(counts.min()) if len(counts) else 0,
         "imbalance ratio": float(counts.max() / counts.min()) if len(counts) else float("nan"),
-        "source": str(data.facts.get("source") or ""),
-        "notes": notes if isinstance(notes, str) else " ".join(str(each) for each in notes),
+        "source": str(dataset.facts.get("source") or ""),
+        "notes": notes if isinstance(notes, str) else " ".join(str(note) for note in notes),
     }
 
 
-def _facts_note(facts: pd.DataFrame) -> str:
-    told = "Imbalance ratio: rows of the largest class for each row of the smallest."
-    return told if "attributes" in facts else f"{told} Attributes are not known: the evidence holds predictions alone."
+def _format_facts_note(facts: pd.DataFrame) -> str:
+    note = "Imbalance ratio: rows of the largest class for each row of the smallest."
+    return note if "attributes" in facts else f"{note} Attributes are not known: the evidence holds predictions alone."
 
 
-def best_frame(means: pd.DataFrame) -> pd.DataFrame:
+def build_best_frame(means: pd.DataFrame) -> pd.DataFrame:
     """For each data set and measure the learners with the best mean, its interval, and how far the next lies behind."""
     import pandas as pd
 
     lines = []
-    for (measure, dataset), own in means.groupby(["measure", "dataset"], sort=False, observed=True):
-        known = own[own["mean"].notna()]
-        if known.empty:
+    for (measure, dataset), dataset_means in means.groupby(["measure", "dataset"], sort=False, observed=True):
+        defined = dataset_means[dataset_means["mean"].notna()]
+        if defined.empty:
             continue
         sign = 1.0 if get_measure(str(measure)).facts.direction == "max" else -1.0
-        gains = np.round(sign * known["mean"].to_numpy(dtype=np.float64), 12)
+        gains = np.round(sign * defined["mean"].to_numpy(dtype=np.float64), 12)
         first = gains == gains.max()
-        line = known[first].iloc[0]
+        line = defined[first].iloc[0]
         behind = gains[~first]
         lines.append(
             {
                 "data set": str(dataset),
-                "measure": measure_words(str(measure)),
-                "best": ", ".join(str(name) for name in known.loc[first, "learner"]),
+                "measure": format_measure_name(str(measure)),
+                "best": ", ".join(str(name) for name in defined.loc[first, "learner"]),
                 **{name: float(line[name]) for name in ("mean", "low", "high")},
                 "ahead by": float(gains.max() - behind.max()) if len(behind) and np.isfinite(behind.max()) else float("nan"),
             }
@@ -104,44 +120,57 @@ def best_frame(means: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["data set", "measure", "best", "mean", "low", "high", "ahead by"])
 
 
-def _wide(results: Results, measure: str, key: str) -> Table:
-    main = main_condition(results.archive.conditions)
+def _build_wide_table(results: Results, measure: str, key: str) -> ReportTable:
+    main = find_main_condition(results.archive.conditions)
     frame = results.wide(measure, main.name, main.level).rename_axis(index="data set")
-    title = f"Means on each data set, {where_words(main)}: {measure_words(measure)}"
+    title = f"Means on each data set, {format_condition_phrase(main)}: {format_measure_name(measure)}"
     formats = dict.fromkeys((str(name) for name in frame.columns), "{:.4f}")
-    return Table(f"data-sets-{key}", title, frame, formats, "", get_measure(measure).facts.direction, True)
+    return ReportTable(f"data-sets-{key}", title, frame, formats, "", get_measure(measure).facts.direction, True)
 
 
-def _sentences(facts: pd.DataFrame) -> tuple[Sentence, ...]:
+def _build_dataset_sentences(facts: pd.DataFrame) -> tuple[Sentence, ...]:
     if len(facts) == 1:
         name = facts.index[0]
-        return (say("{name} has {rows} rows of {classes} classes.", name=name, **_shown(facts, name, "rows", "classes")),)
+        return (
+            build_sentence(
+                "{name} has {rows} rows of {classes} classes.",
+                name=name,
+                **_format_fact_numbers(facts, name, "rows", "classes"),
+            ),
+        )
     least, most = facts["rows"].idxmin(), facts["rows"].idxmax()
     if least == most:
-        found = [say("All data sets have {rows} rows.", **_shown(facts, least, "rows"))]
+        sentences = [build_sentence("All data sets have {rows} rows.", **_format_fact_numbers(facts, least, "rows"))]
     else:
-        small = say("The smallest data set is {name} with {rows} rows, ", name=least, **_shown(facts, least, "rows"))
-        found = [small, say("the largest {name} with {rows}.", name=most, **_shown(facts, most, "rows"))]
-    return (in_a_row([joined(found), _uneven(facts)]),)
+        small = build_sentence(
+            "The smallest data set is {name} with {rows} rows, ", name=least, **_format_fact_numbers(facts, least, "rows")
+        )
+        sentences = [
+            small,
+            build_sentence("the largest {name} with {rows}.", name=most, **_format_fact_numbers(facts, most, "rows")),
+        ]
+    return (join_sentences([concat_sentences(sentences), _describe_imbalance(facts)]),)
 
 
-def _uneven(facts: pd.DataFrame) -> Sentence | None:
+def _describe_imbalance(facts: pd.DataFrame) -> Sentence | None:
     """Where the classes are most uneven; or that they are equal."""
     ratios = facts["imbalance ratio"].dropna()
     if ratios.empty:
         return None
     if ratios.max() == 1:
-        return say("Every data set has equally many rows of each class.")
+        return build_sentence("Every data set has equally many rows of each class.")
     worst = ratios.index[ratios == ratios.max()]
-    ratio = shown(facts, "data-sets-facts", worst[0], "imbalance ratio", _ratio_form(ratios.max()))
-    words = "The classes are most uneven in {names}, with an imbalance ratio of {ratio}."
-    return say(words, names=listed([str(name) for name in worst]), ratio=ratio)
+    ratio = format_number(facts, "data-sets-facts", worst[0], "imbalance ratio", _choose_ratio_format(ratios.max()))
+    template = "The classes are most uneven in {names}, with an imbalance ratio of {ratio}."
+    return build_sentence(template, names=join_names([str(name) for name in worst]), ratio=ratio)
 
 
-def _ratio_form(ratio: float) -> str:
+def _choose_ratio_format(ratio: float) -> str:
     """With so many digits that classes which are not equal do not seem so."""
-    return next((form for form in ("{:.2f}", "{:.3f}", "{:.4f}") if float(form.format(ratio)) != 1), "{:.6g}")
+    return next(
+        (number_format for number_format in ("{:.2f}", "{:.3f}", "{:.4f}") if float(number_format.format(ratio)) != 1), "{:.6g}"
+    )
 
 
-def _shown(facts: pd.DataFrame, line: Any, *columns: str) -> dict[str, Any]:
-    return {column: shown(facts, "data-sets-facts", line, column, "{:,}") for column in columns}
+def _format_fact_numbers(facts: pd.DataFrame, line: Any, *columns: str) -> dict[str, Any]:
+    return {column: format_number(facts, "data-sets-facts", line, column, "{:,}") for column in columns}

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.report.fold_counts import counted, draw_shares, findings_of, fold_lines, repeated_ids
-from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sections.naming import listed
-from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.report.figures.folds import (
+    build_fold_lines,
+    count_fold_coverage,
+    count_repeated_ids,
+    draw_rarest_class,
+    select_fold_findings,
+)
+from fairtrial.report.names import join_names
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,51 +24,64 @@ _MOST_LINES = 300
 _FORMATS = {"share in test": "{:.3f}", "share in all": "{:.3f}", "lowest share": "{:.3f}", "highest share": "{:.3f}"}
 
 
-def section(results: Results) -> Section | None:
+def build_section(results: Results) -> Section | None:
     """Sizes, class shares, rows never tested and leaks of all splits; None where nothing was split."""
     import pandas as pd
 
     summaries, findings, lines = [], [], []
     for facts in results.archive.datasets:
-        layout, counts = counted(results, facts)
-        own = _from_zero(fold_lines(facts.name, layout, counts))
-        twins, leaked = repeated_ids(facts, layout)
-        found = findings_of(layout, counts)
-        summaries.append(_summary(own, counts, twins, leaked, sum(each.level == "fault" for each in found)))
-        findings += [(facts.name, each.level, each.text) for each in found]
-        lines.append(own)
+        layout, counts = count_fold_coverage(results, facts)
+        dataset_lines = _count_from_zero(build_fold_lines(facts.name, layout, counts))
+        repeated, leaked = count_repeated_ids(facts, layout)
+        dataset_findings = select_fold_findings(layout, counts)
+        summaries.append(
+            _summarize_folds(
+                dataset_lines, counts, repeated, leaked, sum(finding.level == "fault" for finding in dataset_findings)
+            )
+        )
+        findings += [(facts.name, finding.level, finding.text) for finding in dataset_findings]
+        lines.append(dataset_lines)
     if not lines:
         return None
     summary = pd.DataFrame(summaries).set_index("data set")
-    whole = pd.concat(lines, ignore_index=True)
+    all_lines = pd.concat(lines, ignore_index=True)
     notes = ["Whether attributes of test and training parts differ needs the data itself: draw(results, 'audit', data=...)."]
     tables = [
-        Table(_SUMMARY, "Folds by data set", summary, _FORMATS, "Shares are those of the rarest class in the test parts.")
+        ReportTable(_SUMMARY, "Folds by data set", summary, _FORMATS, "Shares are those of the rarest class in the test parts.")
     ]
     if findings:
-        told = pd.DataFrame(findings, columns=["data set", "level", "finding"])
+        findings_frame = pd.DataFrame(findings, columns=["data set", "level", "finding"])
         tables.append(
-            Table(
+            ReportTable(
                 _FINDINGS,
                 "What the counts show",
-                told,
+                findings_frame,
                 note="A fault makes estimates wrong; a caution may be meant so.",
                 long=True,
             )
         )
-    if len(whole) <= _MOST_LINES:
-        tables.append(Table(_LINES, "Split by split", whole, _FORMATS, "Repeats and folds are counted from 0.", long=True))
+    if len(all_lines) <= _MOST_LINES:
+        tables.append(
+            ReportTable(_LINES, "Split by split", all_lines, _FORMATS, "Repeats and folds are counted from 0.", long=True)
+        )
     else:
         notes.append("There are too many splits to list one by one here.")
-    return Section("folds", "The folds", _sentences(summary), _figures(whole, summary), tuple(tables), tuple(notes))
+    return Section(
+        "folds",
+        "The folds",
+        _build_fold_sentences(summary),
+        _draw_fold_figures(all_lines, summary),
+        tuple(tables),
+        tuple(notes),
+    )
 
 
-def _from_zero(lines: pd.DataFrame) -> pd.DataFrame:
+def _count_from_zero(lines: pd.DataFrame) -> pd.DataFrame:
     """Repeats and folds counted from 0, as in the other tables of results."""
     return lines.assign(repeat=lines["repeat"] - 1, fold=lines["fold"] - 1)
 
 
-def _summary(lines: pd.DataFrame, counts: Any, twins: int, leaked: int, faults: int) -> dict[str, Any]:
+def _summarize_folds(lines: pd.DataFrame, counts: Any, repeated: int, leaked: int, faults: int) -> dict[str, Any]:
     return {
         "data set": lines["data set"].iloc[0],
         "splits": len(lines),
@@ -72,61 +90,65 @@ def _summary(lines: pd.DataFrame, counts: Any, twins: int, leaked: int, faults: 
         "smallest training": int(lines["training rows"].min()),
         "rarest class": lines["rarest class"].iloc[0],
         "share in all": float(lines["share in all"].iloc[0]),
-        "lowest share": float(lines["share in test"].min()),
-        "highest share": float(lines["share in test"].max()),
+        "lowest proportion": float(lines["share in test"].min()),
+        "highest proportion": float(lines["share in test"].max()),
         "never tested": int(counts.never.max()),
         "in train and test": int(counts.both.sum()),
-        "rows with a repeated id": twins,
-        "of them across the cut": leaked,
+        "rows with a repeated id": repeated,
+        "of them in both training and test": leaked,
         "faults": faults,
     }
 
 
-def _sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
-    found = []
+def _build_fold_sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
+    sentences = []
     bad = summary[summary["faults"] > 0]
     if bad.empty:
-        found.append(
-            say("No fault was found: no row is in both parts of a split, and no class is absent from a training part.")
-        )
-    else:
-        found.append(
-            say(
-                "Splits of {names} have faults: estimates from them are wrong. The table says which.",
-                names=listed(list(map(str, bad.index))),
+        sentences.append(
+            build_sentence(
+                "No fault was found: no row is in both parts of a split, and no class is absent from a training part."
             )
         )
-    for column, words in (
+    else:
+        sentences.append(
+            build_sentence(
+                "Splits of {names} have faults: estimates from them are wrong. The table says which.",
+                names=join_names(list(map(str, bad.index))),
+            )
+        )
+    for column, template in (
         ("in train and test", "{name}: {number} test rows over all splits are in the training part of their own split."),
         (
             "of them across the cut",
             "{name}: {number} test rows over all splits have a row of the same id in the training part.",
         ),
     ):
-        found += [
-            say(words, name=str(name), number=shown(summary, _SUMMARY, name, column, "{:,}"))
+        sentences += [
+            build_sentence(template, name=str(name), number=format_number(summary, _SUMMARY, name, column, "{:,}"))
             for name in summary.index[summary[column] > 0]
         ]
     spread = summary["highest share"] - summary["lowest share"]
     if (spread > 0).any():
         worst = spread.idxmax()
         parts = {
-            name: shown(summary, _SUMMARY, worst, column)
+            name: format_number(summary, _SUMMARY, worst, column)
             for name, column in (("low", "lowest share"), ("high", "highest share"), ("all", "share in all"))
         }
-        words = "The share of the rarest class varies most on {name}: from {low} to {high} in test parts, {all} in all rows."
-        found.append(say(words, name=str(worst), **parts))
+        template = "The share of the rarest class varies most on {name}: from {low} to {high} in test parts, {all} in all rows."
+        sentences.append(build_sentence(template, name=str(worst), **parts))
     else:
-        found.append(say("Every test part of a data set has the same share of its rarest class."))
-    return tuple(found)
+        sentences.append(build_sentence("Every test part of a data set has the same share of its rarest class."))
+    return tuple(sentences)
 
 
-def _figures(lines: pd.DataFrame, summary: pd.DataFrame) -> tuple[Figure, ...]:
+def _draw_fold_figures(lines: pd.DataFrame, summary: pd.DataFrame) -> tuple[Figure, ...]:
     if not lines["share in test"].notna().any() or (lines["test rows"].max() <= 1):
         return ()
     spread = summary["highest share"] - summary["lowest share"]
     worst: Any = spread.idxmax()
     limits = f"from {summary.loc[worst, 'lowest share']:.3f} to {summary.loc[worst, 'highest share']:.3f}"
-    told = f"It varies most on {worst}: {limits}." if spread.max() > 0 else "It is the same in all test parts of a data set."
-    alt = f"The share of the rarest class in each test part, by data set. {told}"
-    return (Figure("folds-shares", "The rarest class in each fold", draw_shares(lines), alt, lines),)
+    spread_text = (
+        f"It varies most on {worst}: {limits}." if spread.max() > 0 else "It is the same in all test parts of a data set."
+    )
+    alt = f"The share of the rarest class in each test part, by data set. {spread_text}"
+    return (Figure("folds-shares", "The rarest class in each fold", draw_rarest_class(lines), alt, lines),)

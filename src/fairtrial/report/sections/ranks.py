@@ -8,10 +8,9 @@ import numpy as np
 
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure, rank_table, registry
-from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sections.naming import listed, main_condition, measure_words, where_words
-from fairtrial.report.sections.score_means import scored
-from fairtrial.report.sentence import Sentence, say, shown
+from fairtrial.report.means import compute_scores
+from fairtrial.report.names import find_main_condition, format_condition_phrase, format_measure_name, join_names
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
 from fairtrial.study.archive import ConditionFacts
 
 if TYPE_CHECKING:
@@ -28,74 +27,76 @@ _NOTE = (
 _MEAN_NOTE = "The mean rank is that over the measures which all learners give."
 
 
-def section(results: Results) -> Section | None:
+def build_section(results: Results) -> Section | None:
     """Ranks of all learners under all measures that the evidence allows; None with a single learner or no ranks at all."""
     if len(results.archive.learners) < 2:
         return None
-    means, left_out = measure_means(results)
+    means, left_out = compute_measure_means(results)
     if means.empty:
-        return Section("ranks", TITLE, (say("No measure has a value for two learners or more: there are no ranks."),))
-    ranks = ranks_of(means)
-    facts, firsts = facts_of(ranks), firsts_of(ranks)
-    notes = [f"Measures without ranks here: {', '.join(measure_words(name) for name in left_out)}."] if left_out else []
+        return Section(
+            "ranks", TITLE, (build_sentence("No measure has a value for two learners or more: there are no ranks."),)
+        )
+    ranks = compute_ranks(means)
+    facts, firsts = build_rank_facts(ranks), count_firsts(ranks)
+    notes = [f"Measures without ranks here: {', '.join(format_measure_name(name) for name in left_out)}."] if left_out else []
     notes += [
-        f"{measure_words(name)} is {told}, which leaves no rank."
-        for name, told in infinite_for(results, [*means.index, *left_out]).items()
+        f"{format_measure_name(name)} is {explanation}, which leaves no rank."
+        for name, explanation in explain_infinite_measures(results, [*means.index, *left_out]).items()
     ]
     return Section(
         "ranks",
         TITLE,
-        (_sentence(results, facts, firsts),),
-        (_figure(ranks),),
-        _tables(means, ranks, facts, firsts),
+        (_build_rank_sentence(results, facts, firsts),),
+        (_draw_rank_figure(ranks),),
+        _build_rank_tables(means, ranks, facts, firsts),
         tuple(notes),
     )
 
 
-def measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
+def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
     """Measures by learners: means over data sets under the main condition; and the measures that have none."""
     import pandas as pd
 
     names = [name for name in registry if registry[name].facts.needs in ("labels", "scores", "probabilities")]
-    scored(results, names)
-    main = main_condition(results.archive.conditions)
-    known = {}
+    compute_scores(results, names)
+    main = find_main_condition(results.archive.conditions)
+    means_by_measure = {}
     for name in names:
-        line = _means(results, name, main)
+        line = _average_measure(results, name, main)
         if line is not None and line.notna().sum() > 1:
-            known[name] = line
-    learners = [each.name for each in results.archive.learners]
-    frame = pd.DataFrame(known, index=learners).T.rename_axis(index="measure")
-    return frame, [name for name in names if name not in known]
+            means_by_measure[name] = line
+    learners = [learner.name for learner in results.archive.learners]
+    frame = pd.DataFrame(means_by_measure, index=learners).T.rename_axis(index="measure")
+    return frame, [name for name in names if name not in means_by_measure]
 
 
-def infinite_for(results: Results, measures: list[str]) -> dict[str, str]:
+def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str, str]:
     """Measures that are infinite for learners which have no finite mean, and hence no rank; and what is said of them."""
-    main = main_condition(results.archive.conditions)
-    tables = {name: _table(results, name, main) for name in measures}
-    told = {name: _endless_words(table) for name, table in tables.items() if table is not None}
-    return {name: words for name, words in told.items() if words}
+    main = find_main_condition(results.archive.conditions)
+    tables = {name: _read_score_table(results, name, main) for name in measures}
+    explanations = {name: _describe_infinite_values(table) for name, table in tables.items() if table is not None}
+    return {name: explanation for name, explanation in explanations.items() if explanation}
 
 
-def _endless_words(table: pd.DataFrame) -> str:
+def _describe_infinite_values(table: pd.DataFrame) -> str:
     """For whom values are infinite and on which data sets, and on which there is no value; empty where all have a finite one.
 
     >>> import pandas as pd
     >>> inf, nan = float("inf"), float("nan")
-    >>> _endless_words(pd.DataFrame({"tree": [inf, inf], "chi": [inf, nan], "bayes": [0.4, inf]}, index=["iris", "wine"]))
+    >>> _describe_infinite_values(pd.DataFrame({"tree": [inf, inf], "chi": [inf, nan], "bayes": [0.4, inf]}, index=["iris", "wine"]))
     'infinite for tree on every data set; infinite for chi on iris and undefined on wine'
     """
     learners: dict[str, list[str]] = {}
     for name, values in table.items():
-        endless, none = np.isinf(values), values.isna()
-        if endless.any() and (endless | none).all():
-            sets = [str(each) for each in table.index[endless]], [str(each) for each in table.index[none]]
-            where = f"{listed(sets[0])} and undefined on {listed(sets[1])}" if none.any() else "every data set"
-            learners.setdefault(where, []).append(str(name))
-    return "; ".join(f"infinite for {listed(who)} on {where}" for where, who in learners.items())
+        infinite, undefined = np.isinf(values), values.isna()
+        if infinite.any() and (infinite | undefined).all():
+            sets = [str(dataset) for dataset in table.index[infinite]], [str(dataset) for dataset in table.index[undefined]]
+            location = f"{join_names(sets[0])} and undefined on {join_names(sets[1])}" if undefined.any() else "every data set"
+            learners.setdefault(location, []).append(str(name))
+    return "; ".join(f"infinite for {join_names(names)} on {location}" for location, names in learners.items())
 
 
-def _table(results: Results, measure: str, condition: ConditionFacts) -> pd.DataFrame | None:
+def _read_score_table(results: Results, measure: str, condition: ConditionFacts) -> pd.DataFrame | None:
     """Data sets by learners; None where the measure cannot be computed."""
     try:
         return results.wide(measure, condition.name, condition.level).astype(np.float64)
@@ -103,30 +104,30 @@ def _table(results: Results, measure: str, condition: ConditionFacts) -> pd.Data
         return None
 
 
-def _means(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
+def _average_measure(results: Results, measure: str, condition: ConditionFacts) -> pd.Series[float] | None:
     """Means over the data sets that all learners share which have any value; None where the measure cannot be computed."""
-    table = _table(results, measure, condition)
+    table = _read_score_table(results, measure, condition)
     if table is None:
         return None
     finite = table.where(np.isfinite(table))
-    given = finite.loc[:, finite.notna().any()]
-    return given.dropna().mean().reindex(table.columns)
+    defined = finite.loc[:, finite.notna().any()]
+    return defined.dropna().mean().reindex(table.columns)
 
 
-def ranks_of(means: pd.DataFrame) -> pd.DataFrame:
+def compute_ranks(means: pd.DataFrame) -> pd.DataFrame:
     """Measures by learners: the rank of each, 1 the best; a hole where the learner has no mean."""
     import pandas as pd
 
     lines = {}
     for name in means.index:
-        known = means.loc[name].dropna()
+        defined = means.loc[name].dropna()
         direction = {str(name): get_measure(str(name)).facts.direction}
-        lines[name] = rank_table(known.to_frame(str(name)), directions=direction).ranks[str(name)]
+        lines[name] = rank_table(defined.to_frame(str(name)), directions=direction).ranks[str(name)]
     ranks = pd.DataFrame(lines, index=means.columns).T.rename_axis(index="measure")
     return ranks.astype(int) if ranks.notna().to_numpy().all() else ranks.astype(float)
 
 
-def firsts_of(ranks: pd.DataFrame) -> pd.DataFrame:
+def count_firsts(ranks: pd.DataFrame) -> pd.DataFrame:
     """For each learner, under how many measures it is first, its best, mean and worst rank."""
     import pandas as pd
 
@@ -135,20 +136,20 @@ def firsts_of(ranks: pd.DataFrame) -> pd.DataFrame:
             "measures": ranks.notna().sum(),
             "first under": (ranks == 1).sum(),
             "best rank": ranks.min(),
-            "mean rank": mean_ranks(ranks),
+            "mean rank": compute_mean_ranks(ranks),
             "worst rank": ranks.max(),
         }
     ).rename_axis(index="learner")
     return frame.sort_values("first under", ascending=False, kind="stable")
 
 
-def mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
+def compute_mean_ranks(ranks: pd.DataFrame) -> pd.Series[float]:
     """Mean rank of each learner over the measures that all of them give; over all measures where there is no such."""
     shared = ranks.dropna()
     return (shared if len(shared) else ranks).mean()
 
 
-def facts_of(ranks: pd.DataFrame) -> pd.DataFrame:
+def build_rank_facts(ranks: pd.DataFrame) -> pd.DataFrame:
     """Counts that the sentence speaks of."""
     import pandas as pd
 
@@ -160,30 +161,32 @@ def facts_of(ranks: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"value": list(counts.values())}, index=pd.Index(counts, name="fact"))
 
 
-def _sentence(results: Results, facts: pd.DataFrame, firsts: pd.DataFrame) -> Sentence:
+def _build_rank_sentence(results: Results, facts: pd.DataFrame, firsts: pd.DataFrame) -> Sentence:
     winners = [str(name) for name in firsts.index[firsts["first under"] > 0]]
-    parts: dict[str, Any] = {"where": where_words(main_condition(results.archive.conditions))}
-    parts["measures"] = shown(facts, "ranks-facts", "measures", "value", "{:d}")
+    parts: dict[str, Any] = {"where": format_condition_phrase(find_main_condition(results.archive.conditions))}
+    parts["measures"] = format_number(facts, "ranks-facts", "measures", "value", "{:d}")
     if len(winners) == 1:
-        return say("{name} is first by each of {measures} measures {where}.", **parts, name=winners[0])
-    parts["learners"] = shown(facts, "ranks-facts", "learners", "value", "{:d}")
-    parts["count"] = shown(facts, "ranks-facts", "learners first under some measure", "value", "{:d}")
-    words = "{count} of {learners} learners are first by at least one of {measures} measures {where}: {names}."
-    return say(words, **parts, names=listed(winners))
+        return build_sentence("{name} is first by each of {measures} measures {where}.", **parts, name=winners[0])
+    parts["learners"] = format_number(facts, "ranks-facts", "learners", "value", "{:d}")
+    parts["count"] = format_number(facts, "ranks-facts", "learners first under some measure", "value", "{:d}")
+    template = "{count} of {learners} learners are first by at least one of {measures} measures {where}: {names}."
+    return build_sentence(template, **parts, names=join_names(winners))
 
 
-def _tables(means: pd.DataFrame, ranks: pd.DataFrame, facts: pd.DataFrame, firsts: pd.DataFrame) -> tuple[Table, ...]:
-    whole = dict.fromkeys(("best rank", "worst rank"), "{:.0f}") | {"mean rank": "{:.2f}"}
+def _build_rank_tables(
+    means: pd.DataFrame, ranks: pd.DataFrame, facts: pd.DataFrame, firsts: pd.DataFrame
+) -> tuple[ReportTable, ...]:
+    formats = dict.fromkeys(("best rank", "worst rank"), "{:.0f}") | {"mean rank": "{:.2f}"}
     learners = list(means.columns)
     return (
-        Table("ranks-firsts", "Under how many measures a learner is first", firsts, whole, _MEAN_NOTE),
-        Table("ranks-measures", "Rank under each measure", ranks, dict.fromkeys(learners, "{:.0f}"), _NOTE, "min", True),
-        Table("ranks-means", "The means that were ranked", means, dict.fromkeys(learners, "{:.4g}"), "", None, True),
-        Table("ranks-facts", "Counts", facts),
+        ReportTable("ranks-firsts", "Under how many measures a learner is first", firsts, formats, _MEAN_NOTE),
+        ReportTable("ranks-measures", "Rank under each measure", ranks, dict.fromkeys(learners, "{:.0f}"), _NOTE, "min", True),
+        ReportTable("ranks-means", "The means that were ranked", means, dict.fromkeys(learners, "{:.4g}"), "", None, True),
+        ReportTable("ranks-facts", "Counts", facts),
     )
 
 
-def _figure(ranks: pd.DataFrame) -> Figure:
+def _draw_rank_figure(ranks: pd.DataFrame) -> Figure:
     alt = (
         "A grid of measures by learners; each cell has the rank, blue the best, orange the worst. The table below has the same."
     )
@@ -200,11 +203,11 @@ def draw_rank_map(ranks: pd.DataFrame) -> Any:
     """
     import altair as alt
 
-    from fairtrial.report.drawing import INK, chart_of, finished, titled
+    from fairtrial.report.figures.base import INK, build_chart, build_title, style_chart
 
-    learners = [str(name) for name in mean_ranks(ranks).sort_values(kind="stable").index]
+    learners = [str(name) for name in compute_mean_ranks(ranks).sort_values(kind="stable").index]
     rows: list[dict[str, Any]] = [
-        {"measure": measure_words(str(name)), "learner": str(learner), "rank": int(rank)}
+        {"measure": format_measure_name(str(name)), "learner": str(learner), "rank": int(rank)}
         for name, line in ranks.iterrows()
         for learner, rank in line.dropna().items()
     ]
@@ -218,10 +221,10 @@ def draw_rank_map(ranks: pd.DataFrame) -> Any:
         domain=[1, (1 + max(most, 2)) / 2, max(most, 2)], range=["#7FB8DA", "#EFEFEF", "#F2B27A"], interpolate="rgb"
     )
     hint = [alt.Tooltip("measure:N"), alt.Tooltip("learner:N"), alt.Tooltip("rank:Q")]
-    base = chart_of(rows).encode(x, y, tooltip=hint)
+    base = build_chart(rows).encode(x, y, tooltip=hint)
     tiles = base.mark_rect(stroke="white").encode(alt.Color("rank:Q", scale=shade, legend=None))
     numbers = base.mark_text(fontSize=12, color=INK).encode(text="rank:Q")
-    told = titled(
+    heading = build_title(
         "Ranks under every measure", "Rank of each learner, from blue, the best, to orange, the worst. A hole: no finite value"
     )
-    return finished(alt.layer(tiles, numbers).properties(width=alt.Step(64), height=alt.Step(20), title=told))
+    return style_chart(alt.layer(tiles, numbers).properties(width=alt.Step(64), height=alt.Step(20), title=heading))

@@ -1,109 +1,146 @@
-"""The section of scores: the means of every declared measure with their intervals, over data sets and for each of them."""
+"""The measures of every model with their intervals."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairtrial.measures import get_measure
-from fairtrial.report.section import Figure, Section, Table
-from fairtrial.report.sections.naming import keys_of, measure_words
-from fairtrial.report.sections.score_means import by_data_set, over_data_sets, scored
-from fairtrial.report.sentence import Sentence, say
+from fairtrial.predictions.tables import find_unequal_rows
+from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores
+from fairtrial.report.names import (
+    LEVEL,
+    drop_single_dataset,
+    format_measure_name,
+    get_direction,
+    get_fact,
+    join_names,
+    list_datasets,
+    list_models,
+    make_keys,
+    select_largest_datasets,
+)
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.predictions.judgement import Judgement
     from fairtrial.study import Results
 
 _UNDEFINED = re.compile(r"(\S+) is undefined for ([\d,]+) of ([\d,]+) trials?: (.*)", re.DOTALL)
+
+
 FORMATS = {"level": "{:g}", "mean": "{:.4f}", "low": "{:.4f}", "high": "{:.4f}"}
+
+
 _MOST_COLOURS = 7  # with more learners a line for each is drawn under one condition: colours would not tell them apart
+
+
 _STUDENT = (
     "Means over the data sets with Student's 95 % interval, which speaks of data sets like these. "
     "Limits end where the measure's range does."
 )
+
+
 _CORRECTED = (
     "Means over the splits of the one data set with their 95 % interval, corrected for the overlap of training rows "
     "(Nadeau and Bengio). They speak of this data set alone. Limits end where the measure's range does."
 )
+
+
 _SINGLE = "One split of one data set has no interval over splits."
+
+
 _HOLES = "Data sets on which a trial failed or the measure is undefined are left out of a mean: compare such means with care."
+
+
 _LONG_NOTE = (
     "Means over splits with 95 % intervals, corrected for the overlap of training rows (Nadeau and Bengio): they speak of the "
     "data set alone. A mean is left open where a trial failed."
 )
 
 
-def section(results: Results) -> Section:
+def build_section(results: Results) -> Section:
     """Means and intervals of each declared measure, under each condition; then data set by data set."""
-    scores, told = scored(results, results.measures)
-    sets = by_data_set(results, scores)
-    means = over_data_sets(results, sets)
+    scores, messages = compute_scores(results, results.measures)
+    dataset_means = average_by_dataset(results, scores)
+    means = average_over_datasets(results, dataset_means)
     absent = [name for name in results.measures if not means.loc[means["measure"] == name, "mean"].notna().any()]
     present = [name for name in dict.fromkeys(results.measures) if name not in absent]
-    keys = dict(zip(dict.fromkeys(results.measures), keys_of(dict.fromkeys(results.measures)), strict=True))
-    parts = [_part(results, means[means["measure"] == name], name, keys[name]) for name in present]
-    tables = (long_table(sets),) if len(sets) else ()
-    holes, notes = _undefined(told)
-    return Section("scores", "Scores", _absent(absent), (), holes, notes, (*parts, *_all(tables)))
+    keys = dict(zip(dict.fromkeys(results.measures), make_keys(dict.fromkeys(results.measures)), strict=True))
+    subsections = [_build_measure_section(results, means[means["measure"] == name], name, keys[name]) for name in present]
+    tables = (build_long_table(dataset_means),) if len(dataset_means) else ()
+    undefined_tables, notes = _tabulate_undefined(messages)
+    return Section(
+        "scores",
+        "Scores",
+        _describe_absent_measures(absent),
+        (),
+        undefined_tables,
+        notes,
+        (*subsections, *_wrap_tables(tables)),
+    )
 
 
-def _undefined(told: Iterable[str]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+def _tabulate_undefined(messages: Iterable[str]) -> tuple[tuple[ReportTable, ...], tuple[str, ...]]:
     """What was told of measures without a value in some trials, as a table; and what else was told."""
     import pandas as pd
 
     lines, others = [], []
-    for each in told:
-        found = _UNDEFINED.fullmatch(each)
-        if found is None:
-            others.append(each)
+    for message in messages:
+        match = _UNDEFINED.fullmatch(message)
+        if match is None:
+            others.append(message)
         else:
-            measure, count, trials, why = found.groups()
-            lines.append((measure_words(measure), int(count.replace(",", "")), int(trials.replace(",", "")), why))
+            measure, count, trials, why = match.groups()
+            lines.append((format_measure_name(measure), int(count.replace(",", "")), int(trials.replace(",", "")), why))
     frame = pd.DataFrame(lines, columns=["measure", "undefined", "trials", "how often, and why"])
     title = "Measures that are undefined in some trials"
-    return (Table("scores-undefined", title, frame),) * bool(lines), tuple(others)
+    return (ReportTable("scores-undefined", title, frame),) * bool(lines), tuple(others)
 
 
-def means_key(results: Results, measure: str) -> str:
+def format_means_key(results: Results, measure: str) -> str:
     """The key of the table of a measure's means and intervals."""
     names = list(dict.fromkeys(results.measures))
-    return f"scores-means-{keys_of(names)[names.index(measure)]}"
+    return f"scores-means-{make_keys(names)[names.index(measure)]}"
 
 
-def means_frame(results: Results, measure: str) -> pd.DataFrame:
+def build_means_frame(results: Results, measure: str) -> pd.DataFrame:
     """The frame of that table: condition, learner, mean, low, high and data sets."""
-    scores, _ = scored(results, [measure])
-    return _own(over_data_sets(results, by_data_set(results, scores)))
+    scores, _ = compute_scores(results, [measure])
+    return _drop_measure_column(average_over_datasets(results, average_by_dataset(results, scores)))
 
 
-def _own(means: pd.DataFrame) -> pd.DataFrame:
+def _drop_measure_column(means: pd.DataFrame) -> pd.DataFrame:
     return means.drop(columns="measure").reset_index(drop=True)
 
 
-def _absent(absent: Iterable[str]) -> tuple[Sentence, ...]:
+def _describe_absent_measures(absent: Iterable[str]) -> tuple[Sentence, ...]:
     return tuple(
-        say("{measure} does not exist for this evidence: no trial has a value.", measure=measure_words(name)) for name in absent
+        build_sentence("{measure} does not exist for this evidence: no trial has a value.", measure=format_measure_name(name))
+        for name in absent
     )
 
 
-def _part(results: Results, means: pd.DataFrame, measure: str, key: str) -> Section:
-    frame = _own(means)
-    words, better = measure_words(measure), get_measure(measure).facts.direction
-    said = say(
+def _build_measure_section(results: Results, means: pd.DataFrame, measure: str, key: str) -> Section:
+    frame = _drop_measure_column(means)
+    measure_text, better = format_measure_name(measure), get_measure(measure).facts.direction
+    sentence = build_sentence(
         "{summary}. {size} values are better.",
         summary=get_measure(measure).facts.summary.rstrip("."),
         size="Larger" if better == "max" else "Smaller",
     )
-    table = Table(f"scores-means-{key}", f"Means: {words}", frame, FORMATS, _note(results, frame), None, True)
-    return Section(f"scores-{key}", words, (said,), _figures(frame, words, key), (table,))
+    table = ReportTable(
+        f"scores-means-{key}", f"Means: {measure_text}", frame, FORMATS, _format_means_note(results, frame), None, True
+    )
+    return Section(f"scores-{key}", measure_text, (sentence,), _draw_means_figures(frame, measure_text, key), (table,))
 
 
-def _note(results: Results, frame: pd.DataFrame) -> str:
+def _format_means_note(results: Results, frame: pd.DataFrame) -> str:
     several = len(results.archive.datasets) > 1
     notes = [_STUDENT if several else _SINGLE if frame["low"].isna().all() else _CORRECTED]
     if (frame["data sets"] < len(results.archive.datasets)).any():
@@ -111,32 +148,181 @@ def _note(results: Results, frame: pd.DataFrame) -> str:
     return " ".join(notes)
 
 
-def _figures(frame: pd.DataFrame, words: str, key: str) -> tuple[Figure, ...]:
-    from fairtrial.report.curves import draw_intervals
+def _draw_means_figures(frame: pd.DataFrame, measure_text: str, key: str) -> tuple[Figure, ...]:
+    from fairtrial.report.figures.curves import draw_intervals
 
-    known = frame[np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
-    if known["learner"].nunique() > _MOST_COLOURS:
-        known = known[known["condition"] == known["condition"].iloc[0]]
-    if known["low"].isna().all():
+    defined = frame[np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
+    if defined["learner"].nunique() > _MOST_COLOURS:
+        defined = defined[defined["condition"] == defined["condition"].iloc[0]]
+    if defined["low"].isna().all():
         return ()
-    several = known["condition"].nunique() > 1
-    lines = known.rename(columns={"mean": "estimate", "condition" if several else "learner": "measure"})
-    drawn = lines[["measure", *(["learner"] if several else []), "estimate", "low", "high"]]
-    only = "" if several or frame["condition"].nunique() == 1 else f" under {known['condition'].iloc[0]}"
-    title = f"Means of {words} with their 95 % intervals{only}"
-    lines_of = "condition and learner" if several else f"learner{only}"
-    alt = f"Dots and intervals: mean {words} of each {lines_of}. The table below has the same numbers."
-    heading, chart = f"Means and intervals{only}: {words}", draw_intervals(drawn, title=title)
-    return (Figure(f"scores-intervals-{key}", heading, chart, alt, known),)
+    several = defined["condition"].nunique() > 1
+    lines = defined.rename(columns={"mean": "estimate", "condition" if several else "learner": "measure"})
+    drawn_lines = lines[["measure", *(["learner"] if several else []), "estimate", "low", "high"]]
+    only = "" if several or frame["condition"].nunique() == 1 else f" under {defined['condition'].iloc[0]}"
+    title = f"Means of {measure_text} with their 95 % intervals{only}"
+    line_noun = "condition and learner" if several else f"learner{only}"
+    alt = f"Dots and intervals: mean {measure_text} of each {line_noun}. The table below has the same numbers."
+    heading, chart = f"Means and intervals{only}: {measure_text}", draw_intervals(drawn_lines, title=title)
+    return (Figure(f"scores-intervals-{key}", heading, chart, alt, defined),)
 
 
-def long_table(sets: pd.DataFrame) -> Table:
-    """The tidy table of `by_data_set`."""
-    frame = sets.rename(columns={"dataset": "data set"}).reset_index(drop=True)
+def build_long_table(dataset_means: pd.DataFrame) -> ReportTable:
+    """The tidy table of `average_by_dataset`."""
+    frame = dataset_means.rename(columns={"dataset": "data set"}).reset_index(drop=True)
     names = frame.columns[frame.dtypes == "category"]
     frame = frame.astype(dict.fromkeys(names, object))
-    return Table("scores-all", "All means, one line each", frame, FORMATS, _LONG_NOTE, None, True)
+    return ReportTable("scores-all", "All means, one line each", frame, FORMATS, _LONG_NOTE, None, True)
 
 
-def _all(tables: tuple[Table, ...]) -> tuple[Section, ...]:
+def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
     return (Section("scores-each", "Every data set, condition and learner", (), (), tables),) if tables else ()
+
+
+MEASURES_KEY = "measures-all"
+
+
+_FOUR_DECIMALS = "{:.4f}"
+
+
+_MAX_COLOURS = 8
+
+
+def build_judge_measures_section(judgement: Judgement) -> Section:
+    """Measures by model at a glance, drawn with their intervals, and a table of all."""
+    several = len(list_datasets(judgement)) > 1
+    tables = (_build_main_table(judgement),) if several else _build_wide_tables(judgement)
+    figures = _draw_main_by_dataset(judgement) if several else _draw_dataset_figures(judgement)
+    frame = build_measures_frame(judgement)
+    formats = dict.fromkeys(["estimate", "low", "high"], _FOUR_DECIMALS) | {"chance": "{:g}", "rows": "{:,}"}
+    note = f"Chance is what guessing gives, where the measure knows it.{note_fewer_rows(judgement)}"
+    everything = ReportTable(MEASURES_KEY, "Every measure with its interval", frame, formats, note, None, True)
+    return Section("measures", "Measures", _describe_measures(judgement), figures, (*tables, everything))
+
+
+def build_measures_frame(judgement: Judgement) -> pd.DataFrame:
+    """The frame of the table of all measures; its lines are those of `judgement.scores`."""
+    return drop_single_dataset(judgement.scores, len(list_datasets(judgement)) > 1)
+
+
+def note_fewer_rows(judgement: Judgement) -> str:
+    """Which models are scored on fewer rows than others."""
+    parts = []
+    for name, rows in find_unequal_rows(judgement.scores).items():
+        fewer = [model for model, count in rows.items() if count < max(rows.values())]
+        parts.append(join_names(fewer) + (f" on {name}" if len(list_datasets(judgement)) > 1 else ""))
+    return (
+        f" Fewer rows than others have: {'; '.join(parts)}; the column rows of the table of every measure counts them."
+        if parts
+        else ""
+    )
+
+
+def _describe_measures(judgement: Judgement) -> tuple[Sentence, ...]:
+    main = get_measure(judgement.main)
+    main_sentence = build_sentence(
+        "The main measure is {measure}. {summary}. {size} values are better.",
+        measure=format_measure_name(main.name),
+        summary=main.facts.summary.rstrip("."),
+        size="Larger" if main.facts.direction == "max" else "Smaller",
+    )
+    if not judgement.scores["low"].notna().any():
+        return (main_sentence, build_sentence("No measure has an interval here; the table says what stands against it."))
+    limits = build_sentence(
+        "Intervals are at the level of {level} %; the table names how each is made.", level=get_fact(judgement, LEVEL)
+    )
+    absent = [build_sentence("Where a model has no value the table says why.")] * bool(
+        judgement.scores["estimate"].isna().any()
+    )
+    return (main_sentence, limits, *absent, *_describe_infinite(judgement))
+
+
+def _describe_infinite(judgement: Judgement) -> Iterator[Sentence]:
+    """Values that no figure can show."""
+    infinite = judgement.scores[np.isinf(judgement.scores["estimate"].to_numpy(dtype=np.float64))]
+    for name, subset in infinite.groupby("measure", sort=False):
+        models = join_names(list(dict.fromkeys(map(str, subset["model"]))))
+        why = ": a class that came true was given a probability of zero" if name == "log_loss" else ""
+        yield build_sentence(
+            "The {measure} of {models} is infinite{why}.", measure=format_measure_name(str(name)), models=models, why=why
+        )
+
+
+def _build_wide_tables(judgement: Judgement) -> tuple[ReportTable, ...]:
+    """Measures by models, those to be large and those to be small apart, so that the best can be marked."""
+    if len(list_models(judgement)) == 1:
+        return ()
+    tables = []
+    for direction, word in (("max", "larger"), ("min", "smaller")):
+        subset = judgement.scores[[get_direction(name) == direction for name in judgement.scores["measure"]]]
+        if len(subset):
+            wide = _to_wide(subset, "measure", list_models(judgement))
+            formats = dict.fromkeys(wide.columns, _FOUR_DECIMALS)
+            title = f"Measures of which {word} values are better"
+            tables.append(ReportTable(f"measures-{word}", title, wide, formats, note_fewer_rows(judgement).strip(), direction))
+    return tuple(tables)
+
+
+def _build_main_table(judgement: Judgement) -> ReportTable:
+    """The main measure, data sets by models."""
+    main_scores = judgement.scores[judgement.scores["measure"] == judgement.main]
+    wide = _to_wide(main_scores, "dataset", list_models(judgement)).rename_axis(index="data set")
+    title, long = f"On each data set: {format_measure_name(judgement.main)}", len(wide) > 12
+    formats, note = dict.fromkeys(wide.columns, _FOUR_DECIMALS), note_fewer_rows(judgement).strip()
+    return ReportTable("measures-main", title, wide, formats, note, get_direction(judgement.main), long)
+
+
+def _to_wide(lines: pd.DataFrame, index: str, models: list[str]) -> pd.DataFrame:
+    wide = lines.set_index([index, "model"])["estimate"].unstack("model")
+    order = list(dict.fromkeys(lines[index]))
+    return wide.reindex(index=order, columns=models).rename_axis(columns=None)
+
+
+def _draw_dataset_figures(judgement: Judgement) -> tuple[Figure, ...]:
+    """A forest of measures that share a scale and are to be large, and each of the others alone."""
+    finite = _select_finite_scores(judgement.scores)
+    names = list(dict.fromkeys(finite["measure"]))
+    if len(list_models(judgement)) > _MAX_COLOURS:
+        names = [name for name in names if name == judgement.main]
+    shared_scale = [
+        name for name in names if get_direction(name) == "max" and get_measure(name).facts.range in ((0, 1), (-1, 1))
+    ]
+    panels = [shared_scale, *([name] for name in names if name not in shared_scale)]
+    return tuple(_draw_forest(finite, panel, list_models(judgement)) for panel in panels if panel)
+
+
+def _draw_forest(lines: pd.DataFrame, names: list[str], models: list[str]) -> Figure:
+    from fairtrial.report.figures.curves import draw_intervals
+
+    subset = lines[lines["measure"].isin(names)]
+    is_single = len(names) == 1
+    measure_text = format_measure_name(names[0]) if is_single else "measures of which larger values are better"
+    frame = subset.assign(measure=subset["model"] if is_single else [format_measure_name(name) for name in subset["measure"]])
+    frame = frame.rename(columns={"model": "learner"})[["measure", "learner", "estimate", "low", "high"]]
+    drawn = frame.drop(columns="learner") if is_single or len(models) == 1 else frame
+    key = f"measures-intervals-{make_keys(names)[0]}" if is_single else "measures-intervals"
+    title = f"Intervals: {measure_text}"
+    alt = f"Dots and intervals of {measure_text} for each model. The tables below have the same numbers."
+    return Figure(key, title, draw_intervals(drawn.reset_index(drop=True), title=title), alt, frame)
+
+
+def _draw_main_by_dataset(judgement: Judgement) -> tuple[Figure, ...]:
+    """The main measure on the data sets with the most rows."""
+    from fairtrial.report.figures.curves import draw_intervals
+
+    finite, chosen = _select_finite_scores(judgement.scores), select_largest_datasets(judgement)
+    finite = finite[(finite["measure"] == judgement.main) & finite["dataset"].isin(chosen)]
+    if finite.empty or len(list_models(judgement)) > _MAX_COLOURS:
+        return ()
+    frame = finite.drop(columns="measure").rename(columns={"dataset": "measure", "model": "learner"})
+    frame = frame[["measure", "learner", "estimate", "low", "high"]].reset_index(drop=True)
+    measure_text = format_measure_name(judgement.main)
+    few = "" if len(chosen) == len(list_datasets(judgement)) else ", the data sets with the most rows"
+    title = f"Intervals: {measure_text} on each data set{few}"
+    alt = f"Dots and intervals of {measure_text} for each data set and model. The tables below have the same numbers."
+    return (Figure("measures-intervals", title, draw_intervals(frame, title=title), alt, frame),)
+
+
+def _select_finite_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    finite: pd.DataFrame = scores[np.isfinite(scores["estimate"].to_numpy(dtype=np.float64))]
+    return finite

@@ -2,44 +2,352 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.report.section import Figure, Section
-from fairtrial.report.sections.basis import resting
-from fairtrial.report.sections.method_words import choice_words, effect_words, test_words
-from fairtrial.report.sections.naming import (
-    joined,
-    judged_measure,
-    keys_of,
-    listed,
-    main_condition,
-    measure_words,
-    told_condition,
-    where_words,
+from fairtrial.report.cache import compute_verdict
+from fairtrial.report.comparison import build_score_frame
+from fairtrial.report.means import compute_scores
+from fairtrial.report.names import (
+    concat_sentences,
+    describe_choice,
+    describe_condition,
+    describe_effect,
+    describe_test,
+    find_main_condition,
+    format_condition_phrase,
+    format_measure_name,
+    get_verdict_measure_name,
+    join_names,
+    make_keys,
 )
-from fairtrial.report.sections.verdict_tables import (
-    Judged,
-    facts_of,
-    facts_table,
-    further_tables,
-    judged as judged_under,
-    learners_table,
-    shown_elsewhere,
+from fairtrial.report.section import (
+    Figure,
+    ReportTable,
+    Section,
+    Sentence,
+    build_sentence,
+    choose_p_format,
+    format_number,
+    format_p_value,
 )
-from fairtrial.report.sentence import Sentence, p_shown, say, shown
+from fairtrial.report.selection import match_condition
+from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.results.selection import mask_failed
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
+
+ALL, LEFT, SPLITS, LOST = "data sets in all", "data sets left out", "splits of the data sets judged", "splits left out"
+
+
+"""Facts of the verdict's table, where something is left out."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The data sets that are judged, those left out by reason, and how many splits of the former are left out."""
+
+    datasets: tuple[str, ...]
+    left_out: dict[str, list[str]]
+    splits: int
+    splits_left_out: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.left_out and not self.splits_left_out
+
+    def facts(self) -> dict[str, int]:
+        """What the words below count."""
+        n_excluded = sum(map(len, self.left_out.values()))
+        counts = {ALL: len(self.datasets) + n_excluded, LEFT: n_excluded} if n_excluded else {}
+        return counts | ({SPLITS: self.splits, LOST: self.splits_left_out} if self.splits_left_out else {})
+
+
+def compute_basis(results: Results, verdict: Verdict, measure: str, condition: ConditionFacts) -> Basis:
+    """What the scores and failures under a condition leave to a verdict."""
+    declared = results.archive.declaration.get("verdict") or {}
+    exclude = (declared.get("failures") or "exclude") == "exclude"
+    scores, _ = compute_scores(results, [measure])
+    selected_scores = scores[match_condition(scores, condition) & scores["learner"].isin(verdict.table.learners).to_numpy()]
+    selected_scores = selected_scores.astype({"dataset": str, "learner": str})
+    bad = mask_failed(selected_scores)
+    availability = selected_scores.assign(
+        there=np.isfinite(selected_scores["value"].to_numpy(dtype=np.float64)) | (bad & (not exclude))
+    )
+    splits = availability.groupby(["dataset", "repeat", "fold"], sort=False)["there"].all().groupby(level="dataset", sort=False)
+    used, planned = splits.sum(), splits.size()
+    names = [dataset.name for dataset in results.archive.datasets]
+    failed_datasets = set(selected_scores.loc[bad, "dataset"]) if exclude else set()
+    kept_datasets = [name for name in names if used.get(name, 0) and name not in failed_datasets]
+    if verdict.unit == "data set":
+        kept_datasets = list(verdict.table.datasets)
+    reasons: dict[str, list[str]] = {}
+    for name in names:
+        if name not in kept_datasets:
+            reasons.setdefault(_explain_exclusion(selected_scores[selected_scores["dataset"] == name], exclude), []).append(
+                name
+            )
+    lost = sum(int(planned.get(name, 0) - used.get(name, 0)) for name in kept_datasets)
+    return Basis(tuple(kept_datasets), reasons, sum(int(planned.get(name, 0)) for name in kept_datasets), lost)
+
+
+def _explain_exclusion(lines: pd.DataFrame, exclude: bool) -> str:
+    """Why a data set is left out, from its lines."""
+    failed_learners = lines.loc[mask_failed(lines), "learner"].unique().tolist()
+    if failed_learners and exclude:
+        return f"because {join_names(failed_learners)} failed there"
+    if (lines["status"] == "missing").any():
+        return "because trials there have not run"
+    return "because not every learner has a value there"
+
+
+def describe_basis(basis: Basis, frame: pd.DataFrame, key: str) -> Sentence | None:
+    """On what the verdict rests, where something is left out; `frame` holds the facts of the table of this key."""
+    sentences = []
+    if basis.left_out:
+        sentences.append(_describe_excluded_datasets(basis, frame, key))
+    if basis.splits_left_out:
+        parts = {
+            "lost": format_number(frame, key, LOST, "value", "{:,}"),
+            "splits": format_number(frame, key, SPLITS, "value", "{:,}"),
+        }
+        pronoun = "its" if len(basis.datasets) == 1 else "their"
+        verb = "is" if basis.splits_left_out == 1 else "are"
+        determiner = pronoun if basis.left_out else "the"
+        template = f"Of {determiner} {{splits}} splits {{lost}} {verb} left out, for not all learners have a value there."
+        sentences += [*([Sentence(" ")] if sentences else []), build_sentence(template, **parts)]
+    return concat_sentences(sentences) if sentences else None
+
+
+def _describe_excluded_datasets(basis: Basis, frame: pd.DataFrame, key: str) -> Sentence:
+    clauses, parts = [], dict[str, Any]()
+    for index, (reason, names) in enumerate(basis.left_out.items()):
+        sets, why = f"sets{'abc'[index]}", f"why{'abc'[index]}"
+        parts |= {sets: join_names(names), why: reason}
+        clauses.append(f"{{{sets}}} {'is' if len(names) == 1 else 'are'} left out {{{why}}}")
+    if len(basis.datasets) == 1:
+        return build_sentence("On {kept} alone: " + "; ".join(clauses) + ".", kept=basis.datasets[0], **parts)
+    parts |= {
+        "number": format_number(frame, key, "data sets", "value", "{:,}"),
+        "all": format_number(frame, key, ALL, "value", "{:,}"),
+    }
+    return build_sentence("On {number} of {all} data sets: " + "; ".join(clauses) + ".", **parts)
+
+
+_PAIR_NAMES = {
+    "rank_difference": "difference of mean ranks",
+    "p_raw": "p",
+    "p_adjusted": "adjusted p",
+    "significant": "significantly different",
+}
+
+
+_LEARNER_NAMES = {"sd": "standard deviation", "mean_rank": "mean rank", "effect_vs_best": "effect of the best against it"}
+
+
+_FOUR = "{:.4f}"
+
+
+_EFFECT_NOTE = (
+    "The effect is the rank biserial correlation: one where the best is better everywhere, zero where gains and losses balance."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class VerdictContext:
+    """A verdict on a condition with the key of its tables; or why there is none.
+
+    `where` is said instead of the condition, where scores come from elsewhere than a study. `basis` says what was left out of
+    a study's scores.
+    """
+
+    condition: ConditionFacts
+    key: str
+    learners: tuple[str, ...]
+    verdict: Verdict | None
+    reason: str = ""
+    where: str = ""
+    basis: Basis | None = None
+
+
+def build_verdict_context(results: Results, measure: str, condition: ConditionFacts, key: str = "verdict") -> VerdictContext:
+    """The verdict on a measure under a condition, or what stands against one."""
+    learners = tuple(learner.name for learner in results.archive.learners)
+    verdict, reason = compute_verdict(results, measure, condition)
+    if verdict is None:
+        return VerdictContext(condition, key, learners, None, reason)
+    return VerdictContext(condition, key, learners, verdict, basis=compute_basis(results, verdict, measure, condition))
+
+
+def build_context_facts(context: VerdictContext) -> pd.DataFrame:
+    """The frame of the facts of a verdict, with what was left out."""
+    assert context.verdict is not None
+    return build_verdict_facts(context.verdict, context.basis)
+
+
+def build_verdict_facts(verdict: Verdict, basis: Basis | None = None) -> pd.DataFrame:
+    """Numbers of a verdict by name, at full precision; an effect of two learners is in favour of the one ahead.
+
+    >>> from fairtrial.significance.compare import advise
+    >>> found = build_verdict_facts(advise([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]))
+    >>> found.loc["p", "value"], found.loc["data sets", "value"]
+    (0.0625, 5)
+    """
+    import pandas as pd
+
+    outcome, significant = verdict.outcome, [p for *_, p in verdict.comparisons if p <= verdict.alpha]
+    facts: dict[str, Any] = {
+        "learners": len(verdict.table.learners),
+        f"{verdict.unit}s": len(verdict.table.datasets),
+        **(basis.facts() if basis is not None else {}),
+        "statistic": float(outcome.statistic),
+        "p": float(verdict.p_value),
+        "alpha": float(verdict.alpha),
+        "comparisons": len(verdict.comparisons),
+        "significantly different": len(significant),
+        "not significantly different": len(verdict.comparisons) - len(significant),
+    }
+    facts |= {name: _to_plain_number(value) for name, value in outcome.details.items() if not name.startswith("mean rank")}
+    effect = outcome.effect
+    if effect is not None:
+        values = effect.estimate, effect.low, effect.high
+        if verdict.pair is not None and effect.estimate < 0:
+            values = -effect.estimate, -effect.high, -effect.low
+        facts |= dict(zip(("effect", "effect, low", "effect, high"), values, strict=True))
+        facts["level of the interval, %"] = round(100 * effect.level, 10)
+    if verdict.posterior is not None:
+        facts |= _collect_posterior_facts(verdict)
+    return pd.DataFrame(
+        {"value": pd.Series([_to_plain_number(value) for value in facts.values()], dtype=object).to_numpy()},
+        index=pd.Index(facts, name="fact"),
+    )
+
+
+def _to_plain_number(value: Any) -> Any:
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number
+
+
+def _collect_posterior_facts(verdict: Verdict) -> dict[str, Any]:
+    posterior = verdict.posterior
+    assert posterior is not None
+    first, second = verdict.table.learners
+    return {
+        f"probability that {first} is better": posterior.p_first,
+        "probability of practical equality": posterior.p_rope,
+        f"probability that {second} is better": posterior.p_second,
+        "region of practical equivalence": posterior.rope,
+    }
+
+
+def build_verdict_learners(verdict: Verdict) -> pd.DataFrame:
+    """A line for each learner, the best first."""
+    return verdict.frame().rename(columns=_LEARNER_NAMES).set_index("learner")
+
+
+def build_pairs_frame(verdict: Verdict) -> pd.DataFrame:
+    """A line for each comparison."""
+    pairs = verdict.pairs()
+    return pairs.assign(significant=["yes" if different else "no" for different in pairs["significant"]]).rename(
+        columns=_PAIR_NAMES
+    )
+
+
+def build_facts_table(context: VerdictContext) -> ReportTable:
+    """The facts of a verdict."""
+    assert context.verdict is not None
+    note = f"Test: {describe_choice(context.verdict.choice)}."
+    effect = context.verdict.outcome.effect
+    if effect is not None:
+        note += f" Effect: {describe_effect(effect.name)}" + (f" ({effect.note})." if effect.note else ".")
+        note += "" if context.verdict.pair is None else " It is positive in favour of the learner that is ahead."
+    number_format = _choose_p_format(context.verdict.p_value, context.verdict.alpha)
+    return ReportTable(
+        f"{context.key}-facts", "The verdict in numbers", build_context_facts(context), {"value": number_format}, note
+    )
+
+
+def _choose_p_format(p: float, alpha: float) -> str:
+    """Six digits, or as many as show that p is not alpha."""
+    digits = 6
+    while p != alpha and f"{p:.{digits}g}" == f"{alpha:.{digits}g}":
+        digits += 1
+    return f"{{:.{digits}g}}"
+
+
+def build_learners_table(context: VerdictContext) -> ReportTable:
+    """Means, ranks and effects of the learners."""
+    assert context.verdict is not None
+    frame = build_verdict_learners(context.verdict)
+    return ReportTable(
+        f"{context.key}-learners", "Learners, the best first", frame, dict.fromkeys(frame.columns, _FOUR), _EFFECT_NOTE
+    )
+
+
+def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = False) -> tuple[ReportTable, ...]:
+    """Steps, comparisons, ranks, and the scores where they are not in another table of the report."""
+    verdict = context.verdict
+    assert verdict is not None
+    import pandas as pd
+
+    steps = pd.DataFrame(list(verdict.steps), columns=["question", "answer", "reason"])
+    scores, unit = build_score_frame(verdict), verdict.unit
+    ranks = verdict.ranks().rename_axis(index=unit)
+    pairs = build_pairs_frame(verdict)
+    p_values = [name for name in ("p", "adjusted p") if name in pairs]
+    formats = dict.fromkeys(["difference", "difference of mean ranks"], _FOUR)
+    formats |= dict.fromkeys(p_values, choose_p_format(pairs[p_values].to_numpy(dtype=np.float64).ravel(), verdict.alpha, 3))
+    pair_note = (
+        f"First less second; wins, ties and losses of the first over the {unit}s. Told apart: adjusted p of at most alpha."
+    )
+    tables = (
+        ReportTable(f"{context.key}-steps", "Which test, and why", steps),
+        ReportTable(f"{context.key}-comparisons", "Comparisons of pairs", pairs, formats, pair_note, None, True),
+        ReportTable(
+            f"{context.key}-ranks-each", f"Ranks on each {unit}", ranks, dict.fromkeys(ranks.columns, "{:g}"), "", "min", True
+        ),
+        ReportTable(
+            f"{context.key}-scores",
+            f"Scores that were judged, by {unit}",
+            scores,
+            dict.fromkeys(scores.columns, _FOUR),
+            "",
+            verdict.better,
+            True,
+        ),
+    )
+    return tables[:-1] if scores_elsewhere else tables
+
+
+def has_equal_score_table(results: Results, context: VerdictContext, measure: str) -> bool:
+    """Whether the section of data sets has a table of the same scores."""
+    verdict = context.verdict
+    assert verdict is not None
+    if verdict.unit != "data set" or measure not in results.measures:
+        return False
+    wide = results.wide(measure, context.condition.name, context.condition.level)
+    scores = build_score_frame(verdict)
+    same = list(map(str, wide.index)) == list(scores.index) and list(map(str, wide.columns)) == list(scores.columns)
+    return same and bool(np.allclose(scores.to_numpy(), wide.to_numpy(dtype=np.float64), rtol=0, atol=1e-12))
+
 
 _NO_ROPE = (
     "A Bayesian test would say how likely the two are practically equal: it needs a region of practical equivalence ({rope})."
 )
+
+
 _ROPE_OF_STUDY, _ROPE_OF_SCORES = "[verdict] rope", "--rope, in Python rope="
+
+
 # How findings begin that say again what was found, the order, the size, the pairs and what is believed.
-_TOLD = (
+_REPEATED_PREFIXES = (
     "Result:",
     "Mean ranks over ",
     "Size",
@@ -49,6 +357,8 @@ _TOLD = (
     "The test of all learners together ",
     "Bayesian (",
 )
+
+
 _TITLES = {
     "critical-difference": "Critical-difference diagram",
     "ranks": "Ranks",
@@ -58,168 +368,202 @@ _TITLES = {
 }
 
 
-def section(results: Results) -> Section:
+def build_section(results: Results) -> Section:
     """The verdict on the declared measure under clean, then in short under each other condition."""
-    main, *others = all_judged(results)
-    words = measure_words(judged_measure(results))
-    parts = tuple(_part(each, words) for each in others)
+    main, *others = compute_contexts(results)
+    measure_text = format_measure_name(get_verdict_measure_name(results))
+    subsections = tuple(_build_condition_verdict(context, measure_text) for context in others)
     if main.verdict is None:
-        return Section("verdict", "The verdict", (_none(main, words),), (), (), (), parts)
-    further = further_tables(main, scores_elsewhere=shown_elsewhere(results, main, judged_measure(results)))
-    tables = (facts_table(main), learners_table(main), *further)
+        return Section("verdict", "The verdict", (_describe_missing_verdict(main, measure_text),), (), (), (), subsections)
+    further = build_further_tables(
+        main, scores_elsewhere=has_equal_score_table(results, main, get_verdict_measure_name(results))
+    )
+    tables = (build_facts_table(main), build_learners_table(main), *further)
     return Section(
         "verdict",
         "The verdict",
-        said(main, words),
-        figures(main, [name for name in _TITLES if name != "ranks"]),  # a table has the ranks
+        build_verdict_sentences(main, measure_text),
+        draw_verdict_figures(main, [name for name in _TITLES if name != "ranks"]),  # a table has the ranks
         tables,
-        cautions(main.verdict),
-        parts,
+        select_cautions(main.verdict),
+        subsections,
     )
 
 
-def cautions(verdict: Verdict) -> tuple[str, ...]:
+def select_cautions(verdict: Verdict) -> tuple[str, ...]:
     """What a verdict says beside what the sentences and tables of its section tell already."""
-    return tuple(each for each in verdict.findings if not each.startswith(_TOLD))
+    return tuple(finding_text for finding_text in verdict.findings if not finding_text.startswith(_REPEATED_PREFIXES))
 
 
-def all_judged(results: Results) -> list[Judged]:
+def compute_contexts(results: Results) -> list[VerdictContext]:
     """The verdict on the declared measure under each condition, clean first."""
-    measure, conditions = judged_measure(results), results.archive.conditions
-    first = main_condition(conditions)
-    others = [each for each in conditions if each is not first]
-    keys = [f"verdict-{key}" for key in keys_of(told_condition(each) for each in others)]
-    return [judged_under(results, measure, each, key) for each, key in zip([first, *others], ["verdict", *keys], strict=True)]
+    measure, conditions = get_verdict_measure_name(results), results.archive.conditions
+    first = find_main_condition(conditions)
+    others = [condition for condition in conditions if condition is not first]
+    keys = [f"verdict-{key}" for key in make_keys(describe_condition(condition) for condition in others)]
+    return [
+        build_verdict_context(results, measure, condition, key)
+        for condition, key in zip([first, *others], ["verdict", *keys], strict=True)
+    ]
 
 
-def _part(judged: Judged, words: str) -> Section:
-    title = f"Under {told_condition(judged.condition)}"
-    if judged.verdict is None:
-        return Section(judged.key, title, (_none(judged, words),))
-    tables = (facts_table(judged), learners_table(judged))
-    return Section(judged.key, title, said(judged, words), figures(judged, ["critical-difference"]), tables)
+def _build_condition_verdict(context: VerdictContext, measure_text: str) -> Section:
+    title = f"Under {describe_condition(context.condition)}"
+    if context.verdict is None:
+        return Section(context.key, title, (_describe_missing_verdict(context, measure_text),))
+    tables = (build_facts_table(context), build_learners_table(context))
+    return Section(
+        context.key,
+        title,
+        build_verdict_sentences(context, measure_text),
+        draw_verdict_figures(context, ["critical-difference"]),
+        tables,
+    )
 
 
-def _none(judged: Judged, words: str) -> Sentence:
-    where = where_words(judged.condition)
-    return say("There is no verdict on {measure} {where}. {reason}", measure=words, where=where, reason=judged.reason)
+def _describe_missing_verdict(context: VerdictContext, measure_text: str) -> Sentence:
+    where = format_condition_phrase(context.condition)
+    return build_sentence(
+        "There is no verdict on {measure} {where}. {reason}", measure=measure_text, where=where, reason=context.reason
+    )
 
 
-def said(judged: Judged, words: str) -> tuple[Sentence, ...]:
+def build_verdict_sentences(context: VerdictContext, measure_text: str) -> tuple[Sentence, ...]:
     """On what it rests, what was found, how sure it is, and how large: chosen by the numbers."""
-    found = (resting_on(judged), finding(judged, words), sureness(judged), size_of(judged), *belief(judged))
-    return tuple(each for each in found if each is not None)
+    sentences = (
+        describe_context_basis(context),
+        describe_finding(context, measure_text),
+        describe_test_result(context),
+        describe_effect_size(context),
+        *describe_posterior(context),
+    )
+    return tuple(sentence for sentence in sentences if sentence is not None)
 
 
-def resting_on(judged: Judged) -> Sentence | None:
+def describe_context_basis(context: VerdictContext) -> Sentence | None:
     """What is left out of the verdict; None where nothing is."""
-    return None if judged.basis is None else resting(judged.basis, facts_of(judged), f"{judged.key}-facts")
+    return (
+        None if context.basis is None else describe_basis(context.basis, build_context_facts(context), f"{context.key}-facts")
+    )
 
 
-def finding(judged: Judged, words: str) -> Sentence:
+def describe_finding(context: VerdictContext, measure_text: str) -> Sentence:
     """Who is told apart from whom, and who could not be judged."""
-    left_out = [name for name in judged.learners if judged.verdict is not None and name not in judged.verdict.table.learners]
+    left_out = [name for name in context.learners if context.verdict is not None and name not in context.verdict.table.learners]
     if not left_out:
-        return _told_apart(judged, words)
-    return joined([_told_apart(judged, words), say(" For want of scores nothing is said of {names}.", names=listed(left_out))])
+        return _describe_differences(context, measure_text)
+    return concat_sentences(
+        [
+            _describe_differences(context, measure_text),
+            build_sentence(" For want of scores nothing is said of {names}.", names=join_names(left_out)),
+        ]
+    )
 
 
-def _told_apart(judged: Judged, words: str) -> Sentence:
-    verdict = judged.verdict
+def _describe_differences(context: VerdictContext, measure_text: str) -> Sentence:
+    verdict = context.verdict
     assert verdict is not None
-    parts: dict[str, Any] = {"measure": words, "where": judged.where or where_words(judged.condition)}
-    apart = [verdict.in_order(first, second) for first, second, _, p in verdict.comparisons if p <= verdict.alpha]
+    parts: dict[str, Any] = {"measure": measure_text, "where": context.where or format_condition_phrase(context.condition)}
+    different = [verdict.order_pair(first, second) for first, second, _, p in verdict.comparisons if p <= verdict.alpha]
     where = "By {measure} {where}, "
-    if not apart:
-        names = listed(list(verdict.order))
+    if not different:
+        names = join_names(list(verdict.order))
         if verdict.posthoc is not None and verdict.p_value <= verdict.alpha:
             open_ended = "{names} are not all equally good, but the data do not suffice to say which of them differ."
-            return say(where + open_ended, **parts, names=names)
-        return say(where + "{names} cannot be told apart. That does not show that they are equal.", **parts, names=names)
+            return build_sentence(where + open_ended, **parts, names=names)
+        return build_sentence(
+            where + "{names} cannot be told apart. That does not show that they are equal.", **parts, names=names
+        )
     head = verdict.order[0] if verdict.control is None else verdict.control
-    behind = [other for best, other in apart if best == head]
-    ahead = [best for best, other in apart if other == head]
-    level = [name for name in verdict.order if name not in (head, *behind, *ahead)]
-    parts |= {"head": head, "behind": listed(behind), "ahead": listed(ahead), "level": listed(level)}
-    told = []
+    behind = [loser for best, loser in different if best == head]
+    ahead = [best for best, loser in different if loser == head]
+    tied = [name for name in verdict.order if name not in (head, *behind, *ahead)]
+    parts |= {"head": head, "behind": join_names(behind), "ahead": join_names(ahead), "level": join_names(tied)}
+    clauses = []
     if behind:
-        told.append("{head} is ahead of {behind}")
+        clauses.append("{head} is ahead of {behind}")
     if ahead:
-        told.append("{ahead} " + ("is" if len(ahead) == 1 else "are") + " ahead of {head}")
-    if level:
-        told.append("{head} cannot be told from {level}")
-    return _with(where + "; ".join(told) + ".", parts)
+        clauses.append("{ahead} " + ("is" if len(ahead) == 1 else "are") + " ahead of {head}")
+    if tied:
+        clauses.append("{head} cannot be told from {level}")
+    return _build_partial_sentence(where + "; ".join(clauses) + ".", parts)
 
 
-def _with(words: str, parts: dict[str, Any]) -> Sentence:
+def _build_partial_sentence(template: str, parts: dict[str, Any]) -> Sentence:
     """A sentence with those parts that its words name."""
-    return say(words, **{name: part for name, part in parts.items() if "{" + name + "}" in words})
+    return build_sentence(template, **{name: part for name, part in parts.items() if "{" + name + "}" in template})
 
 
-def sureness(judged: Judged) -> Sentence:
+def describe_test_result(context: VerdictContext) -> Sentence:
     """The test, its p value and what it is compared with."""
-    verdict = judged.verdict
+    verdict = context.verdict
     assert verdict is not None
-    frame, key = facts_of(judged), f"{judged.key}-facts"
+    frame, key = build_context_facts(context), f"{context.key}-facts"
     unit = f"{verdict.unit}s"
     parts: dict[str, Any] = {
-        "test": choice_words(verdict.choice),
-        "n": shown(frame, key, unit, "value", "{:.0f}"),
+        "test": describe_choice(verdict.choice),
+        "n": format_number(frame, key, unit, "value", "{:.0f}"),
         "unit": unit,
-        "alpha": shown(frame, key, "alpha", "value", "{:.15g}"),
+        "alpha": format_number(frame, key, "alpha", "value", "{:.15g}"),
     }
     if np.isnan(verdict.p_value):
-        return _with("The test ({test}) over {n} {unit} has no p value, for the differences do not vary.", parts)
-    parts["p"] = p_shown(frame, key, "p", "value", verdict.alpha, digits=3)
+        return _build_partial_sentence(
+            "The test ({test}) over {n} {unit} has no p value, for the differences do not vary.", parts
+        )
+    parts["p"] = format_p_value(frame, key, "p", "value", verdict.alpha, digits=3)
     against = "above" if verdict.p_value > verdict.alpha else "at most"
-    words = f"The test ({{test}}) over {{n}} {{unit}} gives p {{p}}, {against} alpha {{alpha}}"
+    template = f"The test ({{test}}) over {{n}} {{unit}} gives p {{p}}, {against} alpha {{alpha}}"
     if len(verdict.comparisons) > 1:
-        words += "; {apart} of {comparisons} pairs are told apart"
-        parts["apart"] = shown(frame, key, "told apart", "value", "{:.0f}")
-        parts["comparisons"] = shown(frame, key, "comparisons", "value", "{:.0f}")
+        template += "; {apart} of {comparisons} pairs are told apart"
+        parts["apart"] = format_number(frame, key, "told apart", "value", "{:.0f}")
+        parts["comparisons"] = format_number(frame, key, "comparisons", "value", "{:.0f}")
         if parts["apart"].value and verdict.p_value > verdict.alpha:
-            words += ", by p values that are adjusted by themselves: take these differences with care"
-    return _with(words + ".", parts)
+            template += ", by p values that are adjusted by themselves: take these differences with care"
+    return _build_partial_sentence(template + ".", parts)
 
 
-def size_of(judged: Judged) -> Sentence | None:
+def describe_effect_size(context: VerdictContext) -> Sentence | None:
     """The effect of the test, with its interval where it has one."""
-    verdict = judged.verdict
+    verdict = context.verdict
     assert verdict is not None
     effect = verdict.outcome.effect
     if effect is None or np.isnan(effect.estimate):
         return None
-    frame, key = facts_of(judged), f"{judged.key}-facts"
+    frame, key = build_context_facts(context), f"{context.key}-facts"
     names = {"estimate": "effect", "low": "effect, low", "high": "effect, high", "level": "level of the interval, %"}
-    forms = {"level": "{:g}"}
-    parts: dict[str, Any] = {part: shown(frame, key, fact, "value", forms.get(part, "{:.3g}")) for part, fact in names.items()}
-    words = "The effect ({name}{pair}) is {estimate}"
+    formats = {"level": "{:g}"}
+    parts: dict[str, Any] = {
+        part: format_number(frame, key, fact, "value", formats.get(part, "{:.3g}")) for part, fact in names.items()
+    }
+    template = "The effect ({name}{pair}) is {estimate}"
     if not np.isnan([effect.low, effect.high]).any():
-        words += ", with a {level} % interval from {low} to {high}"
+        template += ", with a {level} % interval from {low} to {high}"
     if verdict.pair is not None and len(verdict.comparisons) > 1:
-        words += ", the pair with the smallest p, not adjusted for there being others"
-    return _with(words + ".", parts | {"name": effect_words(effect.name), "pair": _pair_words(verdict)})
+        template += ", the pair with the smallest p, not adjusted for there being others"
+    return _build_partial_sentence(
+        template + ".", parts | {"name": describe_effect(effect.name), "pair": _format_effect_pair(verdict)}
+    )
 
 
-def _pair_words(verdict: Verdict) -> str:
+def _format_effect_pair(verdict: Verdict) -> str:
     """The pair that the effect is of, the one ahead first; nothing where it is of all learners."""
-    return "" if verdict.pair is None else ", {} over {}".format(*verdict.in_order(*verdict.pair))
+    return "" if verdict.pair is None else ", {} over {}".format(*verdict.order_pair(*verdict.pair))
 
 
-def belief(judged: Judged) -> tuple[Sentence, ...]:
+def describe_posterior(context: VerdictContext) -> tuple[Sentence, ...]:
     """The posterior of two learners, or how to have one."""
-    verdict = judged.verdict
+    verdict = context.verdict
     assert verdict is not None
-    found = verdict.posterior
-    if found is None:
+    posterior = verdict.posterior
+    if posterior is None:
         return (
-            (say(_NO_ROPE, rope=_ROPE_OF_SCORES if judged.where else _ROPE_OF_STUDY),)
+            (build_sentence(_NO_ROPE, rope=_ROPE_OF_SCORES if context.where else _ROPE_OF_STUDY),)
             if len(verdict.table.learners) == 2
             else ()
         )
-    if np.isnan(found.p_first):
+    if np.isnan(posterior.p_first):
         return ()
-    frame, key = facts_of(judged), f"{judged.key}-facts"
+    frame, key = build_context_facts(context), f"{context.key}-facts"
     first, second = verdict.table.learners
     facts = {
         "p_first": f"probability that {first} is better",
@@ -228,31 +572,35 @@ def belief(judged: Judged) -> tuple[Sentence, ...]:
         "rope": "region of practical equivalence",
     }
     parts: dict[str, Any] = {
-        part: shown(frame, key, fact, "value", "{:g}" if part == "rope" else "{:.3f}") for part, fact in facts.items()
+        part: format_number(frame, key, fact, "value", "{:g}" if part == "rope" else "{:.3f}") for part, fact in facts.items()
     }
-    words = "{test} gives {first} a probability of {p_first} to be better, {second} one of {p_second}"
-    if found.rope > 0:
-        words += ", and one of {p_rope} that they are practically equal, within {rope}"
-    test = test_words(found.test)
-    return (_with(words + ".", parts | {"test": test[:1].upper() + test[1:], "first": first, "second": second}),)
+    template = "{test} gives {first} a probability of {p_first} to be better, {second} one of {p_second}"
+    if posterior.rope > 0:
+        template += ", and one of {p_rope} that they are practically equal, within {rope}"
+    test = describe_test(posterior.test)
+    return (
+        _build_partial_sentence(
+            template + ".", parts | {"test": test[:1].upper() + test[1:], "first": first, "second": second}
+        ),
+    )
 
 
-def figures(judged: Judged, names: list[str] | None = None) -> tuple[Figure, ...]:
+def draw_verdict_figures(context: VerdictContext, names: list[str] | None = None) -> tuple[Figure, ...]:
     """The figures of a verdict: all, or those named."""
-    from fairtrial.report.compare import figures as drawn
+    from fairtrial.report.figures.comparison import draw_comparison_figures as draw_charts
 
-    verdict = judged.verdict
+    verdict = context.verdict
     assert verdict is not None
     frames = {"ranks": verdict.ranks(), "pairs": verdict.pairs(), "critical-difference": verdict.mean_ranks.reset_index()}
     return tuple(
-        Figure(f"{judged.key}-{name}", _TITLES[name], chart, _alt(name, verdict), frames.get(name))
-        for name, chart in drawn(verdict).items()
+        Figure(f"{context.key}-{name}", _TITLES[name], chart, _format_verdict_alt(name, verdict), frames.get(name))
+        for name, chart in draw_charts(verdict).items()
         if names is None or name in names
     )
 
 
-def _alt(name: str, verdict: Verdict) -> str:
-    order = listed([str(each) for each in verdict.mean_ranks.index])
+def _format_verdict_alt(name: str, verdict: Verdict) -> str:
+    order = join_names([str(learner) for learner in verdict.mean_ranks.index])
     pair = " and ".join(verdict.table.learners[:2])
     return {
         "critical-difference": f"Learners on a line by mean rank, the best first: {order}. Bars join those not told apart.",

@@ -76,7 +76,7 @@ def predicted(runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     single run of ours nothing can be said.
 
     >>> import pandas as pd
-    >>> predicted(pd.DataFrame({"learner": ["a", "a", "a"], "value": [1.0, 2.0, 3.0]}), ["learner"]).round(3).values.tolist()
+    >>> predicted(pd.DataFrame({"learner": ["a", "a", "a"], "value": [1.0, 2.0, 3.0]}), ["learner"]).round(3).compute_values.tolist()
     [['a', 2.0, -2.968, 6.968]]
     """
     from scipy.stats import t

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.report.drawing import GREY, PALETTE, finished, titled, written
+from fairtrial.report.figures.base import GREY, PALETTE, build_title, style_chart, to_records
 from fairtrial.reproduce.dobscv.cells import base_of, differences
 from fairtrial.reproduce.dobscv.truth import SPLITTERS
 
@@ -19,7 +19,7 @@ def draw_differences(cells: pd.DataFrame) -> Any:
     import altair as alt
 
     frame = differences(cells).groupby(["learner", "dataset"], sort=False)[["value", "imbalance"]].mean().reset_index()
-    rows = written(frame, ["learner", "dataset", "value", "imbalance"])
+    rows = to_records(frame, ["learner", "dataset", "value", "imbalance"])
     ticks = [2, 5, 10, 20, 50, 100]
     x = alt.X("imbalance:Q", title="imbalance ratio", scale=alt.Scale(type="log"), axis=alt.Axis(values=ticks, format="d"))
     y = alt.Y("value:Q", title="difference in AUC")
@@ -32,7 +32,7 @@ def draw_differences(cells: pd.DataFrame) -> Any:
         told += "; the line is a local regression"
     panels = alt.layer(*layers, data=alt.InlineData(values=tuple(rows))).properties(width=165, height=220)
     faceted = panels.facet(alt.Facet("learner:N", sort=list(frame["learner"].unique()), title=None), columns=5)
-    return finished(faceted.properties(title=titled("What DOB-SCV adds to the estimate, by imbalance", told)))
+    return style_chart(faceted.properties(title=build_title("What DOB-SCV adds to the estimate, by imbalance", told)))
 
 
 def _zero(direction: str) -> Any:
@@ -46,7 +46,7 @@ def draw_biases(frame: pd.DataFrame, measure: str = "balanced accuracy", column:
     import altair as alt
 
     own = frame[frame["measure"] == measure]
-    rows = written(own, ["population", "learner", "scheme", column, f"{column}_low", f"{column}_high"])
+    rows = to_records(own, ["population", "learner", "scheme", column, f"{column}_low", f"{column}_high"])
     schemes = [each for each in SPLITTERS if (own["scheme"] == each).any()]
     colour = alt.Color(
         "scheme:N",
@@ -65,4 +65,4 @@ def draw_biases(frame: pd.DataFrame, measure: str = "balanced accuracy", column:
     faceted = panels.facet(alt.Facet("population:N", sort=list(own["population"].unique()), title=None), columns=2)
     truth = "the learner trained on all rows does" if column == "bias" else "the five fold models do"
     told = f"against what {truth} on new cases; intervals at 95 %"
-    return finished(faceted.properties(title=titled("Bias of estimates where the truth is known", told)))
+    return style_chart(faceted.properties(title=build_title("Bias of estimates where the truth is known", told)))

@@ -118,7 +118,7 @@ def scaled(dataset: Dataset, name: str) -> Dataset:
     for column in X.select_dtypes("number"):
         low, high = dataset.ranges.get(str(column), (X[column].min(), X[column].max()))
         X[column] = (X[column].astype(float) - low) / ((high - low) or 1.0)
-    return Dataset.of(X, _two(dataset.y.iloc[kept]), name=name, source=dataset.source)
+    return Dataset.from_table(X, _two(dataset.y.iloc[kept]), name=name, source=dataset.source)
 
 
 def _two(y: pd.Series[Any]) -> pd.Series[Any]:
@@ -132,9 +132,9 @@ def _two(y: pd.Series[Any]) -> pd.Series[Any]:
 def _official(names: Mapping[str, str]) -> dict[str, GivenFolds]:
     """KEEL's own folds of sets, scaled; their rows come in the order of the test parts."""
     from fairtrial.data import GivenFolds, read_folds
-    from fairtrial.data.user_folders import user_folders
+    from fairtrial.data.catalogue import list_user_folders
 
-    archives = {path.name: path for folder in user_folders() for path in sorted(folder.rglob(FOLDS.format("*")))}
+    archives = {path.name: path for folder in list_user_folders() for path in sorted(folder.rglob(FOLDS.format("*")))}
     found = {}
     for name, place in names.items():
         if FOLDS.format(place) in archives:

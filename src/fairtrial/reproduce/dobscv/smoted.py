@@ -9,9 +9,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 
-from fairtrial._check import FloatArray, IntArray, whole_number
+from fairtrial._check import FloatArray, IntArray, check_whole_number
 from fairtrial.errors import InputError
-from fairtrial.learners.facts import Facts
+from fairtrial.learners.prepared import Facts
 
 
 def _can(method: str) -> Any:
@@ -43,7 +43,7 @@ class Smoted(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-le
         """Make the missing cases and let the learner learn."""
         import pandas as pd
 
-        whole_number("neighbours", self.neighbours, 1)
+        check_whole_number("neighbours", self.neighbours, 1)
         values, nominal = _matrix(X)
         labels = _present(pd.Series(y).reset_index(drop=True))
         classes, place = np.unique(labels.to_numpy(), return_inverse=True)

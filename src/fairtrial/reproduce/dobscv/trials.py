@@ -54,7 +54,7 @@ def schemes_of(request: Request, folds: bool) -> list[str]:
 
 
 def _run(request: Request, data: Mapping[str, Any], scheme: str, resampling: Mapping[str, Any], seed: int) -> pd.DataFrame:
-    from fairtrial.study import Study
+    from fairtrial import Study
 
     told = declared()
     name = f"{file_name(scheme)}-{seed}"

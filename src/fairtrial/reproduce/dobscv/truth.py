@@ -40,7 +40,7 @@ class Problem:
 def problems() -> dict[str, Problem]:
     """Four problems: a rare cloud beside a large one, a rare class in three pieces, ten attributes, and equal classes.
 
-    >>> [each.rows for each in problems().values()]
+    >>> [each.rows for each in problems().compute_values()]
     [200, 200, 200, 150]
     """
     from fairtrial.data.simulate import GaussianMixture
@@ -64,7 +64,7 @@ def problems() -> dict[str, Problem]:
 @cache
 def learners() -> dict[str, Any]:
     """The learners of the study, unfitted."""
-    from fairtrial.study import Study
+    from fairtrial import Study
 
     found = Study(data=["iris"], learners=declared()["learners"], resampling={"folds": 5}).resolve()
     return {each.name: each.estimator for each in found.learners}

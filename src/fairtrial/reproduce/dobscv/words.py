@@ -82,7 +82,7 @@ def agreement_words(table: pd.DataFrame, cells: pd.DataFrame) -> str:
 
 def silent_share(sets: Sets) -> float | None:
     """The share of test rows of the puzzling set for which Chi fires no rule, under KEEL's folds; None where it did not run."""
-    from fairtrial.study import Study
+    from fairtrial import Study
 
     if _PUZZLE not in sets.folds:
         return None

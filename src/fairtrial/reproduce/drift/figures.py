@@ -23,7 +23,7 @@ _COLUMNS = ["learner", "change", "ours", "least", "most", "published"]
 
 def figures(found: Findings) -> dict[str, Any]:
     """Each figure by its title."""
-    from fairtrial.report.environments import draw_environments
+    from fairtrial.report.figures.environments import draw_environments
 
     cells = {table: found.cells(table) for table in TABLES}
     charts = {"pD by environment, ours and the tutorial's": draw_compared(cells)}
@@ -36,27 +36,27 @@ def draw_compared(cells: Mapping[TableName, pd.DataFrame]) -> Any:
     """A panel for each table and learner: pD of each change, ours with its interval, the tutorial's as a cross."""
     import altair as alt
 
-    from fairtrial.report.drawing import finished, titled
+    from fairtrial.report.figures.base import build_title, style_chart
 
     panels = [_panels(frame, table) for table, frame in cells.items()]
-    title = titled(
+    title = build_title(
         "pD by environment, ours and the tutorial's",
         "Dots: ours, with 95 % intervals over replicates. Crosses: printed in the tutorial.",
     )
-    return finished(alt.vconcat(*panels, spacing=30).properties(title=title))
+    return style_chart(alt.vconcat(*panels, spacing=30).properties(title=title))
 
 
 def _panels(frame: pd.DataFrame, table: TableName) -> Any:
     import altair as alt
 
-    from fairtrial.report.drawing import PALETTE, chart_of, written
+    from fairtrial.report.figures.base import PALETTE, build_chart, to_records
 
-    rows = written(_drawn(frame, table), _COLUMNS)
+    rows = to_records(_drawn(frame, table), _COLUMNS)
     changes, learners = (list(dict.fromkeys(row[side] for row in rows)) for side in ("change", "learner"))
     scale, axis = alt.Scale(domain=[-0.2, 1], clamp=True), alt.Axis(values=[0, 0.5, 1], format=".1f")
     x, printed_x, least = (alt.X(f"{name}:Q", title="pD", scale=scale, axis=axis) for name in ("ours", "published", "least"))
     y = alt.Y("change:N", title=None, sort=changes, axis=alt.Axis(labelLimit=220, grid=True))
-    base = chart_of(rows)
+    base = build_chart(rows)
     hint = [alt.Tooltip("change:N"), alt.Tooltip("ours:Q", format=".3f"), alt.Tooltip("published:Q", format=".2f")]
     layers = alt.layer(
         base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(least, y, x2="most:Q"),

@@ -7,14 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fairtrial.reproduce.drift.declared import TABLES, Plan, TableName
-from fairtrial.reproduce.drift.hypotheses import (
-    Losses,
-    average_pd,
-    better_by,
-    loss_of,
-    more_lost,
-    more_points_lost,
-)
+from fairtrial.reproduce.drift.hypotheses import Losses, average_pd, better_by, loss_of, more_lost, more_points_lost
 from fairtrial.reproduce.interval import Interval
 
 if TYPE_CHECKING:
@@ -23,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.reproduce.drift.declared import Part
-    from fairtrial.study.environment_matrix import EnvironmentMatrix
+    from fairtrial.study.environments import EnvironmentMatrix
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from fairtrial.study.stopped_training import stopping
+from fairtrial.study.environments import raise_on_interrupt
 
 
 class Kept(BaseEstimator):  # type: ignore[misc]
@@ -54,7 +54,7 @@ class Kept(BaseEstimator):  # type: ignore[misc]
     def _train(self) -> None:
         from sklearn.exceptions import ConvergenceWarning
 
-        with stopping(), warnings.catch_warnings():
+        with raise_on_interrupt(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # that a network ends at its last round is part of the plan
             self.learner.fit(*self._rows)
         self._trained = True

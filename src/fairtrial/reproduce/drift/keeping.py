@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 if TYPE_CHECKING:
-    from fairtrial.study.environment_matrix import EnvironmentMatrix
+    from fairtrial.study.environments import EnvironmentMatrix
 
 Settings = Mapping[str, Any]
 
@@ -53,7 +53,7 @@ def keep(path: Path, settings: Settings, matrix: EnvironmentMatrix) -> None:
 
 def kept(path: Path) -> EnvironmentMatrix | None:
     """The run as it was; None where none is kept, or where the file cannot be read."""
-    from fairtrial.study.environment_matrix import Failure, matrix_of
+    from fairtrial.study.environments import EnvironmentFailure, build_matrix
 
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
@@ -61,7 +61,7 @@ def kept(path: Path) -> EnvironmentMatrix | None:
         cells = [(learner, source, target) for learner, source, target in told["cells"]]
         by_cell = dict(zip(cells, errors, strict=True))
         by_target = {target: own for (_, _, target), own in zip(cells, trivial, strict=True)}
-        failures = [Failure(*each) for each in told["failures"]]
-        return matrix_of(told["learners"], told["environments"], by_cell, by_target, failures, told["plan"])
+        failures = [EnvironmentFailure(*each) for each in told["failures"]]
+        return build_matrix(told["learners"], told["environments"], by_cell, by_target, failures, told["plan"])
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error):
         return None

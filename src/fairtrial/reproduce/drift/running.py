@@ -13,7 +13,7 @@ from fairtrial.reproduce.drift.fitting import Kept
 from fairtrial.reproduce.drift.keeping import keep, kept, kept_path
 
 if TYPE_CHECKING:
-    from fairtrial.study.environment_matrix import EnvironmentMatrix
+    from fairtrial.study.environments import EnvironmentMatrix
 
 _PROTOCOL = 1  # to be raised whenever the same settings would give other numbers
 # Table I is trained on the usual population alone, Table II tested on it alone, Table III is all against all.

@@ -32,11 +32,11 @@ def our_cells(results: Results, noise: str = STATED) -> pd.DataFrame:
 def _accuracies(results: Results, noise: str) -> pd.DataFrame:
     import pandas as pd
 
-    from fairtrial.report.level_means import level_means
+    from fairtrial.report.means import compute_level_means
 
     conditions = [each for each in results.archive.conditions if each.name in ("clean", noise)]
     names = [each.name for each in results.archive.datasets]
-    parts = [level_means(results, conditions, dataset=name).assign(dataset=name) for name in names]
+    parts = [compute_level_means(results, conditions, dataset=name).assign(dataset=name) for name in names]
     found = pd.concat(parts, ignore_index=True)
     found["quantity"] = found["condition"].map(lambda condition: CLEAN if condition == "clean" else NOISY)
     return (

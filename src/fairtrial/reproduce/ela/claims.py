@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from fairtrial._text import format_p_value
 from fairtrial.reproduce.ela.cells import CLEAN, ELA, TREE
 from fairtrial.reproduce.ela.decided import ALPHA, gap, more, tree_best, tree_better
 from fairtrial.reproduce.ela.paired import Line
@@ -12,7 +13,6 @@ from fairtrial.reproduce.ela.statements import STATEMENTS, Statement
 from fairtrial.reproduce.ela.tables import OURS, PAPER, compared, judged_differently, preferred, printed_tables
 from fairtrial.reproduce.interval import Interval, all_hold, mean_interval
 from fairtrial.reproduce.reproduction import Claim
-from fairtrial.significance.p_words import told_p
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,7 +90,7 @@ def _averages(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
 def _counts(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
     def single(text: str, short: str, wanted: bool) -> Claim:
         tests = {told: tree_better(each, short) for told, each in tables.items()}
-        numbers = {told: f"{wins} to {losses} ({told_p(p, ALPHA)})" for told, (_, wins, losses, p) in tests.items()}
+        numbers = {told: f"{wins} to {losses} ({format_p_value(p, ALPHA)})" for told, (_, wins, losses, p) in tests.items()}
         verdict = tests[OURS][0]
         return Claim(text, None if verdict is None else verdict is wanted, f"C4.5 to SVM, ties left out: {_listed(numbers)}")
 
@@ -99,7 +99,9 @@ def _counts(tables: Mapping[str, pd.DataFrame]) -> list[Claim]:
         for told, each in tables.items():
             before, after = tree_best(each, fewer), tree_best(each, larger)
             holds, gained, lost, p = more(after, before)
-            numbers[told] = f"{before.sum():.0f} and {after.sum():.0f} ({gained} gained, {lost} lost, {told_p(p, ALPHA)})"
+            numbers[told] = (
+                f"{before.sum():.0f} and {after.sum():.0f} ({gained} gained, {lost} lost, {format_p_value(p, ALPHA)})"
+            )
             verdict = holds if told == OURS else verdict
         return Claim(text, verdict, f"C4.5 best on, of {len(tables[OURS])}: {_listed(numbers)}")
 

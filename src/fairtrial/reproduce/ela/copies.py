@@ -45,14 +45,14 @@ def _nominal(data: Dataset) -> Dataset:
     from fairtrial.data import Dataset
 
     columns = data.X
-    return Dataset.of(columns, data.y, name=data.name, nominal=list(columns.columns[:-1]))
+    return Dataset.from_table(columns, data.y, name=data.name, nominal=list(columns.columns[:-1]))
 
 
 def compared_copies(request: Request, sets: Sets, ours: pd.DataFrame, repeats: int) -> Table | None:
     """Both learners on the other copies beside KEEL's files and the paper; None where there is no other copy."""
     import pandas as pd
 
-    from fairtrial.report.level_means import level_means
+    from fairtrial.report.means import compute_level_means
 
     copies = other_copies(sets)
     if not copies:
@@ -66,7 +66,7 @@ def compared_copies(request: Request, sets: Sets, ours: pd.DataFrame, repeats: i
     printed = their_cells().query("quantity == @CLEAN").set_index(["dataset", "learner"])["value"]
     lines = []
     for name, (what, _) in copies.items():
-        means = level_means(results, results.archive.conditions, dataset=name)
+        means = compute_level_means(results, results.archive.conditions, dataset=name)
         for learner, mean, low, high in means[["learner", "mean", "low", "high"]].itertuples(index=False, name=None):
             place = (name, str(learner))
             before, after, paper = clean.get(place, float("nan")), 100 * mean, printed[place]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.report.drawing import INK, chart_of, finished, titled, written
-from fairtrial.report.level_means import level_means
-from fairtrial.report.loss_surface import draw_loss_surface
-from fairtrial.report.robustness import draw_levels, draw_losses
+from fairtrial.report.figures.base import INK, build_chart, build_title, style_chart, to_records
+from fairtrial.report.figures.robustness import draw_levels, draw_loss_surface, draw_losses
+from fairtrial.report.means import compute_level_means
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +27,7 @@ _SHADES = ("#FFF7EC", "#FDCB96", "#D9534A")
 def curve_figures(results: Results) -> dict[str, Any]:
     """Accuracy and losses of each group over the levels, paths of a few on the surfaces of RLA and ELA, and ELA of all."""
     losses = results.robustness("class-noise", by="all").astype({"learner": "object"})
-    means = level_means(results, results.archive.conditions)
+    means = compute_level_means(results, results.archive.conditions)
     sets = f"mean of {int(losses['datasets'].max())} data sets"
     drawn: dict[str, Any] = {}
     for kind, names in shown_groups(losses["learner"].unique().tolist()).items():
@@ -58,12 +57,12 @@ def draw_all(losses: pd.DataFrame, sets: str) -> Any:
     import altair as alt
 
     order = losses.groupby("learner", sort=False)["ela"].mean().sort_values().index.tolist()
-    rows = written(losses.assign(level=[f"{level:g}" for level in losses["level"]]), ["learner", "level", "ela"])
+    rows = to_records(losses.assign(level=[f"{level:g}" for level in losses["level"]]), ["learner", "level", "ela"])
     x = alt.X("level:N", title="Level of class noise", sort=None, axis=alt.Axis(labelAngle=0))
     y = alt.Y("learner:N", title=None, sort=order, axis=alt.Axis(labelLimit=220))
     shade = alt.Color("ela:Q", scale=alt.Scale(range=list(_SHADES)), legend=None)
-    base = chart_of(rows).encode(x, y, tooltip=["learner:N", "level:N", alt.Tooltip("ela:Q", format=".4f")])
+    base = build_chart(rows).encode(x, y, tooltip=["learner:N", "level:N", alt.Tooltip("ela:Q", format=".4f")])
     numbers = base.mark_text(fontSize=12, color=INK).encode(alt.Text("ela:Q", format=".2f"))
     whole = alt.layer(base.mark_rect(stroke="white").encode(shade), numbers).properties(width=alt.Step(58), height=alt.Step(24))
     told = (f"Equalized loss of accuracy, {sets}", "The least mean over levels on top")
-    return finished(whole.properties(title=titled("ELA of all learners", *told)))
+    return style_chart(whole.properties(title=build_title("ELA of all learners", *told)))

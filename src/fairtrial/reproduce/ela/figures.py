@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.report.drawing import GREY, PALETTE, chart_of, finished, titled, written
+from fairtrial.report.figures.base import GREY, PALETTE, build_chart, build_title, style_chart, to_records
 from fairtrial.reproduce.ela.cells import CLEAN, LOGISTIC, NOISY, TREE, VOTES
 
 if TYPE_CHECKING:
@@ -31,26 +31,28 @@ def draw_agreement(both: pd.DataFrame, other: pd.DataFrame) -> Any:
     title = "Our accuracy (%)"
     panels = []
     for learner, name in _TOLD.items():
-        rows = written(lines[lines["learner"] == learner], ["dataset", "noise", "ours", "published", "bottom", "top"])
-        base = chart_of(rows).encode(x, shade, tooltip=["dataset:N", "noise:N", "ours:Q", "published:Q"])
+        rows = to_records(lines[lines["learner"] == learner], ["dataset", "noise", "ours", "published", "bottom", "top"])
+        base = build_chart(rows).encode(x, shade, tooltip=["dataset:N", "noise:N", "ours:Q", "published:Q"])
         bars = base.mark_rule(opacity=0.5).encode(alt.Y("bottom:Q", title=title, scale=scale), alt.Y2("top:Q"))
         points = base.mark_circle(size=42, opacity=0.9).encode(alt.Y("ours:Q", title=title, scale=scale))
         ends = [{"published": end, "ours": end} for end in (max(0.0, low), 100.0)]
-        equal = chart_of(ends).mark_line(color=GREY, strokeDash=[4, 3], strokeWidth=1.2)
+        equal = build_chart(ends).mark_line(color=GREY, strokeDash=[4, 3], strokeWidth=1.2)
         heading = alt.TitleParams(name, fontSize=14, offset=8)
         whole = alt.layer(equal.encode(x, alt.Y("ours:Q", title=title, scale=scale)), bars, points)
         panels.append(whole.properties(width=_SIDE, height=_SIDE, title=heading))
     told = "A point for each data set and kind of noise; bars: our intervals at 95 %; dashed: equal"
-    return finished(alt.hconcat(*panels, spacing=30).properties(title=titled("Our accuracies beside the paper's", told)))
+    return style_chart(
+        alt.hconcat(*panels, spacing=30).properties(title=build_title("Our accuracies beside the paper's", told))
+    )
 
 
 def draw_distances(frame: pd.DataFrame) -> Any:
     """Mean distance of each variant to the paper, with its interval, the nearest on top."""
     import altair as alt
 
-    rows = written(frame, ["variant", "mean distance", "low", "high"])
+    rows = to_records(frame, ["variant", "mean distance", "low", "high"])
     y = alt.Y("variant:N", title=None, sort=frame["variant"].tolist(), axis=alt.Axis(labelLimit=260))
-    base = chart_of(rows)
+    base = build_chart(rows)
     title = "Mean distance to the paper's accuracy without noise (points)"
     scale = alt.Scale(zero=True, nice=True)
     bars = base.mark_rule(color=PALETTE[0], strokeWidth=1.6, opacity=0.6)
@@ -60,4 +62,4 @@ def draw_distances(frame: pd.DataFrame) -> Any:
     )
     whole = alt.layer(ranges, points).properties(width=420, height=alt.Step(24))
     told = "Bars: intervals at 95 % over data sets"
-    return finished(whole.properties(title=titled("Which machine did the paper run?", told)))
+    return style_chart(whole.properties(title=build_title("Which machine did the paper run?", told)))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from fairtrial._check import FloatArray, one_of, positive
-from fairtrial._columns import Columns
+from fairtrial._check import FloatArray, check_one_of, check_positive
+from fairtrial._frames import EncodedTable
 from fairtrial.learners import Learner, PukSVC
-from fairtrial.learners.learner import Training, two_classes
-from fairtrial.learners.numbers import NumberEncoder
+from fairtrial.learners.encoding import NumberEncoder
+from fairtrial.learners.learner import TrainingSet, require_two_classes
 from fairtrial.reproduce.ela.coupling import BoolArray, coupled, fitted_line, second_share
 
 _HELD_OUT = 5
@@ -52,14 +52,14 @@ class LogisticPukSVC(Learner):
 
     def fit(self, X: Any, y: Any) -> LogisticPukSVC:
         """Learn a machine for each pair of classes, or for each class."""
-        one_of("answer", self.answer, ["logistic", "held-out", "votes", "one-vs-rest"])
-        one_of("encoding", self.encoding, ["binary", "codes"])
-        one_of("scale", self.scale, ["min-max", "standard", None])
-        positive("tol", self.tol)
+        check_one_of("answer", self.answer, ["logistic", "held-out", "votes", "one-vs-rest"])
+        check_one_of("encoding", self.encoding, ["binary", "codes"])
+        check_one_of("scale", self.scale, ["min-max", "standard", None])
+        check_positive("tol", self.tol)
         training = self._read_training(X, y)
-        two_classes(self)
+        require_two_classes(self)
         columns = self._coded(training.columns)
-        self._encoder = NumberEncoder.fit(Training(columns, training.codes, training.weight), self.scale)  # type: ignore[arg-type]
+        self._encoder = NumberEncoder.fit(TrainingSet(columns, training.codes, training.weight), self.scale)  # type: ignore[arg-type]
         rows, codes = self._encoder(columns), training.codes
         self._machines, self._lines, self._counts = {}, {}, np.zeros((len(self.classes_), len(self.classes_)))
         for pair, taken, second in self._problems(codes):
@@ -87,12 +87,12 @@ class LogisticPukSVC(Learner):
             return fitted_line(_left_out(machine, rows, second), second, tol=self.tol)
         return 0.0, 1.0
 
-    def _coded(self, columns: Columns) -> Columns:
+    def _coded(self, columns: EncodedTable) -> EncodedTable:
         if self.encoding == "binary":
             return columns
-        return Columns(columns.values, columns.names, (None,) * len(columns.names))
+        return EncodedTable(columns.values, columns.names, (None,) * len(columns.names))
 
-    def _probabilities(self, columns: Columns) -> FloatArray:
+    def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
         rows = self._encoder(self._coded(columns))
         outputs = {pair: machine.decision_function(rows) for pair, machine in self._machines.items()}
         if self.answer == "one-vs-rest" and len(self.classes_) > 2:

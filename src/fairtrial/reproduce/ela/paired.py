@@ -25,22 +25,22 @@ def split_lines(results: Results, noise: str, machine: str) -> dict[str, Line]:
 
     Intervals are those of Nadeau and Bengio, of RLA and ELA by the delta method, as `Results.robustness` has them by learner.
     """
-    from fairtrial.study.results.split_spread import share_tested
+    from fairtrial.study.results.stacking import compute_test_fraction
 
     found: dict[str, Line] = {}
     grid = _grid(results, noise, machine)
     for name in dict.fromkeys(grid.index.get_level_values("dataset")):
         own = grid.loc[[name]]
         splits = [(int(repeat), int(fold)) for _, repeat, fold in own.index]
-        found[str(name)] = line_of(own, share_tested(results.archive, str(name), splits))
+        found[str(name)] = line_of(own, compute_test_fraction(results.archive, str(name), splits))
     return found
 
 
 def _grid(results: Results, noise: str, machine: str) -> pd.DataFrame:
     """Splits (data set, repeat, fold) that have all four accuracies: by learner, without and with the noise."""
-    from fairtrial.study.results.shared_splits import on_shared_splits
+    from fairtrial.study.results.stacking import keep_shared_splits
 
-    scores = on_shared_splits(results.scores("accuracy"))
+    scores = keep_shared_splits(results.scores("accuracy"))
     own = scores[scores["condition"].isin(["clean", noise]) & scores["learner"].isin([TREE, machine])]
     who = own["learner"].astype(object).map({TREE: "c45", machine: "svm"})
     when = own["condition"].astype(object).map({"clean": "acc0", noise: "acc10"})
@@ -83,10 +83,10 @@ def _loss(before: Any, after: Any, most: float) -> Any:
 
 def _at(values: Any, share: float) -> Interval:
     """Mean and interval; splits that do not differ at all say nothing of the spread, and leave the ends unknown."""
-    from fairtrial.study.results.split_spread import half_width
+    from fairtrial.study.results.stacking import compute_half_width
 
     mean = float(values.mean())
-    half = half_width(values, share, _ALPHA) if len(values) > 1 and np.ptp(values) > 1e-12 else float("nan")
+    half = compute_half_width(values, share, _ALPHA) if len(values) > 1 and np.ptp(values) > 1e-12 else float("nan")
     return Interval(mean, mean - half, mean + half, len(values) - 1)
 
 

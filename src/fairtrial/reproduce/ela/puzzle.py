@@ -42,7 +42,7 @@ def distances(found: pd.DataFrame) -> pd.DataFrame:
 
     >>> import pandas as pd
     >>> found = pd.DataFrame({"paper": [60.0, 90.0], "votes": [90.0, 91.0]}, index=["car", "iris"])
-    >>> distances(found)[["variant", "mean distance", "largest", "on", "within 2 points"]].values.tolist()
+    >>> distances(found)[["variant", "mean distance", "largest", "on", "within 2 points"]].compute_values.tolist()
     [['votes', 15.5, 30.0, 'car', 1]]
     """
     import numpy as np

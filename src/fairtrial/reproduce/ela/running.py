@@ -20,7 +20,7 @@ def run_study(
 
     At smoke scale there are two folds.
     """
-    from fairtrial.study import Study
+    from fairtrial import Study
 
     sections = {key: value for key, value in declared(file).items() if key not in ("name", "seed", "data")} | changed
     folds = request.pick(smoke=2, quick=sections["resampling"]["folds"], full=sections["resampling"]["folds"])

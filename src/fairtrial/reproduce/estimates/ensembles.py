@@ -109,20 +109,20 @@ def _gain(gains: FloatArray) -> dict[str, float]:
 
 
 def _new(problem: str, settings: dict[str, Any], seed: int) -> Any:
-    from fairtrial.study.randomness import named_generator
+    from fairtrial.study.randomness import derive_generator
 
-    return population(problem).sample(settings["test_rows"], named_generator(seed, "ensembles", problem, "new"))
+    return population(problem).sample(settings["test_rows"], derive_generator(seed, "ensembles", problem, "new"))
 
 
 def _said(problem: str, replicate: int, settings: dict[str, Any], seed: int) -> dict[str, IntArray]:
     """What every learner trained on one sample says of the new rows, as codes of classes."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    from fairtrial.study.randomness import named_generator, named_seed
+    from fairtrial.study.randomness import derive_generator, derive_seed
 
-    X, y = population(problem).sample(settings["rows"], named_generator(seed, "ensembles", problem, replicate))
+    X, y = population(problem).sample(settings["rows"], derive_generator(seed, "ensembles", problem, replicate))
     asked = _new(problem, settings, seed)[0].to_numpy()
     codes, rows = y.cat.codes.to_numpy(), X.to_numpy()
-    own = learners(settings["members"], named_seed(seed, "ensembles", problem, replicate, "learner") % 2**31)
+    own = learners(settings["members"], derive_seed(seed, "ensembles", problem, replicate, "learner") % 2**31)
     with threadpool_limits(1):
         return {name: np.asarray(each.fit(rows, codes).predict(asked)) for name, each in own.items()}

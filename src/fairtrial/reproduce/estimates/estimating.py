@@ -93,7 +93,7 @@ def estimates(learner: str, X: FloatArray, y: IntArray, k: int, plan: Plan, rng:
         parts = Parts.of(splitter, X, y)
         losses = wrong(learner, X, y, k, parts.weights, parts.tested)
         if name == "bootstrap":
-            found |= _bootstrap(losses, parts, apparent, NoInformation.of_labels(y, said))
+            found |= _bootstrap(losses, parts, apparent, NoInformation.from_labels(y, said))
         elif name.startswith("subsampling"):
             found[name] = _resampled(losses, parts)
         else:
@@ -107,18 +107,18 @@ def estimates(learner: str, X: FloatArray, y: IntArray, k: int, plan: Plan, rng:
 
 def _binomial(error: float, rows: int) -> Estimated:
     """With the interval of as many independent rows (Wilson)."""
-    from fairtrial.measures.closed_intervals import wilson
+    from fairtrial.measures.intervals import compute_wilson_limits
 
-    return Estimated(error, *wilson(error * rows, rows, LEVEL))
+    return Estimated(error, *compute_wilson_limits(error * rows, rows, LEVEL))
 
 
 def _resampled(losses: FloatArray, parts: Parts) -> Estimated:
     """With Nadeau and Bengio's interval (2003), which allows for the overlap of the training parts."""
-    from fairtrial.study.results.split_spread import half_width
+    from fairtrial.study.results.stacking import compute_half_width
 
     tested, trained = parts.tested.sum(axis=1), parts.weights.sum(axis=1)
     errors = losses.sum(axis=1) / tested
-    half = half_width(errors, float((tested / (tested + trained)).mean()), 1 - LEVEL)
+    half = compute_half_width(errors, float((tested / (tested + trained)).mean()), 1 - LEVEL)
     value = float(errors.mean())
     return Estimated(value, max(value - half, 0.0), min(value + half, 1.0))
 

@@ -33,10 +33,10 @@ def draw_by_rows(summed: pd.DataFrame, value: str, title: str, words: str) -> An
     """A panel for each learner: a line for each method over the number of rows."""
     import altair as alt
 
-    from fairtrial.report.drawing import DASHES, PALETTE, chart_of, finished, titled, written
+    from fairtrial.report.figures.base import DASHES, PALETTE, build_chart, build_title, style_chart, to_records
 
     means = summed.groupby(["n", "learner", "method"], sort=False)[value].mean().mul(100).rename("value").reset_index()
-    rows = written(means, ["n", "learner", "method", "value"])
+    rows = to_records(means, ["n", "learner", "method", "value"])
     learners = list(dict.fromkeys(row["learner"] for row in rows))
     methods = [each for each in _SHOWN if any(row["method"] == each for row in rows)]
     legend = alt.Legend(orient="bottom", columns=4, symbolType="stroke", symbolStrokeWidth=3, labelLimit=300, title=None)
@@ -45,7 +45,7 @@ def draw_by_rows(summed: pd.DataFrame, value: str, title: str, words: str) -> An
     sizes = sorted({int(row["n"]) for row in rows})
     x = alt.X("n:Q", title="Rows", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=sizes, format="d"))
     hint = [alt.Tooltip("method:N"), alt.Tooltip("n:Q", title="rows"), alt.Tooltip("value:Q", format=".2f")]
-    plain = chart_of(rows)
+    plain = build_chart(rows)
     base = plain.encode(
         x,
         alt.Y("value:Q", title="Points of error"),
@@ -59,21 +59,21 @@ def draw_by_rows(summed: pd.DataFrame, value: str, title: str, words: str) -> An
     panels = (
         alt.layer(*layers).properties(width=230, height=210).facet(alt.Facet("learner:N", sort=learners, title=None), columns=2)
     )
-    return finished(panels.properties(title=titled(title, words)))
+    return style_chart(panels.properties(title=build_title(title, words)))
 
 
 def draw_coverage(summed: pd.DataFrame) -> Any:
     """A point for each problem, learner and size: how often the interval of each method holds the true error."""
     import altair as alt
 
-    from fairtrial.report.drawing import PALETTE, chart_of, finished, titled, written
+    from fairtrial.report.figures.base import PALETTE, build_chart, build_title, style_chart, to_records
 
-    rows = written(summed.assign(value=100 * summed["coverage"]), ["n", "problem", "learner", "method", "value"])
+    rows = to_records(summed.assign(value=100 * summed["coverage"]), ["n", "problem", "learner", "method", "value"])
     methods, learners = (list(dict.fromkeys(row[side] for row in rows)) for side in ("method", "learner"))
     scale = alt.Scale(domain=learners, range=list(PALETTE[: len(learners)]))
     shown = [alt.Tooltip(f"{name}:N") for name in ("learner", "problem", "method")]
     points = (
-        chart_of(rows)
+        build_chart(rows)
         .mark_tick(thickness=2, height=11)
         .encode(
             alt.X("value:Q", title="Intervals that hold the true error, %", scale=alt.Scale(domain=[0, 100])),
@@ -83,10 +83,10 @@ def draw_coverage(summed: pd.DataFrame) -> Any:
             tooltip=[*shown, alt.Tooltip("n:Q", title="rows"), alt.Tooltip("value:Q", format=".1f")],
         )
     )
-    line = chart_of([{"value": 95}]).mark_rule(color="#6B6B6B", strokeDash=[4, 3]).encode(x="value:Q")
+    line = build_chart([{"value": 95}]).mark_rule(color="#6B6B6B", strokeDash=[4, 3]).encode(x="value:Q")
     whole = alt.layer(line, points).properties(width=480, height=alt.Step(11))
-    return finished(
-        whole.properties(title=titled("How often 95 % intervals hold the true error", "A tick for each problem and size"))
+    return style_chart(
+        whole.properties(title=build_title("How often 95 % intervals hold the true error", "A tick for each problem and size"))
     )
 
 
@@ -94,15 +94,15 @@ def draw_ensembles(ensembles: pd.DataFrame) -> Any:
     """A bar for each learner: noise, bias and variance, a panel for each problem."""
     import altair as alt
 
-    from fairtrial.report.drawing import PALETTE, chart_of, finished, titled, written
+    from fairtrial.report.figures.base import PALETTE, build_chart, build_title, style_chart, to_records
 
     long = ensembles.melt(["problem", "learner"], ["noise", "bias", "variance"], "part", "value")
-    rows = written(long.assign(value=100 * long["value"].clip(lower=0)), ["problem", "learner", "part", "value"])
+    rows = to_records(long.assign(value=100 * long["value"].clip(lower=0)), ["problem", "learner", "part", "value"])
     learners, problems = (list(dict.fromkeys(row[side] for row in rows)) for side in ("learner", "problem"))
     parts = ["noise", "bias", "variance"]
     scale = alt.Scale(domain=parts, range=["#BDBDBD", PALETTE[0], PALETTE[1]])
     bars = (
-        chart_of([row | {"order": parts.index(row["part"])} for row in rows])
+        build_chart([row | {"order": parts.index(row["part"])} for row in rows])
         .mark_bar()
         .encode(
             alt.X("value:Q", title="Points of error", stack="zero"),
@@ -115,4 +115,4 @@ def draw_ensembles(ensembles: pd.DataFrame) -> Any:
     )
     panels = bars.facet(alt.Facet("problem:N", sort=problems, title=None), columns=2)
     words = "Kohavi and Wolpert: noise of the classes, bias, variance between training samples; they sum to the error"
-    return finished(panels.properties(title=titled("Where the error of ensembles comes from", words)))
+    return style_chart(panels.properties(title=build_title("Where the error of ensembles comes from", words)))

@@ -77,7 +77,7 @@ def summary(draws: pd.DataFrame) -> pd.DataFrame:
 
 def _facts(own: pd.DataFrame) -> dict[str, float]:
     """What one cell's draws of one method say: each is of a sample of its own."""
-    from fairtrial.measures.closed_intervals import wilson
+    from fairtrial.measures.intervals import compute_wilson_limits
 
     estimate, truth = own["estimate"].to_numpy(), own["truth"].to_numpy()
     off, n = estimate - truth, len(own)
@@ -86,7 +86,7 @@ def _facts(own: pd.DataFrame) -> dict[str, float]:
         "bias": mean_interval(off),
         "deviation": _root((estimate - estimate.mean()) ** 2 * n / (n - 1)),
         "rmse": _root(off**2),
-        "coverage": Interval(held / n, *wilson(held, n, 0.95)),
+        "coverage": Interval(held / n, *compute_wilson_limits(held, n, 0.95)),
     }
     facts: dict[str, float] = {"samples": n, "truth": float(truth.mean()), "estimate": float(estimate.mean())}
     for name, each in found.items():

@@ -72,7 +72,7 @@ def covering(cells: Sequence[Measured]) -> Interval:
     """
     from scipy.stats import norm, t
 
-    from fairtrial.measures.closed_intervals import wilson
+    from fairtrial.measures.intervals import compute_wilson_limits
 
     if not cells:
         return Interval(float("nan"), float("nan"), float("nan"))
@@ -82,7 +82,7 @@ def covering(cells: Sequence[Measured]) -> Interval:
     if variance > 0:
         widened = (t.ppf((1 + _LEVEL) / 2, freedom) / norm.ppf((1 + _LEVEL) / 2)) ** 2
         worth = min(share * (1 - share) / variance / widened, sum(len(each.influence) for each in cells))
-    return Interval(share, *wilson(share * worth, worth, _LEVEL))
+    return Interval(share, *compute_wilson_limits(share * worth, worth, _LEVEL))
 
 
 def _by_place(cells: Sequence[Measured]) -> list[list[Measured]]:

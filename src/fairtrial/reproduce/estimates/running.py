@@ -71,15 +71,15 @@ def simulate(cell: Cell, plan: Plan, seed: int) -> pd.DataFrame:
 
     from fairtrial.reproduce.estimates.estimating import estimates
     from fairtrial.reproduce.estimates.predicting import error_on
-    from fairtrial.study.randomness import named_generator
+    from fairtrial.study.randomness import derive_generator
 
     lines = []
     with threadpool_limits(1):
         for replicate in range(plan.replicates_of(cell.learner)):
             place = (seed, cell.problem, cell.n, replicate)
-            X, y, k = drawn(cell.problem, cell.n, named_generator(*place, "sample"))
-            truth = error_on(cell.learner, X, y, k, *drawn(cell.problem, plan.test_rows, named_generator(*place, "new"))[:2])
-            found = estimates(cell.learner, X, y, k, plan, named_generator(*place, "splits"))
+            X, y, k = drawn(cell.problem, cell.n, derive_generator(*place, "sample"))
+            truth = error_on(cell.learner, X, y, k, *drawn(cell.problem, plan.test_rows, derive_generator(*place, "new"))[:2])
+            found = estimates(cell.learner, X, y, k, plan, derive_generator(*place, "splits"))
             lines += [(*cell, replicate, method, *each, truth) for method, each in found.items()]
     columns = ["problem", "n", "learner", "replicate", "method", "estimate", "low", "high", "truth"]
     return pd.DataFrame(lines, columns=columns)

@@ -27,9 +27,9 @@ def selected(repeats: int, seed: int) -> Selected:
 
     Fifty rows train, fifty choose, fifty test.
     """
-    from fairtrial.study.randomness import named_generator
+    from fairtrial.study.randomness import derive_generator
 
-    found = np.array([_once(named_generator(seed, "selection", each)) for each in range(repeats)])
+    found = np.array([_once(derive_generator(seed, "selection", each)) for each in range(repeats)])
     return Selected(mean_interval(found[:, 0]), mean_interval(found[:, 1]))
 
 

@@ -21,7 +21,7 @@ _NEAR = 0.003  # four standard errors of the share over 2000 samples
 def worked() -> pd.DataFrame:
     """The always-positive model on 90 patients and 10 controls, and the chance of a row to miss a bootstrap sample.
 
-    >>> worked().round(3)[["what", "ours", "printed"]].values.tolist()[1]
+    >>> worked().round(3)[["what", "ours", "printed"]].compute_values.tolist()[1]
     ['F-measure', 0.947, 0.95]
     """
     import pandas as pd

@@ -14,12 +14,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels.bayes_counts import DENSITIES, INTERVALS
-from fairtrial.kernels.noisy_folds import Plan, noisy_folds
-from fairtrial.kernels.ranking_pass import Classes
 from fairtrial.reproduce.ranking.coded import Coded
 from fairtrial.reproduce.ranking.measure_words import HANDS_SEVERITY_RATIO, MEASURES
-from fairtrial.study.randomness import named_seed
+from fairtrial.reproduce.ranking_kernels import DENSITIES, INTERVALS, Classes, NoisePlan, run_noisy_folds
+from fairtrial.study.randomness import derive_seed
 
 SHARE, FOLDS = 0.1, 10
 WITHOUT_NOISE = 0
@@ -54,9 +52,9 @@ class Reading:
     cut: bool = False
     severity_ratio: float = HANDS_SEVERITY_RATIO
 
-    def plan(self, experiment: int) -> Plan:
+    def plan(self, experiment: int) -> NoisePlan:
         """For the kernel."""
-        return Plan(experiment, SHARE, FOLDS, self.style, self.stratified, self.cut, self.severity_ratio)
+        return NoisePlan(experiment, SHARE, FOLDS, self.style, self.stratified, self.cut, self.severity_ratio)
 
 
 CHOSEN = Reading(
@@ -128,14 +126,14 @@ def errors_of(means: Means, directions: Sequence[int] | None = None) -> FloatArr
 
 
 def _means(data: Coded, experiment: int, reading: Reading, repeats: int, seed: int, joined: Sequence[Joined]) -> Means:
-    n, stream = len(data.classes), named_seed(seed, "ranking-real", data.name, experiment) & 0xFFFFFFFFFFFFFFFF
+    n, stream = len(data.classes), derive_seed(seed, "ranking-real", data.name, experiment) & 0xFFFFFFFFFFFFFFFF
     ends = np.cumsum([len(range(fold, n, FOLDS)) for fold in range(FOLDS)]).tolist()
     found = []
     for first in range(0, repeats, _CHUNK):
         size = min(_CHUNK, repeats - first)
         means, truths, scores = np.empty((size, 2, len(MEASURES))), np.empty((size, n), np.uint8), np.empty((size, 2, n))
         plan = reading.plan(experiment)
-        noisy_folds(data.codes, data.classes, data.columns, plan, np.uint64(stream), first, means, truths, scores)
+        run_noisy_folds(data.codes, data.classes, data.columns, plan, np.uint64(stream), first, means, truths, scores)
         own = [each(truths, scores, ends) for each in joined]
         found.append(np.concatenate([means, *(each[:, :, None] for each in own)], axis=2))
     return np.concatenate(found)

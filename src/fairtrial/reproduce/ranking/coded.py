@@ -9,8 +9,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import InputError
-from fairtrial.kernels.bayes_counts import Columns
-from fairtrial.kernels.ranking_pass import Classes
+from fairtrial.reproduce.ranking_kernels import Classes, CodedColumns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +24,7 @@ class Coded:
     name: str
     codes: IntArray
     classes: Classes
-    columns: Columns
+    columns: CodedColumns
     content_hash: str
 
 
@@ -47,7 +46,7 @@ def coded(name: str, dataset: Dataset) -> Coded:
     found = [_column(column) for _, column in dataset.X.items()]
     codes, levels, nominal = zip(*found, strict=True)
     offsets = np.cumsum([0, *(len(each) for each in levels)])
-    columns = Columns(np.concatenate(levels), offsets, np.array(nominal, np.uint8))
+    columns = CodedColumns(np.concatenate(levels), offsets, np.array(nominal, np.uint8))
     return Coded(name, np.array(codes), classes, columns, dataset.content_hash)
 
 

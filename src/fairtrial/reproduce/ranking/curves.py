@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels.noisy_pairs import LABELS, PROPORTION, SCORES, noisy_pairs
 from fairtrial.reproduce.interval import Interval
 from fairtrial.reproduce.ranking.measure_words import HANDS_SEVERITY_RATIO, MEASURES, place
 from fairtrial.reproduce.ranking.spreading import spread
-from fairtrial.study.randomness import named_seed
+from fairtrial.reproduce.ranking_kernels import LABEL_NOISE, PROPORTION_NOISE, SCORE_NOISE, compare_noisy_pairs
+from fairtrial.study.randomness import derive_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,11 +41,11 @@ class Noise:
 
 
 NOISES = (
-    Noise("labels", "Misclassification noise", LABELS, (0, 100)),
-    Noise("scores", "Probability noise", SCORES, (0, 100), unit=0.005),
-    Noise("proportion", "Class proportion noise", PROPORTION, (5, 95)),
+    Noise("labels", "Misclassification noise", LABEL_NOISE, (0, 100)),
+    Noise("scores", "Probability noise", SCORE_NOISE, (0, 100), unit=0.005),
+    Noise("proportion", "Class proportion noise", PROPORTION_NOISE, (5, 95)),
 )
-SAME_NOISE = Noise("scores-same", "Probability noise, the same for both rankings", SCORES, (0, 100), unit=0.005, same=True)
+SAME_NOISE = Noise("scores-same", "Probability noise, the same for both rankings", SCORE_NOISE, (0, 100), unit=0.005, same=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def curves(noises: Sequence[Noise], *, step: int, pairs: int, seed: int, jobs: i
 
 def _errors(noise: Noise, level: int, pairs: int, seed: int) -> tuple[FloatArray, FloatArray]:
     errors, together = np.zeros(len(MEASURES)), np.zeros((len(MEASURES), len(MEASURES)))
-    stream = np.uint64(named_seed(seed, "ranking-synthetic", noise.name, level) & 0xFFFFFFFFFFFFFFFF)
+    stream = np.uint64(derive_seed(seed, "ranking-synthetic", noise.name, level) & 0xFFFFFFFFFFFFFFFF)
     settings = (noise.kind, noise.unit * level, noise.same, _CASES, _REPLACED, HANDS_SEVERITY_RATIO)
-    noisy_pairs(*settings, stream, (0, pairs), errors, together)
+    compare_noisy_pairs(*settings, stream, (0, pairs), errors, together)
     return errors, together + np.tril(together, -1).T

@@ -36,7 +36,7 @@ def _dataset(X: pd.DataFrame, y: pd.Series[str]) -> Dataset:
     from fairtrial.data import Dataset
 
     nominal = [name for name in X if hasattr(X[name].dtype, "categories")]
-    return Dataset.of(X, y.astype(str), name=CYLINDER.lower(), nominal=nominal)
+    return Dataset.from_table(X, y.astype(str), name=CYLINDER.lower(), nominal=nominal)
 
 
 def _with_missing(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
-from fairtrial.measures.closed_intervals import clopper_pearson, wilson
+from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits
 from fairtrial.reproduce.interval import Interval, mean_interval
 
 PUBLISHED_REPEATS = 1000
@@ -31,7 +31,7 @@ def exact(rate: float, repeats: int, level: float = 0.95) -> Interval:
     >>> exact(1.0, 4).told("{:.1f}")
     '100.0 (39.8 to 100.0)'
     """
-    low, high = clopper_pearson(rate * repeats, repeats, level)
+    low, high = compute_clopper_pearson_limits(rate * repeats, repeats, level)
     return Interval(100 * rate, 100 * low, 100 * high)
 
 
@@ -114,5 +114,5 @@ def wilson_limits(percent: float, repeats: float, level: float = 0.95) -> tuple[
     """
     if not repeats:
         return math.nan, math.nan
-    low, high = wilson(percent * repeats / 100, repeats, level)
+    low, high = compute_wilson_limits(percent * repeats / 100, repeats, level)
     return 100 * low, 100 * high

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from fairtrial._check import FloatArray
-from fairtrial._registry import did_you_mean
+from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, UndefinedMeasureWarning, UnknownNameError
-from fairtrial.kernels.ranking_pass import Classes
 from fairtrial.measures.measure import Measure, ProbabilityMeasure, ScoreMeasure, registry
 from fairtrial.reproduce.ranking.measure_words import MEASURES, WORDS
-from fairtrial.study.declare.local_modules import importable_from
+from fairtrial.reproduce.ranking_kernels import Classes
+from fairtrial.study.spec.local_code import make_importable
 
 _taking_turns = Lock()  # filters of warnings belong to all threads
 # The paper's H has costs from Beta(2, 2), fairtrial's by default others: it is a measure of its own.
@@ -126,7 +126,7 @@ def _registered(name: str) -> Measure:
     known = [each.name for each in registry.values() if isinstance(each, (ScoreMeasure, ProbabilityMeasure))]
     parts = set(name.lower().split("_"))
     alike = [each for each in known if parts <= set(each.split("_")) or set(each.split("_")) <= parts]
-    near = f"did you mean {alike[0]!r}?" if alike else did_you_mean(name, known)
+    near = f"did you mean {alike[0]!r}?" if alike else suggest_name(name, known)
     raise UnknownNameError(f"no measure of scores is called {name!r}, nor is it an import path, package.module.name: {near}")
 
 
@@ -143,7 +143,7 @@ def _imported(path: str) -> Any:
     if not module or not all(part.isidentifier() for part in path.split(".")):
         raise InputError(f"a measure must be named by its import path, package.module.name, got {path!r}")
     try:
-        with importable_from(Path.cwd()):
+        with make_importable(Path.cwd()):
             return getattr(import_module(module), name)
     except Exception as error:  # whatever a module does when it is imported
         raise InputError(f"no measure can be imported as {path!r}: {error}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairtrial.kernels.ranking_pass import MEASURES as MEASURES
+from fairtrial.reproduce.ranking_kernels import MEASURES as MEASURES
 
 WORDS = dict(zip(MEASURES, ("H-measure", "AUC", "AUCH", "sAUC", "KS", "taKS"), strict=True))
 HANDS_SEVERITY_RATIO = 1.0  # the paper defines H with u(c) proportional to c (1 - c), that is Beta(2, 2)

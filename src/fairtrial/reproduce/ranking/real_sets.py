@@ -102,4 +102,4 @@ def spect(*parts: Dataset) -> Dataset:
     whole = pd.concat(frames, ignore_index=True)
     target = str(frames[0].columns[0])
     attributes = whole.drop(columns=target)
-    return Dataset.of(attributes, whole[target], name="spect", target=target, nominal=list(attributes.columns))
+    return Dataset.from_table(attributes, whole[target], name="spect", target=target, nominal=list(attributes.columns))

@@ -22,15 +22,15 @@ _SHOWN = ("NB", "C4.5", "Boost")
 def cost_curves(results: Results) -> Reproduction:
     """ROC and cost curves of three learners on Breast Cancer; nothing where the study lacks it."""
     from fairtrial.measures import auc, cost_curve, roc_curve
-    from fairtrial.report.cost_winners import cost_winners, with_winners
-    from fairtrial.report.curves import draw_cost, draw_roc
+    from fairtrial.report.figures.curves import draw_cost, draw_roc
+    from fairtrial.report.figures.study_curves import find_cost_winners, with_winners
 
     found = {name: own for name in _SHOWN if (own := pooled_rows(results, "Breast Cancer", name)) is not None}
     if not found:
         return Reproduction((), ())
     given = {name: (own.truth == POSITIVE, own.score(POSITIVE)) for name, own in found.items()}
     curves = {name: cost_curve(*each) for name, each in given.items()}
-    winners = cost_winners(curves)
+    winners = find_cost_winners(curves)
     areas = {name: float(auc(*each)) for name, each in given.items()}
     rocs = {name: roc_curve(*each) for name, each in given.items()}
     claim = _claim(winners, judged=as_printed(results))

@@ -45,14 +45,16 @@ def _beside(results: Results, theirs: pd.DataFrame) -> pd.DataFrame:
     """Means over folds in percent, with the interval that allows for folds sharing training rows."""
     import pandas as pd
 
-    from fairtrial.study.results.split_spread import half_width, share_tested
+    from fairtrial.study.results.stacking import compute_half_width, compute_test_fraction
 
     scores = results.scores("accuracy")
     rows = []
     for (dataset, learner), own in scores.groupby(["dataset", "learner"], sort=False, observed=True):
         if learner in LEARNERS:
             splits = list(zip(own["repeat"].tolist(), own["fold"].tolist(), strict=True))
-            half = half_width(100 * own["value"].to_numpy(), share_tested(results.archive, str(dataset), splits), 0.05)
+            half = compute_half_width(
+                100 * own["value"].to_numpy(), compute_test_fraction(results.archive, str(dataset), splits), 0.05
+            )
             value = 100 * float(own["value"].mean())
             rows.append((str(dataset), str(learner), value, value - half, value + half))
     ours = pd.DataFrame(rows, columns=["dataset", "learner", "value", "low", "high"])
@@ -113,7 +115,7 @@ def _judged(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[object, Table]:
     """What the tests say of our accuracies and of the printed ones, and the diagram of ours."""
     import pandas as pd
 
-    from fairtrial.report.critical_difference import draw_critical_difference
+    from fairtrial.report.figures.critical_difference import draw_critical_difference
     from fairtrial.significance import friedman, posthoc
 
     found, printed = (posthoc(table, "nemenyi") for table in (ours, theirs))

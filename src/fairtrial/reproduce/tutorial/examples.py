@@ -84,7 +84,7 @@ def example(
 def printed_claim(text: str, results: Iterable[Result], why: str = "") -> Claim:
     """The claim that printed numbers are right: all of them must agree. Evidence are these numbers; `why` follows them.
 
-    >>> printed_claim("Kappa is 0.43", [Result("kappa", 0.43289, 0.43), Result("chance", 0.33875)]).evidence
+    >>> printed_claim("Kappa is 0.43", [Result("kappa", 0.43289, 0.43), Result("chance", 0.33875)]).to_record
     'kappa: 0.433 (printed 0.43)'
     """
     judged = [each for each in results if each.agrees is not None]

@@ -95,7 +95,7 @@ def _estimates(rule: Rule, X: Any, y: Any, samples: int, seed: int) -> dict[str,
     counts = np.array([np.bincount(part.train, minlength=len(y)) for part in draws])
     losses = np.array([rule(X[part.train], y[part.train], X) != y for part in draws], dtype=float)
     own = rule(X, y, X)
-    drawn = out_of_bag_estimates(losses, counts, (own != y).astype(float), NoInformation.of_labels(y, own))
+    drawn = out_of_bag_estimates(losses, counts, (own != y).astype(float), NoInformation.from_labels(y, own))
     return found | {"E0": drawn["e0"].value, "e632": drawn["632-e0"].value, ".632+": drawn["632+"].value}
 
 

@@ -60,7 +60,7 @@ def _friedman(table: pd.DataFrame, tied: pd.DataFrame) -> Reproduction:
 
 
 def _nemenyi(table: pd.DataFrame, tied: pd.DataFrame) -> Reproduction:
-    from fairtrial.report.critical_difference import draw_critical_difference
+    from fairtrial.report.figures.critical_difference import draw_critical_difference
     from fairtrial.significance import posthoc
 
     found, slipped = posthoc(table, "nemenyi"), posthoc(tied, "nemenyi")

@@ -79,9 +79,9 @@ def _rejects(p_value: float, times: int) -> bool | None:
 
 def _limits(p_value: float, times: int) -> tuple[float, float]:
     """The 95 % interval of what p would be of endless bogus data sets: of the share that is at least as good."""
-    from fairtrial.measures.closed_intervals import clopper_pearson
+    from fairtrial.measures.intervals import compute_clopper_pearson_limits
 
-    low, high = clopper_pearson(round(p_value * (times + 1)) - 1, times, 0.95)
+    low, high = compute_clopper_pearson_limits(round(p_value * (times + 1)) - 1, times, 0.95)
     return float(low), float(high)
 
 

@@ -149,11 +149,11 @@ def _scored(results: Results, dataset: str, learner: str) -> tuple[float, float,
 
 def _pictured(results: Results, names: list[str], norms: tuple[Norm, ...], key: str, title: str) -> Reproduction:
     from fairtrial.measures import projection
-    from fairtrial.report.confusion_tables import confusion_tables
-    from fairtrial.report.curves import draw_projection
-    from fairtrial.report.places import main_condition
+    from fairtrial.report.figures.curves import draw_projection
+    from fairtrial.report.figures.projection import compute_confusion_tables
+    from fairtrial.report.selection import get_main_condition
 
-    tables = confusion_tables(results, main_condition(results), names).tables
+    tables = compute_confusion_tables(results, get_main_condition(results), names).tables
     found = {norm: projection(tables, distance=norm) for norm in norms}
     frame = _distances(found)
     words = "; ".join(

@@ -101,14 +101,14 @@ def _cut_half_way(column: FloatArray, y: Any, train: Any, test: Any) -> FloatArr
 def _frame(rejected: dict[str, pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
-    from fairtrial.measures.closed_intervals import clopper_pearson
+    from fairtrial.measures.intervals import compute_clopper_pearson_limits
 
     rows = []
     for name in rejected["equal"]:
         line: dict[str, Any] = {"test": name}
         for word, truth in (("false alarms", "equal"), ("power", "different")):
             own = rejected[truth][name]
-            low, high = clopper_pearson(int(own.sum()), len(own), 0.95)
+            low, high = compute_clopper_pearson_limits(int(own.sum()), len(own), 0.95)
             line |= {word: float(own.mean()), f"{word}, low": float(low), f"{word}, high": float(high)}
         rows.append(line)
     return pd.DataFrame(rows)

@@ -131,7 +131,7 @@ def _stratified_claim(shares: pd.DataFrame, folds: int) -> Claim:
 
 
 def _picture(seed: int) -> Any:
-    from fairtrial.report.splits import draw_splits
+    from fairtrial.report.figures.folds import draw_splits
     from fairtrial.resampling import Bootstrap, KFold, LeaveOneOut, StratifiedKFold
 
     classes = np.repeat(["bad", "good"], [5, 15])

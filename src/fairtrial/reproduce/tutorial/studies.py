@@ -45,7 +45,7 @@ def ten_domains(request: Request) -> tuple[Results | None, dict[str, str]]:
 
 
 def _run(name: str, names: dict[str, str], request: Request) -> tuple[Results | None, dict[str, str]]:
-    from fairtrial.study import Study
+    from fairtrial import Study
 
     sets, missing = _looked_for(names)
     if not sets:

@@ -72,10 +72,10 @@ def pooled_rows(results: Results, dataset: str, learner: str) -> Tested | None:
     names = np.array([str(each) for each in facts.classes])
     evidence = list(results.archive.predictions(own["trial"].tolist()))
     priors = [_prior(results, dataset, int(fold), facts.codes, len(names)) for fold in own["fold"]]
-    sizes = [len(each.truth) for each in evidence]
+    sizes = [len(each.y_true) for each in evidence]
     return Tested(
         names.tolist(),
-        names[np.concatenate([each.truth for each in evidence])],
+        names[np.concatenate([each.y_true for each in evidence])],
         names[np.concatenate([each.prediction for each in evidence])],
         np.vstack([_scores(each, len(names)) for each in evidence]),
         np.repeat(priors, sizes, axis=0),

@@ -1,4 +1,4 @@
-"""The plan of a study: every split frozen, every trial with its key, and which trials are still to be run."""
+"""Where in the plan a trial stands, by its key: for the trials that are out."""
 
 from __future__ import annotations
 
@@ -11,24 +11,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import whole_number
+from fairtrial._check import check_whole_number
 from fairtrial.errors import InputError
 from fairtrial.study.archive import LearnerFacts
-from fairtrial.study.plan.identity import condition_hash, context_hash, draws_hash, learner_identity, split_hash, trial_keys
-from fairtrial.study.plan.planned_splits import PlannedSplits
-from fairtrial.study.randomness import named_generator
+from fairtrial.study.identity import (
+    compute_learner_identity,
+    compute_trial_keys,
+    hash_condition,
+    hash_context,
+    hash_draws,
+    hash_split,
+)
+from fairtrial.study.randomness import derive_generator
+from fairtrial.study.records import PlannedSplits
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.conditions import Condition
     from fairtrial.data import Dataset
-    from fairtrial.study.declare.resolved import Resolved
+    from fairtrial.study.records import Chunk
+    from fairtrial.study.spec.resolve import ResolvedStudy
 
-_SIZE = 16
+_KEY_SIZE = 16
 
 
-class Block(NamedTuple):
+class TrialBlock(NamedTuple):
     """Trials that share a data set, a split and a condition, by their places in the plan: one for each of the learners."""
 
     data: int
@@ -56,7 +64,7 @@ class PlannedCondition:
     level: float
     condition: Condition
     hash: str
-    draws: str
+    draws_hash: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +78,13 @@ class PlannedLearner:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class StudyPlan:
     """All trials of a study: data sets x their splits x conditions x learners. It never changes.
 
     `keys(i)` gives the keys of data set i, `missing(done)` what is left of it all when these keys are done, in blocks.
     """
 
-    study: Resolved
+    study: ResolvedStudy
     data: tuple[PlannedData, ...]
     conditions: tuple[PlannedCondition, ...]
     learners: tuple[PlannedLearner, ...]
@@ -85,62 +93,65 @@ class Plan:
     @property
     def n_trials(self) -> int:
         """How many trials there are, run or not."""
-        return sum(len(each.splits) for each in self.data) * len(self.conditions) * len(self.learners)
+        return sum(len(planned.splits) for planned in self.data) * len(self.conditions) * len(self.learners)
 
-    def keys(self, data: int) -> npt.NDArray[np.void]:
+    def get_keys(self, data: int) -> npt.NDArray[np.void]:
         """The keys of all trials of a data set: an array of 16 bytes each, splits x conditions x learners."""
         if data not in self._keys:
-            of = self.data[data]
-            conditions, learners = ([each.hash for each in kind] for kind in (self.conditions, self.learners))
-            self._keys[data] = trial_keys(self.study.seed, of.hash, of.split_hashes, conditions, learners)
+            planned = self.data[data]
+            conditions, learners = ([item.hash for item in kind] for kind in (self.conditions, self.learners))
+            self._keys[data] = compute_trial_keys(self.study.seed, planned.hash, planned.split_hashes, conditions, learners)
         return self._keys[data]
 
-    def missing(self, done: Container[bytes] = (), shard: tuple[int, int] | None = None) -> Iterator[Block]:
+    def iter_missing(self, done: Container[bytes] = (), shard: tuple[int, int] | None = None) -> Iterator[TrialBlock]:
         """The trials whose key is not among `done`, in the order of the study.
 
         With `shard=(i, n)` only those of the i-th of n parts. Which part a trial is in depends on its data set, split and
         condition only: the parts are of about the same size, and what else the study holds moves nothing between them.
         """
-        part, parts = (1, 1) if shard is None else _checked_shard(shard)
-        return self._missing(done, part, parts)
+        part, parts = (1, 1) if shard is None else _check_shard(shard)
+        return self._iter_missing(done, part, parts)
 
-    def _missing(self, done: Container[bytes], part: int, parts: int) -> Iterator[Block]:
+    def _iter_missing(self, done: Container[bytes], part: int, parts: int) -> Iterator[TrialBlock]:
         everyone = tuple(range(len(self.learners)))
-        places = [(each, slice(_SIZE * each, _SIZE * (each + 1))) for each in everyone]
+        key_slices = [(learner, slice(_KEY_SIZE * learner, _KEY_SIZE * (learner + 1))) for learner in everyone]
         for data in range(len(self.data)):
-            keys = self.keys(data)
+            keys = self.get_keys(data)
             for split, condition in np.ndindex(keys.shape[:2]):
-                if parts > 1 and self._shard_of(data, split, condition, parts) != part:
+                if parts > 1 and self._compute_shard(data, split, condition, parts) != part:
                     continue
-                own = keys[split, condition].tobytes()
-                left = tuple([learner for learner, place in places if own[place] not in done])
+                packed_keys = keys[split, condition].tobytes()
+                left = tuple([learner for learner, key_slice in key_slices if packed_keys[key_slice] not in done])
                 if left:
-                    yield Block(data, split, condition, everyone if len(left) == len(everyone) else left)
+                    yield TrialBlock(data, split, condition, everyone if len(left) == len(everyone) else left)
 
-    def _shard_of(self, data: int, split: int, condition: int, parts: int) -> int:
-        of = self.data[data]
-        context = context_hash(of.hash, of.split_hashes[split], self.conditions[condition].hash)
+    def _compute_shard(self, data: int, split: int, condition: int, parts: int) -> int:
+        planned = self.data[data]
+        context = hash_context(planned.hash, planned.split_hashes[split], self.conditions[condition].hash)
         return int.from_bytes(context, "little") % parts + 1
 
-    def count(self, blocks: Iterable[Block]) -> npt.NDArray[np.int64]:
+    def count(self, blocks: Iterable[TrialBlock]) -> npt.NDArray[np.int64]:
         """How many trials the blocks hold, data sets x learners."""
-        found = np.zeros((len(self.data), len(self.learners)), dtype=np.int64)
+        counts = np.zeros((len(self.data), len(self.learners)), dtype=np.int64)
         for (data, learners), times in Counter((block.data, block.learners) for block in blocks).items():
-            found[data, list(learners)] += times
-        return found
+            counts[data, list(learners)] += times
+        return counts
 
-    def header(self) -> dict[str, Any]:
+    def to_header(self) -> dict[str, Any]:
         """What a store needs to give names back to keys, as plain values."""
         return {
             "name": self.study.name,
-            "declaration": _plain_declaration(self.study.declaration),
+            "declaration": _to_plain_declaration(self.study.declaration),
             "seed": self.study.seed,
-            "data": [[each.name, each.hash] for each in self.data],
-            "conditions": [[each.name, each.level, each.hash] for each in self.conditions],
-            "learners": [[each.name, each.hash] for each in self.learners],
+            "data": [[planned.name, planned.hash] for planned in self.data],
+            "conditions": [[condition.name, condition.level, condition.hash] for condition in self.conditions],
+            "learners": [[learner.name, learner.hash] for learner in self.learners],
             "splits": {
-                each.hash: [[*number, found] for number, found in zip(each.splits.numbers, each.split_hashes, strict=True)]
-                for each in self.data
+                planned.hash: [
+                    [*number, split_hash]
+                    for number, split_hash in zip(planned.splits.numbers, planned.split_hashes, strict=True)
+                ]
+                for planned in self.data
             },
         }
 
@@ -150,83 +161,127 @@ class Plan:
 
         shared = {"conditions": len(self.conditions), "learners": len(self.learners)}
         counts = [
-            {"dataset": each.name, "rows": len(each.dataset), "repeats": each.splits.repeats, "splits": len(each.splits)}
+            {
+                "dataset": planned.name,
+                "rows": len(planned.dataset),
+                "repeats": planned.splits.repeats,
+                "splits": len(planned.splits),
+            }
             | shared
-            for each in self.data
+            for planned in self.data
         ]
         frame = pd.DataFrame(counts, columns=["dataset", "rows", "repeats", "splits", "conditions", "learners"])
         return frame.assign(trials=frame["splits"] * frame["conditions"] * frame["learners"])
 
     def __str__(self) -> str:
-        sizes = sorted({len(each.splits) for each in self.data})
-        splits = _counted(sizes[0], "split") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} splits"
+        sizes = sorted({len(planned.splits) for planned in self.data})
+        splits = _format_count(sizes[0], "split") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} splits"
         kinds = {"data set": self.data, "condition": self.conditions, "learner": self.learners}
-        told = [_counted(len(those), kind) for kind, those in kinds.items()]
-        return f"{self.study.name}: {' x '.join([*told, splits])}: {_counted(self.n_trials, 'trial')}"
+        counts = [_format_count(len(items), kind) for kind, items in kinds.items()]
+        return f"{self.study.name}: {' x '.join([*counts, splits])}: {_format_count(self.n_trials, 'trial')}"
 
     def __repr__(self) -> str:
-        return f"<Plan {self}>"
+        return f"<StudyPlan {self}>"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>{self.frame().to_html(index=False, escape=True)}"
 
 
-def plan(study: Resolved) -> Plan:
+def plan_study(study: ResolvedStudy) -> StudyPlan:
     """The plan of a study whose names are resolved: its splits are drawn here, once for all learners and conditions."""
-    conditions = tuple(map(_planned_condition, study.conditions))
-    found = Plan(
+    conditions = tuple(map(_plan_condition, study.conditions))
+    study_plan = StudyPlan(
         study,
-        tuple(_planned_data(study, each) for each in study.data),
+        tuple(_plan_data(study, entry) for entry in study.data),
         conditions,
-        tuple(map(_planned_learner, study.learners)),
+        tuple(map(_plan_learner, study.learners)),
     )
-    for kind, those in {"data set": found.data, "condition": conditions, "learner": found.learners}.items():
-        _all_different(kind, those)
-    return found
+    for kind, items in {"data set": study_plan.data, "condition": conditions, "learner": study_plan.learners}.items():
+        _check_unique_hashes(kind, items)
+    return study_plan
 
 
-def _planned_data(study: Resolved, entry: Any) -> PlannedData:
+def _plan_data(study: ResolvedStudy, entry: Any) -> PlannedData:
     content = entry.dataset.content_hash
     drawn = (
-        study.splits_of(entry, repeat, named_generator(study.seed, "split", content, study.scheme, repeat))
+        study.draw_splits(entry, repeat, derive_generator(study.seed, "split", content, study.scheme, repeat))
         for repeat in range(study.repeats)
     )
     splits = PlannedSplits(len(entry.dataset), drawn)
-    return PlannedData(entry.name, content, entry.dataset, splits, tuple(map(split_hash, splits)))
+    return PlannedData(entry.name, content, entry.dataset, splits, tuple(map(hash_split, splits)))
 
 
-def _planned_condition(entry: Any) -> PlannedCondition:
-    own = entry.condition
-    return PlannedCondition(entry.name, entry.level, own, condition_hash(own, entry.name), draws_hash(own))
+def _plan_condition(entry: Any) -> PlannedCondition:
+    condition = entry.condition
+    return PlannedCondition(entry.name, entry.level, condition, hash_condition(condition, entry.name), hash_draws(condition))
 
 
-def _planned_learner(entry: Any) -> PlannedLearner:
-    found = learner_identity(entry.estimator, entry.name)
-    facts = LearnerFacts(entry.name, found.class_name, found.parameters, found.versions)
-    return PlannedLearner(entry.name, entry.estimator, found.hash, facts)
+def _plan_learner(entry: Any) -> PlannedLearner:
+    identity = compute_learner_identity(entry.estimator, entry.name)
+    facts = LearnerFacts(entry.name, identity.class_name, identity.parameters, identity.versions)
+    return PlannedLearner(entry.name, entry.estimator, identity.hash, facts)
 
 
-def _all_different(kind: str, those: Sequence[Any]) -> None:
-    if not those:
+def _check_unique_hashes(kind: str, items: Sequence[Any]) -> None:
+    if not items:
         raise InputError(f"a study must have at least 1 {kind}, got 0")
     names: dict[str, str] = {}
-    for each in those:
-        if each.hash in names:
-            raise InputError(f"{kind}s must differ, got {names[each.hash]!r} and {each.name!r}, which are the same: drop one")
-        names[each.hash] = each.name
+    for item in items:
+        if item.hash in names:
+            raise InputError(f"{kind}s must differ, got {names[item.hash]!r} and {item.name!r}, which are the same: drop one")
+        names[item.hash] = item.name
 
 
-def _checked_shard(shard: tuple[int, int]) -> tuple[int, int]:
+def _check_shard(shard: tuple[int, int]) -> tuple[int, int]:
     part, parts = shard
-    whole_number("the number of shards", parts, 1)
-    if not 1 <= whole_number("shard", part, 1) <= parts:
+    check_whole_number("the number of shards", parts, 1)
+    if not 1 <= check_whole_number("shard", part, 1) <= parts:
         raise InputError(f"shard must be one of 1 to {parts}, got {part}: the first is 1/{parts}")
     return part, parts
 
 
-def _plain_declaration(declaration: Any) -> Any:
-    return declaration.plain() if hasattr(declaration, "plain") else dict(declaration)
+def _to_plain_declaration(declaration: Any) -> Any:
+    return declaration.plain() if hasattr(declaration, "to_dict") else dict(declaration)
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def _format_count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+class TrialIndex(NamedTuple):
+    """Places of a trial's data set, split, condition and learner in the plan."""
+
+    data: int
+    split: int
+    condition: int
+    learner: int
+
+
+class PendingTrials:
+    """The places of trials that are out; only the table of the data set that was last sent out is kept."""
+
+    def __init__(self, plan: StudyPlan) -> None:
+        self._plan = plan
+        self._data_indices = {planned.hash: index for index, planned in enumerate(plan.data)}
+        self._table: tuple[int, dict[bytes, int]] = (-1, {})
+        self._indices: dict[bytes, TrialIndex] = {}
+
+    def mark_sent(self, chunk: Chunk) -> None:
+        """These trials are out."""
+        data = self._data_indices[chunk.data]
+        numbers = self._number_keys(data)
+        _, conditions, learners = self._plan.get_keys(data).shape
+        for task in chunk.tasks:
+            split, rest = divmod(numbers[task.key], conditions * learners)
+            self._indices[task.key] = TrialIndex(data, split, *divmod(rest, learners))
+
+    def mark_done(self, key: bytes) -> TrialIndex:
+        """Where this trial stands; it is no longer out."""
+        return self._indices.pop(key)
+
+    def _number_keys(self, data: int) -> dict[bytes, int]:
+        if self._table[0] != data:
+            keys = self._plan.get_keys(data)
+            packed, size = keys.tobytes(), keys.dtype.itemsize
+            self._table = (data, {packed[size * i : size * (i + 1)]: i for i in range(keys.size)})
+        return self._table[1]

@@ -8,17 +8,14 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from fairtrial._check import one_of
+from fairtrial._check import check_one_of
 from fairtrial.errors import UndefinedMeasureWarning
-from fairtrial.measures.measure import Measure, get_measure
+from fairtrial.measures import Measure, get_measure
 from fairtrial.significance.verdict import Verdict
 from fairtrial.study.archive import Archive
-from fairtrial.study.results.choosing import chosen_condition, chosen_data_set, chosen_names, under
-from fairtrial.study.results.failure_policy import failed
-from fairtrial.study.results.result_summary import ResultSummary, summarise, title_of
-from fairtrial.study.results.score_book import ScoreBook, wide_table
-from fairtrial.study.results.score_lines import PLACE
-from fairtrial.study.results.scoring import asked
+from fairtrial.study.results.scores import KEY_COLUMNS, ScoreCache, build_wide_table, make_requests
+from fairtrial.study.results.selection import choose_condition, choose_dataset, choose_names, mask_condition, mask_failed
+from fairtrial.study.results.summary import ResultSummary, format_title, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,26 +33,26 @@ class Results:
     """
 
     archive: Archive
-    _book: ScoreBook = field(init=False)
+    _score_cache: ScoreCache = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_book", ScoreBook(self.archive))
+        object.__setattr__(self, "_score_cache", ScoreCache(self.archive))
 
     # What ran
 
     def trials(self) -> pd.DataFrame:
         """A line for each planned trial, run or not, with its status, times and what the condition did."""
-        return self._book.trials().copy()
+        return self._score_cache.load_trials().copy()
 
     def failures(self) -> pd.DataFrame:
         """A line for each trial that failed."""
-        trials = self._book.trials()
-        return trials[failed(trials)][[*PLACE, "status", "error", "message"]].reset_index(drop=True)
+        trials = self._score_cache.load_trials()
+        return trials[mask_failed(trials)][[*KEY_COLUMNS, "status", "error", "message"]].reset_index(drop=True)
 
     @property
     def missing(self) -> int:
         """How many planned trials have not run."""
-        return int((self._book.trials()["status"] == "missing").sum())
+        return int((self._score_cache.load_trials()["status"] == "missing").sum())
 
     @property
     def complete(self) -> bool:
@@ -65,21 +62,23 @@ class Results:
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be said beside the numbers: what has not run, what failed, abstentions, warnings, times."""
-        from fairtrial.study.results.result_notes import notes_of
+        from fairtrial.study.results.summary import collect_notes
 
-        found: tuple[str, ...] = self._book.once("notes", lambda: notes_of(self._book.trials()))
-        return found
+        notes: tuple[str, ...] = self._score_cache.get_or_compute(
+            "notes", lambda: collect_notes(self._score_cache.load_trials())
+        )
+        return notes
 
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures that the study declares."""
-        return self._book.measures
+        return self._score_cache.measures
 
     def times(self) -> pd.DataFrame:
         """Medians by data set and learner of trials that succeeded: seconds of wall-clock and CPU time, bytes of memory."""
-        from fairtrial.study.results.trial_times import times_of
+        from fairtrial.study.results.summary import summarise_times
 
-        return times_of(self._book.trials())
+        return summarise_times(self._score_cache.load_trials())
 
     # Scores
 
@@ -93,15 +92,15 @@ class Results:
         different folds come from different fits, which such a pool takes as comparable. A trial that failed or has not run has
         no value and says so in `status`; where evidence cannot give the measure the value is NaN, and one warning says why.
         """
-        wanted = asked(self.measures if measure is None else measure, average, params)
-        frame, told = self._book.table(wanted, positive, pooled)
-        if told:
-            warnings.warn(f"{told}; NaN is given", UndefinedMeasureWarning, stacklevel=2)
+        requests = make_requests(self.measures if measure is None else measure, average, params)
+        frame, undefined = self._score_cache.build_table(requests, positive, pooled)
+        if undefined:
+            warnings.warn(f"{undefined}; NaN is given", UndefinedMeasureWarning, stacklevel=2)
         return frame
 
     def frame(self) -> pd.DataFrame:
         """The scores of the study's own measures."""
-        with _quiet():
+        with _ignore_undefined():
             return self.scores()
 
     def wide(
@@ -112,10 +111,10 @@ class Results:
         Learners are compared on the same splits: one on which a learner has no value, having others on that data set, counts
         for none. A cell is NaN where a trial of the learner failed, where it has no value, or where no common split is left.
         """
-        wanted = chosen_condition(self.archive.conditions, condition, level)
-        with _quiet():
-            scores = self.scores(measure or self._book.judged, **options)
-        return wide_table(self.archive, scores[under(scores, wanted)])
+        condition_facts = choose_condition(self.archive.conditions, condition, level)
+        with _ignore_undefined():
+            scores = self.scores(measure or self._score_cache.verdict_measure, **options)
+        return build_wide_table(self.archive, scores[mask_condition(scores, condition_facts)])
 
     def curves(
         self,
@@ -134,15 +133,17 @@ class Results:
         test rows of all folds of one repeat (the first by default), pooled as if one model had scored them all. With more than
         two classes `positive` names the one that stands against the rest.
         """
-        from fairtrial.study.results.curve_tables import curves_of, pooled_repeat
+        from fairtrial.study.results.curves import build_curves, pool_repeat
 
-        name = chosen_data_set([each.name for each in self.archive.datasets], dataset)
-        learners = chosen_names("learner", [each.name for each in self.archive.learners], learner)
-        wanted = chosen_condition(self.archive.conditions, condition, level)
-        trials = self._book.trials()
-        own = trials[(trials["dataset"] == name) & trials["learner"].isin(learners) & under(trials, wanted)]
-        order = self._book.orders(positive)[[each.name for each in self.archive.datasets].index(name)]
-        return curves_of(kind, pooled_repeat(self.archive, own, repeat), order, learners)
+        name = choose_dataset([facts.name for facts in self.archive.datasets], dataset)
+        learners = choose_names("learner", [facts.name for facts in self.archive.learners], learner)
+        condition_facts = choose_condition(self.archive.conditions, condition, level)
+        trials = self._score_cache.load_trials()
+        selected_trials = trials[
+            (trials["dataset"] == name) & trials["learner"].isin(learners) & mask_condition(trials, condition_facts)
+        ]
+        order = self._score_cache.get_class_orders(positive)[[facts.name for facts in self.archive.datasets].index(name)]
+        return build_curves(kind, pool_repeat(self.archive, selected_trials, repeat), order, learners)
 
     # Judgements
 
@@ -161,13 +162,13 @@ class Results:
         splits corrected for the overlap of their training rows (Nadeau & Bengio 2003). They speak of this data set alone. With
         `by="all"`: means with Student's interval over the data sets on which all learners have a value, `datasets` of them.
         """
-        from fairtrial.study.results.robust import losses, over_data_sets
+        from fairtrial.study.results.robustness import average_losses, compute_losses
 
-        one_of("by", by, ("dataset", "all"))
-        with _quiet():
+        check_one_of("by", by, ("dataset", "all"))
+        with _ignore_undefined():
             scores = self.scores(measure, **options)
-        frame = losses(self.archive, scores, get_measure(measure), condition, alpha)
-        return frame if by == "dataset" else over_data_sets(frame, alpha)
+        frame = compute_losses(self.archive, scores, get_measure(measure), condition, alpha)
+        return frame if by == "dataset" else average_losses(frame, alpha)
 
     def deterioration(self, *, alpha: float = 0.05) -> pd.DataFrame:
         """What conditions that change the test part cost learners trained before: loss in error rate, and pD.
@@ -175,9 +176,9 @@ class Results:
         pD needs the same learner trained on the change: declare the condition with part "test" and once more with part "all".
         See `fairtrial.measures.performance_deterioration`.
         """
-        from fairtrial.study.results.drift_loss import deteriorations
+        from fairtrial.study.results.robustness import compute_deteriorations
 
-        return deteriorations(self.archive, self.scores("error_rate"), self._book.trials(), alpha)
+        return compute_deteriorations(self.archive, self.scores("error_rate"), self._score_cache.load_trials(), alpha)
 
     def verdict(
         self,
@@ -199,36 +200,43 @@ class Results:
         out learners that never succeeded, then data sets on which another failed; "worst-rank" gives the worst rank there (with
         one data set: on that split), "trivial" the score of the trivial classifier. The verdict's words say what was done.
         """
-        from fairtrial.study.results.verdicts import Wish, judge
+        from fairtrial.study.results.verdict import VerdictOptions, build_verdict
 
-        one = asked(measure or self._book.judged, average, params)[0]
-        declared = self._book.declared("verdict")
-        if one.measure.name != get_measure(self._book.judged).name:
+        request = make_requests(measure or self._score_cache.verdict_measure, average, params)[0]
+        declared = self._score_cache.get_declared("verdict")
+        if request.measure.name != get_measure(self._score_cache.verdict_measure).name:
             declared.pop("rope", None)  # it is in the units of the declared measure
-        given = {"control": control, "alpha": alpha, "rope": rope, "failures": failures}
-        said = {name: value for name, value in given.items() if value is not None}
-        settings: dict[str, Any] = {name: value for name, value in {**declared, **said}.items() if name in given}
-        wish = Wish(chosen_condition(self.archive.conditions, condition, level), **settings)
-        with _quiet():
-            scores = self.scores(one.measure, positive=positive, average=average, **params)
-        return judge(self.archive, scores, self._book.trials(), one, self._book.orders(positive), wish)
+        options = {"control": control, "alpha": alpha, "rope": rope, "failures": failures}
+        given_options = {name: value for name, value in options.items() if value is not None}
+        settings: dict[str, Any] = {name: value for name, value in {**declared, **given_options}.items() if name in options}
+        verdict_options = VerdictOptions(choose_condition(self.archive.conditions, condition, level), **settings)
+        with _ignore_undefined():
+            scores = self.scores(request.measure, positive=positive, average=average, **params)
+        return build_verdict(
+            self.archive,
+            scores,
+            self._score_cache.load_trials(),
+            request,
+            self._score_cache.get_class_orders(positive),
+            verdict_options,
+        )
 
     def summary(self) -> ResultSummary:
         """What ran, the mean of each declared measure by learner and condition, what failed, and the verdict in words."""
-        found: ResultSummary = self._book.once("summary", lambda: summarise(self))
-        return found
+        summary: ResultSummary = self._score_cache.get_or_compute("summary", lambda: summarise(self))
+        return summary
 
     def __str__(self) -> str:
         return str(self.summary())
 
     def __repr__(self) -> str:
-        return f"<Results of {title_of(self)}>"
+        return f"<Results of {format_title(self)}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
 
 
-def _quiet() -> Any:
+def _ignore_undefined() -> Any:
     """Without warnings of undefined measures: what follows says so itself."""
     return warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning)
 
@@ -237,11 +245,11 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
     """The results of a store, of the study added last or of that name. The file may be written to meanwhile."""
     from weakref import finalize
 
-    from fairtrial.study.store.store import Store
+    from fairtrial.study.store.store import ResultsStore
 
-    store = Store.open(path)
+    store = ResultsStore.open(path)
     try:
-        archive = store.archive(study)
+        archive = store.open_archive(study)
     except BaseException:
         store.close()
         raise

@@ -2,25 +2,234 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import Classes, FloatArray, IntArray
+from fairtrial._registry import suggest_name
+from fairtrial.errors import InputError
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.rows import ProbabilityRows, ScoreRows
-from fairtrial.measures.tally import ScoreTally, tallies_of
-from fairtrial.study.evidence import ABSTAINED, Predictions
-from fairtrial.study.results.class_order import ClassOrder
+from fairtrial.measures.tally import ScoreTally, tally_models
+from fairtrial.significance.scores import format_count
+from fairtrial.study.archive import Archive, ConditionFacts, DataFacts
+from fairtrial.study.records import ABSTAINED, Predictions
+from fairtrial.study.results.selection import mask_condition, mask_failed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class ClassOrder:
+    """`order` are places in the declared classes; `positive` is a place in `order`, None where several classes count alike."""
+
+    declared: tuple[Any, ...]
+    order: tuple[int, ...]
+    positive: int | None
+
+    @classmethod
+    def from_facts(cls, facts: DataFacts, positive: object = None) -> ClassOrder:
+        """The classes that have rows, sorted; of two, the second is the positive one, unless another is named.
+
+        >>> rare = DataFacts("rare", "", ("sick", "healthy"), np.array([0, 1, 1]), np.arange(3))
+        >>> found = ClassOrder.of(rare)
+        >>> found.order, found.positive, found.names[found.positive]
+        ((1, 0), 1, 'sick')
+        """
+        occurring = np.flatnonzero(facts.counts)
+        indices = occurring.tolist() if len(occurring) > 1 else list(range(len(facts.classes)))
+        return cls(facts.classes, tuple(_sort_classes(facts.classes, indices)), None)._with_positive(positive)
+
+    def include_all_classes(self) -> ClassOrder:
+        """With every declared class, for evidence that names one that has no rows."""
+        positive_name = None if self.positive is None else self.names[self.positive]
+        wider = replace(self, order=tuple(_sort_classes(self.declared, list(range(len(self.declared))))), positive=None)
+        return wider._with_positive(positive_name)
+
+    def _with_positive(self, positive: object) -> ClassOrder:
+        if positive is not None:
+            return replace(self, positive=self.names.index(positive))
+        return replace(self, positive=1 if len(self.order) == 2 else None)
+
+    @property
+    def names(self) -> list[Any]:
+        """The classes in order."""
+        return [self.declared[index] for index in self.order]
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """For each declared class its place in the order, -1 where it is not there."""
+        positions = np.full(len(self.declared), -1, dtype=np.intp)
+        positions[list(self.order)] = np.arange(len(self.order))
+        return positions
+
+    def to_positions(self, prediction: IntArray) -> IntArray:
+        """Predictions as places in the order; abstentions stay."""
+        return np.where(prediction == ABSTAINED, ABSTAINED, self.positions[prediction])
+
+    @cached_property
+    def classes(self) -> Classes:
+        """For the rows of measures."""
+        names = np.empty(len(self.order), dtype=object)
+        names[:] = self.names
+        return Classes(names, self.positive)
+
+
+def _sort_classes(classes: tuple[Any, ...], indices: list[int]) -> list[int]:
+    try:
+        return sorted(indices, key=lambda index: classes[index])
+    except TypeError:
+        return indices
+
+
+def build_class_orders(
+    datasets: Sequence[DataFacts], positive: object = None, declared: Mapping[str, Any] | None = None
+) -> tuple[ClassOrder, ...]:
+    """An order for each data set. `positive` is a class, or a mapping of data sets to classes; `declared` is the study's own.
+
+    A class that is named for all counts where a data set has it; a data set without it keeps the usual order.
+    """
+    positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
+    return tuple(ClassOrder.from_facts(facts, positives.get(facts.name)) for facts in datasets)
+
+
+def _resolve_positives(datasets: Sequence[DataFacts], positive: object) -> dict[str, Any]:
+    if positive is None:
+        return {}
+    if isinstance(positive, Mapping):
+        facts_by_name = {facts.name: facts for facts in datasets}
+        for name, label in positive.items():
+            if name not in facts_by_name:
+                raise InputError(
+                    f"positive must name data sets of the study, got {name!r}: {suggest_name(name, facts_by_name)}"
+                )
+            if label not in facts_by_name[name].classes:
+                hint = suggest_name(label, facts_by_name[name].classes)
+                raise InputError(f"positive must be a class of the data set {name!r}, got {label!r}: {hint}")
+        return dict(positive)
+    positives = {facts.name: positive for facts in datasets if positive in facts.classes}
+    if not positives:
+        hint = suggest_name(positive, {label for facts in datasets for label in facts.classes})
+        raise InputError(f"positive must be a class of one of the data sets, got {positive!r}: {hint}")
+    return positives
+
+
+_SPLIT = ["dataset", "repeat", "fold"]
+
+
+def build_split_grid(scores: pd.DataFrame) -> pd.DataFrame:
+    """Splits (data set, repeat, fold) by learners, of one measure and condition.
+
+    A learner that failed on a data set has no value there, whatever it did on other splits.
+    """
+    import pandas as pd
+
+    plain = scores.assign(dataset=scores["dataset"].astype(object), learner=scores["learner"].astype(object))
+    lost = pd.Series(mask_failed(scores), index=scores.index).groupby([plain["dataset"], plain["learner"]]).transform("any")
+    return plain.assign(value=scores["value"].where(~lost)).pivot(index=_SPLIT, columns="learner", values="value")
+
+
+def mask_shared_splits(grid: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which splits count: those on which every learner has a value that has one anywhere on the data set.
+
+    >>> import pandas as pd
+    >>> splits = pd.MultiIndex.from_product([["iris"], [0], [0, 1, 2]], names=["dataset", "repeat", "fold"])
+    >>> nan = float("nan")
+    >>> mask_shared_splits(pd.DataFrame({"tree": [0.9, nan, 0.8], "bayes": [0.9, 0.7, 0.9], "none": [nan, nan, nan]}, splits)).tolist()
+    [True, False, True]
+    """
+    has_value = grid.notna()
+    somewhere = has_value.groupby(level="dataset", sort=False).transform("any")
+    return np.asarray((has_value | ~somewhere).all(axis=1), dtype=bool)
+
+
+def compute_shared_means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Data sets by learners: means over the splits that count; data sets without such a split are not there."""
+    grid = build_split_grid(scores)
+    return grid[mask_shared_splits(grid)].groupby(level="dataset", sort=False).mean()
+
+
+def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
+    """The scores, of any measures and conditions, with NaN where they do not count: the same rule, line by line."""
+    where = ["measure", "condition", "level"]
+    plain = scores.assign(known=scores["value"].notna(), lost=mask_failed(scores))
+
+    def transform_groups(keys: list[str], column: str, how: Literal["any", "all"]) -> pd.Series[bool]:
+        reduced: pd.Series[bool] = plain.groupby([*where, *keys], observed=True, dropna=False)[column].transform(how)
+        return reduced
+
+    plain["known"] &= ~transform_groups(["dataset", "learner"], "lost", "any")
+    plain["fits"] = plain["known"] | ~transform_groups(["dataset", "learner"], "known", "any")
+    return scores.assign(value=scores["value"].where(plain["known"] & transform_groups(_SPLIT, "fits", "all")))
+
+
+def note_left_out(scores: pd.DataFrame, conditions: Sequence[ConditionFacts]) -> str:
+    """How many splits the means of a measure leave out, by data set; empty where they leave out none."""
+    left_out: dict[str, int] = {}
+    for condition in conditions:
+        grid = build_split_grid(scores[mask_condition(scores, condition)])
+        for name in grid.index.get_level_values("dataset")[~mask_shared_splits(grid)]:
+            left_out[name] = left_out.get(name, 0) + 1
+    if not left_out:
+        return ""
+    planned = len(scores.drop_duplicates([*_SPLIT, "condition", "level"]))
+    counts_text = ", ".join(f"{name}: {count:,}" for name, count in left_out.items())
+    return (
+        f"Means of {scores['measure'].iloc[0]} leave out {sum(left_out.values()):,} of {format_count(planned, 'split')}, on which some "
+        f"learners have a value and others have none ({counts_text})."
+    )
+
+
+def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
+    """The mean share of rows that the splits of a data set test on, rows drawn twice counted once; NaN where none train."""
+    fractions = []
+    for repeat, fold in splits:
+        train, test = archive.split(dataset, repeat, fold)
+        fractions.append(len(test) / (len(test) + len(np.unique(train))))
+    fraction = float(np.mean(fractions))
+    return fraction if fraction < 1 else float("nan")
+
+
+def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: float) -> float:
+    """Half the width of the interval of a mean over splits that each test on this share of the rows; NaN for one split.
+
+    The variance of the mean is (1 / J + share / (1 - share)) times that of the J contributions, with Student's t for J - 1.
+
+    >>> round(compute_half_width(np.array([0.8, 0.9, 0.7, 0.8]), 0.25, 0.05), 3)
+    0.198
+    """
+    from scipy.stats import t
+
+    J = len(contributions)
+    if J < 2:
+        return float("nan")
+    spread = np.sqrt((1 / J + test_fraction / (1 - test_fraction)) * contributions.var(ddof=1))
+    return float(t.ppf(1 - alpha / 2, J - 1) * spread)
+
+
+def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
+    """Half the width of Student's interval of a mean over data sets, which are independent; NaN for one."""
+    return compute_half_width(values, 0.0, alpha)
+
 
 BoolArray = npt.NDArray[np.bool_]
+
+
 _ROUNDING = 1e-5
+
+
 """How far the probabilities of a row may be from 1 in sum, as in the measures."""
+
+
 _OUTSIDE = 1e-9
+
+
 """How far a probability may be outside 0 to 1, as in the measures: it is then taken as 0 or 1."""
 
 
@@ -41,29 +250,31 @@ class Stack:
     def confusion(self) -> Confusion:
         """The tables of all trials; an abstention is a further label, the last, that is never true."""
         k = len(self.order.order)
-        return self._counted(np.where(self.silent, k, self.predicted), [*self.order.names, *["abstained"] * self.abstains])
+        return self._count_confusion(
+            np.where(self.abstained, k, self.predicted), [*self.order.names, *["abstained"] * self.abstains]
+        )
 
     @cached_property
-    def mistaken(self) -> Confusion:
+    def confusion_as_errors(self) -> Confusion:
         """The tables with a wrong class, of two classes the other one, in place of each abstention."""
         wrong = (self.true + 1) % len(self.order.order)
-        return self._counted(np.where(self.silent, wrong, self.predicted), self.order.names)
+        return self._count_confusion(np.where(self.abstained, wrong, self.predicted), self.order.names)
 
-    def _counted(self, predicted: IntArray, labels: Sequence[Any]) -> Confusion:
+    def _count_confusion(self, predicted: IntArray, labels: Sequence[Any]) -> Confusion:
         k, trials = len(labels), len(self.true)
         cells = np.arange(trials)[:, None] * (k * k) + self.true * k + predicted
         table = np.bincount(cells.ravel(), minlength=trials * k * k).reshape(trials, k, k)
         return Confusion(table.astype(np.float64), tuple(labels), self.order.positive)
 
     @cached_property
-    def silent(self) -> BoolArray:
+    def abstained(self) -> BoolArray:
         """Which rows got no class, (B, n)."""
         return np.asarray(self.predicted == ABSTAINED)
 
     @cached_property
     def abstains(self) -> bool:
         """Whether the trials have abstentions."""
-        return bool(self.silent.any())
+        return bool(self.abstained.any())
 
     @cached_property
     def support(self) -> FloatArray:
@@ -78,7 +289,7 @@ class Stack:
         return np.asarray(np.isfinite(self.scores).all(axis=(1, 2)))
 
     @cached_property
-    def forecasts(self) -> BoolArray:
+    def has_probabilities(self) -> BoolArray:
         """Which trials have scores that are probabilities."""
         if self.scores is None or self.kind != "probability":
             return np.zeros(len(self.true), dtype=bool)
@@ -93,15 +304,15 @@ class Stack:
     def tally(self, code: int) -> ScoreTally:
         """The tallies of one class against the rest."""
         if code not in self._tallies:
-            column = np.ascontiguousarray(np.where(self.finite[:, None], self._column(code), 0.0))
-            self._tallies[code] = tallies_of(self.true == code, column)
+            column = np.ascontiguousarray(np.where(self.finite[:, None], self._get_column(code), 0.0))
+            self._tallies[code] = tally_models(self.true == code, column)
         return self._tallies[code]
 
-    def _column(self, code: int) -> FloatArray:
+    def _get_column(self, code: int) -> FloatArray:
         assert self.scores is not None
         return self.scores[:, :, code]
 
-    def score_rows(self, trial: int) -> ScoreRows:
+    def make_score_rows(self, trial: int) -> ScoreRows:
         """The rows of one trial, for measures that want all classes."""
         assert self.scores is not None
         return ScoreRows(self.true[trial], np.ascontiguousarray(self.scores[trial]), None, self.order.classes)
@@ -110,20 +321,20 @@ class Stack:
     def _probabilities(self) -> tuple[IntArray, FloatArray, Classes]:
         """Truth, probabilities and classes; a class that is singled out of several stands against the rest."""
         assert self.scores is not None
-        positive, shares = self.order.positive, np.clip(self.scores, 0.0, 1.0)
+        positive, probabilities = self.order.positive, np.clip(self.scores, 0.0, 1.0)
         if positive is None or len(self.order.order) == 2:
-            return self.true, shares, self.order.classes
-        share = shares[:, :, positive]
+            return self.true, probabilities, self.order.classes
+        probability = probabilities[:, :, positive]
         names = np.array(["the rest", str(self.order.names[positive])])
-        return (self.true == positive).astype(np.intp), np.stack([1 - share, share], axis=-1), Classes(names, 1)
+        return (self.true == positive).astype(np.intp), np.stack([1 - probability, probability], axis=-1), Classes(names, 1)
 
-    def probability_rows(self, trial: int) -> ProbabilityRows:
+    def make_probability_rows(self, trial: int) -> ProbabilityRows:
         """The rows of one trial."""
         true, matrix, classes = self._probabilities
         ones = np.ones(true.shape[1])
         return ProbabilityRows(ones[None], true[trial], np.ascontiguousarray(matrix[trial]), classes, ones)
 
-    def mean_rows(self) -> MeanRows:
+    def make_mean_rows(self) -> MeanRows:
         """The rows of all trials, for measures that are means over rows."""
         true, matrix, classes = self._probabilities
         return MeanRows(true.ravel(), matrix.reshape(true.size, -1), classes, true.shape)
@@ -137,61 +348,78 @@ class MeanRows:
     probabilities: FloatArray
     classes: Classes
     shape: tuple[int, ...]
-    shared: dict[Any, Any] = field(default_factory=dict)
+    cached_values: dict[Any, Any] = field(default_factory=dict)
 
     def mean(self, contributions: FloatArray) -> FloatArray:
         """The mean of each trial."""
         return np.asarray(contributions.reshape(self.shape).mean(axis=1))
 
     @cached_property
-    def of_truth(self) -> FloatArray:
+    def true_class_probabilities(self) -> FloatArray:
         """Probability given to the true class of each row."""
         return np.take_along_axis(self.probabilities, self.true[:, None], axis=1)[:, 0]
 
     @cached_property
-    def truth(self) -> FloatArray:
+    def one_hot_labels(self) -> FloatArray:
         """The true class as a row of zeros with a one."""
         return np.eye(len(self.classes))[self.true]
 
-    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+    def compute_once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """As `ProbabilityRows` has it."""
-        if key not in self.shared:
-            self.shared[key] = compute()
-        return self.shared[key]
+        if key not in self.cached_values:
+            self.cached_values[key] = compute()
+        return self.cached_values[key]
 
 
-def stacks(trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
+def stack_trials(trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
     """Stacks of trials that have equally many test rows and one kind of score, with the places of their trials.
 
     Trials that name a class without rows, or give it a probability, are seen with every declared class; trials with abstentions
     are stacked apart from those without.
     """
-    alike: dict[tuple[int, str | None], list[int]] = {}
-    for place, one in enumerate(trials):
-        alike.setdefault((len(one.truth), one.score_kind if one.scores is not None else None), []).append(place)
-    for (_, kind), places in alike.items():
-        own = [trials[place] for place in places]
-        true, predicted = np.stack([one.truth for one in own]), np.stack([one.prediction for one in own])
-        scores = None if kind is None else np.stack([one.scores for one in own if one.scores is not None])
-        stray, silent = _stray(order, true, predicted, scores, kind), (predicted == ABSTAINED).any(axis=1)
-        wider = order.whole()
-        for some, seen in (
-            (~stray & ~silent, order),
-            (~stray & silent, order),
-            (stray & ~silent, wider),
-            (stray & silent, wider),
+    groups: dict[tuple[int, str | None], list[int]] = {}
+    for index, predictions in enumerate(trials):
+        groups.setdefault(
+            (len(predictions.y_true), predictions.score_kind if predictions.scores is not None else None), []
+        ).append(index)
+    for (_, kind), indices in groups.items():
+        members = [trials[index] for index in indices]
+        true, predicted = (
+            np.stack([predictions.y_true for predictions in members]),
+            np.stack([predictions.prediction for predictions in members]),
+        )
+        scores = (
+            None
+            if kind is None
+            else np.stack([predictions.scores for predictions in members if predictions.scores is not None])
+        )
+        has_unknown, abstains = (
+            _mask_unknown_classes(order, true, predicted, scores, kind),
+            (predicted == ABSTAINED).any(axis=1),
+        )
+        wider = order.include_all_classes()
+        for mask, seen_order in (
+            (~has_unknown & ~abstains, order),
+            (~has_unknown & abstains, order),
+            (has_unknown & ~abstains, wider),
+            (has_unknown & abstains, wider),
         ):
-            if some.any():
-                picked = None if scores is None else scores[some][:, :, list(seen.order)]
-                yield np.array(places)[some], Stack(seen.place[true[some]], seen.placed(predicted[some]), picked, kind, seen)
+            if mask.any():
+                picked = None if scores is None else scores[mask][:, :, list(seen_order.order)]
+                yield (
+                    np.array(indices)[mask],
+                    Stack(seen_order.positions[true[mask]], seen_order.to_positions(predicted[mask]), picked, kind, seen_order),
+                )
 
 
-def _stray(order: ClassOrder, true: IntArray, predicted: IntArray, scores: FloatArray | None, kind: str | None) -> BoolArray:
+def _mask_unknown_classes(
+    order: ClassOrder, true: IntArray, predicted: IntArray, scores: FloatArray | None, kind: str | None
+) -> BoolArray:
     """Which trials say something of a class that the order leaves out."""
-    left_out = np.flatnonzero(order.place < 0)
+    left_out = np.flatnonzero(order.positions < 0)
     if not len(left_out):
         return np.zeros(len(true), dtype=bool)
-    stray = np.isin(true, left_out).any(axis=1) | np.isin(predicted, left_out).any(axis=1)
+    has_unknown = np.isin(true, left_out).any(axis=1) | np.isin(predicted, left_out).any(axis=1)
     if kind == "probability" and scores is not None:
-        stray |= (scores[:, :, left_out] > 0).any(axis=(1, 2))
-    return np.asarray(stray)
+        has_unknown |= (scores[:, :, left_out] > 0).any(axis=(1, 2))
+    return np.asarray(has_unknown)

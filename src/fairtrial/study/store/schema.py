@@ -104,34 +104,36 @@ CREATE TABLE evidence (
 );
 """
 
-TRIAL = (
+TRIAL_FIELDS = (
     *("id", "key", "dataset", "condition", "split", "learner", "seed", "protocol", "run", "status", "attempts"),
     *("level", "changed", "test_level", "test_changed", "fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"),
     *("notes", "error", "message", "traceback", "log"),
 )
-EVIDENCE = ("trial", "prediction", "scores", "score_kind", "test_rows", "truth", "checksum")
+PREDICTION_FIELDS = ("trial", "prediction", "scores", "score_kind", "test_rows", "truth", "checksum")
 
 Migration = Callable[[sqlite3.Connection], None]
 MIGRATIONS: dict[int, Migration] = {}
 """From a version to the next: what has to be done to the tables, inside a transaction that is already open."""
 
 
-def insertion(table: str, columns: tuple[str, ...], otherwise: str = "REPLACE") -> str:
+def build_insert(table: str, columns: tuple[str, ...], on_conflict: str = "REPLACE") -> str:
     """The statement that writes a line; `otherwise` says what happens to one that is there: REPLACE, IGNORE.
 
-    >>> insertion("split", ("id", "fold"))
+    >>> build_insert("split", ("id", "fold"))
     'INSERT OR REPLACE INTO split (id, fold) VALUES (?, ?)'
     """
-    return f"INSERT OR {otherwise} INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    return f"INSERT OR {on_conflict} INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
-def create(connection: sqlite3.Connection) -> None:
+def create_tables(connection: sqlite3.Connection) -> None:
     """All tables, in one transaction, in a file that has none."""
     script = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {_TABLES}"
-    _in_one_transaction(connection, lambda: [connection.execute(each) for each in script.split(";") if each.strip()])
+    _run_in_transaction(
+        connection, lambda: [connection.execute(statement) for statement in script.split(";") if statement.strip()]
+    )
 
 
-def version_of(connection: sqlite3.Connection, path: Path) -> int | None:
+def read_version(connection: sqlite3.Connection, path: Path) -> int | None:
     """The version of the tables; None where the file is empty. A file of another program, or of a newer version, is refused."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -162,14 +164,14 @@ def upgrade(connection: sqlite3.Connection, path: Path, version: int) -> Path | 
     """
     if version == VERSION:
         return None
-    missing = [each for each in range(version, VERSION) if each not in MIGRATIONS]
+    missing = [step for step in range(version, VERSION) if step not in MIGRATIONS]
     if missing:
         raise StoreError(
             f"{path} has the tables of schema {version}, which this fairtrial cannot bring up to date: run it anew"
         )
-    backup = _backed_up(connection, path, version)
+    backup = _write_backup(connection, path, version)
     try:
-        _in_one_transaction(connection, lambda: _migrate(connection, version))
+        _run_in_transaction(connection, lambda: _migrate(connection, version))
     except sqlite3.Error as error:
         raise StoreError(
             f"{path} could not be brought from schema {version} to {VERSION} ({error}): it is as before, its copy is {backup}"
@@ -178,12 +180,12 @@ def upgrade(connection: sqlite3.Connection, path: Path, version: int) -> Path | 
 
 
 def _migrate(connection: sqlite3.Connection, version: int) -> None:
-    for each in range(version, VERSION):
-        MIGRATIONS[each](connection)
+    for step in range(version, VERSION):
+        MIGRATIONS[step](connection)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _backed_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+def _write_backup(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     backup = path.with_name(f"{path.name}.schema-{version}")
     copy = sqlite3.connect(backup)
     try:
@@ -193,7 +195,7 @@ def _backed_up(connection: sqlite3.Connection, path: Path, version: int) -> Path
     return backup
 
 
-def _in_one_transaction(connection: sqlite3.Connection, work: Callable[[], object]) -> None:
+def _run_in_transaction(connection: sqlite3.Connection, work: Callable[[], object]) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         work()

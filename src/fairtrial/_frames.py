@@ -1,0 +1,154 @@
+"""A table of typed columns as one matrix: numbers as they are, nominal values as codes, what is missing as NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray
+from fairtrial.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """The matrix with the names of its columns, which of them are nominal, and the categories that the codes stand for.
+
+    A code is the place of the value in `categories`; a numeric column has no categories.
+    """
+
+    values: FloatArray
+    names: tuple[str, ...]
+    categories: tuple[tuple[Any, ...] | None, ...]
+
+    @property
+    def nominal(self) -> BoolArray:
+        """Which columns are nominal."""
+        return np.array([column_categories is not None for column_categories in self.categories], dtype=bool)
+
+    @property
+    def numeric(self) -> BoolArray:
+        """Which columns are numeric."""
+        return ~self.nominal
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def encode_like(self, X: Any) -> EncodedTable:
+        """Another table in the same codes and names. A nominal value that this table does not know is missing."""
+        return EncodedTable(_encode_frame(X, self.categories).values, self.names, self.categories)
+
+
+def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
+    """A frame or a matrix as `EncodedTable`.
+
+    Nominal are columns of category, text, boolean or mixed type, and those that `nominal` names (or numbers).
+    The categories of a pandas category column keep their order; other values are sorted.
+
+    >>> import pandas as pd
+    >>> table = read_columns(pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"]}))
+    >>> table.compute_values.tolist(), table.nominal.tolist(), table.categories[1]
+    ([[1.5, 1.0], [nan, 0.0]], [False, True], ('blue', 'red'))
+    """
+    frame = as_frame(X)
+    is_nominal = _find_nominal(frame, nominal)
+    return _encode_frame(
+        frame, [_find_categories(column, kind) for (_, column), kind in zip(frame.items(), is_nominal, strict=True)]
+    )
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    """Any table as a pandas frame; the columns of a matrix are called x0, x1, ..."""
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        return X
+    if hasattr(X, "to_pandas"):
+        return pd.DataFrame(X.to_pandas())
+    if hasattr(X, "toarray"):
+        X = X.toarray()
+    array = _to_array(X)
+    if array.ndim != 2:
+        received = f"shape {array.shape}" if array.ndim else repr(X)
+        raise InputError(f"X must be a table of two dimensions, got {received}: reshape a single column with X.reshape(-1, 1)")
+    return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])]).infer_objects()
+
+
+def _to_array(X: Any) -> npt.NDArray[Any]:
+    """Lists that mix numbers and text keep both."""
+    try:
+        array = np.asarray(X)
+        return np.asarray(X, dtype=object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array
+    except ValueError:
+        raise InputError("X must be a table of two dimensions, got rows of different lengths") from None
+
+
+def resolve_column_indices(frame: pd.DataFrame, columns: Sequence[Any] | None) -> set[int]:
+    """The places of columns that are named or, where that is no name, numbered."""
+    indices = set()
+    names = [str(name) for name in frame.columns]
+    for column in columns if columns is not None else ():
+        if str(column) in names:
+            indices.add(names.index(str(column)))
+        elif isinstance(column, (int, np.integer)) and -len(names) <= column < len(names):
+            indices.add(int(column) % len(names))
+        else:
+            raise InputError(f"nominal must name columns of X, got {column!r}: X has {names}")
+    return indices
+
+
+def _find_nominal(frame: pd.DataFrame, nominal: Sequence[Any] | None) -> list[bool]:
+    import pandas as pd
+
+    kinds = [not pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_bool_dtype(kind) for kind in frame.dtypes]
+    named_indices = resolve_column_indices(frame, nominal)
+    return [kind or index in named_indices for index, kind in enumerate(kinds)]
+
+
+def _find_categories(column: pd.Series[Any], nominal: bool) -> tuple[Any, ...] | None:
+    import pandas as pd
+
+    if not nominal:
+        return None
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return tuple(column.dtype.categories)
+    present = column.dropna().unique().tolist()
+    try:
+        return tuple(sorted(present))
+    except TypeError:
+        return tuple(sorted(present, key=lambda value: (type(value).__name__, str(value))))
+
+
+def _encode_frame(X: Any, categories: Sequence[tuple[Any, ...] | None]) -> EncodedTable:
+    frame = as_frame(X)
+    if frame.shape[1] != len(categories):
+        raise InputError(f"X must have {len(categories)} columns as before, got {frame.shape[1]}")
+    values = np.empty(frame.shape, dtype=np.float64)
+    for j, ((_, column), column_categories) in enumerate(zip(frame.items(), categories, strict=True)):
+        values[:, j] = _convert_numbers(column) if column_categories is None else _encode_column(column, column_categories)
+    return EncodedTable(values, tuple(map(str, frame.columns)), tuple(categories))
+
+
+def _convert_numbers(column: pd.Series[Any]) -> FloatArray:
+    try:
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise InputError(f"column {str(column.name)!r} must hold numbers as before, got type {column.dtype}") from None
+
+
+def _encode_column(column: pd.Series[Any], categories: tuple[Any, ...]) -> FloatArray:
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype) and tuple(column.dtype.categories) == categories:
+        codes = column.cat.codes.to_numpy()
+    else:
+        codes = pd.Index(list(categories), dtype=object).get_indexer(pd.Index(column, dtype=object))
+    return np.where(codes < 0, np.nan, codes)

@@ -1,0 +1,456 @@
+"""Concept change: the same rows, another rule from attributes to classes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from fairtrial._check import FloatArray, IntArray, check_column, check_number, check_one_of, check_proportion, encode_labels
+from fairtrial._registry import suggest_name
+from fairtrial.conditions.condition import (
+    Changed,
+    Condition,
+    Part,
+    check_level,
+    condition,
+    count_rows,
+    format_percent,
+    round_count,
+)
+from fairtrial.conditions.labels import EncodedLabels, convert_label, find_label, read_labels, replace_labels
+from fairtrial.conditions.rules import (
+    Rule,
+    Weights,
+    check_rule,
+    check_weight_rule,
+    compute_weights,
+    find_matching_rows,
+    format_rule,
+)
+from fairtrial.errors import InputError, SuspectInputWarning
+
+Size = int | float | None
+
+
+class NoRowsLeftError(InputError):
+    """A condition removed every row."""
+
+
+def check_size(size: object) -> None:
+    """A number of rows, a share of the rows as a float in (0, 1], or None."""
+    if size is None:
+        return
+    check_number("size", size)
+    if isinstance(size, (float, np.floating)):
+        check_proportion("size", float(size))
+    elif not int(size) >= 1:  # type: ignore[call-overload]
+        raise InputError(f"size must be at least 1 row, or a share of the rows as a float, got {size!r}")
+
+
+def resolve_size(size: Size, n: int, default: int) -> int:
+    """How many rows a size means out of n."""
+    if size is None:
+        return default
+    return round_count(float(size), n) if isinstance(size, (float, np.floating)) else int(size)
+
+
+def divide_by_proportion(proportions: FloatArray, n: int) -> IntArray:
+    """n rows in these shares, by the largest remainders: each count is its share of n, rounded up or down.
+
+    >>> divide_by_proportion(np.array([0.5, 0.3, 0.2]), 7).tolist()
+    [4, 2, 1]
+    """
+    quota = np.round(proportions * n, 9)
+    counts = np.floor(quota).astype(np.intp)
+    left = n - int(counts.sum())
+    counts[np.argsort(-(quota - counts), kind="stable")[:left]] += 1
+    return counts
+
+
+def find_largest_total(proportions: FloatArray, available: IntArray) -> int:
+    """The most rows that can be had in these shares when nothing is drawn twice.
+
+    >>> find_largest_total(np.array([0.5, 0.5]), np.array([10, 3]))
+    6
+    """
+    requested = proportions > 0
+    return int(np.floor(np.round((available[requested] / proportions[requested]).min(), 9)))
+
+
+def compute_inclusion_probabilities(weights: FloatArray, size: int) -> FloatArray:
+    """Chances of being kept that are proportional to the weights, at most 1, and sum to `size`.
+
+    >>> compute_inclusion_probabilities(np.array([1.0, 1.0, 2.0, 12.0]), 2).tolist()
+    [0.25, 0.25, 0.5, 1.0]
+    """
+    possible = int((weights > 0).sum())
+    if size > possible:
+        raise InputError(f"size must be at most the {possible} rows that have a weight above 0, got {size}")
+    chances, open_ = np.zeros(len(weights)), weights > 0
+    while size - int((chances == 1).sum()) > 0:
+        rest = size - int((chances == 1).sum())
+        chances[open_] = rest * weights[open_] / weights[open_].sum()
+        full = open_ & (chances >= 1)
+        if not full.any():
+            break
+        chances[full], open_ = 1.0, open_ & ~full
+    return chances
+
+
+def sample_systematically(chances: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Positions of the rows kept, each with exactly its chance; their number is the sum of the chances, rounded up or down.
+
+    Madow's systematic sampling, in a random order of the rows.
+    """
+    order = rng.permutation(len(chances))
+    edges = np.round(np.concatenate([[0.0], np.cumsum(chances[order])]), 9) + rng.random()
+    is_kept = np.floor(edges[1:]) > np.floor(edges[:-1])
+    return np.sort(order[is_kept])
+
+
+def select_rows(X: Any, y: Any, rows: IntArray) -> Changed:
+    """The data of these rows; the mask marks the rows that came in and are not there exactly once."""
+    n = count_rows(X)
+    if len(rows) == 0:
+        raise NoRowsLeftError(f"the condition must leave at least 1 of the {n} rows, got 0")
+    mask = np.bincount(rows, minlength=n) != 1
+    return Changed(take_rows(X, rows), None if y is None else take_rows(y, rows), mask, float(mask.mean()), rows)
+
+
+def take_rows(values: Any, rows: IntArray) -> Any:
+    """These rows of a table or a column of any type."""
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if hasattr(values, "tocsr"):
+        return values.tocsr()[rows].asformat(values.format)
+    if isinstance(values, (list, tuple)):
+        return type(values)([values[row] for row in rows])
+    return values[rows]
+
+
+@condition("class-proportion")
+@dataclass(frozen=True)
+class ClassProportion(Condition):
+    """Exactly round(level * P) of the P positives are deleted (halves to the even number): Berrar's class-proportion noise.
+
+    `positive` names the class; of two classes it is the second in order. X may be a table or a column of scores. `mask` marks
+    the deleted rows among those that came in, `rows` are the places of those that stayed.
+
+    >>> changed = ClassProportion(0.5).apply([0.1, 0.4, 0.8, 0.9], [0, 0, 1, 1], rng=1)
+    >>> changed.y, changed.rows.tolist(), changed.level
+    ([0, 0, 1], [0, 1, 3], 0.5)
+    """
+
+    level: float
+    positive: Any = None
+
+    def _check(self) -> None:
+        check_level(self.level)
+
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        labels = read_labels(y)
+        if self.positive is None and len(labels.names) != 2:
+            raise InputError(f"positive must be named when the classes are {list(labels.names)}: pass positive=")
+        code = 1 if self.positive is None else labels.find_code(self.positive, "positive")
+        positives = np.flatnonzero(labels.codes == code)
+        m = round_count(self.level, len(positives))
+        mask = np.zeros(count_rows(X), dtype=bool)
+        mask[rng.permutation(positives)[:m]] = True
+        rows = np.flatnonzero(~mask)
+        if m == 0:
+            return Changed(X, y, mask, 0.0, rows)
+        if m == len(positives):
+            message = f"class-proportion noise leaves no case of class {labels.names[code]!r}"
+            warnings.warn(message, SuspectInputWarning, stacklevel=3)
+        if len(rows) == 0:
+            raise InputError("level must leave at least 1 case, got all deleted: lower the level")
+        return Changed(take_rows(X, rows), take_rows(y, rows), mask, m / len(positives), rows)
+
+    def _describe_change(self) -> str:
+        deleted = "positives" if self.positive is None else f"cases of class {self.positive}"
+        return f"{format_percent(self.level)} of the {deleted} deleted"
+
+
+@condition("prior-shift")
+@dataclass(frozen=True, kw_only=True)
+class PriorShift(Condition):
+    """The classes get other shares; within a class, rows are taken at random.
+
+    - `priors`: the share of each class afterwards, {"sick": 0.1}; classes not named divide the rest as they did before.
+    - `weights`: how many times more frequent a class becomes relative to the others, {"sick": 0.5}; others count 1.
+    - `method`: "remove" takes rows away, as few as possible; "draw" draws with replacement.
+    - `size`: rows afterwards, or their share of the rows before as a float; by default as many as can be had ("remove") or
+      as many as before ("draw").
+
+    Counts are exact: each class has its share of the rows, rounded up or down by the largest remainders.
+
+    >>> changed = PriorShift(priors={"sick": 0.1}).apply([[0.0]] * 60, ["sick"] * 30 + ["well"] * 30, rng=1)
+    >>> len(changed.y), changed.y.count("sick"), round(changed.level, 3)
+    (33, 3, 0.45)
+    """
+
+    part: Part = "test"
+    priors: Mapping[Any, float] | None = field(default=None, hash=False)
+    weights: Mapping[Any, float] | None = field(default=None, hash=False)
+    method: Literal["remove", "draw"] = "remove"
+    size: Size = None
+
+    def _check(self) -> None:
+        check_one_of("method", self.method, ["remove", "draw"])
+        check_size(self.size)
+        if (self.priors is None) == (self.weights is None):
+            raise InputError("give either priors or weights: the share of each class, or a factor for it")
+        for name, values in (("priors", self.priors), ("weights", self.weights)):
+            if values is not None:
+                _check_mapping(name, values)
+
+    def _describe_change(self) -> str:
+        values = self.priors if self.priors is not None else self.weights or {}
+        text = ", ".join(
+            f"{label} {value:.0%}" if self.priors is not None else f"{label} x {value:g}" for label, value in values.items()
+        )
+        return f"prior shift ({text}, {'rows removed' if self.method == 'remove' else 'drawn with replacement'})"
+
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        classes, (codes,) = encode_labels(None, None, y=check_column("y", y))
+        counts = np.bincount(codes, minlength=len(classes))
+        proportions = self._compute_proportions(classes.names.tolist(), counts)
+        rows = self._choose_rows(codes, counts, proportions, rng)
+        return select_rows(X, y, rows)
+
+    def _compute_proportions(self, names: list[Any], counts: IntArray) -> FloatArray:
+        values = self.priors if self.priors is not None else self.weights or {}
+        unknown = [label for label in values if find_label(names, label) is None]
+        if unknown:
+            hint = suggest_name(unknown[0], names)
+            raise InputError(f"{'priors' if self.priors else 'weights'} must name classes of y, got {unknown[0]!r}: {hint}")
+        named = {find_label(names, label): float(value) for label, value in values.items()}
+        if self.weights is not None:
+            proportions = counts * np.array([named.get(code, 1.0) for code in range(len(names))])
+        else:
+            proportions = _complete_proportions(named, counts)
+        absent = [names[code] for code in np.flatnonzero((proportions > 0) & (counts == 0))]
+        if absent or proportions.sum() == 0:
+            target = f"class {absent[0]!r} of which y has no row" if absent else "no class at all"
+            raise InputError(f"the shares must go to classes that y holds, got a share for {target}")
+        return np.asarray(proportions / proportions.sum(), dtype=np.float64)
+
+    def _choose_rows(self, codes: IntArray, counts: IntArray, proportions: FloatArray, rng: np.random.Generator) -> IntArray:
+        with_replacement = self.method == "draw"
+        most = len(codes) if with_replacement else find_largest_total(proportions, counts)
+        size = resolve_size(self.size, len(codes), most)
+        if size > most and not with_replacement:
+            raise InputError(
+                f"size must be at most {most}, the rows that can be had in these shares, got {size}: method='draw'"
+            )
+        chosen = [
+            rng.choice(np.flatnonzero(codes == code), count, replace=with_replacement)
+            for code, count in enumerate(divide_by_proportion(proportions, size))
+            if count
+        ]
+        return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, dtype=np.intp)
+
+
+def _check_mapping(name: str, mapping: Any) -> None:
+    if not isinstance(mapping, Mapping) or not mapping:
+        raise InputError(f"{name} must map classes to numbers, got {mapping!r}")
+    for label, value in mapping.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
+            raise InputError(f"{name} must map classes to numbers from 0 on, got {label!r}: {value!r}")
+    if name == "priors" and sum(mapping.values()) > 1 + 1e-9:
+        raise InputError(f"priors must sum to at most 1, got {sum(mapping.values()):g}")
+
+
+def _complete_proportions(named: Mapping[int | None, float], counts: IntArray) -> FloatArray:
+    """Shares of the named classes; the others divide the rest as they did before."""
+    proportions = np.zeros(len(counts))
+    others = np.ones(len(counts), dtype=bool)
+    for code, value in named.items():
+        proportions[code], others[code] = value, False
+    rest = 1 - proportions.sum()
+    if rest > 1e-9 and counts[others].sum() == 0:
+        raise InputError(f"priors must sum to 1 when all classes are named, got {proportions.sum():g}")
+    if counts[others].sum():
+        proportions[others] = max(rest, 0.0) * counts[others] / counts[others].sum()
+    return proportions
+
+
+@condition("covariate-shift")
+@dataclass(frozen=True, kw_only=True)
+class CovariateShift(Condition):
+    """Some groups vanish, or rows become rarer or more frequent by what their attributes say.
+
+    - `keep`: the rows that stay, as an expression over the columns ("age < 65": no elderly) or a function of X.
+    - `weights`: how much a row counts: an expression ("exp(-age / 20)"), a function of X, or a mapping from expressions to
+      factors ({"age >= 65": 3, "sex == 'f'": 0.5}, multiplied where several apply).
+    - `method`, with weights: "draw" draws with replacement in proportion to them; "remove" keeps each row at most once, with
+      a chance in proportion to them (one that would exceed 1 is 1).
+    - `size`: rows afterwards, or their share of the rows before as a float; by default as many as before, for "remove" as many
+      as can be had in proportion to the weights. Without weights, so many of the rows to keep, at random; by default all.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"age": [70, 20, 66, 64]})
+    >>> CovariateShift(keep="age < 65").apply(X, ["a", "b", "c", "d"]).y
+    ['b', 'd']
+    """
+
+    part: Part = "test"
+    keep: Rule | None = None
+    weights: Weights | None = field(default=None, hash=False)
+    method: Literal["draw", "remove"] = "draw"
+    size: Size = None
+
+    def _check(self) -> None:
+        check_one_of("method", self.method, ["draw", "remove"])
+        check_size(self.size)
+        if self.keep is None and self.weights is None:
+            raise InputError("give keep or weights: which rows stay, or how much each row counts")
+        if self.keep is not None:
+            check_rule("keep", self.keep)
+        if self.weights is not None:
+            check_weight_rule("weights", self.weights)
+
+    def _describe_change(self) -> str:
+        parts = [] if self.keep is None else [f"only {format_rule(self.keep)}"]
+        parts += [] if self.weights is None else [f"weights {format_rule(self.weights)}"]
+        return f"covariate shift ({', '.join(parts)})"
+
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        n = count_rows(X)
+        is_kept = np.ones(n, dtype=bool) if self.keep is None else find_matching_rows("keep", self.keep, X)
+        if self.weights is None:
+            return select_rows(X, y, self._sample_rows(np.flatnonzero(is_kept), n, rng))
+        weights = np.where(is_kept, compute_weights("weights", self.weights, X), 0.0)
+        if not weights.any():
+            raise InputError(f"weights must be above 0 for at least 1 of the {n} rows")
+        if self.method == "draw":
+            return select_rows(X, y, np.sort(rng.choice(n, resolve_size(self.size, n, n), p=weights / weights.sum())))
+        size = resolve_size(self.size, n, find_largest_total(weights / weights.sum(), np.ones(n, dtype=np.intp)))
+        return select_rows(X, y, sample_systematically(compute_inclusion_probabilities(weights, size), rng))
+
+    def _sample_rows(self, rows: Any, n: int, rng: np.random.Generator) -> Any:
+        size = resolve_size(self.size, n, len(rows))
+        if size > len(rows):
+            raise InputError(f"size must be at most the {len(rows)} rows to keep, got {size}")
+        return rows if size == len(rows) else np.sort(rng.choice(rows, size, replace=False))
+
+
+@condition("selection-bias")
+@dataclass(frozen=True, kw_only=True)
+class SelectionBias(Condition):
+    """Each row stays with a chance of its own.
+
+    - `chance`: an expression over the columns and the class `y`, a function of X and y, or a mapping from expressions to
+      chances ({"y == 'sick' and age > 65": 0.2}: multiplied where several apply, 1 where none does).
+    - `size`: None: the number kept is the sum of the chances, rounded up or down at random, and each row has exactly its
+      chance (systematic sampling). A number of rows, or their share as a float: exactly so many, with chances in proportion.
+
+    >>> sick = ["sick"] * 50 + ["well"] * 50
+    >>> changed = SelectionBias(chance={"y == 'sick'": 0.2}).apply([[0.0]] * 100, sick, rng=1)
+    >>> changed.y.count("sick"), changed.y.count("well"), changed.level
+    (10, 50, 0.4)
+    """
+
+    chance: Weights = field(hash=False)
+    size: Size = None
+
+    def _check(self) -> None:
+        check_weight_rule("chance", self.chance)
+        check_size(self.size)
+
+    def _describe_change(self) -> str:
+        return f"selection bias (kept with chance {format_rule(self.chance)})"
+
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        chances = compute_weights("chance", self.chance, X, y, with_class=True)
+        if (chances > 1).any():
+            row = int(np.argmax(chances > 1))
+            raise InputError(f"chance must be at most 1, got {chances[row]:g} at row {row}")
+        if self.size is not None:
+            chances = compute_inclusion_probabilities(chances, resolve_size(self.size, len(chances), len(chances)))
+        return select_rows(X, y, sample_systematically(chances, rng))
+
+
+@condition("concept-change")
+@dataclass(frozen=True, kw_only=True)
+class ConceptChange(Condition):
+    """Rows that a rule names change their class.
+
+    - `labels`: a mapping from old to new classes ({"well": "sick"}; classes not named stay), or a function of X and y that
+      gives the new classes. A new class must be of the kind of the old ones; a pandas category declares it after the others.
+    - `where`: which rows, as an expression over the columns and the class `y`, or a function of X and y; by default all.
+    - `level`: the share of the rows meant whose class changes, drawn at random: exactly so many.
+
+    The mask marks the rows whose class is another one afterwards; the realised level is their share of the rows meant, those
+    that `where` names and that `labels` give another class.
+
+    >>> change = ConceptChange(labels={"well": "sick"}, where="x0 > 1")
+    >>> changed = change.apply([[0], [1], [2], [3]], ["well", "sick", "well", "sick"])
+    >>> changed.y, changed.mask.tolist()
+    (['well', 'sick', 'sick', 'sick'], [False, False, True, False])
+    """
+
+    part: Part = "test"
+    labels: Mapping[Any, Any] | Callable[..., Any] = field(hash=False)
+    where: Rule | None = None
+    level: float = 1.0
+
+    def _check(self) -> None:
+        check_level(self.level)
+        if self.where is not None:
+            check_rule("where", self.where)
+        if not callable(self.labels) and not (isinstance(self.labels, Mapping) and self.labels):
+            raise InputError(f"labels must map old classes to new ones, or be a function of X and y, got {self.labels!r}")
+
+    def _describe_change(self) -> str:
+        labels = self.labels
+        mapping_text = format_rule(labels) if callable(labels) else ", ".join(f"{old} to {new}" for old, new in labels.items())
+        where = "" if self.where is None else f" where {format_rule(self.where)}"
+        return f"concept change ({mapping_text}{where}{'' if self.level == 1 else f', {self.level:.0%} of them'})"
+
+    def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
+        labels = read_labels(y, "declared" if hasattr(getattr(y, "dtype", None), "categories") else "present")
+        n = len(labels.codes)
+        where = (
+            np.arange(n)
+            if self.where is None
+            else np.flatnonzero(find_matching_rows("where", self.where, X, y, with_class=True))
+        )
+        new = dict(zip(where.tolist(), self._compute_labels(X, y, labels, where), strict=True))
+        differ = [label != labels.names[labels.codes[row]] for row, label in new.items()]
+        candidates = where[np.array(differ, dtype=bool)]
+        if len(candidates) == 0:
+            warnings.warn("no class changes: no row is meant by labels and where", SuspectInputWarning, stacklevel=3)
+        rows = rng.choice(candidates, round_count(self.level, len(candidates)), replace=False) if self.level < 1 else candidates
+        mask = np.zeros(n, dtype=bool)
+        mask[rows] = True
+        changed = replace_labels(y, rows, [new[row] for row in rows.tolist()])
+        return Changed(X, changed, mask, len(rows) / max(len(candidates), 1), np.arange(n))
+
+    def _compute_labels(self, X: Any, y: Any, labels: EncodedLabels, rows: IntArray) -> list[Any]:
+        """The class that each of these rows is to have."""
+        if not callable(self.labels):
+            labels_by_code = self._resolve_mapping(labels)
+            return [labels_by_code.get(code, labels.names[code]) for code in labels.codes[rows].tolist()]
+        new_labels = self.labels(X, y)
+        new_labels = new_labels.tolist() if hasattr(new_labels, "tolist") else new_labels
+        if not isinstance(new_labels, (list, tuple)) or len(new_labels) != len(labels.codes):
+            received = len(new_labels) if isinstance(new_labels, (list, tuple)) else repr(new_labels)
+            raise InputError(f"labels must give a class for each of the {len(labels.codes)} rows, got {received}")
+        return [convert_label(new_labels[row], labels.names, "labels") for row in rows]
+
+    def _resolve_mapping(self, labels: EncodedLabels) -> dict[int, Any]:
+        """The new class of each place that the mapping names."""
+        labels_by_code = {}
+        for old, new in self.labels.items():  # type: ignore[union-attr]
+            code, new_label = find_label(labels.names, old), convert_label(new, labels.names, "labels")
+            if code is None:
+                message = f"labels names {old!r}, which no row has: {suggest_name(old, labels.names)}"
+                warnings.warn(message, SuspectInputWarning, stacklevel=5)
+            else:
+                labels_by_code[code] = new_label
+        return labels_by_code

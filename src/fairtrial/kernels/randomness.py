@@ -1,0 +1,108 @@
+"""Bootstrap draws as counts per row. Each resample has a stream of its own, so threads cannot change the numbers."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.kernels.compiling import kernel
+
+T = TypeVar("T")
+
+
+_MULTIPLIER, _INCREMENT, _MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1
+
+
+class JavaRandom:
+    """The generator of the Java platform (a linear congruential one of 48 bits), as its documentation specifies it.
+
+    >>> source = JavaRandom(1)
+    >>> [source.below(10) for _ in range(5)]
+    [5, 8, 7, 3, 4]
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed ^ _MULTIPLIER) & _MASK
+
+    def _draw_bits(self, count: int) -> int:
+        self._state = (self._state * _MULTIPLIER + _INCREMENT) & _MASK
+        return self._state >> (48 - count)
+
+    def draw_int32(self) -> int:
+        """A whole number of 32 bits, with its sign."""
+        bits = self._draw_bits(32)
+        return bits - (1 << 32) if bits >= 1 << 31 else bits
+
+    def draw_below(self, bound: int) -> int:
+        """A whole number from 0 to bound - 1."""
+        if bound & (bound - 1) == 0:
+            return (bound * self._draw_bits(31)) >> 31
+        while True:
+            bits = self._draw_bits(31)
+            value = bits % bound
+            if bits - value + bound - 1 < 1 << 31:
+                return value
+
+    def shuffle(self, rows: list[T]) -> None:
+        """Swap each place, from the last, with one at or before it."""
+        for index in range(len(rows) - 1, 0, -1):
+            swap_index = self.draw_below(index + 1)
+            rows[index], rows[swap_index] = rows[swap_index], rows[index]
+
+
+# Up to here each half of a random number picks a row, its bias being below 1 in 2^16.
+_MANY = 1 << 16
+
+
+@kernel
+def update_state(state: np.uint64) -> np.uint64:
+    """The step of Steele, Lea and Flood's SplitMix64."""
+    return state + np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def hash_state(state: np.uint64) -> np.uint64:
+    """The output function of SplitMix64."""
+    z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def draw_resamples(
+    seed: np.uint64, first: int, order: npt.NDArray[np.intp], ends: npt.NDArray[np.intp], out: npt.NDArray[np.uint8]
+) -> None:
+    """out[r, i]: how often row i is drawn in resample first + r.
+
+    `order` lists the rows stratum by stratum and `ends` tells where each stratum ends; from each stratum as many rows are drawn
+    as it holds. One stratum is the plain bootstrap.
+    """
+    for r in range(out.shape[0]):
+        state = hash_state(seed + hash_state(update_state(np.uint64(first + r))))
+        start = 0
+        for end in ends:
+            state = draw_from(state, order[start:end], out[r])
+            start = end
+
+
+@kernel
+def draw_from(state: np.uint64, rows: npt.NDArray[np.intp], counts: npt.NDArray[np.uint8]) -> np.uint64:
+    """Draw as many of `rows` as there are, with replacement. Gives the state to go on with."""
+    n, half = np.uint64(rows.size), np.uint64(32)
+    low = np.uint64(0xFFFFFFFF)
+    if rows.size >= _MANY:
+        for _ in range(rows.size):
+            state = update_state(state)
+            counts[rows[int((hash_state(state) >> np.uint64(11)) * (rows.size / 9007199254740992.0))]] += 1
+        return state
+    for _ in range(rows.size // 2):
+        state = update_state(state)
+        number = hash_state(state)
+        counts[rows[((number >> half) * n) >> half]] += 1
+        counts[rows[((number & low) * n) >> half]] += 1
+    if rows.size % 2:
+        state = update_state(state)
+        counts[rows[((hash_state(state) >> half) * n) >> half]] += 1
+    return state

@@ -1,0 +1,274 @@
+"""The sampler of the hierarchical correlated model: one chain, Gibbs and slice steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial.kernels.compiling import kernel
+
+Counts = npt.NDArray[np.int16]
+
+
+Masks = npt.NDArray[np.int64]
+
+
+def compute_adjacency(joined: npt.NDArray[np.bool_]) -> Masks:
+    """Row by row, the learners joined to a learner as bits, itself left out."""
+    bits = np.int64(1) << np.arange(len(joined), dtype=np.int64)
+    return np.asarray((joined & ~np.eye(len(joined), dtype=bool)) @ bits)
+
+
+@kernel
+def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
+    """For each pair, the most pairs within the blocks of a partition into cliques that has it in a block; 0 if none has."""
+    full = (1 << k) - 1
+    joining = np.empty(full + 1, dtype=np.int16)
+    size = np.zeros(full + 1, dtype=np.int16)
+    most = np.zeros(full + 1, dtype=np.int16)
+    lowest = np.zeros(full + 1, dtype=np.int16)
+    # joining: pairs within a clique when one learner joins it; -1 marks what is no clique.
+    joining[0] = 0
+    for s in range(1, full + 1):
+        low = 0
+        while not (s >> low) & 1:
+            low += 1
+        rest = s & (s - 1)
+        lowest[s] = low
+        size[s] = size[rest] + 1
+        is_clique = joining[rest] >= 0 and (rest & ~adjacent[low]) == 0
+        joining[s] = size[s] * (size[s] + 1) // 2 if is_clique else -1
+    for s in range(1, full + 1):
+        rest = s & (s - 1)
+        near = rest & adjacent[lowest[s]]
+        best = most[rest]
+        block = near
+        while block > 0:
+            pairs = joining[block]
+            if pairs >= 0 and pairs + most[rest ^ block] > best:
+                best = pairs + most[rest ^ block]
+            block = (block - 1) & near
+        most[s] = best
+    out = np.zeros((k, k), dtype=np.int16)
+    for s in range(1, full + 1):
+        if joining[s] < 0 or size[s] < 2:
+            continue
+        total = joining[s] - size[s] + most[full ^ s]
+        for i in range(k):
+            if (s >> i) & 1:
+                for j in range(i + 1, k):
+                    if (s >> j) & 1 and total > out[i, j]:
+                        out[i, j] = total
+    return out
+
+
+@kernel
+def compute_regions(
+    weights: npt.NDArray[np.float32], above: IntArray, below: IntArray, to_sides: float, out: FloatArray
+) -> None:
+    """Probability of each region for each row of weights; `to_sides` of the weight on the middle goes to either side."""
+    rows, n = weights.shape
+    sums = np.zeros(n + 1)
+    for r in range(rows):
+        total = 0.0
+        for i in range(n):
+            total += weights[r, i]
+            sums[i + 1] = total
+        not_high, low = 0.0, 0.0
+        for i in range(n):
+            not_high += weights[r, i] * sums[above[i]]
+            low += weights[r, i] * sums[below[i]]
+        low /= total**2
+        middle = max(0.0, not_high / total**2 - low)
+        out[r, 0] = max(0.0, 1.0 - low - middle) + to_sides * middle
+        out[r, 1] = (1.0 - 2.0 * to_sides) * middle
+        out[r, 2] = low + to_sides * middle
+
+
+@kernel
+def count_leads(draws: FloatArray) -> FloatArray:
+    """How many draws each region leads; regions within rounding of each other share a draw."""
+    out = np.zeros(3)
+    for r in range(draws.shape[0]):
+        top = max(draws[r, 0], draws[r, 1], draws[r, 2]) - 1e-12
+        leaders = (draws[r, 0] >= top) + (draws[r, 1] >= top) + (draws[r, 2] >= top)
+        for i in range(3):
+            if draws[r, i] >= top:
+                out[i] += 1.0 / leaders
+    return out
+
+
+_MOST_STEPS = 20_000
+
+
+@kernel
+def estimate_strengths(tables: FloatArray) -> FloatArray:
+    """Hunter's MM steps for each table of wins, until no log strength moves by more than 1e-10."""
+    count, k, _ = tables.shape
+    out = np.empty((count, k))
+    for t in range(count):
+        wins = tables[t]
+        strength, updated = np.ones(k), np.empty(k)
+        for _ in range(_MOST_STEPS):
+            for i in range(k):
+                won, met = 0.0, 0.0
+                for j in range(k):
+                    if j != i:
+                        won += wins[i, j]
+                        met += (wins[i, j] + wins[j, i]) / (strength[i] + strength[j])
+                updated[i] = max(won / met, 1e-300) if met > 0 else 1.0
+            updated /= np.exp(np.log(updated).mean())
+            change = np.abs(np.log(updated / strength)).max()
+            strength[:] = updated
+            if change < 1e-10:
+                break
+        out[t] = np.log(strength)
+    return out
+
+
+# Which number a step moves.
+SIGMA0, SIGMA, NU, ALPHA, BETA = range(5)
+
+
+@kernel
+def run_chain(
+    rng: np.random.Generator,
+    means: FloatArray,
+    squares: FloatArray,
+    folds: int,
+    mean_variance_factor: float,
+    between_sd: float,
+    bounds: FloatArray,
+    priors: FloatArray,
+    samples: int,
+    warm_up: int,
+) -> tuple[FloatArray, FloatArray]:
+    """One chain. mu_i is integrated out where mu0, sigma0 and sigma_i move, so that they mix well even when sigma0 is small."""
+    q = means.size
+    sigma = np.sqrt(np.maximum(squares / folds, bounds[0] ** 2 * 4)) * np.exp(0.3 * rng.standard_normal(q))
+    sigma = np.minimum(np.maximum(sigma, bounds[0] * 1.01), bounds[1])
+    mu0 = means.mean() + 0.5 * between_sd * rng.standard_normal()
+    mu0 = min(max(mu0, -bounds[3]), bounds[3])
+    sigma0 = between_sd * np.exp(rng.standard_normal())
+    alpha, beta = (priors[0] + priors[1]) / 2, (priors[2] + priors[3]) / 2
+    nu = 1 + rng.standard_gamma(alpha) / beta
+    weight, none = np.ones(q), np.zeros(0)
+    mu, distance = np.empty(q), np.empty(q)
+    mu_samples, hyper_samples = np.empty((samples, q)), np.empty((samples, 3))
+    for step in range(warm_up + samples):
+        parameters = np.array([mu0, mean_variance_factor, 0.0, 0.0, 0.0])
+        logged = run_slice_step(rng, SIGMA0, np.log(sigma0), -np.inf, np.log(bounds[2]), means, sigma, weight, parameters)
+        sigma0 = np.exp(logged)
+        mu0 = draw_centre(rng, means, mean_variance_factor * sigma**2 + sigma0**2 / weight, bounds[3])
+        for i in range(q):
+            parameters = np.array([folds - 1.0, squares[i], mean_variance_factor, sigma0**2 / weight[i], (means[i] - mu0) ** 2])
+            low, high = np.log(bounds[0]), np.log(bounds[1])
+            sigma[i] = np.exp(run_slice_step(rng, SIGMA, np.log(sigma[i]), low, high, none, none, none, parameters))
+            precision = 1 / (mean_variance_factor * sigma[i] ** 2) + weight[i] / sigma0**2
+            centre = (means[i] / (mean_variance_factor * sigma[i] ** 2) + mu0 * weight[i] / sigma0**2) / precision
+            mu[i] = centre + rng.standard_normal() / np.sqrt(precision)
+            distance[i] = ((mu[i] - mu0) / sigma0) ** 2
+        parameters = np.array([alpha, beta, 0.0, 0.0, 0.0])
+        nu = 1 + np.exp(run_slice_step(rng, NU, np.log(nu - 1), -np.inf, 20.0, distance, none, none, parameters))
+        for i in range(q):
+            weight[i] = max(rng.standard_gamma((nu + 1) / 2) / ((nu + distance[i]) / 2), 1e-300)
+        parameters = np.array([nu - 1, alpha, beta, 0.0, 0.0])
+        alpha = run_slice_step(rng, ALPHA, alpha, priors[0], priors[1], none, none, none, parameters)
+        parameters[1] = alpha
+        beta = run_slice_step(rng, BETA, beta, priors[2], priors[3], none, none, none, parameters)
+        if step >= warm_up:
+            mu_samples[step - warm_up] = mu
+            hyper_samples[step - warm_up, 0], hyper_samples[step - warm_up, 1], hyper_samples[step - warm_up, 2] = (
+                mu0,
+                sigma0,
+                nu,
+            )
+    return mu_samples, hyper_samples
+
+
+@kernel
+def draw_centre(rng: np.random.Generator, means: FloatArray, variances: FloatArray, limit: float) -> float:
+    """mu0 given all but the mu_i: normal, cut to within the limit."""
+    precision = (1 / variances).sum()
+    centre = (means / variances).sum() / precision
+    spread = 1 / np.sqrt(precision)
+    for _ in range(1000):
+        drawn = centre + spread * rng.standard_normal()
+        if -limit <= drawn <= limit:
+            return float(drawn)
+        # So wide a normal is nearly flat within the limits: propose from there.
+        if spread > limit:
+            drawn = limit * (2 * rng.random() - 1)
+            if np.log(rng.random()) < -0.5 * ((drawn - centre) / spread) ** 2:
+                return float(drawn)
+    return float(min(max(centre, -limit), limit))
+
+
+@kernel
+def run_slice_step(
+    rng: np.random.Generator,
+    which: int,
+    current: float,
+    low: float,
+    high: float,
+    means: FloatArray,
+    sigma: FloatArray,
+    weight: FloatArray,
+    parameters: FloatArray,
+) -> float:
+    """One slice step with stepping out and shrinking (Neal 2003), within (low, high)."""
+    level = compute_log_density(which, current, means, sigma, weight, parameters) + np.log(1.0 - rng.random())
+    width = 1.0 if which in (SIGMA0, SIGMA, NU) else high - low
+    left = current - width * rng.random()
+    right = left + width
+    while left > low and compute_log_density(which, left, means, sigma, weight, parameters) > level:
+        left -= width
+    while right < high and compute_log_density(which, right, means, sigma, weight, parameters) > level:
+        right += width
+    left, right = max(left, low), min(right, high)
+    for _ in range(200):
+        drawn = left + (right - left) * rng.random()
+        if compute_log_density(which, drawn, means, sigma, weight, parameters) >= level:
+            return drawn
+        if drawn < current:
+            left = drawn
+        else:
+            right = drawn
+    return current
+
+
+@kernel
+def compute_log_density(
+    which: int, value: float, means: FloatArray, sigma: FloatArray, weight: FloatArray, parameters: FloatArray
+) -> float:
+    """Log density of one number given the rest; sigma0, sigma_i and nu - 1 on the log scale, with its Jacobian."""
+    if which == SIGMA0:
+        total, variance0 = value, np.exp(2 * value)
+        for i in range(means.size):
+            variance = parameters[1] * sigma[i] ** 2 + variance0 / weight[i]
+            total -= 0.5 * (np.log(variance) + (means[i] - parameters[0]) ** 2 / variance)
+        return float(total)
+    if which == SIGMA:
+        square = np.exp(2 * value)
+        variance = parameters[2] * square + parameters[3]
+        total = value - parameters[0] * value - parameters[1] / (2 * square)
+        return float(total - 0.5 * (np.log(variance) + parameters[4] / variance))
+    if which == NU:
+        return compute_log_nu_density(value, means, parameters[0], parameters[1])
+    shape, rate = (value, parameters[2]) if which == ALPHA else (parameters[1], value)
+    return float(shape * np.log(rate) - math.lgamma(shape) + (shape - 1) * np.log(parameters[0]) - rate * parameters[0])
+
+
+@kernel
+def compute_log_nu_density(value: float, distance: FloatArray, alpha: float, beta: float) -> float:
+    """Log density of log(nu - 1): Student's t at the distances, times the gamma prior."""
+    nu_minus_one = np.exp(value)
+    nu = nu_minus_one + 1
+    total = alpha * value - beta * nu_minus_one
+    total += distance.size * (math.lgamma((nu + 1) / 2) - math.lgamma(nu / 2) - 0.5 * np.log(nu))
+    for i in range(distance.size):
+        total -= 0.5 * (nu + 1) * np.log1p(distance[i] / nu)
+    return float(total)

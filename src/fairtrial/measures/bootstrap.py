@@ -1,0 +1,99 @@
+"""The bootstrap of any number of measures at once: rows are drawn once, and every statistic is reweighted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.kernels.randomness import draw_resamples
+
+# Drawn counts of this many rows at a time, with the statistics made of them, stay in a core's cache.
+_COUNTS_PER_CHUNK = 1 << 18
+
+
+_GROUPS = 500
+
+
+Compute = Callable[[npt.NDArray[np.uint8]], FloatArray]
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """A fixed set of resamples of n rows: `seed` decides them, threads and chunks do not.
+
+    `strata` (a code for each row) keeps the number of rows of each stratum.
+    """
+
+    n: int
+    count: int
+    seed: int
+    strata: IntArray | None = None
+
+    def compute_values(self, compute: Compute) -> FloatArray:
+        """`compute(drawn)` over all resamples, `drawn` being R x n counts; gives count x q."""
+        order, ends = self._order_strata()
+        seed = np.uint64(self.seed % 2**64)
+
+        def compute_chunk(start: int, stop: int) -> FloatArray:
+            # A byte is enough: of n draws one row gets more than 255 with a chance below 1 in 255!.
+            draw_counts = np.zeros((stop - start, self.n), dtype=np.uint8)
+            draw_resamples(seed, start, order, ends, draw_counts)
+            return compute(draw_counts)
+
+        return np.concatenate(run_in_chunks(compute_chunk, self.count, _COUNTS_PER_CHUNK // self.n))
+
+    def compute_jackknife(self, compute: Compute) -> FloatArray:
+        """`compute` with each row left out in turn, or with each of 500 random groups of rows."""
+        groups = min(self.n, _GROUPS)
+        group_index = np.random.default_rng(self.seed).permutation(self.n) % groups
+
+        def compute_chunk(start: int, stop: int) -> FloatArray:
+            return compute((group_index[None, :] != np.arange(start, stop)[:, None]).astype(np.uint8))
+
+        return np.concatenate(run_in_chunks(compute_chunk, groups, _COUNTS_PER_CHUNK // self.n))
+
+    def _order_strata(self) -> tuple[IntArray, IntArray]:
+        if self.strata is None:
+            return np.arange(self.n), np.array([self.n])
+        return np.argsort(self.strata, kind="stable"), np.cumsum(np.bincount(self.strata))
+
+
+def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
+    """values - estimate without float noise, which must not decide on which side of the estimate a resample lies."""
+    finite_values = np.append(values[np.isfinite(values)], estimate if np.isfinite(estimate) else 0.0)
+    with np.errstate(invalid="ignore"):  # the same infinity is the same value
+        deviations = np.where(values == estimate, 0.0, values - estimate)
+    return np.where(np.abs(deviations) <= 1e-12 * max(1.0, np.abs(finite_values).max()), 0.0, deviations)
+
+
+def compute_percentile_limits(values: FloatArray, level: float) -> tuple[float, float]:
+    """Percentile limits of resampled values; infinite values are allowed."""
+    tail = (1 - level) / 2
+    low, high = np.quantile(values, [tail, 1 - tail], method="closest_observation" if np.isinf(values).any() else "linear")
+    return float(low), float(high)
+
+
+def compute_bca_limits(values: FloatArray, estimate: float, jackknife: FloatArray, level: float) -> tuple[float, float] | None:
+    """Efron's bias-corrected and accelerated limits; None where the correction does not exist."""
+    from scipy.special import ndtr, ndtri
+
+    deviations = compute_distances(values, estimate)
+    below = (np.mean(deviations < 0) + np.mean(deviations <= 0)) / 2
+    if not 0 < below < 1 or not np.isfinite(jackknife).all() or np.isinf(values).any():
+        return None
+    influence = jackknife.mean() - jackknife
+    spread = (influence**2).sum()
+    if spread == 0:
+        return None
+    acceleration = (influence**3).sum() / (6 * spread**1.5)
+    bias = ndtri(below)
+    tail = (1 - level) / 2
+    reach = bias + ndtri([tail, 1 - tail])
+    quantiles = ndtr(bias + reach / (1 - acceleration * reach))
+    low, high = np.quantile(values, quantiles)
+    return float(low), float(high)

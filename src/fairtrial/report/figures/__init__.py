@@ -1,0 +1,1 @@
+"""Figures: each takes finished frames and returns an Altair chart."""

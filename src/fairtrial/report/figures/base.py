@@ -1,0 +1,331 @@
+"""What all figures share: colours, fonts, axes, and how finished frames become a chart's data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.errors import InputError
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_LETTER, _HEIGHT, _GAP = 7.0, 13.0, 8.0  # pixels: a letter's width, a line's height, from the point to the name
+
+
+_POINT = 5.0
+
+
+class Corner(NamedTuple):
+    """On which side of its point a name begins, and how it is moved."""
+
+    align: Literal["left", "right"]
+    dx: float
+    dy: float
+
+
+CORNERS = (
+    Corner("left", _GAP, -_GAP),
+    Corner("right", -_GAP, -_GAP),
+    Corner("left", _GAP, _GAP),
+    Corner("right", -_GAP, _GAP),
+)
+
+
+_Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels
+
+
+def choose_corners(points: Sequence[tuple[float, float]], names: Sequence[str], width: float) -> list[Corner]:
+    """For each point (in pixels from the upper left) the corner for its name: inside the width, off other names and points.
+
+    >>> [corner.align for corner in choose_corners([(100, 50), (110, 50), (390, 50)], ["tree", "bayes", "forest"], 400)]
+    ['right', 'left', 'right']
+    """
+    occupied: list[_Box] = [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
+    corners = []
+    for point, name in zip(points, names, strict=True):
+        boxes = {corner: _compute_label_box(point, name, corner) for corner in CORNERS}
+        costs = {corner: _measure_hidden_area(box, occupied, width) for corner, box in boxes.items()}
+        best = min(costs, key=costs.__getitem__)
+        occupied.append(boxes[best])
+        corners.append(best)
+    return corners
+
+
+def _compute_label_box(point: tuple[float, float], name: str, corner: Corner) -> _Box:
+    x, y = point[0] + corner.dx, point[1] + corner.dy
+    name_width = _LETTER * len(name)
+    left = x if corner.align == "left" else x - name_width
+    return left, y - _HEIGHT / 2, left + name_width, y + _HEIGHT / 2
+
+
+def _measure_hidden_area(box: _Box, occupied: Sequence[_Box], width: float) -> float:
+    """How many square pixels of others the name would cover, those outside the picture among them."""
+    outside = (max(0.0, -box[0]) + max(0.0, box[2] - width)) * _HEIGHT
+    return outside + sum(_compute_overlap(box, obstacle) for obstacle in occupied)
+
+
+def _compute_overlap(first: _Box, second: _Box) -> float:
+    width = min(first[2], second[2]) - max(first[0], second[0])
+    height = min(first[3], second[3]) - max(first[1], second[1])
+    return max(0.0, width) * max(0.0, height)
+
+
+Frames = Mapping[str, "pd.DataFrame"]
+
+
+# Okabe and Ito's colours, told apart by colour-blind readers; yellow is last because it is faint on white.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+
+
+# When learners outnumber colours, the colours come again with another dash.
+DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
+
+
+GREY = "#6B6B6B"
+
+
+INK = "#2B2B2B"
+
+
+# A ground without words on it; a dark page makes it dark.
+PALE = "#D9D9D9"
+
+
+SIDE = 340
+
+
+# Longer names and titles end in dots: a figure must stay one that can be read, whatever its learners are called.
+NAME_WIDTH, TITLE_WIDTH = 260, 900
+
+
+FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
+
+
+# A figure has a few hundred pixels: points that fall on the same place of this grid cannot be told apart.
+_GRID = 1000
+
+
+def collect_rows(frames: Frames, columns: Iterable[str], *, thin: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The rows of all frames with their learner's name and their number, ready to be a chart's data.
+
+    `thin` names the columns that are drawn: of points in a row that fall on one place only the first and the last are kept, so
+    that the figure of a million cases stays small and looks the same.
+
+    >>> import pandas as pd
+    >>> collect_rows({"tree": pd.DataFrame({"fpr": [0.0, 1.0]})}, ["fpr"])
+    [{'learner': 'tree', 'row': 0, 'fpr': 0.0}, {'learner': 'tree', 'row': 1, 'fpr': 1.0}]
+    """
+    columns, thin, rows = list(columns), list(thin), []
+    for learner, frame in check_frames(frames, columns).items():
+        visible_frame = frame[_mask_visible(frame[thin].to_numpy(np.float64))] if thin else frame
+        rows += [
+            {"learner": str(learner), "row": number, **row} for number, row in enumerate(to_records(visible_frame, columns))
+        ]
+    return rows
+
+
+def check_frames(frames: Frames, columns: Iterable[str]) -> Frames:
+    """Frames by learner, each with these columns."""
+    type_name = type(frames).__name__
+    if not hasattr(frames, "items") or hasattr(frames, "columns"):
+        raise InputError(f"frames must map the names of learners to frames, got {type_name}: pass {{'name': frame}}")
+    if not frames:
+        raise InputError("frames must hold at least 1 learner, got none")
+    for learner, frame in frames.items():
+        require_columns(f"the frame of {learner!r}", frame, columns)
+    return frames
+
+
+def require_columns(name: str, frame: pd.DataFrame, columns: Iterable[str], *, index: str = "") -> pd.DataFrame:
+    """A frame with these columns and at least one row; its index may be the column that `index` names."""
+    if index and getattr(getattr(frame, "index", None), "name", None) == index:
+        frame = frame.reset_index()
+    present = list(getattr(frame, "columns", ()))
+    missing = [column for column in columns if column not in present]
+    if missing:
+        raise InputError(f"{name} must have the column {missing[0]!r}, got {present or type(frame).__name__}")
+    if len(frame) == 0:
+        raise InputError(f"{name} must hold at least 1 row, got 0")
+    return frame
+
+
+def to_frame(result: Any) -> pd.DataFrame:
+    """The frame of a result that has one, or the frame itself.
+
+    >>> import pandas as pd
+    >>> to_frame(pd.DataFrame({"x": [1]})).columns.tolist()
+    ['x']
+    """
+    frame = result.frame() if hasattr(result, "frame") else result
+    if not hasattr(frame, "columns"):
+        raise InputError(f"frame must be a frame or a result that has one, got {type(frame).__name__}: pass pandas.DataFrame")
+    return frame  # type: ignore[no-any-return]
+
+
+def to_records(frame: pd.DataFrame, columns: Iterable[str]) -> list[dict[str, Any]]:
+    """The rows of a frame as JSON can hold them."""
+    return [
+        {str(name): _convert_to_json(str(name), value) for name, value in row.items()}
+        for row in frame[list(columns)].to_dict("records")
+    ]
+
+
+def _convert_to_json(name: str, value: Any) -> Any:
+    """JSON knows neither NaN nor infinity; a threshold is only ever read in a tooltip, so that it may be text."""
+    if name == "threshold":
+        return "above all scores" if value == np.inf else "undefined" if np.isnan(value) else f"{value:.4g}"
+    if isinstance(value, (int, float, np.number)):
+        return float(value) if np.isfinite(value) else None
+    return str(value)
+
+
+def _mask_visible(points: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    span = np.ptp(points, axis=0)
+    grid_cells = np.round((points - points[0]) * _GRID / np.where(span > 0, span, 1))
+    moves = (np.diff(grid_cells, axis=0) != 0).any(axis=1)
+    return np.asarray(np.append(True, moves) | np.append(moves, True))
+
+
+def build_chart(rows: list[dict[str, Any]]) -> alt.Chart:
+    """A chart over these rows. They are put in as they are: altair refuses frames of more than 5,000 rows."""
+    import altair as alt
+
+    return alt.Chart(alt.InlineData(values=tuple(rows)))  # a list would be copied, row by row, with every layer
+
+
+def encode_colour(learners: Iterable[str]) -> alt.Color:
+    """One colour for each learner, the same in every figure that shows the same learners."""
+    import altair as alt
+
+    names = [str(learner) for learner in learners]
+    scale = alt.Scale(domain=names, range=[PALETTE[i % len(PALETTE)] for i in range(len(names))])
+    return alt.Color("learner:N", scale=scale, title=None, legend=_build_learner_legend(names) if len(names) > 1 else None)
+
+
+def encode_dash(learners: Iterable[str]) -> alt.StrokeDash:
+    """Solid lines, unless there are more learners than colours."""
+    import altair as alt
+
+    names = [str(learner) for learner in learners]
+    scale = alt.Scale(domain=names, range=[list(DASHES[i // len(PALETTE) % len(DASHES)]) for i in range(len(names))])
+    return alt.StrokeDash("learner:N", scale=scale, title=None, legend=_build_learner_legend(names) if len(names) > 1 else None)
+
+
+def _build_learner_legend(names: Sequence[str]) -> alt.Legend:
+    import altair as alt
+
+    # As many names side by side as the narrowest figure has room for.
+    columns = max(1, SIDE // (7 * max(map(len, names)) + 50))
+    return alt.Legend(
+        orient="bottom", columns=columns, symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1, labelLimit=SIDE
+    )
+
+
+def build_axis(direction: Literal["x", "y"], field: str, title: str, *, low: float = 0.0, high: float = 1.0) -> Any:
+    """A quantitative axis from `low` to `high` with a title in words."""
+    import altair as alt
+
+    kind = alt.X if direction == "x" else alt.Y
+    return kind(f"{field}:Q", title=title, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
+
+
+def list_fields(*axes: Any) -> list[str]:
+    """The columns that axes show."""
+    return [str(axis_channel.to_dict()["field"]) for axis_channel in axes]
+
+
+def find_maximum(frames: Frames, column: str) -> float:
+    """The largest number in a column of all frames; 0 where there is none."""
+    return float(np.nanmax([0.0, *(frame[column].max() for frame in check_frames(frames, [column]).values())]))
+
+
+def build_tooltips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
+    """Tooltips for the learner and these columns, each with its title."""
+    import altair as alt
+
+    channels = [alt.Tooltip("learner:N", title="learner")]
+    for name, title in columns.items():
+        number = alt.Tooltip(f"{name}:Q", title=title, format=".4f")
+        channels.append(alt.Tooltip(f"{name}:N", title=title) if name == "threshold" else number)
+    return channels
+
+
+def draw_curve_lines(frames: Frames, x: Any, y: Any, columns: Mapping[str, str], **mark: Any) -> Any:
+    """A line for each learner along its rows, with tooltips of these columns; more on the line in `mark`."""
+    import altair as alt
+
+    line = build_chart(collect_rows(frames, columns, thin=list_fields(x, y))).mark_line(
+        strokeWidth=2.2, strokeJoin="round", **mark
+    )
+    return line.encode(
+        x, y, encode_colour(frames), encode_dash(frames), order=alt.Order("row:Q"), tooltip=build_tooltips(columns)
+    )
+
+
+def draw_reference_line(points: Sequence[tuple[float, float]], x: Any, y: Any) -> Any:
+    """A thin dashed grey line: what learners are compared with."""
+    rows = [dict(zip(list_fields(x, y), point, strict=True)) for point in points]
+    return build_chart(rows).mark_line(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(x, y)
+
+
+def draw_note(
+    text: str, x: Any, y: Any, *, position: tuple[float, float], side: Literal["left", "right"] = "right", gap: float = 0
+) -> Any:
+    """Words in the figure, to the right or to the left of a place."""
+    row = {**dict(zip(list_fields(x, y), position, strict=True)), "text": text}
+    mark = build_chart([row]).mark_text(
+        color=GREY, fontSize=12.5, align="left" if side == "right" else "right", dx=gap if side == "right" else -gap
+    )
+    return mark.encode(x, y, text="text:N")
+
+
+def format_with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:
+    """A number and its interval in words, none of which may be defined.
+
+    >>> format_with_interval(0.5, 0.25, 0.75, 2), format_with_interval(0.5, None, None), format_with_interval(None, None, None)
+    ('0.50  (0.25 to 0.75)', '0.500  (interval undefined)', 'undefined')
+    """
+    if value is None:
+        return "undefined"
+    ends = ["undefined" if end is None else f"{end:.{digits}f}" for end in (low, high)]
+    return f"{value:.{digits}f}  ({' to '.join(ends) if low is not None or high is not None else 'interval undefined'})"
+
+
+def build_title(title: str, *subtitle: str) -> Any:
+    """A title with lines of explanation under it."""
+    import altair as alt
+
+    return alt.TitleParams(title, subtitle=list(subtitle)) if subtitle else alt.TitleParams(title)
+
+
+def style_chart(chart: Any) -> Any:
+    """The chart in the look of all figures; set at once, for each setting would copy the whole chart."""
+    import altair as alt
+
+    lines: dict[str, Any] = {"gridColor": "#E9E9E9", "tickColor": "#B5B5B5", "domainColor": "#B5B5B5"}
+    return chart.configure(
+        font=FONT,
+        background="white",
+        padding=12,
+        title=alt.TitleConfig(
+            anchor="start",
+            frame="group",
+            fontSize=17,
+            subtitleFontSize=12.5,
+            subtitleColor=GREY,
+            offset=14,
+            subtitlePadding=5,
+            limit=TITLE_WIDTH,
+        ),
+        axis=alt.AxisConfig(
+            labelFontSize=12, titleFontSize=13, titleFontWeight="normal", titlePadding=9, labelFlush=False, tickCount=5, **lines
+        ),
+        legend=alt.LegendConfig(labelFontSize=12.5, titleFontSize=12.5, offset=14, columnPadding=24),
+        header=alt.HeaderConfig(labelFontSize=13, labelFontWeight="bold", title=None),
+        view=alt.ViewConfig(stroke="#D0D0D0"),
+    )

@@ -1,0 +1,560 @@
+"""Figures of a comparison by name: ranks, pairs, posteriors and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial._registry import suggest_name
+from fairtrial._text import format_p_value
+from fairtrial.errors import InputError
+from fairtrial.measures import get_measure
+from fairtrial.report.figures.base import (
+    GREY,
+    INK,
+    PALETTE,
+    SIDE,
+    build_axis,
+    build_chart,
+    build_title,
+    format_with_interval,
+    require_columns,
+    style_chart,
+    to_frame,
+    to_records,
+)
+from fairtrial.report.figures.critical_difference import (
+    build_rank_bars as build_rank_bars,
+    draw_critical_difference as draw_critical_difference,
+)
+from fairtrial.report.figures.curves import draw_intervals
+from fairtrial.report.figures.posterior import draw_density as draw_density, draw_simplex as draw_simplex
+from fairtrial.report.figures.registry import register_figure
+from fairtrial.report.means import compute_level_means, compute_test_fraction
+from fairtrial.report.selection import get_main_condition, match_condition, name_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from fairtrial.significance.verdict import Verdict
+    from fairtrial.study import Results
+    from fairtrial.study.archive import ConditionFacts
+
+MINUS = "\N{MINUS SIGN}"
+
+
+_SMALL_P = 0.0001
+
+
+_NAMES: dict[str, Any] = {"grid": False, "labelLimit": 320, "labelPadding": 8, "domain": False, "ticks": False}
+
+
+def draw_ranks(ranks: pd.DataFrame, *, unit: str = "data set", title: str = "Ranks") -> Any:
+    """How often each learner (column) had which rank over the data sets (rows), and its mean rank.
+
+    `unit` is what a row is called: for the splits of one data set, "split".
+
+    >>> import pandas as pd
+    >>> chart = draw_ranks(pd.DataFrame({"tree": [1, 1, 2], "bayes": [2, 2, 1]}))
+    >>> chart.to_dict()["title"]["text"]
+    'Ranks'
+    """
+    import altair as alt
+
+    ranks = _check_rank_frame(ranks)
+    means = ranks.mean().sort_values(kind="stable")
+    order, k = [str(name) for name in means.index], ranks.shape[1]
+    counts = [
+        {"learner": str(name), "rank": float(rank), "datasets": int(number)}
+        for name in means.index
+        for rank, number in ranks[name].value_counts().sort_index().items()
+    ]
+    mean_rows = [{"learner": str(name), "rank": float(mean), "text": f"{mean:.2f}"} for name, mean in means.items()]
+    width = max(SIDE, 34 * (k - 1))
+    x = build_axis("x", "rank", f"Rank on a {unit} (1 is the best)", low=0.6, high=k + 0.4).axis(
+        values=list(range(1, k + 1)), tickCount=k, labelOverlap=False, format="d", domain=False
+    )
+    y = alt.Y("learner:N", sort=order, title=None, axis=alt.Axis(**{**_NAMES, "grid": True}))
+    size = alt.Size("datasets:Q", scale=alt.Scale(domainMin=0, range=[0, 640]), legend=_build_bubble_legend(counts, unit))
+    hint = [alt.Tooltip("learner:N"), alt.Tooltip("rank:Q"), alt.Tooltip("datasets:Q", title=f"{unit}s")]
+    circles = build_chart(counts).mark_point(filled=True, color=PALETTE[5], opacity=0.75).encode(x, y, size, tooltip=hint)
+    base = build_chart(mean_rows)
+    ticks = base.mark_tick(color=PALETTE[1], thickness=3, size=24, opacity=1).encode(x, y, tooltip=["learner:N", "rank:Q"])
+    head = build_chart([{"text": "mean"}]).mark_text(align="left", fontSize=12, color=GREY)
+    numbers = base.mark_text(align="left", fontSize=12.5, color=INK).encode(y=y, x=alt.value(width + 14), text="text:N")
+    header = head.encode(x=alt.value(width + 14), y=alt.value(-9), text="text:N")
+    heading = build_title(title, f"Circles: on how many {unit}s a learner had this rank. Bars: its mean rank")
+    layers = alt.layer(circles, ticks, numbers, header)
+    return style_chart(layers.properties(width=width, height=alt.Step(34, **{"for": "position"}), title=heading))
+
+
+def _check_rank_frame(ranks: Any) -> pd.DataFrame:
+    frame = to_frame(ranks)
+    if frame.shape[1] < 2 or not len(frame):
+        raise InputError(f"ranks must have at least 2 learners (columns) and 1 row, got the shape {frame.shape}")
+    values = frame.to_numpy()
+    if values.dtype.kind not in "iuf" or not ((values >= 1) & (values <= frame.shape[1])).all():
+        raise InputError(f"ranks must be numbers from 1 to the number of learners, {frame.shape[1]}: pass ranks, not scores")
+    return frame
+
+
+def _build_bubble_legend(counts: list[dict[str, Any]], unit: str) -> Any:
+    """A legend of a small, a middling and the largest circle."""
+    import altair as alt
+
+    most = max(row["datasets"] for row in counts)
+    values = sorted({1, max(1, round(most / 3)), most})
+    return alt.Legend(
+        orient="bottom",
+        title=f"{unit}s",
+        titleFontWeight="normal",
+        titleOrient="left",
+        values=values,
+        symbolFillColor=PALETTE[5],
+        symbolStrokeWidth=0,
+        format="d",
+    )
+
+
+def draw_pairs(
+    pairs: pd.DataFrame,
+    *,
+    order: Iterable[str] | None = None,
+    unit: str = "data set",
+    title: str = "Differences of pairs",
+    alpha: float = 0.05,
+) -> Any:
+    """A matrix of pairs: the difference, its adjusted p value, and on how many data sets the row won, tied and lost.
+
+    `pairs` has the columns first, second, difference (of the scores, first less second), rank_difference, p_adjusted,
+    different, wins, ties and losses. `order` names the learners, the best first; by default it follows from the differences of
+    ranks. The row is the learner that comes first in it; against a control, it is the control. Pairs that are `different` are
+    framed; `alpha` is the level by which they are, so that no p value is rounded to its other side.
+
+    >>> import pandas as pd
+    >>> pair = {"first": ["tree"], "second": ["rule"], "difference": [0.2], "rank_difference": [-1.0], "p_adjusted": [0.01]}
+    >>> pairs = pd.DataFrame({**pair, "significant": [True], "wins": [9], "ties": [0], "losses": [1]})
+    >>> chart = draw_pairs(pairs)
+    >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
+    ['rect', 'rect', 'text', 'text', 'text']
+    """
+    import altair as alt
+
+    frame = require_columns("pairs", to_frame(pairs), _PAIR_COLUMNS)
+    names = _order_by_mean_rank(frame) if order is None else [str(name) for name in order]
+    cells = _build_pair_cells(frame, names, alpha)
+    rows, columns = ([name for name in names if name in {cell[side] for cell in cells}] for side in ("row", "column"))
+    long = max(map(len, columns)) > 12
+    width, height = (92, 64) if len(columns) <= 12 else (76, 56)
+    head = alt.Axis(**_NAMES, orient="top", labelAngle=-40 if long else 0, labelAlign="left" if long else "center")
+    x = alt.X("column:N", sort=columns, title=None, axis=head, scale=alt.Scale(paddingInner=0.04, paddingOuter=0.02))
+    y = alt.Y("row:N", sort=rows, title=None, axis=alt.Axis(**_NAMES), scale=alt.Scale(paddingInner=0.05, paddingOuter=0.03))
+    hint = [alt.Tooltip(f"{name}:N") for name in ("row", "column", "difference", "p", "record")]
+    shade = alt.Scale(domain=[-1, 0, 1], range=["#F2A46B", "#F4F4F4", "#7FB8DA"])
+    legend = alt.Legend(
+        orient="bottom",
+        title=f"won less lost by the row, share of the {unit}s",
+        titleFontWeight="normal",
+        titleLimit=320,
+        gradientLength=220,
+        gradientThickness=10,
+        values=[-1, 0, 1],
+        format=".0f",
+    )
+    tiles = (
+        build_chart(cells).mark_rect(cornerRadius=3).encode(x, y, alt.Color("net:Q", scale=shade, legend=legend), tooltip=hint)
+    )
+    layers = [tiles]
+    framed = [cell for cell in cells if cell["significant"]]
+    if framed:
+        layers.append(build_chart(framed).mark_rect(filled=False, stroke=INK, strokeWidth=2, cornerRadius=3).encode(x, y))
+    layers += [
+        _draw_cell_text(cells, field, dy, size, x, y)
+        for field, dy, size in (("difference", -17, 13.5), ("p", 1, 12), ("record", 18, 12))
+    ]
+    heading = build_title(title, f"Row less column, adjusted p, {unit}s won / tied / lost by the row", "Framed: told apart")
+    plain = alt.ViewBackground(stroke=None)
+    return style_chart(alt.layer(*layers).properties(width=alt.Step(width), height=alt.Step(height), title=heading, view=plain))
+
+
+_PAIR_COLUMNS = (
+    "first",
+    "second",
+    "difference",
+    "rank_difference",
+    "p_adjusted",
+    "significant",
+    "wins",
+    "ties",
+    "losses",
+)
+
+
+def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
+    """Learners by how far their mean ranks lie below those of the others, the best first."""
+    differences: dict[str, list[float]] = {}
+    for first, second, difference in zip(pairs["first"], pairs["second"], pairs["rank_difference"], strict=True):
+        differences.setdefault(str(first), []).append(difference)
+        differences.setdefault(str(second), []).append(-difference)
+    # A learner's gap to itself is 0.
+    means = {name: sum(values) / (len(values) + 1) for name, values in differences.items()}
+    return sorted(means, key=means.__getitem__)
+
+
+def _build_pair_cells(pairs: pd.DataFrame, names: list[str], alpha: float) -> list[dict[str, Any]]:
+    """A cell for each pair, turned so that the row is the better learner, or the control."""
+    cells = []
+    number_format = _choose_difference_format(pairs["difference"])
+    has_control = len(pairs) > 1 and pairs["first"].nunique() == 1
+    for pair in to_records(pairs, _PAIR_COLUMNS):
+        first, second = pair["first"], pair["second"]
+        for name in (first, second):
+            if name not in names:
+                raise InputError(f"order must name every learner of the pairs, got none for {name!r}")
+        swapped = not has_control and names.index(first) > names.index(second)
+        wins, losses = (pair["losses"], pair["wins"]) if swapped else (pair["wins"], pair["losses"])
+        n = wins + pair["ties"] + losses
+        cells.append(
+            {
+                "row": second if swapped else first,
+                "column": first if swapped else second,
+                "difference": _format_signed(_flip_sign(pair["difference"], swapped), number_format),
+                "p": _format_cell_p(pair["p_adjusted"], alpha),
+                "record": f"{wins:.0f} / {pair['ties']:.0f} / {losses:.0f}",
+                "net": (wins - losses) / n if n else 0.0,
+                "significant": bool(pair["significant"]),
+            }
+        )
+    return cells
+
+
+def _flip_sign(value: float | None, swapped: bool) -> float | None:
+    return -value if swapped and value is not None else value
+
+
+def _choose_difference_format(differences: pd.Series[float]) -> str:
+    """How differences are written: with three digits of the largest."""
+    largest = float(np.nan_to_num(differences.abs().max()))
+    power = int(np.floor(np.log10(largest))) if largest > 0 else 0
+    return f"+.{max(0, 2 - power)}f" if -4 <= power <= 6 else "+.2e"
+
+
+def _format_signed(value: float | None, number_format: str) -> str:
+    if value is None:
+        return "undefined"
+    text = f"{value:{number_format}}"
+    # What is rounded to zero has no sign.
+    return text.replace("-", MINUS) if float(text) else text[1:]
+
+
+def _format_cell_p(p: float | None, alpha: float) -> str:
+    """Four decimals where it matters, so that 0.0499 and 0.0501 are not both 0.050; more where these hide the side of alpha."""
+    if p is None:
+        return "p undefined"
+    if p < _SMALL_P:
+        return f"p < {_SMALL_P:g}" if alpha >= _SMALL_P else format_p_value(p, alpha, digits=3)
+    text = f"{p:.{3 if p >= 0.0995 else 4}f}"
+    return f"p = {text}" if np.sign(float(text) - alpha) == np.sign(p - alpha) else format_p_value(p, alpha, digits=3)
+
+
+def _draw_cell_text(cells: list[dict[str, Any]], field: str, dy: float, size: float, x: Any, y: Any) -> Any:
+    return build_chart(cells).mark_text(dy=dy, fontSize=size, color=INK).encode(x, y, text=f"{field}:N")
+
+
+def draw_strengths(frame: Any, *, title: str = "Strengths") -> Any:
+    """Strengths of learners with their intervals: `bradley_terry(...)`, or a frame with learner, strength, low and high.
+
+    >>> from fairtrial.significance.strength import bradley_terry
+    >>> found = bradley_terry([[0.9, 0.8, 0.7], [0.8, 0.9, 0.7], [0.9, 0.8, 0.6], [0.7, 0.6, 0.65]], resamples=100)
+    >>> chart = draw_strengths(found)
+    >>> chart.to_dict()["title"]["subtitle"]
+    ['Points: strengths (Elo). Lines: 95 % intervals over data sets. Dashed: their mean']
+    """
+    import altair as alt
+
+    subtitle = _format_strength_subtitle(frame)
+    lines = require_columns("frame", to_frame(frame), ["learner", "strength", "low", "high"], index="learner")
+    lines = lines.sort_values("strength", ascending=False, kind="stable")
+    rows = to_records(lines, ["learner", "strength", "low", "high"])
+    digits = 0 if float(np.nanmax([lines["strength"].max(), 0])) >= 100 else 2
+    for row in rows:
+        row["text"] = format_with_interval(row["strength"], row["low"], row["high"], digits)
+    order = [row["learner"] for row in rows]
+    y = alt.Y("learner:N", sort=order, title=None, axis=alt.Axis(**_NAMES))
+    scale = alt.Scale(zero=False, nice=True, padding=10)
+    base = build_chart(rows).encode(y, tooltip=[alt.Tooltip("learner:N"), alt.Tooltip("text:N", title="strength")])
+    middle = build_chart([{"low": float(lines["strength"].mean())}]).mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.2)
+    bars = base.mark_rule(strokeWidth=2.4, color=PALETTE[0]).encode(
+        alt.X("low:Q", title="Strength", scale=scale, axis=alt.Axis(format="~f")), alt.X2("high:Q")
+    )
+    points = base.mark_point(filled=True, size=80, opacity=1, color=PALETTE[0]).encode(alt.X("strength:Q", scale=scale))
+    numbers = base.mark_text(align="left", fontSize=12, color=INK).encode(x=alt.value(SIDE + 14), text="text:N")
+    layers = [middle.encode(alt.X("low:Q", scale=scale))] * bool(np.isfinite(lines["strength"]).all())
+    whole = alt.layer(*layers, bars, points, numbers)
+    return style_chart(
+        whole.properties(width=SIDE, height=alt.Step(30, **{"for": "position"}), title=build_title(title, subtitle))
+    )
+
+
+def _format_strength_subtitle(result: Any) -> str:
+    scale = {"elo": " (Elo)", "log": " (natural logarithms)"}.get(getattr(result, "scale", ""), "")
+    confidence_level = getattr(result, "level", None)
+    lines = "intervals" if confidence_level is None else f"{100 * confidence_level:g} % intervals over data sets"
+    return f"Points: strengths{scale}. Lines: {lines}. Dashed: their mean"
+
+
+def draw_comparison_figures(verdict: Verdict) -> dict[str, Any]:
+    """Draw every figure that applies to a verdict, by name."""
+    return {name: draw() for name, draw in list_comparison_figures(verdict).items()}
+
+
+def list_comparison_figures(verdict: Verdict) -> dict[str, Callable[[], Any]]:
+    """Map the name of each figure that applies to a verdict to a function that draws it."""
+    first, second, posterior = verdict.table.learners[0], verdict.table.learners[-1], verdict.posterior
+    figures: dict[str, Callable[[], Any]] = {
+        "critical-difference": lambda: draw_critical_difference(
+            verdict.mean_ranks, verdict.groups, critical_difference=_find_critical_difference(verdict), control=verdict.control
+        ),
+        "ranks": lambda: draw_ranks(verdict.ranks(), unit=verdict.unit),
+        "pairs": lambda: draw_pairs(verdict.pairs(), order=list(verdict.order), unit=verdict.unit, alpha=verdict.alpha),
+    }
+    if posterior is not None and not np.isnan(posterior.p_first):
+        if posterior.draws is not None:
+            figures["simplex"] = lambda: draw_simplex(posterior, names=(first, second))
+        else:
+            figures["density"] = lambda: draw_density(posterior, names=(first, second))
+    return figures
+
+
+def _find_critical_difference(verdict: Verdict) -> float | None:
+    """The width of the bar, where it is one of mean ranks: aligned and Quade's ranks have other units."""
+    posthoc = verdict.posthoc
+    return posthoc.critical_difference if posthoc is not None and posthoc.omnibus == "friedman" else None
+
+
+@register_figure("critical-difference", "cd")
+def draw_study_critical_difference(
+    results: Results,
+    measure: str | None = None,
+    condition: str | None = None,
+    level: float | None = None,
+    control: str | None = None,
+    alpha: float | None = None,
+    positive: object = None,
+) -> Any:
+    """Mean ranks, with bars that join learners that are not told apart."""
+    return _draw_verdict_figure("critical-difference", results, measure, condition, level, control, alpha, positive)
+
+
+@register_figure("ranks")
+def draw_study_ranks(
+    results: Results,
+    measure: str | None = None,
+    condition: str | None = None,
+    level: float | None = None,
+    positive: object = None,
+) -> Any:
+    """How often each learner had which rank."""
+    return _draw_verdict_figure("ranks", results, measure, condition, level, None, None, positive)
+
+
+@register_figure("pairs")
+def draw_study_pairs(
+    results: Results,
+    measure: str | None = None,
+    condition: str | None = None,
+    level: float | None = None,
+    control: str | None = None,
+    alpha: float | None = None,
+    positive: object = None,
+) -> Any:
+    """A matrix of the differences of pairs with adjusted p values."""
+    return _draw_verdict_figure("pairs", results, measure, condition, level, control, alpha, positive)
+
+
+def _draw_verdict_figure(
+    name: str,
+    results: Results,
+    measure: str | None,
+    condition: str | None,
+    level: float | None,
+    control: str | None,
+    alpha: float | None,
+    positive: object,
+) -> Any:
+    condition_facts = _resolve_condition(results, condition, level)
+    verdict = results.verdict(
+        measure, condition=condition_facts.name, level=condition_facts.level, control=control, alpha=alpha, positive=positive
+    )
+    return _extend_title(list_comparison_figures(verdict)[name](), results, measure, condition_facts)
+
+
+@register_figure("simplex")
+def draw_study_simplex(
+    results: Results,
+    learner: Sequence[str] | None = None,
+    measure: str | None = None,
+    rope: float = 0.01,
+    condition: str | None = None,
+    level: float | None = None,
+    positive: object = None,
+) -> Any:
+    """What is to be believed about two learners over several data sets (Bayesian signed ranks)."""
+    return _draw_posterior_figure(
+        "simplex", results, learner, measure, rope, _resolve_condition(results, condition, level), positive, None
+    )
+
+
+@register_figure("density")
+def draw_study_density(
+    results: Results,
+    learner: Sequence[str] | None = None,
+    measure: str | None = None,
+    rope: float = 0.01,
+    dataset: str | None = None,
+    condition: str | None = None,
+    level: float | None = None,
+    positive: object = None,
+) -> Any:
+    """What is to be believed about the difference of two learners on one data set (correlated Bayesian t)."""
+    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
+    if dataset is None and len(names) > 1:
+        raise InputError(f"dataset must be given for a study of several, got None: choose one of {', '.join(names)}")
+    if dataset is not None and dataset not in names:
+        raise InputError(f"dataset must be of the study, got {dataset!r}: {suggest_name(dataset, names)}")
+    condition_facts = _resolve_condition(results, condition, level)
+    return _draw_posterior_figure("density", results, learner, measure, rope, condition_facts, positive, dataset or names[0])
+
+
+def _draw_posterior_figure(
+    name: str,
+    results: Results,
+    learner: Sequence[str] | None,
+    measure: str | None,
+    rope: float,
+    condition: ConditionFacts,
+    positive: object,
+    dataset: str | None,
+) -> Any:
+    pair = _choose_learner_pair(results, learner)
+    verdict = _compare_learner_pair(results, pair, measure, rope, condition, positive, dataset)
+    figures = list_comparison_figures(verdict)
+    if name not in figures:
+        alternative = "density" if name == "simplex" else "simplex"
+        raise InputError(f"the figure {name!r} has no posterior here: try {alternative!r}, or a study with more scores")
+    return _extend_title(figures[name](), results, measure, condition, dataset)
+
+
+def _extend_title(
+    chart: Any, results: Results, measure: str | None, condition: ConditionFacts, dataset: str | None = None
+) -> Any:
+    """The chart with its place in the study behind its title: the measure, the data, the condition."""
+    details = [get_measure(measure or _choose_verdict_measure(results)).name, dataset or _describe_datasets(results)]
+    if condition != get_main_condition(results):
+        details.append(name_condition(condition))
+    chart.title.text = f"{chart.title.text}: {', '.join(details)}"
+    return chart
+
+
+def _describe_datasets(results: Results) -> str:
+    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
+    return names[0] if len(names) == 1 else f"{len(names)} data sets"
+
+
+def _choose_learner_pair(results: Results, learner: Sequence[str] | None) -> list[str]:
+    learner_names = [learner_facts.name for learner_facts in results.archive.learners]
+    selected = learner_names if learner is None else [learner] if isinstance(learner, str) else list(learner)
+    for name in selected:
+        if name not in learner_names:
+            raise InputError(f"learner must be of the study, got {name!r}: {suggest_name(name, learner_names)}")
+    if len(selected) != 2:
+        raise InputError(
+            f"learner must name 2 learners for a posterior, got {len(selected)}: pass ['{learner_names[0]}', '...']"
+        )
+    return selected
+
+
+def _compare_learner_pair(
+    results: Results,
+    pair: list[str],
+    measure: str | None,
+    rope: float,
+    condition: ConditionFacts,
+    positive: object,
+    dataset: str | None,
+) -> Verdict:
+    """The verdict on two learners: on the means of all data sets, or on the splits of one."""
+    from fairtrial.significance.compare import compare
+
+    name = get_measure(measure or _choose_verdict_measure(results)).name
+    if dataset is None:
+        table = results.wide(name, condition.name, condition.level, positive=positive)[pair].dropna()
+        return compare(table, measure=name, rope=rope)
+    scores = results.scores(name, positive=positive)
+    selected_scores = scores[(scores["dataset"] == dataset) & scores["learner"].isin(pair) & match_condition(scores, condition)]
+    tidy = selected_scores[selected_scores["value"].notna()][["dataset", "learner", "repeat", "fold", "value"]].reset_index(
+        drop=True
+    )
+    tidy = tidy.astype({"dataset": object, "learner": object})
+    splits = list(tidy[["repeat", "fold"]].drop_duplicates().itertuples(index=False, name=None))
+    return compare(tidy, measure=name, rope=rope, test_fraction=compute_test_fraction(results, dataset, splits))
+
+
+def _choose_verdict_measure(results: Results) -> str:
+    declared = results.archive.declaration.get("verdict")
+    declared_measure = declared.get("measure") if isinstance(declared, Mapping) else None
+    return str(declared_measure or results.measures[0])
+
+
+@register_figure("intervals")
+def draw_study_intervals(
+    results: Results,
+    measure: str | Sequence[str] | None = None,
+    dataset: str | None = None,
+    condition: str | None = None,
+    level: float | None = None,
+    positive: object = None,
+    alpha: float = 0.05,
+) -> Any:
+    """Mean scores of each learner with intervals, over data sets or on one of them."""
+    import pandas as pd
+
+    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
+    if dataset is not None and dataset not in names:
+        raise InputError(f"dataset must be of the study, got {dataset!r}: {suggest_name(dataset, names)}")
+    measures = results.measures if measure is None else [measure] if isinstance(measure, str) else list(measure)
+    conditions = [_resolve_condition(results, condition, level)]
+    frames = []
+    for measure_name in measures:
+        frame = compute_level_means(results, conditions, measure_name, dataset=dataset, alpha=alpha, positive=positive)
+        frames.append(frame.assign(measure=get_measure(measure_name).name, estimate=frame["mean"]))
+    scope_text = f"over {len(names)} data sets" if dataset is None and len(names) > 1 else f"on {dataset or names[0]}"
+    scope_text += "" if conditions[0] == get_main_condition(results) else f" under {name_condition(conditions[0])}"
+    return draw_intervals(
+        pd.concat(frames, ignore_index=True), title=f"Mean scores {scope_text}, {100 * (1 - alpha):g} % intervals"
+    )
+
+
+def _resolve_condition(results: Results, condition: str | None, level: float | None) -> ConditionFacts:
+    """The condition that is meant, clean by default."""
+    if condition is None:
+        return get_main_condition(results)
+    conditions = results.archive.conditions
+    matching = [condition_facts for condition_facts in conditions if condition_facts.name == condition]
+    if not matching:
+        hint = suggest_name(condition, list(dict.fromkeys(condition_facts.name for condition_facts in conditions)))
+        raise InputError(f"condition must be one of the study's, got {condition!r}: {hint}")
+    same = (
+        matching
+        if level is None
+        else [condition_facts for condition_facts in matching if abs(condition_facts.level - level) < 1e-12]
+    )
+    if len(same) != 1:
+        raise InputError(
+            f"level must be one of {[each.level for each in matching]} for the condition {condition!r}, got {level!r}"
+        )
+    return same[0]

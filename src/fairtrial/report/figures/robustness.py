@@ -1,0 +1,337 @@
+"""Figures of noise and drift by name."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial._registry import suggest_name
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.measures import get_measure
+from fairtrial.report.figures.base import (
+    GREY,
+    INK,
+    SIDE,
+    build_chart,
+    build_title,
+    encode_colour,
+    encode_dash,
+    require_columns,
+    style_chart,
+    to_frame,
+    to_records,
+)
+from fairtrial.report.figures.environments import draw_deterioration
+from fairtrial.report.figures.registry import register_figure
+from fairtrial.report.means import compute_level_means
+from fairtrial.report.selection import get_main_condition, list_changed_conditions, with_levels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.study import Results
+
+_LOSS_TITLES = {"rla": "Relative loss of accuracy (RLA)", "ela": "Equalized loss of accuracy (ELA)"}
+
+
+def draw_levels(
+    frame: Any, *, value: str = "mean", axis_title: str = "Accuracy", title: str = "Scores under noise", explanation: str = ""
+) -> Any:
+    """Lines over levels, one for each learner, with bars for their intervals: columns level, learner, `value`, low and high.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"level": [0, 0.2], "learner": "tree", "mean": [0.9, 0.8], "low": [0.8, 0.7], "high": [1, 0.9]})
+    >>> chart = draw_levels(frame)
+    >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
+    ['rule', 'line', 'point']
+    """
+    lines = _prepare_level_lines(frame, value)
+    subtitle = "Bars: intervals" if lines["low"].notna().any() else "No intervals: there is a single score of each"
+    chart = _draw_level_panel(lines, axis_title).properties(
+        width=430, height=300, title=build_title(title, explanation or subtitle)
+    )
+    return style_chart(chart)
+
+
+def draw_losses(frame: Any, *, which: str | tuple[str, ...] = ("rla", "ela"), title: str = "Loss of accuracy") -> Any:
+    """RLA and ELA over levels, side by side or one of them: what `Results.robustness` gives, of one data set or over all.
+
+    >>> import pandas as pd
+    >>> line = {"level": [0.2], "learner": ["tree"], "rla": [0.1], "rla_low": [0.0], "rla_high": [0.2]}
+    >>> chart = draw_losses(pd.DataFrame(line), which="rla")
+    >>> chart.to_dict()["hconcat"][0]["title"]["text"]
+    'Relative loss of accuracy (RLA)'
+    """
+    import altair as alt
+
+    panels = []
+    for name in [which] if isinstance(which, str) else which:
+        loss_frame = require_columns("frame", to_frame(frame), ["level", "learner", name, f"{name}_low", f"{name}_high"])
+        loss_lines = loss_frame.assign(low=loss_frame[f"{name}_low"], high=loss_frame[f"{name}_high"])
+        heading = alt.TitleParams(_LOSS_TITLES[name], fontSize=14, offset=8)
+        panels.append(
+            _draw_level_panel(_prepare_level_lines(loss_lines, name), name.upper()).properties(
+                width=SIDE - 30, height=270, title=heading
+            )
+        )
+    chart = alt.hconcat(*panels, spacing=40).properties(title=build_title(title, "Lower is better. Bars: intervals"))
+    return style_chart(chart)
+
+
+def _prepare_level_lines(frame: Any, value: str) -> pd.DataFrame:
+    """What is drawn, with learners set a little apart at each level so that their bars do not cover each other."""
+    lines = require_columns("frame", to_frame(frame), ["level", "learner", value, "low", "high"])
+    lines = lines.assign(value=lines[value].astype(np.float64), learner=lines["learner"].astype(str))
+    names = list(dict.fromkeys(lines["learner"]))
+    levels = np.unique(lines["level"].dropna().to_numpy(np.float64).round(12))
+    step = float(np.diff(levels).min()) if len(levels) > 1 else 0.1
+    offsets = lines["learner"].map({name: index - (len(names) - 1) / 2 for index, name in enumerate(names)})
+    shifts = offsets.astype(np.float64) * min(0.025 * (np.ptp(levels) or 0.2), 0.6 * step / max(1, len(names)))
+    return lines.assign(position=lines["level"] + shifts).dropna(subset=["level", "value"])
+
+
+def _draw_level_panel(lines: pd.DataFrame, axis_title: str) -> Any:
+    import altair as alt
+
+    learners = list(dict.fromkeys(lines["learner"]))
+    rows = to_records(lines, ["place", "level", "learner", "value", "low", "high"])
+    levels = sorted({row["level"] for row in rows})
+    room = 0.07 * ((levels[-1] - levels[0]) or 0.2)
+    ticks = alt.Axis(values=levels, format="~g", grid=False)
+    domain = [levels[0] - room, levels[-1] + room]
+    x = alt.X("place:Q", title="Level", axis=ticks, scale=alt.Scale(domain=domain, nice=False, zero=False))
+    scale = alt.Scale(zero=False, nice=True, padding=6)
+    shade = encode_colour(learners)
+    hint = [alt.Tooltip("learner:N"), alt.Tooltip("level:Q")]
+    hint += [alt.Tooltip(f"{name}:Q", title=name, format=".4f") for name in ("value", "low", "high")]
+    base = build_chart(rows).encode(x, shade, tooltip=hint)
+    bars = base.mark_rule(strokeWidth=1.4, opacity=0.6).encode(alt.Y("low:Q", title=axis_title, scale=scale), alt.Y2("high:Q"))
+    y = alt.Y("value:Q", title=axis_title, scale=scale)
+    line = base.mark_line(strokeWidth=2.2).encode(y, encode_dash(learners))
+    return alt.layer(bars, line, base.mark_point(filled=True, size=46, opacity=1).encode(y))
+
+
+_CONTOUR_VALUES = (-0.25, 0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
+
+
+# From blue (gains) over white (nothing lost) to red; the first is that of what lies above the first line. All are light enough
+# for dark words; a dark page has shades of its own for them.
+_GAIN_COLOURS = ("#9ECAE1", "#EDF8FB")
+
+
+_LOSS_COLOURS = ("#FFF7EC", "#FEE8C8", "#FDD9A8", "#FDCB96", "#FDBB84", "#FCA972", "#FB9766", "#F5855C", "#EA6C52", "#D9534A")
+
+
+_SHADES = (*_GAIN_COLOURS, *_LOSS_COLOURS)
+
+
+_SIDE = 330
+
+
+def compute_loss_contours(low: float = 0.0) -> pd.DataFrame:
+    """Lines of equal loss: measure, value, clean, noisy, from accuracy `low` to 1.
+
+    RLA is c where noisy = (1 - c) clean: rays through the origin, which do not see how good the start was. ELA is c where
+    noisy = 1 - c clean: a fan through (0, 1), so that a poor start costs.
+
+    >>> lines = compute_loss_contours()
+    >>> lines[(lines["measure"] == "ela") & (lines["value"] == 0.5)][["clean", "noisy"]].to_numpy().tolist()
+    [[0.0, 1.0], [1.0, 0.5]]
+    """
+    import pandas as pd
+
+    lines = []
+    for value in _CONTOUR_VALUES:
+        for clean in (low, 1.0):
+            lines.append(("rla", value, clean, (1 - value) * clean))
+            if value >= 0:
+                lines.append(("ela", value, clean, 1 - value * clean))
+    return pd.DataFrame(lines, columns=["measure", "value", "clean", "noisy"])
+
+
+def draw_loss_surface(frame: Any, *, title: str = "How RLA and ELA see the same accuracies") -> Any:
+    """Learners by accuracy without noise and with it, on the surfaces of RLA and ELA.
+
+    `frame` has the columns learner, level, clean and noisy (shares). Colours and lines show the height of the surface; the path
+    of a learner leads from no noise (small) to the highest level (large).
+
+    >>> import pandas as pd
+    >>> chart = draw_loss_surface(pd.DataFrame({"learner": ["tree"], "level": [0.2], "clean": [0.9], "noisy": [0.8]}))
+    >>> len(chart.to_dict()["hconcat"])
+    2
+    """
+    import altair as alt
+
+    lines = require_columns("frame", to_frame(frame), ["learner", "level", "clean", "noisy"]).dropna(subset=["clean", "noisy"])
+    if lines.empty:
+        raise InputError("frame must hold at least 1 line with accuracies, got none that is defined")
+    least = float(min(lines["clean"].min(), lines["noisy"].min()))
+    low = max(0.0, np.floor(10 * (least - 0.03)) / 10)
+    panels = [_draw_surface_panel(lines, name, low) for name in ("rla", "ela")]
+    subtitle = "Each path is a learner, from no noise to the highest level. Lines join places of equal loss; "
+    subtitle += "the redder, the more is lost"
+    return style_chart(alt.hconcat(*panels, spacing=44).properties(title=build_title(title, subtitle)))
+
+
+def _draw_surface_panel(lines: pd.DataFrame, measure: str, low: float) -> Any:
+    import altair as alt
+
+    scale = alt.Scale(domain=[low, 1.0], nice=False, zero=False)
+    x = alt.X("clean:Q", title="Accuracy without noise", scale=scale, axis=alt.Axis(grid=False, format=".2~f"))
+    y = alt.Y("noisy:Q", title="Accuracy with noise", scale=scale, axis=alt.Axis(grid=False, format=".2~f"))
+    contours = compute_loss_contours(low)
+    measure_contours = contours[contours["measure"] == measure]
+    layers = _draw_contour_bands(measure_contours, low, x, y)
+    names = [str(name) for name in dict.fromkeys(lines["learner"].astype(str))]
+    hint = [alt.Tooltip("learner:N"), *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("level", "clean", "noisy"))]
+    paths = build_chart(_collect_learner_paths(lines)).encode(x, y, encode_colour(names), detail="learner:N", tooltip=hint)
+    layers.append(paths.mark_line(strokeWidth=2.4, clip=True).encode(order="level:Q"))
+    size = alt.Size("level:Q", scale=alt.Scale(range=[24, 130]), legend=None)
+    layers.append(paths.mark_point(filled=True, opacity=1, stroke="white", strokeWidth=0.8).encode(size))
+    return alt.layer(*layers).properties(
+        width=_SIDE, height=_SIDE, title=alt.TitleParams(measure.upper(), fontSize=14, offset=8)
+    )
+
+
+def _collect_learner_paths(lines: pd.DataFrame) -> list[dict[str, Any]]:
+    """A point for each learner and level, and one without noise: on the diagonal."""
+    import pandas as pd
+
+    start = lines.drop_duplicates("learner").assign(level=0.0, noisy=lambda frame: frame["clean"])
+    whole = pd.concat([start, lines])
+    return to_records(whole.assign(learner=whole["learner"].astype(str)), ["learner", "level", "clean", "noisy"])
+
+
+def _draw_contour_bands(contours: pd.DataFrame, low: float, x: Any, y: Any) -> list[Any]:
+    """Areas between neighbouring lines, the lines, and their values where they leave the square."""
+    import altair as alt
+
+    values = sorted(contours["value"].unique())
+    heights = {value: contour.sort_values("clean")["noisy"].to_numpy() for value, contour in contours.groupby("value")}
+    above, below = np.full(2, 2.0), np.full(2, -2.0)
+    layers = []
+    edges = [above, *(heights[value] for value in values), below]
+    for index, (top, bottom) in enumerate(pairwise(edges)):
+        rows = [{"clean": c, "noisy": float(t), "to": float(b)} for c, t, b in zip((low, 1.0), top, bottom, strict=True)]
+        shade = _SHADES[index + len(_SHADES) - len(values) - 1]
+        layers.append(build_chart(rows).mark_area(color=shade, opacity=0.75, clip=True).encode(x, y, y2="to:Q"))
+    rows = [
+        {"value": row["value"], "clean": row["clean"], "noisy": row["noisy"]} for row in to_records(contours, contours.columns)
+    ]
+    layers.append(build_chart(rows).mark_line(color=GREY, strokeWidth=0.8, clip=True).encode(x, y, detail="value:N"))
+    labels = [label for value in values if (label := _locate_contour_label(value, heights[value], low))]
+    marks = build_chart(labels).mark_text(color=INK, fontSize=10.5, align="right", dx=-3, dy=-5)
+    return [*layers, marks.encode(x, y, text=alt.Text("text:N"))]
+
+
+def _locate_contour_label(value: float, ends: Any, low: float) -> dict[str, Any] | None:
+    """Where a line leaves the square: on the right, or at the bottom or the top."""
+    start, end = float(ends[0]), float(ends[1])
+    if low + 0.01 * (1 - low) < end <= 1:
+        return {"clean": 1.0, "noisy": min(end, 1 - 0.04 * (1 - low)), "text": f"{value:g}"}
+    border = low if end < low else 1.0
+    if start == end or not min(start, end) < border < max(start, end):
+        return None
+    clean = low + (border - start) / (end - start) * (1 - low)
+    if clean < low + 0.1 * (1 - low):
+        return None
+    inset = 0.02 * (1 - low) * (1 if border == low else -3)
+    return {"clean": clean, "noisy": border + inset, "text": f"{value:g}"}
+
+
+@register_figure("noise")
+def draw_study_noise(
+    results: Results,
+    condition: str | None = None,
+    dataset: str | None = None,
+    measure: str = "accuracy",
+    positive: object = None,
+    alpha: float = 0.05,
+) -> Any:
+    """A measure against the level of a condition, with intervals, over all data sets or on one."""
+    name = _resolve_condition_name(results, condition)
+    _check_dataset_name(results, dataset)
+    levels = {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}[name]
+    frame = compute_level_means(
+        results, [get_main_condition(results), *levels], measure, dataset=dataset, alpha=alpha, positive=positive
+    )
+    measure_name = get_measure(measure).name.replace("_", " ").capitalize()
+    return draw_levels(
+        frame, axis_title=measure_name, title=f"{measure_name} under {name}{_format_dataset_suffix(results, dataset)}"
+    )
+
+
+@register_figure("rla")
+def draw_study_rla(results: Results, condition: str | None = None, dataset: str | None = None, alpha: float = 0.05) -> Any:
+    """Relative loss of accuracy against the level."""
+    frame, name = collect_losses(results, condition, dataset, alpha)
+    return draw_losses(frame, which="rla", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, dataset)}")
+
+
+@register_figure("ela")
+def draw_study_ela(results: Results, condition: str | None = None, dataset: str | None = None, alpha: float = 0.05) -> Any:
+    """Equalized loss of accuracy against the level."""
+    frame, name = collect_losses(results, condition, dataset, alpha)
+    return draw_losses(frame, which="ela", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, dataset)}")
+
+
+@register_figure("loss-surface", "surface")
+def draw_study_loss_surface(results: Results, condition: str | None = None, dataset: str | None = None) -> Any:
+    """Learners on the surfaces of RLA and ELA."""
+    frame, name = collect_losses(results, condition, dataset, 0.05)
+    return draw_loss_surface(frame, title=f"RLA and ELA under {name}{_format_dataset_suffix(results, dataset)}")
+
+
+@register_figure("deterioration", "pd")
+def draw_study_deterioration(results: Results, condition: str | None = None, value: str = "pd") -> Any:
+    """The matrix of pD (or of the loss in error rate), learners by data sets."""
+    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+        frame = with_levels(results.deterioration(), results.archive.conditions)
+    if condition is not None:
+        condition_names = list(dict.fromkeys(frame["condition"].astype(str)))
+        if condition not in condition_names:
+            raise InputError(
+                f"condition must change the test part alone, got {condition!r}: {suggest_name(condition, condition_names)}"
+            )
+        frame = frame[frame["condition"] == condition]
+    return draw_deterioration(frame, value=value)
+
+
+def collect_losses(results: Results, condition: str | None, dataset: str | None, alpha: float) -> tuple[pd.DataFrame, str]:
+    """RLA and ELA of one condition: over all data sets, or of one, which a study of one always means."""
+    name = _resolve_condition_name(results, condition)
+    _check_dataset_name(results, dataset)
+    single = dataset is not None or len(results.archive.datasets) == 1
+    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+        frame = results.robustness(name, by="dataset" if single else "all", alpha=alpha)
+    return frame[frame["dataset"] == dataset] if dataset is not None else frame, name
+
+
+def _resolve_condition_name(results: Results, condition: str | None) -> str:
+    """The name of a condition that changes something; it need not be given where there is only one."""
+    condition_names = list(
+        {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}
+    )
+    if not condition_names:
+        raise InputError("the study must have a condition that changes something for this figure, got clean alone")
+    if condition is None and len(condition_names) > 1:
+        raise InputError(
+            f"condition must be given for a study of several, got None: choose one of {', '.join(condition_names)}"
+        )
+    if condition is not None and condition not in condition_names:
+        raise InputError(f"condition must be one of the study's, got {condition!r}: {suggest_name(condition, condition_names)}")
+    return condition or condition_names[0]
+
+
+def _check_dataset_name(results: Results, dataset: str | None) -> None:
+    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
+    if dataset is not None and dataset not in names:
+        raise InputError(f"dataset must be of the study, got {dataset!r}: {suggest_name(dataset, names)}")
+
+
+def _format_dataset_suffix(results: Results, dataset: str | None) -> str:
+    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
+    return f", {dataset or names[0]}" if dataset is not None or len(names) == 1 else f", mean of {len(names)} data sets"

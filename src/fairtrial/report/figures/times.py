@@ -1,0 +1,97 @@
+"""The figure of times: what fitting and predicting took, by learner, and memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial.errors import InputError
+from fairtrial.report.figures.base import (
+    INK,
+    PALETTE,
+    build_chart,
+    build_title,
+    require_columns,
+    style_chart,
+    to_frame,
+    to_records,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TIME_COLUMNS = ("fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory")
+
+
+_PANELS = {"fit_time": "Fitting, seconds", "predict_time": "Predicting, seconds", "memory": "Memory, MiB"}
+
+
+_LEAST = 1e-5
+
+
+def compute_learner_times(times: Any) -> pd.DataFrame:
+    """Medians over data sets, by learner, the fastest to fit first: seconds, CPU seconds and bytes.
+
+    >>> import pandas as pd
+    >>> line = {"dataset": ["a", "b", "c"], "learner": "tree", "fit_time": [1.0, 3.0, 2.0]}
+    >>> frame = pd.DataFrame({**line, "predict_time": 0.1, "fit_cpu": 1.0, "predict_cpu": 0.1, "memory": 4096.0})
+    >>> compute_learner_times(frame)["fit_time"].tolist()
+    [2.0]
+    """
+    frame = require_columns("times", to_frame(times), ["dataset", "learner", *TIME_COLUMNS])
+    numbers = frame[list(TIME_COLUMNS)].astype(np.float64)
+    medians = numbers.groupby(frame["learner"].astype(str), sort=False).median()
+    medians = medians.assign(datasets=frame.groupby(frame["learner"].astype(str), sort=False)["dataset"].nunique())
+    return medians.sort_values("fit_time", kind="stable").rename_axis(index="learner")
+
+
+def draw_times(times: Any, *, title: str = "Time and memory") -> Any:
+    """A panel for fitting, for predicting and for memory: circles are data sets, bars the median of a learner; log scales.
+
+    `times` is what `Results.times` gives.
+
+    >>> import pandas as pd
+    >>> line = {"dataset": ["a", "b"], "learner": "tree", "fit_time": [1.0, 3.0], "predict_time": 0.1}
+    >>> chart = draw_times(pd.DataFrame({**line, "fit_cpu": 1.0, "predict_cpu": 0.1, "memory": 4096.0}))
+    >>> len(chart.to_dict()["hconcat"])
+    3
+    """
+    import altair as alt
+
+    frame = require_columns("times", to_frame(times), ["dataset", "learner", *TIME_COLUMNS])
+    frame = frame.assign(learner=frame["learner"].astype(str), memory=frame["memory"].astype(np.float64) / 2**20)
+    medians = compute_learner_times(frame)
+    order = [str(name) for name in medians.index]
+    panel_fields = [name for name in _PANELS if (frame[name] > 0).any()]
+    if not panel_fields:
+        raise InputError("times must hold at least 1 time or size above 0, got none")
+    panels = [_draw_time_panel(frame, medians, name, order, first=name == panel_fields[0]) for name in panel_fields]
+    subtitle = "Circles: the median on a data set. Bars: the median over data sets. Logarithmic scales"
+    return style_chart(alt.hconcat(*panels, spacing=22).properties(title=build_title(title, subtitle)))
+
+
+def _draw_time_panel(frame: pd.DataFrame, medians: pd.DataFrame, field: str, order: list[str], *, first: bool) -> Any:
+    import altair as alt
+
+    least = _LEAST if field != "memory" else 1e-3
+    rows, bars = (
+        [{**row, field: max(row[field], least)} for row in to_records(source, columns) if row[field] is not None]
+        for source, columns in ((frame, ["dataset", "learner", field]), (medians.reset_index(), ["learner", field]))
+    )
+    values = [row[field] for row in rows]
+    domain = [10 ** np.floor(np.log10(min(values))), 10 ** np.ceil(np.log10(max(values)) + 1e-9)]
+    ticks = alt.Axis(format="~g", values=_list_powers(*domain), labelOverlap=True)
+    x = alt.X(f"{field}:Q", title=_PANELS[field], scale=alt.Scale(type="log", domain=domain, nice=False), axis=ticks)
+    names = alt.Axis(labelLimit=240, labelPadding=8, ticks=False, domain=False, labels=first)
+    y = alt.Y("learner:N", sort=order, title=None, axis=names)
+    hint = [alt.Tooltip("learner:N"), alt.Tooltip("dataset:N"), alt.Tooltip(f"{field}:Q", title=_PANELS[field], format=".4~g")]
+    circles = build_chart(rows).mark_point(size=46, opacity=0.75, color=PALETTE[0], strokeWidth=1.5).encode(x, y, tooltip=hint)
+    ticks_ = build_chart(bars).mark_tick(color=INK, thickness=3, size=20, opacity=1).encode(x, y, tooltip=[hint[0], hint[2]])
+    return alt.layer(circles, ticks_).properties(width=210, height=alt.Step(30, **{"for": "position"}))
+
+
+def _list_powers(low: float, high: float) -> list[float]:
+    """Powers of ten, about five of them."""
+    first, last = round(np.log10(low)), round(np.log10(high))
+    return [10.0**power for power in range(first, last + 1, max(1, (last - first) // 5))]

@@ -1,0 +1,196 @@
+"""The tables of a report become files: numbers at full precision, and what a page or a paper shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from fairtrial import _check
+from fairtrial.errors import InputError
+from fairtrial.report.page import iterate_figures, iterate_tables
+from fairtrial.report.section import Figure, ReportTable, Section
+from fairtrial.report.tables import to_latex, to_markdown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.significance.scores import Better
+
+FORMATS = ("svg", "png", "pdf", "html", "json")
+
+
+SUFFIXES = tuple(f".{name}" for name in FORMATS)
+
+
+_OPTIONS: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
+
+
+def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS) -> list[str]:
+    """Each format once, in lower case and without a dot; a text may name several, with commas between.
+
+    >>> parse_formats("svg, .PDF,svg"), parse_formats(["json"])
+    (['svg', 'pdf'], ['json'])
+    """
+    names = formats.split(",") if isinstance(formats, str) else [str(name) for name in formats]
+    normalised = [name.strip().lower().removeprefix(".") for name in names]
+    for name in normalised:
+        _check.check_one_of("formats", name, allowed)
+    return list(dict.fromkeys(normalised))
+
+
+def check_picture_path(path: Path) -> None:
+    """A picture can be written there: a known suffix, in a folder that exists."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"path must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
+
+
+def save(chart: Any, path: str | Path) -> Path:
+    """Write a chart in the format that the suffix names: .svg, .png, .pdf, .html or .json (the Vega-Lite description).
+
+    The HTML file holds all it needs and works offline; PNG has twice the pixels of the screen.
+
+    >>> import tempfile
+    >>> from fairtrial.measures import roc_curve
+    >>> from fairtrial.report.figures.curves import draw_roc
+    >>> chart = draw_roc({"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(chart, f"{folder}/roc.svg").name
+    'roc.svg'
+    """
+    if not callable(getattr(chart, "save", None)) or not hasattr(chart, "to_dict"):
+        raise InputError(f"chart must be a figure, got {type(chart).__name__}: pass what a draw_ function gives")
+    path = Path(path)
+    suffix = path.suffix.lower()
+    check_picture_path(path)
+    with _report_write_errors(path):
+        chart.save(str(path), format=suffix[1:], **_OPTIONS.get(suffix, {}))
+    return path
+
+
+def save_text(text: str, path: Path) -> Path:
+    """Write a text in UTF-8, its lines ended as on Unix, and give the path."""
+    with _report_write_errors(path):
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+@contextmanager
+def _report_write_errors(path: Path) -> Iterator[None]:
+    """What the system says against a file becomes one sentence."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"path must be one that can be written, got {str(path)!r} ({reason}): name another") from None
+
+
+def create_folder(folder: Path) -> Path:
+    """The folder, which is made where it is not there."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"folder must be a folder, got the file {str(folder)!r}: name another one")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({error.strerror}): name another") from None
+    return folder
+
+
+def write_figures(sections: Sequence[Section], folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
+    """Write every figure into a folder, which is made, once in each format, and give the paths: `curves-roc-iris.svg`.
+
+    Formats are "svg", "png", "pdf", "html" (interactive, offline) and "json" (Vega-Lite).
+
+    >>> import tempfile
+    >>> from fairtrial.measures import roc_curve
+    >>> from fairtrial.report.figures.curves import draw_roc
+    >>> from fairtrial.report.section import Figure, Section
+    >>> chart = draw_roc({"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
+    >>> section = Section("curves", "Curves", figures=(Figure("curves-roc", "ROC", chart, "one curve"),))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_figures([section], folder)]
+    ['curves-roc.svg']
+    """
+    suffixes = parse_formats(formats)
+    figures = list(iterate_figures(sections))
+    for figure in figures:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", figure.key):
+            raise InputError(f"the key of a figure must be lower case letters, digits and hyphens, got {figure.key!r}")
+    target = create_folder(Path(folder))
+    return [save(_copy_with_title(figure), target / f"{figure.key}.{suffix}") for figure in figures for suffix in suffixes]
+
+
+def _copy_with_title(figure: Figure) -> Any:
+    """The chart with the figure's title, which names the data set: without a page around it, nothing else does."""
+    import altair as alt
+
+    chart = figure.chart.copy(deep=["title"])
+    if isinstance(chart.title, alt.TitleParams):
+        chart.title.text = figure.title
+    else:
+        chart.title = figure.title
+    return chart
+
+
+TABLE_FORMATS = ("csv", "md", "tex")
+
+
+def write_tables(sections: Sequence[Section], folder: str | Path, formats: str | Iterable[str] = TABLE_FORMATS) -> list[Path]:
+    """Write every table of these sections into a folder, which is created, and give the paths of the files.
+
+    A table with the key `scores-means` becomes `scores-means.csv` (full precision), `.md` (Markdown) and `.tex` (LaTeX,
+    booktabs). A table without lines or columns has its CSV alone.
+
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> table = ReportTable("means", "Means", pd.DataFrame({"mean": [1 / 3]}, index=pd.Index(["tree"], name="learner")))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = write_tables([Section("scores", "Scores", tables=(table,))], folder)
+    ...     print(paths[0].read_text(), paths[1].read_text())
+    learner,mean
+    tree,0.3333333333333333
+     | learner | mean |
+    | :--- | ---: |
+    | tree | 0.3333 |
+    <BLANKLINE>
+    """
+    suffixes = parse_formats(formats, TABLE_FORMATS)
+    target = create_folder(Path(folder))
+    paths = []
+    for table in iterate_tables(sections):
+        for suffix in suffixes:
+            if suffix != "csv" and 0 in table.frame.shape:
+                continue
+            paths.append(save_text(_WRITERS[suffix](table), target / f"{table.key}.{suffix}"))
+    return paths
+
+
+def _format_csv(table: ReportTable) -> str:
+    return str(table.frame.to_csv(index=table.frame.index.name is not None, lineterminator="\n"))
+
+
+def _format_markdown(table: ReportTable) -> str:
+    return to_markdown(_drop_unnamed_index(table.frame), better=_get_direction(table), note=table.note)
+
+
+def _format_latex(table: ReportTable) -> str:
+    label = f"tab:{table.key}"
+    return to_latex(
+        _drop_unnamed_index(table.frame), better=_get_direction(table), note=table.note, caption=table.title, label=label
+    )
+
+
+_WRITERS = {"csv": _format_csv, "md": _format_markdown, "tex": _format_latex}
+
+
+def _drop_unnamed_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """As the page has it: an index without a name only counts the lines."""
+    return frame if frame.index.name is not None else frame.reset_index(drop=True)
+
+
+def _get_direction(table: ReportTable) -> Better | None:
+    return cast("Better | None", table.best)

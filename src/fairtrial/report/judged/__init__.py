@@ -1,1 +1,0 @@
-"""The report of a judgement on predictions, section by section."""

@@ -1,0 +1,203 @@
+"""Calibration: whether what is forecast with a probability comes true that often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial.measures.intervals import compute_wilson_limits
+from fairtrial.report.names import (
+    concat_sentences,
+    drop_single_dataset,
+    join_names,
+    list_datasets,
+    list_models,
+    make_keys,
+    select_largest_datasets,
+)
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.predictions.judgement import Judgement
+
+CALIBRATION_KEY = "calibration-models"
+
+
+MOST_LIKELY = "most probable"
+
+
+DISTANCE, BIAS = "mean distance", "mean predicted minus observed"
+
+
+_PREDICTED, _OBSERVED = "mean predicted", "observed frequency"
+
+
+_LIMITS = ("low", "high")
+
+
+_CALIBRATION_NAMES = {"mean_predicted": _PREDICTED, "observed_frequency": _OBSERVED, "weight": "rows"}
+
+
+def build_judge_calibration_section(judgement: Judgement) -> Section | None:
+    """Forecasts and what came of them in ten bins; None where no model gives probabilities."""
+    if not len(judgement.calibration):
+        return None
+    several = len(list_datasets(judgement)) > 1
+    frame = build_calibration_frame(judgement)
+    bins = drop_single_dataset(judgement.calibration.rename(columns=_CALIBRATION_NAMES), several)
+    formats = dict.fromkeys([_PREDICTED, _OBSERVED, DISTANCE, BIAS, *_LIMITS, "low", "high"], "{:.4f}") | {"rows": "{:,.6g}"}
+    note = "The mean distance between forecast and share over the bins, each counted by its rows; zero is perfect. Limits of "
+    note += "the mean forecast less the share are Wilson's of the share."
+    tables = (
+        ReportTable(CALIBRATION_KEY, "How far forecasts lie from what came true", frame, formats, note),
+        ReportTable("calibration-bins", "Every bin of forecasts", bins, formats, _explain_bin_limits(judgement), None, True),
+    )
+    return Section(
+        "calibration",
+        "Calibration",
+        _describe_calibration(judgement, frame),
+        _draw_calibration_figures(judgement),
+        tables,
+        _note_missing_probabilities(judgement),
+    )
+
+
+def _explain_bin_limits(judgement: Judgement) -> str:
+    """What the limits of a bin rest on."""
+    if not judgement.roles.get("weight"):
+        return "Limits are those of the share."
+    return (
+        "Limits are those of the share; weighted rows count as their effective number, the square of the sum of a bin's "
+        "weights over the sum of their squares."
+    )
+
+
+def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
+    """A line for each data set and model, the best calibrated first within a data set."""
+    import pandas as pd
+
+    lines = []
+    for (dataset, model), bins in judgement.calibration.groupby(["dataset", "model"], sort=False):
+        weight = bins["weight"].to_numpy(dtype=np.float64)
+        deviation = (bins["mean_predicted"] - bins["observed_frequency"]).to_numpy(dtype=np.float64)
+        means = {name: float(np.average(bins[name], weights=weight)) for name in ("mean_predicted", "observed_frequency")}
+        line = {"dataset": dataset, "model": model, "class": bins["class"].iloc[0], _PREDICTED: means["mean_predicted"]}
+        distance = float(np.average(np.abs(deviation), weights=weight))
+        bias = float(np.average(deviation, weights=weight))
+        limits = dict(
+            zip(
+                _LIMITS,
+                _compute_bias_limits(judgement, means["mean_predicted"], means["observed_frequency"], float(weight.sum())),
+                strict=True,
+            )
+        )
+        lines.append(line | {_OBSERVED: means["observed_frequency"], DISTANCE: distance, BIAS: bias} | limits)
+    frame = pd.DataFrame(lines)
+    dataset_order = {name: number for number, name in enumerate(list_datasets(judgement))}
+    frame = frame.assign(place=frame["dataset"].map(dataset_order)).sort_values(["place", DISTANCE], kind="stable")
+    return drop_single_dataset(frame.drop(columns="place"), len(dataset_order) > 1)
+
+
+def _compute_bias_limits(judgement: Judgement, probability: float, proportion: float, rows: float) -> tuple[float, float]:
+    """Limits of the mean forecast less the share that came true: Wilson's of the share; none of weighted rows."""
+    if judgement.roles.get("weight"):
+        return float("nan"), float("nan")
+    low, high = compute_wilson_limits(proportion * rows, rows, judgement.level)
+    return probability - high, probability - low
+
+
+def _describe_calibration(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence, ...]:
+    if "data set" not in frame:
+        return _describe_dataset_calibration(frame, "")
+    return tuple(
+        sentence
+        for name in select_largest_datasets(judgement)
+        for sentence in _describe_dataset_calibration(frame[frame["data set"] == name], name)
+    )
+
+
+def _describe_dataset_calibration(model_rows: pd.DataFrame, dataset: str) -> tuple[Sentence, ...]:
+    if not len(model_rows):
+        return ()
+    first, last = int(model_rows.index[0]), int(model_rows.index[-1])
+    where, parts = ("On {dataset}, ", {"dataset": dataset}) if dataset else ("", {})
+    numbers = {"least": format_number(model_rows, CALIBRATION_KEY, first, DISTANCE)}
+    parts["first"] = str(model_rows.loc[first, "model"])
+    if len(model_rows) == 1 or model_rows[DISTANCE].iloc[0] == model_rows[DISTANCE].iloc[-1]:
+        name = (
+            str(model_rows.loc[first, "model"])
+            if len(model_rows) == 1
+            else join_names([str(model) for model in model_rows["model"]])
+        )
+        verb = "lie" if len(model_rows) == 1 else "all lie"
+        template = f"the forecasts of {{first}} {verb} {{least}} from what came true, on average."
+        return (
+            concat_sentences(
+                [
+                    build_sentence(_start_sentence(where, template), **(parts | {"first": name}), **numbers),
+                    *_describe_bias(model_rows),
+                ]
+            ),
+        )
+    numbers["most"] = format_number(model_rows, CALIBRATION_KEY, last, DISTANCE)
+    template = (
+        "the forecasts of {first} lie nearest to what came true, {least} away on average, those of {last} farthest, {most}."
+    )
+    sentence = build_sentence(_start_sentence(where, template), last=str(model_rows.loc[last, "model"]), **parts, **numbers)
+    return (concat_sentences([sentence, *_describe_bias(model_rows)]),)
+
+
+def _start_sentence(where: str, template: str) -> str:
+    return where + (template if where else template[0].upper() + template[1:])
+
+
+def _describe_bias(model_rows: pd.DataFrame) -> tuple[Sentence, ...]:
+    """The model whose forecasts are the farthest too high or too low on the whole, if that is more than chance."""
+    significant = model_rows[(model_rows[_LIMITS[0]] > 0) | (model_rows[_LIMITS[1]] < 0)]
+    if significant.empty:
+        return ()
+    line = int(significant.index[int(significant[BIAS].abs().to_numpy().argmax())])
+    bias = float(significant[BIAS][line])
+    parts: dict[str, Any] = {
+        name: format_number(model_rows, CALIBRATION_KEY, line, column)
+        for name, column in (("mean", _PREDICTED), ("came", _OBSERVED))
+    }
+    side = "too high" if bias > 0 else "too low"
+    model = str(model_rows.loc[line, "model"])
+    return (
+        build_sentence(
+            " On the whole {model} forecasts {side}: {mean} on average, where {came} came true.",
+            model=model,
+            side=side,
+            **parts,
+        ),
+    )
+
+
+def _note_missing_probabilities(judgement: Judgement) -> tuple[str, ...]:
+    with_probabilities = set(judgement.calibration["model"])
+    absent = [name for name in list_models(judgement) if name not in with_probabilities]
+    return (f"No calibration for {', '.join(absent)}: no probabilities.",) if absent else ()
+
+
+def _draw_calibration_figures(judgement: Judgement) -> tuple[Figure, ...]:
+    from fairtrial.report.figures.curves import draw_calibration
+
+    several, chosen = len(list_datasets(judgement)) > 1, select_largest_datasets(judgement)
+    figures = []
+    for name, key in zip(chosen, make_keys(chosen), strict=True):
+        bins = judgement.calibration[judgement.calibration["dataset"] == name]
+        if not len(bins):
+            continue
+        frames = {str(model): part.reset_index(drop=True) for model, part in bins.groupby("model", sort=False)}
+        where = f" on {name}" if several else ""
+        label = str(bins["class"].iloc[0])
+        title = f"Calibration{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
+        alt = f"What came true over what was forecast{where}, a line for each model; the diagonal is perfect."
+        figures.append(
+            Figure(f"calibration-{key}", title, draw_calibration(frames, title=title), alt, bins.reset_index(drop=True))
+        )
+    return tuple(figures)

@@ -1,0 +1,159 @@
+"""Paired tests between models on the rows that both predict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial.predictions.tables import order_best_first, rank_models
+from fairtrial.report.names import (
+    ALPHA,
+    TESTS,
+    drop_single_dataset,
+    format_measure_name,
+    get_fact,
+    join_test_names,
+    list_datasets,
+    list_models,
+)
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, choose_p_format, format_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.predictions.judgement import Judgement
+
+PAIRS_KEY, COUNTS_KEY = "pairs-all", "pairs-counts"
+
+
+_MAX_DRAWN = 60
+
+
+_PAIR_NAMES = {"p_value": "p", "p_adjusted": "adjusted p", "at_minimum": "p at minimum"}
+
+
+_PAIR_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:z.4f}")
+
+
+def build_judge_pairs_section(judgement: Judgement) -> Section | None:
+    """All tests; None for one model alone."""
+    if len(list_models(judgement)) < 2:
+        return None
+    if not len(judgement.pairs):
+        unpaired = judgement.predictions is None and judgement.roles.get("model") and not judgement.roles.get("row")
+        why = "no column tells the rows apart" if unpaired else "no two models both give labels, or both give scores"
+        return Section("pairs", "Paired tests", (build_sentence("No pair of models could be tested: {why}.", why=why),))
+    frame = build_pairs_frame(judgement)
+    note = (
+        "The first model of a pair is the one with the better value of the main measure; the difference is first less second. "
+        "Intervals are of each pair alone; adjusted p: Holm's procedure over the pairs of a data set, for each test. At its "
+        "floor p is the smallest that the resamples can give: it is at most that. The permutation test has no interval. The "
+        "test that decides is the one that fits the main measure."
+    )
+    p_values = frame[["p", "adjusted p"]].to_numpy(dtype=np.float64).ravel()
+    formats = _PAIR_FORMATS | dict.fromkeys(["p", "adjusted p"], choose_p_format(p_values, judgement.alpha))
+    tables = (build_counts_table(frame), ReportTable(PAIRS_KEY, "Every test of every pair", frame, formats, note, None, True))
+    return Section("pairs", "Paired tests", _describe_pairs(judgement, frame), _draw_pair_figures(judgement), tables)
+
+
+def rank_judged_models(judgement: Judgement, dataset: str) -> list[str]:
+    """Models of a data set, the best by the main measure first; those without a value come last."""
+    return rank_models(judgement.scores, dataset, judgement.main)
+
+
+def order_pairs_best_first(judgement: Judgement) -> pd.DataFrame:
+    """The pairs, each with the model first that has the better value of the main measure; lines as in `judgement.pairs`."""
+    return order_best_first(judgement.pairs, judgement.scores, judgement.main)
+
+
+def build_pairs_frame(judgement: Judgement) -> pd.DataFrame:
+    """The frame of the table of all tests; its lines are those of `judgement.pairs`."""
+    pairs = order_pairs_best_first(judgement)
+    table = pairs.assign(
+        test=[TESTS.get(name, name).removeprefix("the ") for name in pairs["test"]],
+        apart=["yes" if p <= judgement.alpha else "no" for p in pairs["p_adjusted"]],
+        decides=["yes" if flag else "no" for flag in pairs["primary"]],
+        floor=["at most" if flag else "" for flag in pairs["at_minimum"]],
+    )
+    columns = [
+        "dataset",
+        "first",
+        "second",
+        "test",
+        "measure",
+        "difference",
+        "low",
+        "high",
+        "p_adjusted",
+        "significant",
+        "primary",
+        "p_value",
+        "at_minimum",
+    ]
+    frame = table[[*columns, "rows", "note"]].rename(columns=_PAIR_NAMES | {"significant": "significant"})
+    return drop_single_dataset(frame, len(list_datasets(judgement)) > 1)
+
+
+def build_counts_table(frame: pd.DataFrame) -> ReportTable:
+    """How many pairs each test tells apart."""
+    grouped = frame.assign(apart=frame["significant"] == "yes").groupby("test", sort=False)["significant"].agg(["size", "sum"])
+    counts = grouped.set_axis(["pairs", "significant"], axis=1).astype(int)
+    counts["primary"] = frame.groupby("test", sort=False)["primary"].agg(lambda values: "yes" if "yes" in set(values) else "no")
+    return ReportTable(COUNTS_KEY, "How many pairs each test tells apart", counts)
+
+
+def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence, ...]:
+    counts = build_counts_table(frame).frame
+    deciding = [str(name) for name in judgement.pairs.loc[judgement.pairs["primary"], "test"].unique()]
+    measure = format_measure_name(judgement.main)
+    if not deciding:
+        return (build_sentence("None of these tests is about {measure}, so that none decides.", measure=measure),)
+    sentences = [build_sentence("By {measure}, {tests} decides.", measure=measure, tests=join_test_names(deciding))]
+    for name in deciding:
+        line = TESTS.get(name, name).removeprefix("the ")
+        parts: dict[str, Any] = {
+            "pairs": format_number(counts, COUNTS_KEY, line, "pairs", "{:,}"),
+            "significant": format_number(counts, COUNTS_KEY, line, "significant", "{:,}"),
+            "alpha": get_fact(judgement, ALPHA),
+        }
+        sentences.append(build_sentence("It tells {apart} of {pairs} pairs apart at alpha {alpha}.", **parts))
+    main_tests = frame[frame["measure"] == judgement.main]
+    return (*sentences, _describe_agreement(main_tests, measure)) if (main_tests["primary"] == "no").any() else tuple(sentences)
+
+
+def _describe_agreement(main_tests: pd.DataFrame, measure: str) -> Sentence:
+    """Whether the tests of the main measure that do not decide agree with the one that does."""
+    keys = [name for name in ("data set", "first", "second") if name in main_tests]
+    n_outcomes = main_tests.groupby(keys, sort=False)["significant"].nunique()
+    if (n_outcomes == 1).all():
+        return build_sentence("The other tests of {measure} agree with it on every pair.", measure=measure)
+    where = "data set" in keys
+    names = [
+        " and ".join(map(str, pair[-2:])) + (f" on {pair[0]}" if where else "") for pair in n_outcomes.index[n_outcomes > 1]
+    ]
+    few = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
+    return build_sentence(
+        "The tests of {measure} do not all agree on {pairs}: treat these with care.", measure=measure, pairs=few
+    )
+
+
+def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
+    """The differences of the test that decides, with their intervals: as many as there is room for."""
+    from fairtrial.report.figures.curves import draw_intervals
+
+    pairs = order_pairs_best_first(judgement).rename(columns={"difference": "estimate"})
+    pairs = pairs[pairs["primary"] & np.isfinite(pairs[["estimate", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
+    several, measure = len(list_datasets(judgement)) > 1, format_measure_name(judgement.main)
+    drawn = pairs.head(_MAX_DRAWN)
+    if drawn.empty:
+        return ()
+    if several:
+        drawn = drawn.assign(
+            second=[f"{second} on {name}" for second, name in zip(drawn["second"], drawn["dataset"], strict=True)]
+        )
+    few = "" if len(drawn) == len(pairs) else f" (the first {len(drawn)} of {len(pairs):,} pairs)"
+    title = f"Differences in {measure}, first less second{few}"
+    frame = drawn[["first", "second", "estimate", "low", "high"]].reset_index(drop=True)
+    alt = f"Dots and intervals: the difference in {measure} of each pair of models. The table has the same numbers."
+    return (Figure("pairs-differences", title, draw_intervals(frame, title=title), alt, frame),)

@@ -1,0 +1,417 @@
+"""What was judged: the columns and what they were taken for, rows and models, what was repaired, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.report.cache import get_declared_section, has_only_predictions, select_condition, unwrap_estimator
+from fairtrial.report.names import (
+    FACTS,
+    build_facts_frame,
+    drop_single_dataset,
+    get_fact,
+    get_verdict_measure_name,
+    join_names,
+    list_datasets,
+    list_models,
+)
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number
+from fairtrial.report.selection import get_level
+from fairtrial.study.records import count_abstentions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.predictions.judgement import Judgement
+    from fairtrial.study import Results
+
+_STATUSES = {"ok": "succeeded", "missing": "not run"}
+
+
+def build_counts_frame(results: Results) -> pd.DataFrame:
+    """How many data sets, learners, conditions, splits and trials."""
+    import pandas as pd
+
+    trials, archive = results.trials(), results.archive
+    status = trials["status"].astype(str)
+    counts = {
+        "data sets": len(archive.datasets),
+        "learners": len(archive.learners),
+        "conditions": len(archive.conditions),
+        "splits": len(trials[["dataset", "repeat", "fold"]].drop_duplicates()),
+        "trials": len(trials),
+        "trials that succeeded": int((status == "ok").sum()),
+        "trials that failed": int((~status.isin(["ok", "missing"])).sum()),
+        "trials not run": int((status == "missing").sum()),
+    }
+    return pd.DataFrame({"count": list(counts.values())}, index=pd.Index(counts, name="what"))
+
+
+def build_learners_frame(results: Results) -> pd.DataFrame:
+    """A line for each learner: class and parameters; sampler and tuning, where any learner has them."""
+    import pandas as pd
+
+    declared = get_declared_section(results, "learners")
+    lines = []
+    for learner in results.archive.learners:
+        kind, parameters = unwrap_estimator(learner)
+        declaration = declared.get(learner.name)
+        tuned = "yes" if isinstance(declaration, Mapping) and declaration.get("tune") else "no"
+        lines.append(
+            (learner.name, kind or "not known", format_parameters(parameters), _format_sampler(learner.parameters), tuned)
+        )
+    frame = pd.DataFrame(lines, columns=["learner", "class", "parameters", "sampler", "tuned in the fold"])
+    default_values = {"sampler": "none", "tuned in the fold": "no"}
+    return frame.drop(columns=[name for name, word in default_values.items() if (frame[name] == word).all()])
+
+
+def _format_sampler(parameters: Mapping[str, Any]) -> str:
+    sampler = parameters.get("sampler")
+    return str(sampler.get("class", sampler)) if isinstance(sampler, Mapping) else "none" if sampler is None else str(sampler)
+
+
+def format_parameters(values: Mapping[str, Any], separator: str = "=") -> str:
+    """Names and values in one line; what is None is left out.
+
+    >>> format_parameters({"max_depth": 3, "seed": None, "inner": {"class": "sklearn.svm.SVC", "parameters": {"C": 1.0}}})
+    'max_depth=3, inner=sklearn.svm.SVC(C=1.0)'
+    """
+    return ", ".join(f"{name}{separator}{_format_parameter(value)}" for name, value in values.items() if value is not None)
+
+
+def _format_parameter(value: Any) -> str:
+    if isinstance(value, Mapping) and "class" in value:
+        return f"{value['class']}({format_parameters(value.get('parameters') or {})})"
+    return value if isinstance(value, str) else repr(value)
+
+
+def build_conditions_frame(results: Results) -> pd.DataFrame:
+    """A line for each condition and level: what it does, and the mean level that it reached in the trials that went well."""
+    import pandas as pd
+
+    trials = results.trials()
+    good = trials[trials["status"] == "ok"]
+    lines = []
+    for condition in results.archive.conditions:
+        reached = pd.to_numeric(select_condition(good, condition)["realised_level"], errors="coerce").dropna()
+        mean = float(reached.mean()) if len(reached) else float("nan")
+        lines.append(
+            (
+                condition.name,
+                get_level(condition),
+                "nothing is changed" if condition.name == "clean" else condition.summary,
+                mean,
+            )
+        )
+    return pd.DataFrame(lines, columns=["condition", "level", "what it does", "realised"])
+
+
+def build_settings_frame(results: Results) -> pd.DataFrame:
+    """Resampling, measures, verdict, limits and seed, as text."""
+    import pandas as pd
+
+    verdict = {"measure": get_verdict_measure_name(results)} | dict(get_declared_section(results, "verdict"))
+    lines = {
+        "resampling": format_parameters(get_declared_section(results, "resampling")) or "not declared",
+        "measures": ", ".join(results.measures),
+        "verdict": format_parameters(verdict),
+        "limits of a trial": format_parameters(get_declared_section(results, "limits")) or "not declared",
+        "seed": str(results.archive.seed),
+    }
+    return pd.DataFrame({"setting": list(lines), "value": list(lines.values())})
+
+
+def build_runs_frame(results: Results) -> pd.DataFrame:
+    """A line for each run: when and how."""
+    import pandas as pd
+
+    lines = [
+        (
+            str(run.get("started") or ""),
+            str(run.get("finished") or "not finished"),
+            str(run.get("engine") or ""),
+            run.get("jobs"),
+            run.get("cpus"),
+            run.get("done"),
+            run.get("failed"),
+        )
+        for run in results.archive.runs
+    ]
+    return pd.DataFrame(lines, columns=["started", "finished", "engine", "jobs", "cores", "trials", "failed"])
+
+
+def build_versions_frame(results: Results) -> pd.DataFrame:
+    """A line for each package of the runs and learners, with its version, or with all where they differ."""
+    import pandas as pd
+
+    version_maps = [run.get("versions") or {} for run in results.archive.runs]
+    version_maps += [learner.versions for learner in results.archive.learners]
+    versions_by_package: dict[str, list[str]] = {}
+    for package, version in (pair for version_map in version_maps for pair in version_map.items()):
+        versions_by_package.setdefault(str(package), []).append(str(version))
+    lines = [(package, ", ".join(dict.fromkeys(versions))) for package, versions in versions_by_package.items()]
+    return pd.DataFrame(lines, columns=["package", "version"])
+
+
+def build_status_frame(results: Results) -> pd.DataFrame:
+    """A line for each learner: how many trials ended in which way."""
+    import pandas as pd
+
+    trials = results.trials()
+    learner, status = trials["learner"].astype(str), trials["status"].astype(str).replace(_STATUSES)
+    counts = pd.crosstab(learner, status).reindex(
+        [learner_facts.name for learner_facts in results.archive.learners], fill_value=0
+    )
+    first = [name for name in ("ran well",) if name in counts.columns]
+    order = first + [name for name in counts.columns if name not in first]
+    return counts[order].rename_axis(index="learner", columns=None).reset_index()
+
+
+def build_abstentions_frame(results: Results) -> pd.DataFrame:
+    """A line for each learner that abstained: on how many of how many test rows, and in how many trials."""
+    names = {"abstained": "abstentions", "rows": "of test rows", "abstaining": "in trials", "trials": "of trials"}
+    return count_abstentions(results.trials())[["learner", *names]].rename(columns=names)
+
+
+def build_failures_frame(results: Results) -> pd.DataFrame:
+    """A line for each learner, status and error: how many trials, on how many data sets, and the first message."""
+    frame = results.failures().astype({"learner": str, "dataset": str, "status": str})
+    frame["error"], frame["message"] = frame["error"].fillna(""), frame["message"].fillna("")
+    counts = frame.groupby(["learner", "status", "error"], sort=False).agg(
+        trials=("dataset", "size"), sets=("dataset", "nunique"), message=("message", "first")
+    )
+    return counts.reset_index().rename(columns={"sets": "data sets", "message": "first message"})
+
+
+_COUNTS = "what-was-run-counts"
+
+
+_ABSTENTIONS = "what-was-run-abstentions"
+
+
+_MANY = 30
+
+
+def build_section(results: Results) -> Section:
+    """Sentences with the counts, then a table of each kind of thing."""
+    counts = build_counts_frame(results)
+    tables = [
+        ReportTable(_COUNTS, "How much was run", counts),
+        ReportTable("what-was-run-learners", "Learners", build_learners_frame(results), note=_LEARNER_NOTE),
+        ReportTable("what-was-run-conditions", "Conditions", build_conditions_frame(results), {"realised": "{:.4f}"}),
+        ReportTable("what-was-run-settings", "Settings", build_settings_frame(results)),
+        ReportTable("what-was-run-trials", "How the trials went", build_status_frame(results)),
+    ]
+    runs, versions, failures = build_runs_frame(results), build_versions_frame(results), build_failures_frame(results)
+    tables += [ReportTable("what-was-run-runs", "Runs", runs)] if len(runs) else []
+    tables += [ReportTable("what-was-run-versions", "Versions", versions)] if len(versions) else []
+    if len(failures):
+        note = "The first of each kind stands for the others of its learner."
+        tables.append(ReportTable("what-was-run-failures", "Failures", failures, note=note, long=_is_long(failures)))
+    abstentions = build_abstentions_frame(results)
+    tables += [ReportTable(_ABSTENTIONS, "Abstentions", abstentions, note=_ABSTENTION_NOTE)] if len(abstentions) else []
+    sentences = [*_build_run_sentences(results, counts), *_describe_abstentions(abstentions)]
+    return Section("what-was-run", "What was run", tuple(sentences), (), tuple(tables), _build_run_notes(results))
+
+
+_LEARNER_NOTE = (
+    "Parameters that are None are left out. Encoding and scaling, where a learner needs them, happen inside each training part."
+)
+
+
+_ABSTENTION_NOTE = "Rows that a learner gave no class. Test rows are those of the trials in which it abstained."
+
+
+def _is_long(frame: Any) -> bool:
+    return len(frame) > _MANY
+
+
+def _build_run_sentences(results: Results, counts: pd.DataFrame) -> list[Sentence]:
+    def format_count(row: str) -> Any:
+        return format_number(counts, _COUNTS, row, "count", "{:,d}")
+
+    def format_noun(row: str) -> str:
+        return row if counts.loc[row, "count"] != 1 else row[:-1]
+
+    sentences = [
+        build_sentence(
+            "{study} tries {learners} {learner_noun} on {sets} {set_noun} under {conditions} {condition_noun}, "
+            "in {splits} {split_noun}: {trials} {trial_noun}.",
+            study="This study" if results.archive.name == "study" else results.archive.name,
+            learners=format_count("learners"),
+            learner_noun=format_noun("learners"),
+            sets=format_count("data sets"),
+            set_noun=format_noun("data sets"),
+            conditions=format_count("conditions"),
+            condition_noun=format_noun("conditions"),
+            splits=format_count("splits"),
+            split_noun=format_noun("splits"),
+            trials=format_count("trials"),
+            trial_noun=format_noun("trials"),
+        )
+    ]
+    return sentences + _describe_outcomes(counts, format_count)
+
+
+def _describe_outcomes(counts: pd.DataFrame, format_count: Any) -> list[Sentence]:
+    bad, waiting = (int(counts["count"].loc[row]) for row in ("trials that failed", "trials not run"))
+    sentences = []
+    if not bad and not waiting:
+        sentences.append(build_sentence("All of them ran well."))
+    if bad:
+        sentences.append(build_sentence("{failed} of them failed.", failed=format_count("trials that failed")))
+    if waiting:
+        sentences.append(
+            build_sentence(
+                "{waiting} of them {have} not run.",
+                waiting=format_count("trials not run"),
+                have="have" if waiting > 1 else "has",
+            )
+        )
+    return sentences
+
+
+def _describe_abstentions(abstentions: pd.DataFrame) -> list[Sentence]:
+    """A sentence for each learner that gave rows no class."""
+    return [
+        build_sentence(
+            "{learner} abstained in {some} of {every} {trial_noun}, on {rows} of the {tested} test {noun} there: "
+            "each counts as an error.",
+            learner=abstentions["learner"].iloc[line],
+            rows=format_number(abstentions, _ABSTENTIONS, line, "abstentions", "{:,d}"),
+            tested=format_number(abstentions, _ABSTENTIONS, line, "of test rows", "{:,d}"),
+            noun="row" if abstentions["of test rows"].iloc[line] == 1 else "rows",
+            some=format_number(abstentions, _ABSTENTIONS, line, "in trials", "{:,d}"),
+            every=format_number(abstentions, _ABSTENTIONS, line, "of trials", "{:,d}"),
+            trial_noun="trial" if abstentions["of trials"].iloc[line] == 1 else "trials",
+        )
+        for line in range(len(abstentions))
+    ]
+
+
+def _build_run_notes(results: Results) -> tuple[str, ...]:
+    alone = "Models are known by their predictions alone." if has_only_predictions(results) else ""
+    declared_notes = results.archive.declaration.get("notes")
+    more = [str(note) for note in declared_notes] if isinstance(declared_notes, (list, tuple)) else []
+    return tuple(note for note in (alone, *more) if note)
+
+
+POSITIVE = "judged-positive"
+
+
+def build_judge_input_section(judgement: Judgement) -> Section:
+    """The file in words and tables; notes repeat every repair and assumption."""
+    tables: tuple[ReportTable, ...] = (
+        ReportTable(FACTS, "The judgement in numbers", build_facts_frame(judgement), {"value": "{:,}"}),
+        ReportTable("judged-columns", "What each column was taken for", judgement.roles.frame(), long=True),
+        ReportTable("judged-models", "The models", build_models_frame(judgement), long=True),
+    )
+    if judgement.positives.classes:
+        tables += (
+            ReportTable(
+                POSITIVE, "The positive class", build_positive_frame(judgement), long=len(judgement.positives.classes) > 12
+            ),
+        )
+    sentences = (
+        _describe_file(judgement),
+        _describe_columns(judgement),
+        *_describe_positive_class(judgement),
+        *explain_omissions(judgement),
+    )
+    return Section("predictions", "What was judged", sentences, (), tables, judgement.notes)
+
+
+def build_models_frame(judgement: Judgement) -> pd.DataFrame:
+    """A line for each data set and model: what it gives; of a counted file its rows alone."""
+    several = len(list_datasets(judgement)) > 1
+    if judgement.predictions is not None:
+        return drop_single_dataset(judgement.predictions.frame(), several)
+    rows = judgement.scores.groupby(["dataset", "model"], sort=False)["rows"].max().reset_index()
+    return drop_single_dataset(rows, several)
+
+
+def build_positive_frame(judgement: Judgement) -> pd.DataFrame:
+    """A line for each data set: its positive class, the other one, and how it was chosen."""
+    import pandas as pd
+
+    positives = judgement.positives
+    lines = [(name, label, negative, positives.reason) for name, (label, negative) in positives.classes.items()]
+    frame = pd.DataFrame(lines, columns=["dataset", "positive class", "other class", "how"])
+    return drop_single_dataset(frame, len(list_datasets(judgement)) > 1)
+
+
+def _describe_positive_class(judgement: Judgement) -> tuple[Sentence, ...]:
+    """Which class is the positive one; where data sets differ the table tells of each."""
+    positives = judgement.positives
+    labels = list(dict.fromkeys(label for label, _ in positives.classes.values()))
+    if not labels:
+        return ()
+    if len(labels) > 1:
+        return (
+            build_sentence(
+                "The positive class differs between data sets, {how}: the table names it for each.", how=positives.reason
+            ),
+        )
+    return (build_sentence("The positive class is {label}, {how}.", label=labels[0], how=positives.reason),)
+
+
+def _describe_file(judgement: Judgement) -> Sentence:
+    numbers = {"rows": get_fact(judgement, "rows", "{:,}"), "models": get_fact(judgement, "models", "{:,}")}
+    count = len(list_models(judgement))
+    template = "{source} holds the predictions of {models} " + ("model" if count == 1 else "models") + " for {rows} rows"
+    if len(list_datasets(judgement)) > 1:
+        return build_sentence(
+            template + " of {sets} data sets.",
+            source=judgement.source,
+            sets=get_fact(judgement, "data sets", "{:,}"),
+            **numbers,
+        )
+    return build_sentence(template + ".", source=judgement.source, **numbers)
+
+
+def _describe_columns(judgement: Judgement) -> Sentence:
+    roles = judgement.roles
+    layout_text = "a line for each row and model" if roles.get("model") else "a line for each row"
+    frame = roles.frame()
+    guessed = sorted(set(frame.loc[(frame["how"] == "guessed") & (frame["role"] != "unused"), "role"]))
+    parts = {
+        "layout": roles.layout,
+        "what": layout_text,
+        "unused": join_names(list(roles.unused)),
+        "guessed": join_names(guessed),
+    }
+    template = "The file is {layout}, {what}."
+    template += " Guessed from names and contents: {guessed}." if guessed else " What the columns are for was given."
+    template += " Left alone: {unused}." if roles.unused else ""
+    return build_sentence(template, **{name: part for name, part in parts.items() if "{" + name + "}" in template})
+
+
+def explain_omissions(judgement: Judgement) -> tuple[Sentence, ...]:
+    """Parts that other judgements have and this one has not, each with the reason."""
+    sentences = []
+    streamed = judgement.predictions is None
+    if not judgement.curves:
+        many = streamed and len(judgement.classes["class"].unique()) > 2
+        why = "a counted file of more than two classes has none" if many else "the file has no scores"
+        sentences.append(build_sentence("There are no curves: {why}.", why=why))
+    if not len(judgement.calibration):
+        sentences.append(build_sentence("Calibration is left out: no model gives probabilities."))
+    if not judgement.roles.subgroups:
+        sentences.append(build_sentence("There are no subgroups: no column names groups of rows."))
+    if len(list_models(judgement)) < 2:
+        sentences.append(build_sentence("There are no paired tests: one model has nothing to be compared with."))
+    elif judgement.verdict is None:
+        sentences.append(_explain_no_verdict(judgement, streamed))
+    return tuple(sentences)
+
+
+def _explain_no_verdict(judgement: Judgement, streamed: bool) -> Sentence:
+    scope = "data sets" if len(list_datasets(judgement)) > 1 else "splits"
+    if streamed:
+        why = "the file was counted and its rows were not held"
+    elif len(list_datasets(judgement)) == 1 and not judgement.roles.get("fold") and not judgement.roles.get("repeat"):
+        why = "the file has one split of one data set"
+    else:
+        why = "not every model has a value of the main measure everywhere, or there is one split alone"
+    return build_sentence("There is no verdict over {what}: {why}.", what=scope, why=why)

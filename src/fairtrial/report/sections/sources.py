@@ -1,0 +1,326 @@
+"""How to have the same judgement again: the command, the hashes of the files, the version."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.errors import FairtrialError, InputError
+from fairtrial.measures import get_measure
+from fairtrial.report.cache import compute_verdict, get_resampling_scheme, get_verdict_measure, has_only_predictions
+from fairtrial.report.checks import run_checks
+from fairtrial.report.names import format_measure_name
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.predictions.judgement import Judgement
+    from fairtrial.significance.verdict import Verdict
+    from fairtrial.study import Results
+
+TESTS = {
+    "wilcoxon": "Wilcoxon 1945; Demšar 2006",
+    "paired_t": "Student 1908",
+    "iman_davenport": "Friedman 1937; Iman & Davenport 1980; Demšar 2006",
+    "anova": "Greenhouse & Geisser 1959",
+    "corrected_resampled_t": "Nadeau & Bengio 2003",
+    "five_by_two_f": "Alpaydin 1999; Dietterich 1998",
+    "correlated_t": "Corani & Benavoli 2015; Benavoli et al. 2017",
+    "bayes_signed_rank": "Benavoli et al. 2017",
+    "bergmann": "Bergmann & Hommel 1988; García & Herrera 2008",
+    "shaffer": "Shaffer 1986; García & Herrera 2008",
+    "nemenyi": "Nemenyi 1963; Demšar 2006",
+    "tukey": "Tukey 1949",
+    "dunnett": "Dunnett 1955",
+    "bonferroni": "Dunn 1961",
+    "bonferroni-dunn": "Dunn 1961; Demšar 2006",
+    "holm": "Holm 1979",
+    "holland": "Holland & Copenhaver 1987",
+    "finner": "Finner 1993",
+    "hochberg": "Hochberg 1988",
+    "hommel": "Hommel 1988",
+    "rom": "Rom 1990",
+    "li": "Li 2008",
+}
+
+
+"""What tests and adjustments of a verdict come from."""
+
+
+SCHEMES = {
+    "stratified": "Kohavi 1995",
+    "kfold": "Stone 1974",
+    "leave-one-out": "Stone 1974",
+    "weka": "Witten & Frank 2005",
+    "dob-scv": "Moreno-Torres, Sáez & Herrera 2012",
+    "db-scv": "Zeng & Martinez 2000",
+    "bootstrap": "Efron & Tibshirani 1997",
+}
+
+
+"""What schemes of resampling come from."""
+
+
+def build_references_section(results: Results) -> Section:
+    """A list: each work once, in alphabetical order, with what it stands for here."""
+    sentence = build_sentence(
+        "These works define the measures, tests and splits of this report, or explain the checks that were raised."
+    )
+    return Section(
+        "references", "References", (sentence,), notes=tuple(f"{work} For: {uses}." for work, uses in list_references(results))
+    )
+
+
+def list_references(results: Results) -> list[tuple[str, str]]:
+    """The text of each work and what cites it."""
+    uses: dict[str, list[str]] = {}
+    for subject, cite in list_citations(results):
+        for work in split_citation(cite):
+            uses.setdefault(work, []).append(subject)
+    works = read_bibliography()
+    lines = [(works.get(work, f"{work}."), ", ".join(dict.fromkeys(subjects))) for work, subjects in uses.items()]
+    return sorted(lines, key=lambda line: _get_family_key(line[0]))
+
+
+def list_citations(results: Results) -> list[tuple[str, str]]:
+    """What cites, and the short names that it cites."""
+    names = dict.fromkeys([*results.measures, get_verdict_measure(results).name])
+    citations = [(format_measure_name(name), get_measure(name).facts.cite) for name in names]
+    citations += [(f"{scheme} splits", SCHEMES[scheme]) for scheme in [get_resampling_scheme(results)] if scheme in SCHEMES]
+    citations += [(name, TESTS[name]) for name in _list_tests(results) if name in TESTS]
+    if any(condition.name != "clean" for condition in results.archive.conditions):
+        citations += [("robustness", get_measure(name).facts.cite) for name in ("rla", "ela")]
+        citations.append(("intervals over splits", "Nadeau & Bengio 2003"))
+    raised_checks = [check_result.check for check_result in run_checks(results) if check_result.finding.outcome == "raised"]
+    return [*citations, *((check.number, check.cite) for check in raised_checks)]
+
+
+def _list_tests(results: Results) -> list[str]:
+    verdict, _ = compute_verdict(results)
+    if verdict is None:
+        return []
+    further = [verdict.posthoc.method] if verdict.posthoc is not None else []
+    return [verdict.outcome.test, *further, *([verdict.posterior.test] if verdict.posterior is not None else [])]
+
+
+def split_citation(cite: str) -> list[str]:
+    """The works of a short citation, one by one.
+
+    >>> split_citation("Cohen 1960, 1968; Sáez, Luengo & Herrera 2011")
+    ['Cohen 1960', 'Cohen 1968', 'Sáez, Luengo & Herrera 2011']
+    """
+    works = []
+    for citation in filter(None, (part.strip() for part in cite.split(";"))):
+        years_match = re.fullmatch(r"(.*?) (\d{4}(?:, \d{4})+)", citation)
+        works += [f"{years_match[1]} {year}" for year in years_match[2].split(", ")] if years_match else [citation]
+    return works
+
+
+@cache
+def read_bibliography() -> dict[str, str]:
+    """The full text of each work by its short name."""
+    text = files("fairtrial.report").joinpath("bibliography.toml").read_text(encoding="utf-8")
+    return {name: str(work) for name, work in tomllib.loads(text).items()}
+
+
+def _get_family_key(work: str) -> tuple[str, str]:
+    """Works are sorted by the family name of the first author: initials, which end in a point, come before it."""
+    first = re.split(r" \(| and | et al|,", work, maxsplit=1)[0]
+    family = " ".join(word for word in first.split() if not word.endswith("."))
+    plain = unicodedata.normalize("NFKD", family).encode("ascii", "ignore").decode()
+    return plain.casefold(), work
+
+
+PAIRED_TESTS = {
+    "mcnemar": "McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998",
+    "delong": "DeLong, DeLong & Clarke-Pearson 1988",
+    "bootstrap_difference": "Efron 1987",
+    "permutation_test": "Fisher 1935",
+    "wilson": "Wilson 1927",
+}
+
+
+"""What paired tests on rows and the limits of shares come from."""
+
+
+WORKS = {
+    "McNemar 1947": (
+        "Q. McNemar (1947). Note on the sampling error of the difference between correlated proportions or percentages. "
+        "Psychometrika 12."
+    ),
+    "Fagerland, Lydersen & Laake 2013": (
+        "M. W. Fagerland, S. Lydersen and P. Laake (2013). The McNemar test for binary matched-pairs data: mid-p and "
+        "asymptotic are better than exact conditional. BMC Medical Research Methodology 13."
+    ),
+    "Newcombe 1998": (
+        "R. G. Newcombe (1998). Improved confidence intervals for the difference between binomial proportions based on paired "
+        "data. Statistics in Medicine 17."
+    ),
+    "DeLong, DeLong & Clarke-Pearson 1988": (
+        "E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988). Comparing the areas under two or more correlated receiver "
+        "operating characteristic curves: a nonparametric approach. Biometrics 44."
+    ),
+    "Efron 1987": "B. Efron (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82.",
+    "Fisher 1935": "R. A. Fisher (1935). The Design of Experiments. Oliver and Boyd.",
+    "Wilson 1927": (
+        "E. B. Wilson (1927). Probable inference, the law of succession, and statistical inference. "
+        "Journal of the American Statistical Association 22."
+    ),
+}
+
+
+"""These works in full; the others are in the bibliography of studies."""
+
+
+def build_judge_references_section(judgement: Judgement) -> Section:
+    """What this judgement used."""
+    tests = [*map(str, judgement.pairs["test"]), *map(str, judgement.scores["method"])]
+    tests += ["holm"] * bool(len(judgement.pairs)) + ["wilson"] * bool(judgement.classes["precision_low"].notna().any())
+    if judgement.verdict is not None:
+        tests += list_tests_used(judgement.verdict)
+    return build_references_list(map(str, judgement.scores["measure"]), tests)
+
+
+def list_tests_used(verdict: Verdict) -> list[str]:
+    """The test of a verdict, how pairs were adjusted, and the Bayesian test."""
+    further = [] if verdict.posthoc is None else [verdict.posthoc.method]
+    return [verdict.outcome.test, *further, *([] if verdict.posterior is None else [verdict.posterior.test])]
+
+
+def build_references_list(measures: Iterable[str], tests: Iterable[str]) -> Section:
+    """A list: each work once, in alphabetical order, with what it stands for here."""
+    cites = {name: _get_citation(name) for name in dict.fromkeys(measures)}
+    cites |= {name: (PAIRED_TESTS | TESTS)[name] for name in dict.fromkeys(tests) if name in PAIRED_TESTS | TESTS}
+    uses: dict[str, list[str]] = {}
+    for name, cite in cites.items():
+        for work in split_citation(cite):
+            uses.setdefault(work, []).append(format_measure_name(name))
+    works = WORKS | read_bibliography()
+    notes = tuple(f"{works.get(work, f'{work}.')} For: {', '.join(uses[work])}." for work in sorted(uses, key=str.casefold))
+    sentence = build_sentence("These works define the measures and tests of this report.")
+    return Section("references", "References", (sentence,) if notes else (), notes=notes)
+
+
+def _get_citation(measure: str) -> str:
+    """Of a measure that is registered; scores that are compared may be of another one."""
+    try:
+        return str(get_measure(measure).facts.cite)
+    except InputError:
+        return ""
+
+
+_DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
+
+
+def build_reproduction_section(results: Results) -> Section:
+    """Commands, then the study file; of a file of predictions only what can be said."""
+    if has_only_predictions(results):
+        sentence = build_sentence("These are judgements of given predictions: the same file gives the same report.")
+        code = f"fairtrial judge {shlex.quote(results.archive.name)}\n"
+        return Section("reproduce", "How to reproduce", (sentence,), (), _build_hash_tables(results), code=code)
+    text, why_not = format_study_file(results)
+    versions = collect_versions(results)
+    subsections = [subsection for subsection in [_build_commands_section(results, versions, bool(text))] if subsection.code]
+    if text:
+        subsections.append(
+            Section(
+                "reproduce-study",
+                "The study file",
+                (build_sentence("Save this as {name}.", name=_format_study_filename(results)),),
+                code=text,
+            )
+        )
+    sentences = (build_sentence("The same versions, study file and data give the same evidence, however many workers run it."),)
+    notes = (f"The study file cannot be written: {why_not}.",) if why_not else ()
+    return Section("reproduce", "How to reproduce", sentences, (), _build_hash_tables(results), notes, tuple(subsections))
+
+
+def format_study_file(results: Results) -> tuple[str, str]:
+    """The study's declaration as TOML; or nothing and why."""
+    from fairtrial import Study
+
+    declaration = results.archive.declaration
+    sections: dict[str, Any] = {name: declaration[name] for name in _DECLARED_SECTIONS if declaration.get(name)}
+    try:
+        study = Study(**sections, seed=results.archive.seed, name=results.archive.name, allow_local_code=True)
+        return study.to_toml(), ""
+    except FairtrialError as error:
+        return "", " ".join(str(error).split()).rstrip(".")
+
+
+def collect_versions(results: Results) -> dict[str, str]:
+    """The versions of the last run and of the learners' packages; `python` among them where it is known."""
+    runs = results.archive.runs
+    versions = {str(name): str(version) for name, version in (runs[-1].get("versions") or {}).items()} if runs else {}
+    for learner in results.archive.learners:
+        for name, version in learner.versions.items():
+            versions.setdefault(str(name), str(version))
+    return versions
+
+
+def _build_commands_section(results: Results, versions: dict[str, str], has_study_file: bool) -> Section:
+    lines = []
+    packages = [f"{name}=={version}" for name, version in versions.items() if name != "python"]
+    if "python" in versions:
+        lines.append(f"# Python {versions['python']}")
+    lines += [f"pip install {shlex.join(packages)}"] if packages else []
+    store = shlex.quote(f"{results.archive.name}.fairtrial")
+    if has_study_file:
+        lines += [
+            f"fairtrial run {shlex.quote(_format_study_filename(results))} --store {store}",
+            f"fairtrial report {store} --out report.html",
+        ]
+    sentences: tuple[Sentence, ...] = (
+        build_sentence("Install the versions of the last run, run the study, and write this page."),
+    )
+    if not has_study_file:
+        sentences = (build_sentence("Install the versions of the last run, then run the Python code that declared the study."),)
+    return Section("reproduce-commands", "Commands", sentences, code="".join(f"{line}\n" for line in lines))
+
+
+def _format_study_filename(results: Results) -> str:
+    return f"{results.archive.name}.toml"
+
+
+def _build_hash_tables(results: Results) -> tuple[ReportTable, ...]:
+    frame = build_hashes_frame(results)
+    note = "Evidence of the same hash is the same, whoever ran it and when; data of the same hash have the same content."
+    return (ReportTable("reproduce-hashes", "Hashes", frame, note=note),)
+
+
+def build_hashes_frame(results: Results) -> pd.DataFrame:
+    """The hash of the evidence where there is a store, and those of the data sets."""
+    import pandas as pd
+
+    lines = [("data set", dataset.name, dataset.content_hash) for dataset in results.archive.datasets]
+    store = getattr(results.archive, "store", None)
+    if store is not None:
+        lines.insert(0, ("results", f"{results.archive.name}.fairtrial", store.compute_digest()))
+    return pd.DataFrame(lines, columns=["of", "name", "hash"])
+
+
+def build_judge_reproduce_section(judgement: Judgement) -> Section:
+    """Of files their command and hashes; of a frame that it came from memory."""
+    origin = judgement.origin
+    version = build_sentence("This page was made by fairtrial {version}.", version=origin.version or "of an unknown version")
+    if not origin.files:
+        sentence = build_sentence("The predictions were given in memory: write them to a file to judge it again by a command.")
+        return Section("reproduce", "How to reproduce", (sentence, version))
+    sentence = build_sentence("The same files and the same version give the same numbers.")
+    table = ReportTable("reproduce-files", "The files that were judged", build_files_frame(judgement))
+    code = f"pip install fairtrial=={origin.version}\n{origin.command}\n"
+    return Section("reproduce", "How to reproduce", (sentence, version), (), (table,), code=code)
+
+
+def build_files_frame(judgement: Judgement) -> pd.DataFrame:
+    """A line for each file with its SHA-256."""
+    import pandas as pd
+
+    return pd.DataFrame(list(judgement.origin.files), columns=["file", "SHA-256"])

@@ -1,0 +1,131 @@
+"""The page of an experiment: Markdown from a template, tables as CSV, figures as SVG and PNG."""
+
+from __future__ import annotations
+
+import csv
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairtrial.report.files import save
+from fairtrial.report.tables import to_markdown
+from fairtrial.reproduce.claim import Claim, count_outcomes
+from fairtrial.reproduce.experiment import Experiment, Reproduction, Request, ResultTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DURATIONS = "runs.log"
+_PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
+
+
+def write_page(experiment: Experiment, request: Request, reproduction: Reproduction, durations: Sequence[float]) -> Path:
+    """Write tables, figures and the page `index.md` to the request's folder. `durations` are the seconds of every run."""
+    folder = request.out
+    frames = {table.name: table.frame for table in reproduction.tables} | {"claims": tabulate_claims(reproduction.claims)}
+    for name, frame in frames.items():
+        frame.to_csv(folder / f"{name}.csv", index=False, encoding="utf-8", float_format="%.10g")
+    for title, chart in reproduction.figures.items():
+        for suffix in ("svg", "png"):
+            save(chart, folder / f"{format_file_name(title)}.{suffix}")
+    page = folder / "index.md"
+    page.write_text(_render(experiment, request, reproduction, durations), encoding="utf-8")
+    return page
+
+
+def _render(experiment: Experiment, request: Request, reproduction: Reproduction, durations: Sequence[float]) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("fairtrial.reproduce", "")
+    environment = Environment(
+        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters["file_name"] = format_file_name
+    environment.filters["markdown"] = _format_table
+    template = environment.get_template(f"{experiment.folder}/page.md.j2")
+    text = template.render(
+        **reproduction.values,
+        experiment=experiment,
+        request=request,
+        command=format_command(experiment, request),
+        claims=tabulate_claims(reproduction.claims),
+        outcome_counts=count_outcomes(reproduction.claims),
+        figures=reproduction.figures,
+        tables=reproduction.tables,
+        skipped=reproduction.skipped,
+        machine=_describe_machine(request, durations),
+    )
+    return _squeeze_blank_lines(text)
+
+
+def _squeeze_blank_lines(text: str) -> str:
+    """Separate paragraphs by one blank line, whatever the template's conditions left out."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.strip() or (lines and lines[-1].strip()):
+            lines.append(line.rstrip())
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _format_table(table: ResultTable | pd.DataFrame) -> str:
+    frame, digits = (table.frame, table.digits) if isinstance(table, ResultTable) else (table, None)
+    return to_markdown(frame, better=None, digits=digits).strip() if len(frame) else "No rows."
+
+
+def format_command(experiment: Experiment, request: Request) -> str:
+    """Format the command that writes this page."""
+    measures = "".join(f" --measure {name}" for name in request.measures)
+    seed = f" --seed {request.seed}" if request.seed != 1 else ""
+    return f"fairtrial reproduce {experiment.name} --scale {request.scale}{measures}{seed}"
+
+
+def tabulate_claims(claims: Sequence[Claim]) -> pd.DataFrame:
+    """Return the claims as a frame with the columns claim, outcome and details."""
+    import pandas as pd
+
+    rows = [(claim.text, claim.outcome, claim.details) for claim in claims]
+    return pd.DataFrame(rows, columns=["claim", "outcome", "details"])
+
+
+def _describe_machine(request: Request, durations: Sequence[float]) -> str:
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    processes = "1 process" if request.jobs == 1 else f"{request.jobs} processes"
+    seconds = sum(durations)
+    duration = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    runs = f" in {len(durations)} runs" if len(durations) > 1 else ""
+    return (
+        f"Scale {request.scale}, seed {request.seed}, {processes}, {duration}{runs} on {platform.machine()} "
+        f"({platform.system()}), Python {platform.python_version()}, {packages}, {datetime.now(UTC).date()}."
+    )
+
+
+def format_file_name(title: str) -> str:
+    """Turn a title into a file name.
+
+    >>> format_file_name("Bias, and its size: n = 25")
+    'bias-and-its-size-n-25'
+    """
+    words = "".join(char if char.isalnum() and char.isascii() else " " for char in title.lower()).split()
+    return "-".join(words)[:60]
+
+
+@contextmanager
+def log_duration(folder: Path, command: str) -> Iterator[None]:
+    """Log how long this run of the command took, even if it is interrupted or fails."""
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        with (folder / _DURATIONS).open("a", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerow([command, f"{time.perf_counter() - start:.1f}"])
+
+
+def read_durations(folder: Path, command: str) -> list[float]:
+    """Read the seconds of every run of the command that wrote to the folder."""
+    with (folder / _DURATIONS).open(newline="", encoding="utf-8") as file:
+        return [float(seconds) for logged, seconds in csv.reader(file) if logged == command]

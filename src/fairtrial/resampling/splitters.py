@@ -1,0 +1,319 @@
+"""Splits as somebody else made them: those of a paper, of KEEL's fold files, of a colleague."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import IntArray, check_between, check_column, check_whole_number
+from fairtrial.errors import InputError, SuspectInputWarning
+from fairtrial.resampling.splits import Split, Splits, count_rows
+from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, SplitterInput, check_class_sizes
+
+
+class KFold(FoldSplitter):
+    """Rows are shuffled and dealt into `n_splits` folds, whose sizes differ by at most one. Each fold tests once.
+
+    It does not look at y, so that it serves regression; for classes `StratifiedKFold` is the better choice.
+
+    >>> splits = KFold(3, random_state=1).freeze(range(7))
+    >>> [(len(train), len(test)) for train, test in splits]
+    [(4, 3), (5, 2), (5, 2)]
+    """
+
+    def _assign_folds(self, rows: SplitterInput, rng: np.random.Generator) -> IntArray:
+        return rng.permutation(np.arange(rows.n) % self.n_splits)
+
+
+class StratifiedKFold(FoldSplitter):
+    """Each class is shuffled and dealt into `n_splits` folds, one class going on where the last one ended.
+
+    So the sizes of the folds differ by at most one, and so do the counts of each class. The names of the classes do not
+    matter, only which rows share one. A class with fewer rows than folds is warned about.
+
+    >>> y = ["a"] * 6 + ["b"] * 3
+    >>> splits = StratifiedKFold(3, random_state=1).freeze(y, y)
+    >>> [[y[row] for row in test] for _, test in splits]
+    [['a', 'a', 'b'], ['a', 'a', 'b'], ['a', 'a', 'b']]
+    """
+
+    _uses_classes = True
+
+    def _assign_folds(self, rows: SplitterInput, rng: np.random.Generator) -> IntArray:
+        y = number_by_appearance(rows.require_classes("StratifiedKFold"))
+        check_class_sizes(rows, self.n_splits, "StratifiedKFold")
+        folds = np.empty(rows.n, dtype=np.intp)
+        # Which folds are larger by one row must not be known beforehand.
+        folds[shuffle_by_class(y, rng)] = rng.permutation(self.n_splits)[np.arange(rows.n) % self.n_splits]
+        return folds
+
+
+def number_by_appearance(codes: IntArray) -> IntArray:
+    """Codes numbered as they first appear, so that other names for the same classes change nothing.
+
+    >>> number_by_appearance(np.array([2, 2, 0, 1])).tolist()
+    [0, 0, 1, 2]
+    """
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
+
+
+def shuffle_by_class(y: IntArray, rng: np.random.Generator) -> IntArray:
+    """All positions, class after class, in random order within each class."""
+    order = rng.permutation(len(y))
+    return order[np.argsort(y[order], kind="stable")]
+
+
+class LeaveOneOut(Splitter):
+    """As many splits as rows: each row tests once, all others train. Nothing is drawn.
+
+    The estimate has little bias and much variance, and costs as many trainings as there are rows.
+
+    >>> [(train.tolist(), test.tolist()) for train, test in LeaveOneOut().split("abc".split() * 3)]
+    [([1, 2], [0]), ([0, 2], [1]), ([0, 1], [2])]
+    """
+
+    _is_random = False
+
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
+        if rows.n < 2:
+            raise InputError(f"X must hold at least 2 rows to leave one out, got {rows.n}")
+        all_rows = np.arange(rows.n)
+        for row in range(rows.n):
+            yield Split(np.delete(all_rows, row), all_rows[row : row + 1].copy(), 0, row)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """As many as X has rows."""
+        if X is None:
+            raise InputError("X must be given: leaving one out has as many splits as there are rows")
+        return count_rows(X)
+
+
+TestSize = float | int
+
+
+class Holdout(Splitter):
+    """A share `test_size` of the rows tests (a whole number: so many rows), the others train; a third is customary.
+
+    Stratified unless told otherwise: each class has its share of the test part, to within one row. Without classes pass
+    `stratify=False`.
+
+    >>> y = ["a"] * 6 + ["b"] * 3
+    >>> [(train, test)] = Holdout(random_state=1).split(y, y)
+    >>> len(train), [y[row] for row in test]
+    (6, ['a', 'a', 'b'])
+    """
+
+    def __init__(self, test_size: TestSize = 1 / 3, *, stratify: bool = True, random_state: Seed = None) -> None:
+        self.test_size = check_test_size(test_size)
+        self.stratify = stratify
+        self.random_state = random_state
+        self._uses_classes = stratify
+
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
+        yield draw_holdout(self, self.test_size, self.stratify, rows, rng)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """One."""
+        return 1
+
+
+def check_test_size(test_size: TestSize) -> TestSize:
+    """A share strictly between 0 and 1, or at least one row."""
+    if isinstance(test_size, (float, np.floating)):
+        check_between("test_size", test_size, 0, 1)
+        return float(test_size)
+    return check_whole_number("test_size", test_size, 1)
+
+
+def draw_holdout(
+    splitter: Splitter, test_size: TestSize, stratify: bool, rows: SplitterInput, rng: np.random.Generator
+) -> Split:
+    """One random split into training and test part, both in order."""
+    n_test = _count_test_rows(test_size, rows.n)
+    tested = np.zeros(rows.n, dtype=bool)
+    if stratify:
+        y = number_by_appearance(rows.require_classes(f"{type(splitter).__name__}(stratify=True)"))
+        quotas = _compute_quotas(np.bincount(y), n_test, rng)
+        _warn_of_lost_classes(rows, y, quotas)
+        order = shuffle_by_class(y, rng)
+        starts = np.concatenate(([0], np.cumsum(np.bincount(y))[:-1]))
+        tested[order] = np.arange(rows.n) - starts[y[order]] < quotas[y[order]]
+    else:
+        tested[rng.permutation(rows.n)[:n_test]] = True
+    return Split(np.flatnonzero(~tested), np.flatnonzero(tested))
+
+
+def _count_test_rows(test_size: TestSize, n: int) -> int:
+    """How many rows test: a share is rounded up, as scikit-learn does, but not for a hair's breadth of arithmetic."""
+    n_test = math.ceil(round(test_size * n, 9)) if isinstance(test_size, float) else test_size
+    if not 0 < n_test < n:
+        raise InputError(f"test_size must leave rows to train on, got {test_size!r} of {n} rows")
+    return n_test
+
+
+def _compute_quotas(counts: IntArray, n_test: int, rng: np.random.Generator) -> IntArray:
+    """How many rows of each class test: its share, rounded so that the sum is right (largest remainders, ties at random)."""
+    quotas, remainders = np.divmod(counts * n_test, counts.sum())
+    n_left = n_test - quotas.sum()
+    quotas[np.lexsort((rng.random(len(counts)), -remainders))[:n_left]] += 1
+    return np.asarray(quotas, dtype=np.intp)
+
+
+def _warn_of_lost_classes(rows: SplitterInput, y: IntArray, quotas: IntArray) -> None:
+    for side, counts in (("training", np.bincount(y) - quotas), ("test", quotas)):
+        if not counts.all():
+            name = rows.class_names[rows.require_classes("Holdout")[np.argmax(y == np.argmin(counts))]]
+            warnings.warn(f"class {name!r} has no row in the {side} part: it is too rare", SuspectInputWarning, stacklevel=4)
+
+
+class RandomSubsampling(Splitter):
+    """`n_splits` hold-outs, each drawn anew: a row may test several times or never. Each one is a repeat of its own.
+
+    Use it where the sizes of training and test part matter, as in learning curves and the corrected resampled t test.
+
+    >>> splits = RandomSubsampling(3, test_size=2, stratify=False, random_state=1).freeze(range(6))
+    >>> [(len(train), len(test)) for train, test in splits]
+    [(4, 2), (4, 2), (4, 2)]
+    """
+
+    def __init__(
+        self, n_splits: int = 10, *, test_size: TestSize = 1 / 3, stratify: bool = True, random_state: Seed = None
+    ) -> None:
+        self.n_splits = check_whole_number("n_splits", n_splits, 1)
+        self.test_size = check_test_size(test_size)
+        self.stratify = stratify
+        self.random_state = random_state
+        self._uses_classes = stratify
+
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
+        for repeat in range(self.n_splits):
+            yield replace(draw_holdout(self, self.test_size, self.stratify, rows, rng), repeat=repeat)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many hold-outs there are."""
+        return self.n_splits
+
+
+class Repeated(Splitter):
+    """`splitter`, `n_repeats` times, each time with other draws. More repeats leave the earlier ones as they are.
+
+    The seed is given here or to the splitter, not to both.
+
+    >>> splits = Repeated(KFold(2), 3, random_state=1).freeze(range(10))
+    >>> print(splits)
+    Repeated(splitter=KFold(n_splits=2), n_repeats=3, random_state=1): 6 splits in 3 repeats of 10 rows, test parts of 5
+    >>> [(part.extend, part.fold) for part in splits]
+    [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
+    """
+
+    def __init__(self, splitter: Splitter, n_repeats: int = 10, *, random_state: Seed = None) -> None:
+        if not isinstance(splitter, Splitter):
+            raise InputError(f"splitter must be a splitter of fairtrial, got {type(splitter).__name__}: pass KFold(5), say")
+        if not splitter._is_random:
+            raise InputError(f"splitter must draw at random, got {splitter!r}: all its repeats would be the same")
+        if random_state is not None and splitter._has_seed:
+            raise InputError(f"random_state must be given once, got {random_state!r} and {splitter!r}: leave one out")
+        self.splitter = splitter
+        self.n_repeats = check_whole_number("n_repeats", n_repeats, 1)
+        self.random_state = random_state
+        self._uses_classes = splitter._uses_classes
+        self._uses_groups = splitter._uses_groups
+
+    @property
+    def _has_seed(self) -> bool:
+        return super()._has_seed or self.splitter._has_seed
+
+    def _make_generator(self, override: Seed = None) -> np.random.Generator:
+        if override is None and self.random_state is None:
+            return self.splitter._make_generator()
+        return super()._make_generator(override)
+
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
+        first = 0
+        for _ in range(self.n_repeats):
+            last = first
+            for split in self.splitter._iter_splits(rows, rng):
+                last = first + split.repeat
+                yield replace(split, repeat=last)
+            first = last + 1
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many splits all repeats have together."""
+        return self.n_repeats * self.splitter.get_n_splits(X, y, groups)
+
+
+class FiveByTwo(Repeated):
+    """Five times two halves (Dietterich 1998), stratified unless told otherwise: what the 5x2cv tests need.
+
+    >>> FiveByTwo(random_state=1).get_n_splits()
+    10
+    """
+
+    def __init__(self, *, stratify: bool = True, random_state: Seed = None) -> None:
+        self.stratify = stratify
+        super().__init__((StratifiedKFold if stratify else KFold)(2), 5, random_state=random_state)
+
+
+class TenByTen(Repeated):
+    """Ten times ten folds, stratified unless told otherwise: WEKA's habit, for the corrected repeated t test.
+
+    >>> TenByTen(stratify=False).get_n_splits()
+    100
+    """
+
+    def __init__(self, *, stratify: bool = True, random_state: Seed = None) -> None:
+        self.stratify = stratify
+        super().__init__((StratifiedKFold if stratify else KFold)(10), 10, random_state=random_state)
+
+
+class Given(Splitter):
+    """Pairs (train, test) of positions or masks, as they are. Whether they are sound is for `audit` to say.
+
+    >>> cv = Given([([0, 1], [2, 3]), ([2, 3], [0, 1])])
+    >>> cv
+    Given(2 splits)
+    >>> [test.tolist() for _, test in cv.split("abcd".split() * 4)]
+    [[2, 3], [0, 1]]
+    """
+
+    _is_random = False
+
+    def __init__(self, splits: Iterable[Any]) -> None:
+        self.splits = splits if isinstance(splits, Splits) else tuple(splits)
+        if not len(self.splits):
+            raise InputError("splits must hold at least 1 split, got 0")
+
+    @classmethod
+    def from_folds(cls, fold: npt.ArrayLike) -> Given:
+        """From the fold in which each row tests; -1 for rows that only train.
+
+        >>> [test.tolist() for _, test in Given.folds([1, 2, 1, -1]).split([0, 0, 0, 0])]
+        [[0, 2], [1]]
+        """
+        numbers = check_column("fold", fold)
+        if numbers.dtype.kind not in "iu":
+            raise InputError(f"fold must hold whole numbers from -1 on, got {numbers[0]!r}: number the folds")
+        if (numbers < -1).any():
+            raise InputError(f"fold must hold whole numbers from -1 on, got {numbers.min()}")
+        names = np.unique(numbers[numbers >= 0])
+        pairs = [(np.flatnonzero(numbers != name), np.flatnonzero(numbers == name)) for name in names]
+        return cls(Splits.from_pairs(pairs, len(numbers)))
+
+    def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterable[Split]:
+        if isinstance(self.splits, Splits) and self.splits.n_rows != rows.n:
+            raise InputError(f"X must have the {self.splits.n_rows} rows that the folds were given for, got {rows.n}")
+        return Splits.from_pairs(self.splits, rows.n)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many splits were given."""
+        return len(self.splits)
+
+    def __repr__(self) -> str:
+        return f"Given({len(self.splits)} splits)"

@@ -1,0 +1,75 @@
+"""A fold audit of files: folds as KEEL publishes them, a table of splits, or a scheme that is drawn now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from fairtrial._check import check_one_of
+from fairtrial.errors import InputError
+from fairtrial.resampling.audit import Audit, audit
+from fairtrial.resampling.splits import read_splits
+
+SCHEMES = ("stratified", "kfold", "dob-scv")
+
+
+def audit_file(
+    path: str | Path,
+    *,
+    splits: str | Path | None = None,
+    scheme: str | None = None,
+    n_splits: int = 5,
+    assign: str | None = None,
+    seed: int = 0,
+    target: str | None = None,
+    **options: Any,
+) -> Audit:
+    """Audit the folds of a KEEL zip or folder; or of a data file with `splits` (a CSV table) or with a `scheme`.
+
+    `path` may also be the name of a data set of the catalogue. `seed` is that of the drawn folds and of the audit; `options` go
+    to `audit`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "rows.csv"
+    ...     _ = file.write_text("size,class\\n" + "\\n".join(f"{i},{'ab'[i % 2]}" for i in range(40)))
+    ...     found = audit_file(file, scheme="stratified", n_splits=2)
+    >>> found.ok
+    True
+    """
+    if splits is not None and scheme is not None:
+        raise InputError("splits and scheme must not both be given: the folds are either read or drawn")
+    if assign is not None and scheme != "dob-scv":
+        raise InputError(f"assign must be left out unless the scheme is dob-scv, got {assign!r}")
+    if splits is None and scheme is None:
+        from fairtrial.data import read_folds
+
+        if Path(path).suffix.lower() != ".zip" and not Path(path).is_dir():
+            raise InputError(f"{path} has no folds of its own: pass splits (a CSV table) or scheme, one of {list(SCHEMES)}")
+
+        folds = read_folds(path)
+        return audit(folds.splits, folds.dataset, random_state=seed, **options)
+    dataset = _load_dataset(path, target)
+    if splits is not None:
+        return audit(read_splits(splits, len(dataset)), dataset, random_state=seed, **options)
+    return audit(_build_audit_splitter(str(scheme), n_splits, assign, seed), dataset, random_state=seed, **options)
+
+
+def _load_dataset(path: str | Path, target: str | None) -> Any:
+    from fairtrial.data import load, read
+
+    if Path(path).exists() or Path(path).suffix:
+        return read(path, target=target)
+    if target is not None:
+        raise InputError(f"target must be left out for a data set by name, which has one, got {target!r}")
+    return load(str(path))
+
+
+def _build_audit_splitter(scheme: str, n_splits: int, assign: str | None, seed: int) -> Any:
+    from fairtrial.resampling.dob_scv import DOBSCV
+    from fairtrial.resampling.splitters import KFold, StratifiedKFold
+
+    check_one_of("scheme", scheme, SCHEMES)
+    if scheme == "dob-scv":
+        return DOBSCV(n_splits, assign=cast("Any", assign or "shuffled"), random_state=seed)
+    return (KFold if scheme == "kfold" else StratifiedKFold)(n_splits, random_state=seed)

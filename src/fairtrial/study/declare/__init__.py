@@ -1,1 +1,0 @@
-"""A study declared, in TOML or in Python: read, checked, and its names resolved."""

@@ -1,1 +1,0 @@
-"""Engines that run trials, and the coordinator that keeps what they leave."""

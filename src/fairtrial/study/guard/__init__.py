@@ -1,1 +1,0 @@
-"""Trials under guard: a process of their own, limits, and blame for what fails."""

@@ -1,1 +1,0 @@
-"""Predictions of any origin: read, checked, judged."""

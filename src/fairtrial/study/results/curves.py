@@ -1,0 +1,105 @@
+"""Curves of a study's evidence: the pooled test rows of one repeat, a curve for each learner."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial import measures
+from fairtrial._check import check_one_of
+from fairtrial._registry import suggest_name
+from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.study.archive import Archive
+from fairtrial.study.records import Predictions
+from fairtrial.study.results.scores import join_predictions
+from fairtrial.study.results.stacking import ClassOrder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KINDS: Mapping[str, Callable[..., Any]] = {
+    "roc": measures.roc_curve,
+    "roc-hull": measures.roc_hull,
+    "precision-recall": measures.precision_recall_curve,
+    "gain": measures.gain_curve,
+    "tpr-fpr": measures.tpr_fpr_curve,
+    "cost": measures.cost_curve,
+    "cost-lines": measures.cost_lines,
+    "brier": measures.brier_curve,
+    "calibration": measures.calibration_curve,
+}
+
+
+_ALIASES = {"pr": "precision-recall", "lift": "gain", "hull": "roc-hull"}
+
+
+_PROBABILITY_KINDS = ("brier", "calibration")
+
+
+def resolve_curve_kind(kind: str) -> str:
+    """The name of a kind of curve.
+
+    >>> resolve_curve_kind("pr")
+    'precision-recall'
+    """
+    name = _ALIASES.get(kind, kind)
+    if name not in KINDS:
+        hint = suggest_name(kind, [*KINDS, *_ALIASES])
+        raise InputError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}: {hint}")
+    return name
+
+
+def pool_repeat(archive: Archive, trials: pd.DataFrame, repeat: int | None) -> dict[str, Predictions]:
+    """The test rows of all folds of a repeat (the first by default), by learner; of one data set and condition."""
+    repeats = sorted(set(trials["repeat"].tolist()))
+    if repeat is None:
+        repeat = repeats[0]
+    check_one_of("repeat", repeat, repeats)
+    predictions = {}
+    for learner, learner_trials in trials[trials["repeat"] == repeat].groupby("learner", sort=False, observed=True):
+        succeeded = learner_trials[learner_trials["status"] == "ok"]
+        if len(succeeded) == len(learner_trials):
+            predictions[str(learner)] = join_predictions(list(archive.predictions(succeeded["trial"].tolist())))
+    return predictions
+
+
+def build_curves(kind: str, predictions: Mapping[str, Predictions], order: ClassOrder, learners: Sequence[str]) -> pd.DataFrame:
+    """The curves one below the other, with a column for the learner; learners without what it needs are warned about."""
+    import pandas as pd
+
+    name = resolve_curve_kind(kind)
+    if order.positive is None:
+        raise InputError(f"positive must be named when the classes are {order.names}: a curve shows one class against the rest")
+    parts, left_out = [], []
+    for learner in learners:
+        why = _explain_missing_curve(name, predictions.get(learner))
+        if why:
+            left_out.append(f"{learner} ({why})")
+            continue
+        learner_predictions = predictions[learner]
+        assert learner_predictions.scores is not None
+        label = order.order[order.positive]
+        column = np.ascontiguousarray(learner_predictions.scores[:, label])
+        frame = KINDS[name]((learner_predictions.y_true == label).astype(np.intp), column, labels=[0, 1])
+        frame.insert(0, "learner", learner)
+        parts.append(frame)
+    if left_out:
+        message = f"no {name} curve for {', '.join(left_out)}"
+        if not parts:
+            raise InputError(f"{message}: choose learners that give scores, or run the missing trials")
+        warnings.warn(message, UndefinedMeasureWarning, stacklevel=3)
+    together: pd.DataFrame = pd.concat(parts, ignore_index=True)
+    return together
+
+
+def _explain_missing_curve(name: str, predictions: Predictions | None) -> str:
+    if predictions is None:
+        return "trials failed or have not run"
+    if predictions.scores is None:
+        return "it gives no scores"
+    if name in _PROBABILITY_KINDS and predictions.score_kind != "probability":
+        return "it gives decision values, no probabilities"
+    return ""

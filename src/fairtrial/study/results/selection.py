@@ -1,0 +1,112 @@
+"""Which data set, condition and learner of a study is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._registry import suggest_name
+from fairtrial.errors import InputError
+from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.records import FAILURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLEAN = "clean"
+
+
+def choose_condition(
+    conditions: Sequence[ConditionFacts], condition: str | None = None, level: float | None = None
+) -> ConditionFacts:
+    """The condition of this name and level; clean where none is named.
+
+    >>> noise = [ConditionFacts("class-noise", level, "", {}) for level in (0.1, 0.2)]
+    >>> choose_condition(noise, "class-noise", 0.2).level
+    0.2
+    """
+    if condition is None:
+        return _choose_default_condition(conditions, level)
+    matches = [candidate for candidate in conditions if candidate.name == condition]
+    if not matches:
+        names = list(dict.fromkeys(candidate.name for candidate in conditions))
+        raise InputError(f"condition must be one of the study's, got {condition!r}: {suggest_name(condition, names)}")
+    levels = [candidate.level for candidate in matches]
+    if level is not None:
+        matches = [candidate for candidate in matches if is_same_level(candidate.level, level)]
+        if not matches:
+            raise InputError(f"level must be one of {levels} for the condition {condition!r}, got {level!r}")
+    if len(matches) > 1:
+        raise InputError(f"level must be given for the condition {condition!r}, which has {levels}, got None")
+    return matches[0]
+
+
+def _choose_default_condition(conditions: Sequence[ConditionFacts], level: float | None) -> ConditionFacts:
+    if level is not None and level != 0:
+        raise InputError(f"condition must be given together with a level, got level {level!r} alone: name the condition")
+    matches = [candidate for candidate in conditions if candidate.name == CLEAN] or list(conditions)
+    if len(matches) > 1:
+        names = list(dict.fromkeys(candidate.name for candidate in conditions))
+        raise InputError(f"condition must be given for a study without the condition clean: it has {', '.join(names)}")
+    return matches[0]
+
+
+def is_same_level(first: float, second: float) -> bool:
+    """Whether two levels are one; conditions without a level may have NaN."""
+    return first == second or (isnan(first) and isnan(second)) or abs(first - second) < 1e-12
+
+
+def mask_condition(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArray[np.bool_]:
+    """Which lines of a frame are of this condition."""
+    levels = frame["level"].to_numpy(dtype=np.float64)
+    same = np.isnan(levels) if isnan(condition.level) else np.abs(levels - condition.level) < 1e-12
+    return np.asarray((frame["condition"] == condition.name).to_numpy() & same)
+
+
+def get_level(condition: ConditionFacts) -> float:
+    """Its level; NaN for a condition without one, which a study holds as 1: its description has no level.
+
+    >>> get_level(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
+    nan
+    """
+    declared = condition.description
+    lacks_level = condition.level == 1 and bool(declared) and declared.get("level") is None
+    return float("nan") if lacks_level else float(condition.level)
+
+
+def format_condition(condition: ConditionFacts) -> str:
+    """Its name, and its level where it has one.
+
+    >>> format_condition(ConditionFacts("class-noise", 0.1, "", {})), format_condition(ConditionFacts("clean", 0.0, "", {}))
+    ('class-noise 0.1', 'clean')
+    """
+    level = get_level(condition)
+    return condition.name if condition.name == CLEAN or isnan(level) else f"{condition.name} {level:g}"
+
+
+def choose_names(kind: str, names: Iterable[str], selection: Any) -> list[str]:
+    """The names that are meant: all of them for None, else one or several that exist."""
+    available = list(names)
+    if selection is None:
+        return available
+    chosen = [selection] if isinstance(selection, str) else list(selection)
+    for name in chosen:
+        if name not in available:
+            raise InputError(f"{kind} must be of the study, got {name!r}: {suggest_name(name, available)}")
+    return chosen
+
+
+def choose_dataset(names: Sequence[str], selection: str | None) -> str:
+    """The data set that is meant; it need not be named where there is only one."""
+    if selection is None and len(names) > 1:
+        raise InputError(f"dataset must be given for a study of several, got None: choose one of {', '.join(names)}")
+    return choose_names("dataset", names, selection)[0]
+
+
+def mask_failed(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which lines are failures."""
+    return np.asarray(frame["status"].isin(FAILURES), dtype=bool)

@@ -1,0 +1,194 @@
+"""The dask engine: workers of this machine's own, or those that a scheduler somewhere knows."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from fairtrial.errors import InputError
+from fairtrial.study.run.engine import DECISIVE, Engine, count_usable_cores, get_versions, make_checked_work, refuse_differences
+from fairtrial.study.run.supervisor import create_run_id
+
+CONNECT_SECONDS, WORKER_SECONDS, REFRESH_SECONDS, SHUTDOWN_SECONDS = 10.0, 30.0, 5.0, 10.0
+
+
+_IGNORE_INTERRUPTS = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C reaches all: only the coordinator is to hear it
+)
+
+
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": 0,  # the coordinator decides what runs again
+    "distributed.admin.large-graph-warning-threshold": "1TB",  # a data set travels with its first chunk, on purpose
+}
+
+
+def open_dask(address: str, jobs: int | None = None, packages: Iterable[str] = ()) -> Engine:
+    """`dask`: a cluster of `jobs` processes on this machine. `dask://host:port`: the workers of the scheduler there."""
+    _require_dask()
+    packages = tuple(packages)
+    if address == "dask":
+        return _open_local_cluster(jobs or count_usable_cores(), packages)
+    if jobs is not None:
+        raise InputError(f"jobs must be left out with the engine {address}, whose workers are those of the cluster, got {jobs}")
+    return _open_remote_cluster(address, packages)
+
+
+def _require_dask() -> None:
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        raise InputError(
+            'the engine dask needs dask, which is not installed: pip install "fairtrial[cluster]", or take engine "local"'
+        ) from None
+
+
+@contextlib.contextmanager
+def _apply_settings() -> Iterator[None]:
+    import dask
+
+    with dask.config.set(_SETTINGS):
+        yield
+
+
+def _open_local_cluster(jobs: int, packages: tuple[str, ...]) -> Engine:
+    dask: Any = import_module("distributed")
+    settings = contextlib.ExitStack()
+    settings.enter_context(_apply_settings())
+    cluster = dask.LocalCluster(
+        n_workers=jobs,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address="127.0.0.1:0",  # none at all would take the usual port, and clash with the next cluster
+        scheduler_port=0,
+        memory_limit=0,
+        preload=[_IGNORE_INTERRUPTS],
+        silence_logs=logging.CRITICAL,
+    )
+    client = dask.Client(cluster, set_as_default=False)
+    run = create_run_id()
+
+    def shutdown() -> None:
+        with settings:
+            _ignore_errors(lambda: client.close(SHUTDOWN_SECONDS))
+            _ignore_errors(lambda: cluster.close(SHUTDOWN_SECONDS))
+
+    executor = client.get_executor(pure=False, retries=0)
+    return Engine(
+        "dask",
+        executor,
+        make_checked_work(run, packages),
+        lambda: jobs,
+        shutdown,
+        _make_loss_check(client),
+        _make_stop(client, run),
+    )
+
+
+def _open_remote_cluster(address: str, packages: tuple[str, ...]) -> Engine:
+    settings = contextlib.ExitStack()
+    settings.enter_context(_apply_settings())
+    client = _connect_client(address)
+    run = create_run_id()
+    stop = _make_stop(client, run)
+
+    def shutdown() -> None:
+        with settings:
+            stop()
+            _ignore_errors(lambda: client.close(SHUTDOWN_SECONDS))
+
+    try:
+        _wait_for_workers(client, address)
+        _refuse_other_versions(client, get_versions(dict.fromkeys([*DECISIVE, *packages])))
+    except BaseException:
+        shutdown()
+        raise
+    executor = client.get_executor(pure=False, retries=0)
+    return Engine(
+        address, executor, make_checked_work(run, packages), _ThreadCounter(client), shutdown, _make_loss_check(client), stop
+    )
+
+
+def _make_loss_check(client: Any) -> Callable[[], bool]:
+    return lambda: client.status in ("closing", "closed")
+
+
+def _make_stop(client: Any, run: str) -> Callable[[], None]:
+    """Tells the workers, which outlive the run and may have others, to end what they have of it; waits for no answer."""
+    return lambda: _ignore_errors(lambda: client.run(_end_run_on_worker, run, wait=False, on_error="ignore"))
+
+
+async def _end_run_on_worker(run: str) -> None:
+    import asyncio
+
+    from fairtrial.study.run.supervisor import end_run
+
+    await asyncio.to_thread(end_run, run)
+
+
+def _connect_client(address: str) -> Any:
+    dask: Any = import_module("distributed")
+    host_and_port = address.removeprefix("dask://").rstrip("/")
+    host, colon, port = host_and_port.rpartition(":")
+    if not (host and colon and port.isdigit()):
+        raise InputError(f"engine must have the form dask://host:port, got {address!r}: the scheduler prints its address")
+    try:
+        return dask.Client(f"tcp://{host_and_port}", timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"no dask scheduler answers at {host_and_port} within {CONNECT_SECONDS:g} s ({_get_first_line(error)}): "
+            "start one with `dask scheduler`, or check the address"
+        ) from None
+
+
+def _wait_for_workers(client: Any, address: str) -> None:
+    if client.nthreads():
+        return
+    print(f"{address} has no workers yet: waiting up to {WORKER_SECONDS:g} s", file=sys.stderr)
+    try:
+        client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError:
+        raise InputError(
+            f"{address} must have at least 1 worker, got none within {WORKER_SECONDS:g} s: start some with `dask worker`"
+        ) from None
+
+
+def _refuse_other_versions(client: Any, expected: Mapping[str, str]) -> None:
+    """Look at every worker before the first chunk; those that come later are looked at by the chunks themselves."""
+    for worker, installed in client.run(get_versions, tuple(expected), on_error="return").items():
+        if isinstance(installed, OSError):  # it went away in the meantime
+            continue
+        if isinstance(installed, BaseException):
+            raise InputError(f"the worker {worker} must have fairtrial, got {_get_first_line(installed)}: install it there")
+        refuse_differences(f"the worker {worker}", expected, installed)
+
+
+class _ThreadCounter:
+    """The threads of all workers, asked for again now and then: workers come and go."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._count, self._checked_at = 0, -REFRESH_SECONDS
+
+    def __call__(self) -> int:
+        if time.monotonic() - self._checked_at >= REFRESH_SECONDS:
+            if self._client.status == "running":
+                with contextlib.suppress(OSError):
+                    self._count = sum(self._client.nthreads().values())
+            self._checked_at = time.monotonic()
+        return self._count
+
+
+def _ignore_errors(action: Callable[[], Any]) -> None:
+    """Whatever goes wrong while going away: the evidence is stored."""
+    with contextlib.suppress(Exception):
+        action()
+
+
+def _get_first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

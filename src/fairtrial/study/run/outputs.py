@@ -1,0 +1,188 @@
+"""What a fitted learner answers, checked: a declared class or an abstention for each row, a score for each row and class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial._registry import suggest_name
+from fairtrial.conditions import ScoreNoise
+from fairtrial.errors import LearnerError
+from fairtrial.study.records import ABSTAINED, find_abstention_label
+
+Kind = Literal["probability", "decision"]
+
+
+_METHODS: dict[str, Kind] = {"predict_proba": "probability", "decision_function": "decision"}
+
+
+_ROUNDING = 1e-5  # what single precision leaves of a thousand classes
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionOutput:
+    """What the learner said, as it said it; `abstention` is the label by which it gives no class, None where it has none."""
+
+    predicted: Any
+    scores: Any = None
+    method: str | None = None
+    abstention: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorScores:
+    """A column for each declared class; and what there is to note about them."""
+
+    values: FloatArray
+    kind: Kind
+    note: str | None = None
+
+
+def predict_outputs(fitted: Any, X: Any) -> PredictionOutput:
+    """Let the learner predict, and tell its scores: probabilities if it has any, else decision values, else none."""
+    predicted, abstention = fitted.predict(X), find_abstention_label(fitted)
+    for method in _METHODS:
+        if hasattr(fitted, method):
+            return PredictionOutput(predicted, getattr(fitted, method)(X), method, abstention)
+    return PredictionOutput(predicted, abstention=abstention)
+
+
+def encode_predictions(output: PredictionOutput, n: int, labels: npt.NDArray[Any], name: str) -> IntArray:
+    """Predictions as places among the declared classes, or ABSTAINED. A label that is a declared class is never an abstention.
+
+    >>> encode_predictions(PredictionOutput(["b", "a", "?"], abstention="?"), 3, np.array(["a", "b"]), "Mine").tolist()
+    [1, 0, -1]
+    """
+    predictions = np.asarray(output.predicted)
+    if predictions.shape not in ((n,), (n, 1)):
+        raise LearnerError(f"predict of {name} must give a class for each of the {n} rows, got shape {predictions.shape}")
+    codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
+    if output.abstention is not None:
+        codes_by_label.setdefault(output.abstention, ABSTAINED)
+    predicted_labels = predictions.reshape(-1).tolist()
+    try:
+        return np.fromiter(map(codes_by_label.__getitem__, predicted_labels), dtype=np.intp, count=n)
+    except (KeyError, TypeError):
+        wrong = next(label for label in predicted_labels if not _is_known_label(label, codes_by_label))
+        hint = suggest_name(wrong, labels.tolist())
+        raise LearnerError(f"predict of {name} must give classes of the data set, got {wrong!r}: {hint}") from None
+
+
+def _is_known_label(label: Any, codes_by_label: dict[Any, int]) -> bool:
+    try:
+        return label in codes_by_label
+    except TypeError:
+        return False
+
+
+def align_scores(
+    output: PredictionOutput,
+    fitted: Any,
+    n: int,
+    trained: IntArray,
+    labels: npt.NDArray[Any],
+    name: str,
+    *,
+    pairs: bool = False,
+) -> EstimatorScores | None:
+    """The scores in the order of the declared classes; None where the learner tells none.
+
+    A class without training rows has probability 0; its decision value is the smallest that there is. `trained` are the codes
+    of the training rows, `pairs` says that decision values are those of pairs of classes, which are refused.
+
+    >>> answers = PredictionOutput(["b", "c"], [[0.9, 0.1], [0.2, 0.8]], "predict_proba")
+    >>> class Fitted:
+    ...     classes_ = ["b", "c"]
+    >>> align_scores(answers, Fitted(), 2, np.array([1, 2]), np.array(["a", "b", "c"]), "Mine").compute_values.tolist()
+    [[0.0, 0.9, 0.1], [0.0, 0.2, 0.8]]
+    """
+    if output.method is None:
+        return None
+    class_codes = _get_class_codes(fitted, trained, labels, name)
+    who = f"{output.method} of {name}"
+    table = _to_number_table(output.scores, who)
+    kind = _METHODS[output.method]
+    if kind == "decision":
+        table = _expand_decisions(table, len(class_codes), pairs, who)
+    if table.shape != (n, len(class_codes)):
+        rule = f"a column for each of the {len(class_codes)} classes that it knows"
+        raise LearnerError(f"{who} must give a row for each of the {n} rows and {rule}, got shape {table.shape}")
+    note = _describe_invalid_probabilities(table, who) if kind == "probability" else None
+    expanded = _expand_to_all_classes(table, class_codes, len(labels), kind)
+    return EstimatorScores(expanded, "decision" if note else kind, note)
+
+
+def add_score_noise(scores: EstimatorScores, noise: ScoreNoise, rng: np.random.Generator) -> tuple[EstimatorScores, float, int]:
+    """Scores with noise, its realised level, and how many scores changed.
+
+    Of two classes the score of the second gets the noise, and the first the rest to 1 (of decision values: the opposite). Of
+    more classes each score gets noise of its own. They remain probabilities only where two of them are kept within 0 and 1.
+    """
+    if scores.values.shape[1] != 2:
+        changed = noise.apply(scores.values.T, None, rng)
+        return (
+            EstimatorScores(np.ascontiguousarray(changed.X.T), "decision", scores.note),
+            changed.level,
+            int(changed.mask.sum()),
+        )
+    changed = noise.apply(scores.values[:, 1], None, rng)
+    first = 1 - changed.X if scores.kind == "probability" else -changed.X
+    kind: Kind = scores.kind if noise.clip else "decision"
+    return EstimatorScores(np.column_stack([first, changed.X]), kind, scores.note), changed.level, int(changed.mask.sum())
+
+
+def _get_class_codes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], name: str) -> IntArray:
+    """The declared classes that the columns of a learner are about: its `classes_`, else those of training, sorted."""
+    codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
+    classes = getattr(fitted, "classes_", None)
+    class_labels = (
+        np.unique(labels[np.unique(trained)]).tolist() if classes is None else np.asarray(classes).reshape(-1).tolist()
+    )
+    wrong = [label for label in class_labels if not _is_known_label(label, codes_by_label)]
+    if wrong or not class_labels or len(set(class_labels)) < len(class_labels):
+        raise LearnerError(f"classes_ of {name} must hold classes of the data set, each once, got {class_labels!r}")
+    return np.array([codes_by_label[label] for label in class_labels], dtype=np.intp)
+
+
+def _to_number_table(scores: Any, who: str) -> FloatArray:
+    try:
+        table = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise LearnerError(f"{who} must give a table of numbers, got {type(scores).__name__}") from None
+    if table.ndim and not np.isfinite(table).all():
+        index = tuple(np.argwhere(~np.isfinite(table))[0])
+        raise LearnerError(f"{who} must give finite numbers, got {table[index]} at row {index[0]}")
+    return table
+
+
+def _expand_decisions(table: FloatArray, k: int, pairs: bool, who: str) -> FloatArray:
+    """A column for each class, also where there is one for both of two."""
+    if pairs and k > 2:
+        rule = "must give a score for each class, got one for each pair of classes"
+        raise LearnerError(f"{who} {rule}: set decision_function_shape='ovr'")
+    single = table.reshape(-1) if table.ndim == 1 or (table.ndim == 2 and table.shape[1] == 1) else None
+    if single is None:
+        return table
+    return np.column_stack([-single, single]) if k == 2 else single.reshape(-1, 1)
+
+
+def _describe_invalid_probabilities(table: FloatArray, who: str) -> str | None:
+    """What is wrong with probabilities, beyond rounding."""
+    if table.min() < -_ROUNDING or table.max() > 1 + _ROUNDING:
+        return f"{who} gives values from {table.min():.3g} to {table.max():.3g}: kept as scores, not as probabilities"
+    sums = table.sum(axis=1)
+    if np.abs(sums - 1).max() > _ROUNDING:
+        return f"{who} gives rows with sums from {sums.min():.3g} to {sums.max():.3g}: kept as scores, not as probabilities"
+    return None
+
+
+def _expand_to_all_classes(table: FloatArray, class_codes: IntArray, k: int, kind: Kind) -> FloatArray:
+    if len(class_codes) == k and (class_codes == np.arange(k)).all():
+        return table
+    expanded = np.full((len(table), k), 0.0 if kind == "probability" else table.min())
+    expanded[:, class_codes] = table
+    return expanded

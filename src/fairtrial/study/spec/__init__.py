@@ -1,0 +1,1 @@
+"""The specification of a study: read from TOML or Python, checked, and its names resolved."""

@@ -1,0 +1,283 @@
+"""From names, import paths and parameters to learners."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from fairtrial._registry import suggest_name
+from fairtrial.errors import FairtrialError, InputError
+from fairtrial.learners import Prepared, catalogue, facts_of, get_sampler, sampler_classes
+from fairtrial.measures import get_measure
+from fairtrial.study.spec import models
+from fairtrial.study.spec.local_code import import_class
+from fairtrial.study.spec.objects import NO_VALUE
+from fairtrial.study.spec.problems import ProblemCollector, ProblemsError, SpecProblem, to_problems, validate_table
+from fairtrial.study.spec.resolve import NamedLearner
+from fairtrial.study.spec.schemes import GIVEN, build_scheme
+from fairtrial.study.spec.tuning import Tuned, check_grid, get_parameter_path
+
+_SKLEARN_MESSAGE = re.compile(r"The '(.+?)' parameter of \S+ must be (.+)\. Got (.+) instead\.", re.DOTALL)
+
+
+def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
+    """The parameters that the estimator, or one within it, would refuse when it is fitted.
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> [each.wait_for_message for each in find_parameter_problems(RandomForestClassifier("many"))]
+    ["n_estimators must be an int in the range [1, inf), got 'many'"]
+    """
+    try:
+        parameters = estimator.get_params(deep=True)
+    except Exception:  # an estimator that keeps its parameters in a way of its own is asked when it is fitted
+        return
+    for name, value in parameters.items():
+        above, _, parameter = name.rpartition("__")
+        message = explain_refusal(type(parameters.get(above, estimator)), parameter, value)
+        if message:
+            yield SpecProblem((name,), message)
+
+
+def explain_refusal(kind: type[Any], name: str, value: Any) -> str | None:
+    """Why a class refuses the value of a parameter; None where it takes it or has no rules."""
+    rules = getattr(kind, "_parameter_constraints", None)
+    if not isinstance(rules, dict) or name not in rules:
+        return None
+    try:
+        from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+    except ImportError:
+        return None
+    try:
+        validate_parameter_constraints({name: rules[name]}, {name: value}, kind.__name__)
+    except InvalidParameterError as error:
+        matched = _SKLEARN_MESSAGE.fullmatch(str(error))
+        return f"{matched[1]} must be {matched[2]}, got {matched[3]}" if matched else str(error)
+    except Exception:  # rules that this version of scikit-learn cannot read
+        return None
+    return None
+
+
+_PREDICTION_NEEDS = ("labels", "scores", "probabilities")
+
+
+_NESTED = ("learner", "transformer", "sampler")
+
+
+@dataclass(frozen=True)
+class CodePolicy:
+    """Which code a study may use: installed packages only, or also that of its own folder."""
+
+    allow_local: bool = False
+    folder: Path | None = None
+
+    def load_class(self, path: str, *methods: str) -> type[Any]:
+        """The class of an import path."""
+        return import_class(path, methods=methods, allow_local_code=self.allow_local, folder=self.folder)
+
+
+def resolve_learners(
+    specs: Mapping[str, models.LearnerSpec], code: CodePolicy, objects: Mapping[tuple[str, ...], Any]
+) -> tuple[list[NamedLearner], list[SpecProblem]]:
+    """All learners in their order, and what is wrong."""
+    learners: dict[str, NamedLearner] = {}
+    problems: list[SpecProblem] = []
+    for name, entry in specs.items():
+        try:
+            learner = _prepare_given(objects["learners", name]) if ("learners", name) in objects else build_learner(entry, code)
+            identity = _compute_identity(name, learner)
+            if identity in learners:
+                raise InputError(f"{name} and {learners[identity].name} are the same learner: leave one out")
+            learners[identity] = NamedLearner(name, learner)
+        except FairtrialError as error:
+            problems += to_problems(error, "learners", name)
+    return list(learners.values()), problems
+
+
+def _prepare_given(learner: Any) -> Any:
+    prepared = ensure_prepared(learner)
+    problems = list(find_parameter_problems(learner))
+    if problems:
+        raise ProblemsError(problems)
+    return prepared
+
+
+def build_learner(entry: models.LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
+    """The learner of a declaration; `whole` learners get their preparation, those within others do not."""
+    if entry.learner is None:
+        raise InputError("it was an object of Python, which no file can hold: declare it by its name and parameters")
+    collector = ProblemCollector()
+    sampler = learner = None
+    with collector.collect("sampler"):
+        sampler = None if entry.sampler is None else build_sampler(entry.sampler)
+    with collector.collect():
+        learner = _build_named(entry.learner, entry.parameters or {}, code)
+        learner = _prepare_learner(learner, sampler, entry.preparation, top_level)
+    with collector.collect("tune"):
+        if entry.tune is not None and learner is not None:
+            learner = _build_tuned(learner, entry.tune, code)
+    collector.raise_if_any()
+    return learner
+
+
+def _prepare_learner(learner: Any, sampler: Any, preparation: str | None, top_level: bool) -> Any:
+    """With a sampler, or with a preparation that was declared, it is prepared in any case; else if it is whole and needs it."""
+    if sampler is not None or preparation == "none" or (preparation is not None and not top_level):
+        return Prepared(learner, sampler=sampler, preparation=preparation or "standard")
+    return ensure_prepared(learner) if top_level else learner
+
+
+def ensure_prepared(learner: Any) -> Any:
+    """The learner with what it cannot do itself; one that takes typed columns with gaps as they are stays alone."""
+    if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "predict")):
+        raise InputError(f"a learner must be an estimator with fit and predict, got {learner!r}")
+    facts = facts_of(learner)
+    alone = facts.prepares or (facts.nominal and facts.missing and facts.scale is None and not facts.numbered)
+    return learner if alone else Prepared(learner)
+
+
+def build_sampler(spec: Mapping[str, Any]) -> Any:
+    """The sampler of a declaration such as `{"sampler": "smote", "k_neighbors": 3}`."""
+    parameters = dict(spec)
+    name = parameters.pop("sampler")
+    if name in sampler_classes():
+        accepted = catalogue.get_parameters(sampler_classes()[name])
+        _check_parameters(name, parameters, accepted)
+        _check_values(sampler_classes()[name], parameters)
+    return get_sampler(name, **parameters)
+
+
+def check_measure(name: str) -> str:
+    """The measure by its own name; it must be one of predictions."""
+    measure = get_measure(name)
+    if measure.facts.needs not in _PREDICTION_NEEDS:
+        subject = (
+            "numbers, not of classes" if measure.facts.needs == "values" else "several results, which the study gives later"
+        )
+        raise InputError(f"{name} is a measure of {subject}: take one of predictions, such as accuracy")
+    return str(measure.name)
+
+
+def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
+    """By a name of the catalogue, else by an import path, which is checked before anything is imported."""
+    is_listed = name.lower() in catalogue._ALIASES or name in catalogue.registry
+    is_path = not is_listed and any(character in name for character in "./\\:")
+    try:
+        kind = code.load_class(name, "fit", "predict") if is_path else catalogue.learner_class(name)
+    except FairtrialError as error:
+        raise ProblemsError(to_problems(error, "learner")) from None
+    return _build_instance(kind, name, parameters, code)
+
+
+def _build_instance(kind: type[Any], name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
+    collector = ProblemCollector()
+    values: dict[str, Any] = {}
+    with collector.collect("parameters"):
+        _check_parameters(name, parameters, catalogue.get_parameters(kind))
+    with collector.collect("parameters"):
+        values = _build_parameters(parameters, code)
+        _check_values(kind, values)
+    collector.raise_if_any()
+    try:
+        return kind(**values)
+    except Exception as error:
+        message = f"{name} cannot be made of these parameters: {error}"
+        raise ProblemsError([SpecProblem(("parameters",), message)]) from None
+
+
+def _check_parameters(name: str, parameters: Mapping[str, Any], accepted: Mapping[str, Any]) -> None:
+    """Whether they are known; a class that takes any knows all."""
+    unknown = [parameter for parameter in parameters if accepted and parameter not in accepted]
+    if unknown:
+        raise ProblemsError(
+            SpecProblem((parameter,), f"{name} has no parameter {parameter!r}: {suggest_name(parameter, accepted)}")
+            for parameter in unknown
+        )
+
+
+def _check_values(kind: type[Any], parameters: Mapping[str, Any]) -> None:
+    """Whether the class would take them when it is fitted, as far as it says so beforehand."""
+    refusals = {name: explain_refusal(kind, name, value) for name, value in parameters.items()}
+    if any(refusals.values()):
+        raise ProblemsError(SpecProblem((name,), message) for name, message in refusals.items() if message)
+
+
+def _build_parameters(table: Mapping[str, Any], code: CodePolicy) -> dict[str, Any]:
+    collector = ProblemCollector()
+    values = {}
+    for name, value in table.items():
+        with collector.collect(name):
+            values[name] = _build_parameter(value, code)
+    collector.raise_if_any()
+    return values
+
+
+def _build_parameter(value: Any, code: CodePolicy) -> Any:
+    """A parameter; tables that name a learner, a transformer or a sampler become one."""
+    if isinstance(value, (list, tuple)):
+        items = [_build_parameter(item, code) for item in value]
+        step = len(value) == 2 and isinstance(value[0], str) and items[1] is not value[1]
+        return tuple(items) if step else items  # scikit-learn's pairs of a name and an estimator are tuples
+    if not isinstance(value, Mapping):
+        return value
+    return None if value == NO_VALUE else _build_nested(value, code)
+
+
+def _build_nested(value: Mapping[str, Any], code: CodePolicy) -> Any:
+    kind = next((key for key in _NESTED if key in value), None)
+    if kind == "learner":
+        return build_learner(validate_table(models.LearnerSpec, value), code, top_level=False)
+    if kind == "sampler":
+        return build_sampler(value)
+    if kind == "transformer":
+        transformer_class = code.load_class(value[kind], "fit", "transform")
+        return _build_instance(transformer_class, value[kind], value.get("parameters", {}), code)
+    return _build_parameters(value, code)
+
+
+def _build_tuned(learner: Any, tune: models.TuningSpec, code: CodePolicy) -> Tuned:
+    collector = ProblemCollector()
+    tuned = Tuned(learner, {}, measure=tune.measure)
+    with collector.collect("grid"):
+        tuned.grid = _build_parameters(tune.grid, code)
+        check_grid(learner, tuned.grid)
+        _check_grid_values(learner, tuned.grid)
+    with collector.collect("resampling"):
+        tuned.resampling = _build_inner_splitter(tune.resampling)
+    with collector.collect("measure"):
+        tuned.measure = check_measure(tune.measure)
+    collector.raise_if_any()
+    return tuned
+
+
+def _check_grid_values(learner: Any, grid: Mapping[str, Any]) -> None:
+    """Whether the learner, or the sampler, would take each value."""
+    parameters = learner.get_params(deep=True)
+    collector = ProblemCollector()
+    for name, values in grid.items():
+        above, _, parameter = get_parameter_path(learner, name).rpartition("__")
+        kind = type(parameters.get(above, learner))
+        for number, value in enumerate(values):
+            with collector.collect(name, number):
+                if message := explain_refusal(kind, parameter, value):
+                    raise InputError(message)
+    collector.raise_if_any()
+
+
+def _build_inner_splitter(spec: models.ResamplingSpec) -> Any:
+    if spec.scheme == GIVEN:
+        raise InputError("tune needs a scheme that splits training rows, got 'given'")
+    scheme = build_scheme(spec.to_dict())
+    if scheme.repeats == 1:
+        return scheme.splitter
+    from fairtrial.resampling import Repeated, Splitter
+
+    return Repeated(cast(Splitter, scheme.splitter), scheme.repeats)
+
+
+def _compute_identity(name: str, learner: Any) -> str:
+    from fairtrial.study.identity import compute_learner_identity
+
+    return compute_learner_identity(learner, name).hash

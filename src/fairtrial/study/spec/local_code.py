@@ -1,0 +1,243 @@
+"""Which code a study may name: classes of installed packages. The decision falls before anything is imported."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from fairtrial.errors import InputError, UnknownNameError
+
+
+def find_module_beside(module: str, folder: Path) -> str | None:
+    """The file or the folder beside the study that this module, or the package that it lies in, would be read from."""
+    importlib.invalidate_caches()
+    spec = PathFinder.find_spec(module.partition(".")[0], [str(folder.resolve())])
+    return None if spec is None else _get_source(spec)
+
+
+@contextmanager
+def make_importable(folder: Path) -> Iterator[None]:
+    """Within, modules of the folder are found after all others; they will travel with their code, since only this process
+    knows where they are."""
+    path, loaded = str(folder.resolve()), set(sys.modules)
+    sys.path.append(path)
+    try:
+        yield
+    finally:
+        sys.path.reverse()
+        sys.path.remove(path)
+        sys.path.reverse()
+        _register_code(set(sys.modules) - loaded, folder)
+
+
+def check_not_shadowed(path: str, module: str, folder: Path) -> None:
+    """Refuse a module beside the study where another one of its name, of another folder, has been imported before."""
+    top = module.partition(".")[0]
+    local_source, loaded_module = find_module_beside(module, folder), sys.modules.get(top)
+    spec = getattr(loaded_module, "__spec__", None)
+    if local_source is None or spec is None or top in sys.builtin_module_names:
+        return
+    loaded_source = _get_source(spec)
+    if loaded_source is not None and os.path.realpath(loaded_source) != os.path.realpath(local_source):
+        raise InputError(
+            f"{path!r} means {local_source}, but {top} has been imported from {loaded_source} before: give the module another name"
+        )
+
+
+def _register_code(names: set[str], folder: Path) -> None:
+    import cloudpickle
+
+    for name in names:
+        spec = getattr(sys.modules.get(name), "__spec__", None)
+        if "." not in name and spec is not None and find_module_beside(name, folder) == _get_source(spec) is not None:
+            cloudpickle.register_pickle_by_value(sys.modules[name])
+
+
+def _get_source(spec: ModuleSpec) -> str | None:
+    """The file of a module; of a package without one its first folder."""
+    if spec.origin is not None:
+        return spec.origin
+    return next(iter(spec.submodule_search_locations or ()), None)
+
+
+_REMEDY = "install it as a package, or allow it by --allow-local-code (in Python allow_local_code=True)"
+
+
+def import_class(
+    path: str, *, methods: tuple[str, ...] = ("fit", "predict"), allow_local_code: bool = False, folder: Path | None = None
+) -> type[Any]:
+    """The class that an import path names: `package.module.Class`.
+
+    The module must belong to an installed package, editable installs included; the standard library, `__main__`, files, and
+    modules that are found only in the current folder or through PYTHONPATH are refused, unless `allow_local_code`. Then modules
+    of `folder`, by default the current one, are found as well, and so is `file.py:Class`, by a path relative to it.
+
+    >>> import_class("sklearn.tree.DecisionTreeClassifier").__name__
+    'DecisionTreeClassifier'
+    >>> import_class("os.system")
+    Traceback (most recent call last):
+    fairtrial.errors.InputError: 'os.system' is refused: os belongs to Python itself, and no learner does
+    """
+    if not allow_local_code:
+        check_installed(path, folder)
+        attribute = _import_attribute(path, *path.rpartition(".")[::2])
+    else:
+        attribute = _import_local(path, folder or Path())
+    if not (inspect.isclass(attribute) and all(hasattr(attribute, method) for method in methods)):
+        raise InputError(f"{path} must be a class with {' and '.join(methods)}, got {attribute!r}")
+    return attribute
+
+
+def check_installed(path: str, folder: Path | None = None) -> None:
+    """Refuse an import path that names anything but a member of an installed package; nothing is imported."""
+    parts = path.split(".")
+    if any(character in path for character in "/\\:") or path.endswith(".py"):
+        raise InputError(f"{path!r} is refused: it names a file or a call, not package.module.Class; {_REMEDY}")
+    if len(parts) < 2 or not all(part.isidentifier() for part in parts):
+        raise UnknownNameError(f"no learner can be imported as {path!r}: an import path looks like package.module.Class")
+    if parts[0] == "__main__":
+        raise InputError(f"{path!r} is refused: __main__ is whatever runs at the moment, not a package; {_REMEDY}")
+    if parts[0] in sys.stdlib_module_names:
+        raise InputError(f"{path!r} is refused: {parts[0]} belongs to Python itself, and no learner does")
+    _check_modules(path, parts[:-1], folder or Path())
+
+
+def _check_modules(path: str, modules: list[str], folder: Path) -> None:
+    """Whether what would be imported is what is installed. Below a package with a file of its own all is the package's."""
+    name, trusted, actual = "", list_installed_folders(), None
+    for part in modules:
+        name = f"{name}.{part}" if name else part
+        installed = PathFinder.find_spec(name, trusted) or _find_editable_spec(name)
+        imported_spec = _find_module(name) if actual is None else PathFinder.find_spec(name, actual)
+        if imported_spec is None and (local_source := find_module_beside(name, folder) if actual is None else None):
+            raise InputError(
+                f"{path!r} is refused: {name} lies beside the study ({local_source}) and is not installed; {_REMEDY}"
+            )
+        if imported_spec is None:
+            raise UnknownNameError(f"no learner can be imported as {path!r}: there is no module {name}")
+        if installed is None or (
+            imported_spec.origin is not None and not _is_same_file(installed.origin, imported_spec.origin)
+        ):
+            where = f" ({imported_spec.origin})" if imported_spec.origin else ""
+            raise InputError(f"{path!r} is refused: {name}{where} does not belong to an installed package; {_REMEDY}")
+        if imported_spec.origin is not None:
+            return
+        trusted, actual = _get_search_locations(installed), _get_search_locations(imported_spec)
+
+
+def _find_module(name: str) -> ModuleSpec | None:
+    """What Python would import under this name, or has imported."""
+    try:
+        return find_spec(name)
+    except ValueError:  # a module that somebody made by hand
+        return None
+
+
+def list_installed_folders() -> list[str]:
+    """Where packages are installed, and the folders that editable installs add."""
+    folders = [*site.getsitepackages(), *(sysconfig.get_path(key) for key in ("purelib", "platlib"))]
+    if site.ENABLE_USER_SITE:
+        folders.append(site.getusersitepackages())
+    folders = list(dict.fromkeys(folders))
+    return [*folders, *dict.fromkeys(path for folder in folders for path in _read_pth_folders(Path(folder)))]
+
+
+def _read_pth_folders(folder: Path) -> Iterable[str]:
+    """The folders that .pth files name, as the module `site` reads them."""
+    for file in sorted(folder.glob("*.pth")):
+        try:
+            lines = file.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            continue
+        for line in lines:
+            if line.strip() and not line.startswith(("#", "import ", "import\t")):
+                path = os.path.join(folder, line.strip())
+                if os.path.isdir(path):
+                    yield path
+
+
+def _find_editable_spec(name: str) -> ModuleSpec | None:
+    """From the finders that some editable installs set up; they know their own packages only."""
+    for finder in sys.meta_path:
+        if str(getattr(finder, "__module__", "")).startswith("__editable__"):
+            spec = finder.find_spec(name, None)
+            if spec is not None:
+                return spec
+    return None
+
+
+def _get_search_locations(spec: ModuleSpec) -> list[str]:
+    return list(spec.submodule_search_locations or ())
+
+
+def _is_same_file(first: str | None, second: str) -> bool:
+    return first is not None and os.path.realpath(first) == os.path.realpath(second)
+
+
+def _import_local(path: str, folder: Path) -> Any:
+    """Whatever the path names, here and now, or beside the study: the user has allowed it."""
+    module, _, name = path.rpartition(":" if ":" in path else ".")
+    if not module or not name.isidentifier():
+        raise UnknownNameError(f"no learner can be imported as {path!r}: write package.module.Class or file.py:Class")
+    if module.endswith(".py"):
+        with make_importable((folder / module).parent):
+            return _import_attribute(path, _run_file(folder / module, path), name)
+    if "/" in path or "\\" in path:
+        raise UnknownNameError(f"no learner can be imported as {path!r}: of a file write file.py:Class")
+    if not _is_installed(path):
+        check_not_shadowed(path, module, folder)
+        top = module.partition(".")[0]
+        if _find_module(top) is None and find_module_beside(module, folder) is None and top != "__main__":
+            reason = f"there is no module {top}, neither installed nor beside the study in {folder.resolve()}"
+            raise UnknownNameError(f"no learner can be imported as {path!r}: {reason}")
+    with make_importable(folder):
+        return _import_attribute(path, module, name)
+
+
+def _is_installed(path: str) -> bool:
+    try:
+        check_installed(path)
+    except InputError:
+        return False
+    return True
+
+
+def _run_file(file: Path, path: str) -> str:
+    """The name under which the module of a file is imported; a file is run once."""
+    file = file.resolve()
+    name = f"fairtrial_local_{file.stem}"
+    if name in sys.modules and not _is_same_file(sys.modules[name].__file__, str(file)):
+        name += f"_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return name
+    spec = spec_from_file_location(name, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise UnknownNameError(f"no learner can be imported as {path!r}: there is no file {file}")
+    sys.modules[name] = module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        raise InputError(f"{path!r} cannot be imported: {type(error).__name__}: {error}") from error
+    return name
+
+
+def _import_attribute(path: str, module: str, name: str) -> Any:
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UnknownNameError(f"no learner can be imported as {path!r}: {error}") from None
+    except Exception as error:
+        raise InputError(f"{path!r} cannot be imported: {type(error).__name__}: {error}") from error

@@ -1,0 +1,504 @@
+"""Arguments of Python as plain values, with the objects among them set aside; and plain values back to a file."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial.errors import FairtrialError, InputError
+from fairtrial.study.spec.models import PREPARATIONS, format_count
+from fairtrial.study.spec.problems import ProblemCollector, SpecProblem, to_problems
+
+if TYPE_CHECKING:
+    from fairtrial.study.spec.models import StudySpec
+
+
+def suggest_dataset(value: Any) -> str | None:
+    """What to write instead of a table, a matrix with its classes, or a bunch; None where a study can hold it.
+
+    >>> import pandas as pd
+    >>> suggest_dataset(pd.DataFrame({"size": [1, 2], "kind": ["a", "b"]}))
+    "a data set must say which column is the class, got a DataFrame: pass fairtrial.data.read_frame(table, target='kind')"
+    """
+    if isinstance(value, Mapping) and "data" in value and "target" in value and hasattr(value["data"], "shape"):
+        return f"a data set must be a Dataset, got a {type(value).__name__}: pass fairtrial.data.read_bunch(bunch, name='...')"
+    if isinstance(value, (list, tuple)) and len(value) == 2 and any(hasattr(table, "shape") for table in value):
+        return "a data set must be a Dataset, got a pair of tables: pass fairtrial.data.Dataset.of(X, y, name='...')"
+    if hasattr(value, "columns"):
+        column = next(reversed(list(value.columns)), "class")
+        correction = f"got a {type(value).__name__}: pass fairtrial.data.read_frame(table, target={str(column)!r})"
+        return f"a data set must say which column is the class, {correction}"
+    if hasattr(value, "shape"):
+        correction = f"got a {type(value).__name__}: pass fairtrial.data.Dataset.of(X, y, name='...')"
+        return f"a data set must have its classes with it, {correction}"
+    return None
+
+
+def suggest_learner(value: Any) -> str | None:
+    """What to write instead of a class."""
+    if not isinstance(value, type):
+        return None
+    return f"a learner must be an object, got the class {value.__name__}: pass {value.__name__}()"
+
+
+def suggest_splitter(value: Any) -> str | None:
+    """What to write instead of a splitter of scikit-learn, whose splits the seed of a study does not decide.
+
+    >>> from sklearn.model_selection import RepeatedKFold
+    >>> suggest_splitter(RepeatedKFold(n_splits=5, n_repeats=2))
+    'resampling must be a splitter of fairtrial, got RepeatedKFold: pass fairtrial.resampling.Repeated(KFold(5), 2)'
+    """
+    if not hasattr(value, "split") or isinstance(value, str):
+        return None
+    if isinstance(value, type):
+        return f"resampling must be an object, got the class {value.__name__}: pass {value.__name__}()"
+    replacement = _format_fairtrial_splitter(value)
+    remedy = f"pass fairtrial.resampling.{replacement}" if replacement else "take a scheme by its name, such as 'stratified'"
+    return f"resampling must be a splitter of fairtrial, got {type(value).__name__}: {remedy}"
+
+
+def _format_fairtrial_splitter(value: Any) -> str | None:
+    name = type(value).__name__
+    if name in ("KFold", "StratifiedKFold"):
+        return f"{name}({value.n_splits})"
+    if name in ("RepeatedKFold", "RepeatedStratifiedKFold"):
+        return f"Repeated({name.removeprefix('Repeated')}({value.cvargs['n_splits']}), {value.n_repeats})"
+    if name in ("ShuffleSplit", "StratifiedShuffleSplit"):
+        size = 0.1 if value.test_size is None else value.test_size
+        return f"RandomSubsampling({value.n_splits}, test_size={size}, stratify={name != 'ShuffleSplit'})"
+    return "LeaveOneOut()" if name == "LeaveOneOut" else None
+
+
+PLACEHOLDER = "object"
+
+
+"""The key of a declaration that stands for an object that no declaration can give back."""
+
+
+NO_VALUE = {"value": "none"}
+
+
+"""How a parameter that is None is written in TOML, which has no word for it."""
+
+
+class NotSerializableError(Exception):
+    """No declaration can give this object back."""
+
+
+def serialize_learner(estimator: Any) -> dict[str, Any]:
+    """The declaration of an estimator, or a mark.
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> serialize_learner(RandomForestClassifier(50))
+    {'learner': 'random-forest', 'parameters': {'n_estimators': 50}}
+    """
+    try:
+        return _serialize_estimator(estimator)
+    except NotSerializableError:
+        return {PLACEHOLDER: " ".join(repr(estimator).split())[:200]}
+
+
+def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
+    """The declaration of conditions of one name that differ in their level only, or a mark.
+
+    >>> from fairtrial.conditions import ClassNoise
+    >>> serialize_conditions((ClassNoise(0.1), ClassNoise(0.2)))
+    {'condition': 'class-noise', 'level': [0.1, 0.2]}
+    """
+    from fairtrial.conditions import from_declaration
+
+    descriptions = [_drop_defaults(condition) for condition in conditions]
+    rest = [{name: value for name, value in description.items() if name != "level"} for description in descriptions]
+    try:
+        rebuilt = [
+            from_declaration(**_get_unset_level(condition), **description)
+            for condition, description in zip(conditions, descriptions, strict=True)
+        ]
+    except (FairtrialError, TypeError, ValueError):
+        rebuilt = []
+    if rebuilt != list(conditions) or any(parameters != rest[0] for parameters in rest):
+        return {PLACEHOLDER: "; ".join(map(str, conditions))}
+    levels = [description["level"] for description in descriptions if "level" in description]
+    return rest[0] | ({"level": levels} if levels else {})
+
+
+def _get_unset_level(condition: Any) -> dict[str, Any]:
+    """The level of a condition whose other parameters tell how much changes."""
+    return {"level": None} if getattr(condition, "level", ...) is None else {}
+
+
+def serialize_data(name: str, data: Any) -> dict[str, Any]:
+    """The mark of a data set: its size and the beginning of its hash."""
+    dataset = getattr(data, "dataset", data)
+    folds = f", {format_count(len(data), 'given fold')}" if dataset is not data else ""
+    return {PLACEHOLDER: f"{name}: {format_count(len(dataset), 'row')}{folds}, {dataset.content_hash[:16]}"}
+
+
+def serialize_splitter(splitter: Any) -> dict[str, Any]:
+    """The declaration of a splitter, or a mark."""
+    from fairtrial.study.spec.schemes import OBJECT, build_scheme, build_scheme_from_splitter, get_splitter_parameters
+
+    scheme = build_scheme_from_splitter(splitter)
+    if scheme.name == OBJECT or scheme.splitter is None:
+        return {"scheme": OBJECT, PLACEHOLDER: repr(splitter), "repeats": scheme.repeats}
+    spec = {"scheme": scheme.name} | get_splitter_parameters(scheme.splitter) | {"repeats": scheme.repeats}
+    return spec if build_scheme(spec).text == scheme.text else {"scheme": OBJECT, PLACEHOLDER: repr(splitter)}
+
+
+def _drop_defaults(condition: Any) -> dict[str, Any]:
+    """The description without parameters that are as they would be anyway, and without None, for which TOML has no word."""
+    description = condition.describe()
+    for parameter in fields(condition):
+        value = getattr(condition, parameter.name)
+        if parameter.name == "steps":
+            description["steps"] = [_drop_defaults(step) for step in value]
+        elif value is None or _is_default(value, parameter.default):
+            del description[parameter.name]
+    return dict(description)
+
+
+def _serialize_estimator(estimator: Any, within: bool = False) -> dict[str, Any]:
+    """`within` another learner preparation is told, since nothing there is prepared unless it is said."""
+    from fairtrial.learners import Prepared
+    from fairtrial.study.spec.tuning import Tuned
+
+    if isinstance(estimator, Tuned) and estimator.random_state is None:
+        return _serialize_estimator(estimator.learner, within) | {"tune": _serialize_tuning(estimator)}
+    if isinstance(estimator, Prepared) and _get_changed_parameters(estimator).keys() <= {"learner", "sampler", "preparation"}:
+        if estimator.preparation not in PREPARATIONS:
+            raise NotSerializableError
+        sampler = {} if estimator.sampler is None else {"sampler": _serialize_sampler(estimator.sampler)}
+        explicit = within or estimator.preparation == "none"
+        preparation = {"preparation": estimator.preparation} if explicit else {}
+        return _serialize_estimator(estimator.learner, within) | preparation | sampler
+    return _serialize_named(
+        "learner",
+        _find_catalogue_name(type(estimator)) or _find_import_path(type(estimator)),
+        _get_changed_parameters(estimator),
+    )
+
+
+def _serialize_tuning(estimator: Any) -> dict[str, Any]:
+    splitter = estimator.resampling
+    resampling = {"scheme": "stratified", "folds": 5, "repeats": 1} if splitter is None else serialize_splitter(splitter)
+    if PLACEHOLDER in resampling:
+        raise NotSerializableError
+    grid = {name: [serialize_value(value) for value in values] for name, values in estimator.grid.items()}
+    return {"grid": grid, "resampling": resampling, "measure": estimator.measure}
+
+
+def _serialize_sampler(sampler: Any) -> dict[str, Any]:
+    from fairtrial.learners import sampler_classes
+
+    name = next((key for key, kind in sampler_classes().items() if kind is type(sampler)), None)
+    if name is None:
+        raise NotSerializableError
+    return {"sampler": name} | {
+        parameter: serialize_value(value) for parameter, value in _get_changed_parameters(sampler).items()
+    }
+
+
+def _serialize_named(key: str, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = {parameter: serialize_value(value) for parameter, value in changed.items()}
+    return {key: name} | ({"parameters": parameters} if parameters else {})
+
+
+def _get_changed_parameters(estimator: Any) -> dict[str, Any]:
+    """The parameters that differ from their defaults."""
+    if not hasattr(estimator, "get_params"):
+        raise NotSerializableError
+    defaults = {name: parameter.default for name, parameter in inspect.signature(type(estimator)).parameters.items()}
+    parameters = estimator.get_params(deep=False)
+    return {
+        name: value for name, value in parameters.items() if not _is_default(value, defaults.get(name, inspect.Parameter.empty))
+    }
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if value is default:
+        return True
+    return type(value) is type(default) and isinstance(value, (bool, int, float, str, tuple)) and bool(value == default)
+
+
+def serialize_value(value: Any) -> Any:
+    """A parameter in plain values: numbers, text, lists, tables, and learners, transformers and samplers as declarations."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None:
+        return dict(NO_VALUE)
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [serialize_value(item) for item in value]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {name: serialize_value(item) for name, item in value.items()}
+    return _serialize_object(value)
+
+
+def _serialize_object(value: Any) -> dict[str, Any]:
+    if isinstance(value, type):
+        raise NotSerializableError
+    if hasattr(value, "fit_resample"):
+        return _serialize_sampler(value)
+    if hasattr(value, "fit") and hasattr(value, "predict"):
+        return _serialize_estimator(value, within=True)
+    if hasattr(value, "fit") and hasattr(value, "transform"):
+        return _serialize_named("transformer", _find_import_path(type(value)), _get_changed_parameters(value))
+    raise NotSerializableError
+
+
+def _find_catalogue_name(kind: type[Any]) -> str | None:
+    """The name in the catalogue."""
+    from fairtrial.learners import learner_class
+    from fairtrial.learners.prepared import make_short_name
+
+    if kind.__module__.split(".")[0] not in ("fairtrial", "sklearn"):
+        return None
+    for name in (make_short_name(kind.__name__.removesuffix("Classifier")), kind.__name__.lower()):
+        try:
+            if learner_class(name) is kind:
+                return name
+        except FairtrialError:
+            continue
+    return None
+
+
+def _find_import_path(kind: type[Any]) -> str:
+    """The shortest path of public modules under which the class is found."""
+    if kind.__module__ == "__main__" or kind.__qualname__ != kind.__name__:
+        raise NotSerializableError
+    parts = kind.__module__.split(".")
+    for length in range(1, len(parts) + 1):
+        module = ".".join(parts[:length])
+        if getattr(import_module(module), kind.__name__, None) is kind:
+            return f"{module}.{kind.__name__}"
+    raise NotSerializableError
+
+
+Objects = dict[tuple[str, ...], Any]
+
+
+KeyPath = tuple[str | int, ...]
+
+
+_MAX_REPR_LENGTH = 100
+
+
+def from_python(sections: Mapping[str, Any]) -> tuple[dict[str, Any], Objects, list[SpecProblem]]:
+    """The sections in plain values, the objects by their place, and what no study can hold.
+
+    >>> from fairtrial.learners import C45
+    >>> from_python({"learners": {"tree": C45(confidence=0.1)}})[0]
+    {'learners': {'tree': {'learner': 'c45', 'parameters': {'confidence': 0.1}}}}
+    """
+    reader = _PythonReader()
+    plain = {name: reader.read_section(name, value) for name, value in sections.items()}
+    return plain, reader.objects, reader.collector.problems
+
+
+def ensure_serializable(declaration: StudySpec) -> None:
+    """Whether a file can say all of it."""
+
+    remedies = {
+        "data": "write it to a file by fairtrial.data.write and name that file",
+        "learners": "put its class into an installed package, with parameters that are numbers, text, lists or learners",
+        "conditions": "declare it by its name and parameters that are numbers, text or lists",
+    }
+    plain = declaration.to_dict()
+    for section, remedy in remedies.items():
+        for name, entry in plain[section].items():
+            if isinstance(entry, Mapping) and PLACEHOLDER in entry:
+                raise InputError(f"{section}.{name} cannot be written to a study file ({entry[PLACEHOLDER]}): {remedy}")
+    if PLACEHOLDER in plain["resampling"]:
+        placeholder = plain["resampling"][PLACEHOLDER]
+        raise InputError(f"resampling cannot be written to a study file ({placeholder}): take a scheme by its name")
+
+
+def make_paths_relative(plain: dict[str, Any], old: Path, new: Path) -> dict[str, Any]:
+    """The plain declaration with paths of data that lead from the new folder to where they led from the old one."""
+    if old.resolve() == new.resolve():
+        return plain
+
+    def move_path(text: str) -> str:
+        if text.startswith("~") or os.path.isabs(text):
+            return text
+        return Path(os.path.relpath(old.resolve() / text, new.resolve())).as_posix()
+
+    return _convert_paths(plain, old, move_path)
+
+
+def make_paths_absolute(plain: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The plain declaration with whole paths of data."""
+    return _convert_paths(
+        plain, folder, lambda text: os.path.normpath(os.path.join(folder.resolve(), os.path.expanduser(text)))
+    )
+
+
+def _convert_paths(plain: dict[str, Any], folder: Path, convert_path: Callable[[str], str]) -> dict[str, Any]:
+    from fairtrial.study.spec.resolve import is_path
+
+    def convert_entry(entry: Any) -> Any:
+        if isinstance(entry, list):
+            return [convert_path(text) if is_path(text, folder) else text for text in entry]
+        keys = [key for key in ("file", "set") if key in entry and (key == "file" or is_path(entry[key], folder))]
+        return entry | {key: convert_path(entry[key]) for key in keys}
+
+    return plain | {"data": {name: convert_entry(entry) for name, entry in plain["data"].items()}}
+
+
+class _PythonReader:
+    """Goes through the sections; what is wrong is left as None and told in the end."""
+
+    def __init__(self) -> None:
+        self.objects: Objects = {}
+        self.collector = ProblemCollector()
+
+    def read_section(self, name: str, value: Any) -> Any:
+        readers = {
+            "data": self._read_data,
+            "learners": self._read_learners,
+            "conditions": self._read_conditions,
+            "resampling": self._read_resampling,
+        }
+        return readers[name](value) if name in readers else self._to_plain(value, (name,))
+
+    def _read_data(self, value: Any) -> Any:
+        if not isinstance(value, (str, list)) and (suggest_dataset(value) or _is_data(value) or isinstance(value, os.PathLike)):
+            value = [value]
+        if isinstance(value, Mapping):
+            return {name: self._read_data_set(name, entry, ("data", name)) for name, entry in value.items()}
+        if not isinstance(value, (list, tuple)):
+            return value
+        sets: list[Any] = []
+        named: dict[str, Any] = {}
+        for entry in value:
+            if not _is_data(entry):
+                sets.append(self._read_data_set("", entry, ("data", "sets", len(sets))))
+                continue
+            name = _get_data_name(entry)
+            with self.collector.collect("data", name):
+                if name in named:
+                    raise InputError(f"two data sets are called {name!r}: pass them as {{name: data set}}")
+                named[name] = self._read_data_set(name, entry, ("data", name))
+        return {"sets": sets} | named
+
+    def _read_data_set(self, name: str, value: Any, key_path: KeyPath) -> Any:
+
+        if not _is_data(value):
+            return self._to_plain(value, key_path, suggest_dataset(value))
+        self.objects["data", name] = value
+        return serialize_data(name, value)
+
+    def _read_learners(self, value: Any) -> Any:
+
+        if hasattr(value, "fit") or (isinstance(value, (list, tuple)) and any(hasattr(learner, "fit") for learner in value)):
+            message = "learners that are objects must have names: pass {'name': estimator}"
+            self.collector.problems.append(SpecProblem(("learners",), message))
+            return None
+        if not isinstance(value, Mapping):
+            return self._to_plain(value, ("learners",))
+        plain = {}
+        for name, learner in value.items():
+            if hasattr(learner, "fit") and not isinstance(learner, type):
+                self.objects["learners", name] = learner
+                plain[name] = serialize_learner(learner)
+            else:
+                plain[name] = self._to_plain(learner, ("learners", name), suggest_learner(learner))
+        return plain
+
+    def _read_conditions(self, value: Any) -> Any:
+        from fairtrial.conditions import Condition
+
+        if isinstance(value, Condition):
+            value = [value]
+        if isinstance(value, (list, tuple)) and value and all(isinstance(condition, Condition) for condition in value):
+            kinds = dict.fromkeys(condition.name for condition in value)
+            value = {kind: [condition for condition in value if condition.name == kind] for kind in kinds}
+        if not isinstance(value, Mapping):
+            return self._to_plain(value, ("conditions",))
+        plain = {}
+        for name, entry in value.items():
+            conditions = tuple(entry) if isinstance(entry, (list, tuple)) else (entry,)
+            if conditions and all(isinstance(condition, Condition) for condition in conditions):
+                self.objects["conditions", name] = conditions
+                plain[name] = serialize_conditions(conditions)
+            else:
+                plain[name] = self._to_plain(entry, ("conditions", name))
+        return plain
+
+    def _read_resampling(self, value: Any) -> Any:
+        from fairtrial.resampling import Splitter
+
+        if not isinstance(value, Splitter):
+            return self._to_plain(value, ("resampling",), suggest_splitter(value))
+        self.objects["resampling",] = value
+        return serialize_splitter(value)
+
+    def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
+        """The plain value; None where there is none, or where something else must be written `instead`."""
+        try:
+            if instead:
+                raise InputError(instead)
+            return _to_plain_value(value)
+        except InputError as error:
+            self.collector.problems += to_problems(error, *key_path)
+            return None
+
+
+def _get_data_name(data: Any) -> str:
+    return str(data.dataset.name if hasattr(data, "dataset") else data.name)
+
+
+def _is_data(value: Any) -> bool:
+    from fairtrial.data import Dataset, GivenFolds
+
+    return isinstance(value, (Dataset, GivenFolds))
+
+
+def _to_plain_value(value: Any, within: bool = False) -> Any:
+    """Paths as text, NumPy's numbers as Python's, measures by their names, limits as a table; `within` parameters also None."""
+    from fairtrial.measures import Measure
+    from fairtrial.study.records import ResourceLimits
+
+    if isinstance(value, ResourceLimits):
+        value = {"time": value.time, "memory": value.memory}
+    if isinstance(value, (Mapping, list, tuple)):
+        return _to_plain_members(value, within)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Measure):
+        return value.name
+    if value is None and not within:
+        return None
+    try:
+        return serialize_value(value)
+    except NotSerializableError:
+        remedy = "give the whole learner as an object, or write plain values" if within else "write plain values"
+        raise InputError(f"a study cannot hold {_format_short(value)} here: {remedy}") from None
+
+
+def _to_plain_members(value: Any, within: bool) -> Any:
+    """The members of a table or of a list; all that cannot be told are told at once."""
+    collector = ProblemCollector()
+    members = value.items() if isinstance(value, Mapping) else enumerate(value)
+    plain: dict[Any, Any] = {}
+    for name, member in members:
+        with collector.collect(name):
+            plain[name] = _to_plain_value(member, within or name in ("parameters", "grid"))
+    collector.raise_if_any()
+    return plain if isinstance(value, Mapping) else list(plain.values())
+
+
+def _format_short(value: Any) -> str:
+    """The object in a line, or what it is where that would be long."""
+    text = value.__name__ if isinstance(value, type) else repr(value)
+    if isinstance(value, type):
+        return f"the class {text}"
+    return text if len(text) <= _MAX_REPR_LENGTH and "\n" not in text else f"an object of the class {type(value).__name__}"

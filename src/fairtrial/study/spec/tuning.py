@@ -1,0 +1,155 @@
+"""A learner whose parameters are chosen inside the training rows, by an inner resampling."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
+
+from fairtrial._check import FloatArray, check_generator
+from fairtrial.errors import InputError, LearnerError, SuspectInputWarning, UndefinedMeasureWarning
+from fairtrial.learners import Facts, Prepared
+from fairtrial.measures import get_measure
+from fairtrial.study.records import find_abstention_label
+
+
+def _can(method: str) -> Any:
+    return lambda self: hasattr(getattr(self, "learner_", self.learner), method)
+
+
+class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Tries each combination of `grid` on inner splits of the training rows, then learns from all of them with the best.
+
+    `grid` maps parameters of the learner to lists of values; those of the sampler of a prepared learner begin with `sampler__`.
+    `resampling` is a splitter; `measure` is a name. Of equal combinations the first is taken, where names count in the order
+    of the alphabet, whatever order the grid writes them in, and values in the order of their list.
+    `chosen_` tells the choice, `tried_` every combination with its mean value, `learner_` is what learnt.
+
+    >>> from fairtrial.data import load
+    >>> from fairtrial.learners import NearestNeighbours
+    >>> from fairtrial.resampling import StratifiedKFold
+    >>> data = load("iris")
+    >>> tuned = Tuned(NearestNeighbours(), {"n_neighbours": [1, 9, 75]}, StratifiedKFold(3), "accuracy", random_state=1)
+    >>> tuned.fit(data.X, data.y).chosen_
+    {'n_neighbours': 9}
+    """
+
+    fairtrial_facts = Facts(nominal=True, missing=True, prepares=True)
+
+    def __init__(
+        self, learner: Any, grid: Any, resampling: Any = None, measure: str = "accuracy", random_state: Any = None
+    ) -> None:
+        self.learner = learner
+        self.grid = grid
+        self.resampling = resampling
+        self.measure = measure
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Tuned:
+        """Choose, then learn from all rows."""
+        names = sorted(self.grid)  # as identity sorts them: in another order equal means would fall to another combination
+        combinations = [dict(zip(names, values, strict=True)) for values in product(*(self.grid[name] for name in names))]
+        splits = self._make_inner_splits(X, y)
+        means = [self._compute_mean(combination, X, y, splits) for combination in combinations]
+        if all(np.isnan(means)):
+            raise LearnerError(f"{self.measure} is undefined in all {len(splits)} inner splits: take another measure or scheme")
+        self.tried_ = list(zip(combinations, means, strict=True))
+        self.chosen_ = combinations[int(np.nanargmax(means))]
+        self.learner_ = self._with_parameters(self.chosen_).fit(X, y)
+        self.classes_ = self.learner_.classes_
+        return self
+
+    def _make_inner_splits(self, X: Any, y: Any) -> list[tuple[Any, Any]]:
+        from fairtrial.resampling import StratifiedKFold
+
+        splitter = StratifiedKFold(5) if self.resampling is None else self.resampling
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SuspectInputWarning)  # a class that is too rare for inner folds is no news
+            return [
+                tuple(split) for split in splitter.freeze(X, y, random_state=check_generator("random_state", self.random_state))
+            ]
+
+    def _compute_mean(self, combination: Mapping[str, Any], X: Any, y: Any, splits: list[tuple[Any, Any]]) -> float:
+        """The mean over inner splits, greater is better; splits where the measure is undefined do not count."""
+        values = np.array(list(self._score_splits(combination, X, y, splits)))
+        return float(np.mean(values[~np.isnan(values)])) if not np.isnan(values).all() else float("nan")
+
+    def _score_splits(self, combination: Mapping[str, Any], X: Any, y: Any, splits: list[tuple[Any, Any]]) -> Iterator[float]:
+        scorer = get_measure(self.measure).scorer()
+        for train, test in splits:
+            learner = self._with_parameters(combination).fit(_take_rows(X, train), _take_rows(y, train))
+            learner.abstention_ = find_abstention_label(learner)  # where the scorer looks for it
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UndefinedMeasureWarning)
+                yield float(scorer(learner, _take_rows(X, test), _take_rows(y, test)))
+
+    def _with_parameters(self, combination: Mapping[str, Any]) -> Any:
+        parameters = {get_parameter_path(self.learner, name): value for name, value in combination.items()}
+        return clone(self.learner).set_params(**clone(parameters, safe=False))
+
+    def predict(self, X: Any) -> Any:
+        """The learner's predictions."""
+        return self._get_fitted().predict(X)
+
+    @available_if(_can("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The learner's probabilities, in the order of `classes_`."""
+        return np.asarray(self._get_fitted().predict_proba(X))
+
+    @available_if(_can("decision_function"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def decision_function(self, X: Any) -> FloatArray:
+        """The learner's decision values."""
+        return np.asarray(self._get_fitted().decision_function(X))
+
+    def _get_fitted(self) -> Any:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "learner_")
+        return self.learner_
+
+
+def get_parameter_path(learner: Any, name: str) -> str:
+    """The full name of a parameter that the user names as the learner does.
+
+    >>> from fairtrial.learners import make_learner
+    >>> get_parameter_path(Prepared(make_learner("k-neighbors")), "n_neighbors")
+    'learner__n_neighbors'
+    """
+    if not isinstance(learner, Prepared) or name.startswith("sampler__"):
+        return name
+    return f"learner__{name}"
+
+
+def list_grid_names(learner: Any) -> list[str]:
+    """The parameters of a learner that a grid may name."""
+    names = list(learner.get_params(deep=True))
+    if not isinstance(learner, Prepared):
+        return names
+    return [name.removeprefix("learner__") for name in names if name.startswith(("learner__", "sampler__"))]
+
+
+def check_grid(learner: Any, grid: Any) -> None:
+    """Whether the grid names parameters of the learner, each with some values."""
+    from fairtrial._registry import suggest_name
+
+    if not isinstance(grid, Mapping) or not grid:
+        raise InputError(
+            f"grid must name parameters with lists of values, got {grid!r}: write grid = {{ n_neighbours = [1, 3, 5] }}"
+        )
+    for name, values in grid.items():
+        if name not in list_grid_names(learner):
+            raise InputError(f"grid names {name!r}, which is no parameter: {suggest_name(name, list_grid_names(learner))}")
+        if not isinstance(values, (list, tuple)) or not values:
+            raise InputError(f"grid must hold a list of values for {name}, got {values!r}: write {name} = [{values!r}]")
+
+
+def _take_rows(table: Any, rows: Any) -> Any:
+    """Rows of a frame, a column or a matrix."""
+    if hasattr(table, "iloc"):
+        return table.iloc[rows]
+    return table[rows] if hasattr(table, "shape") else [table[row] for row in rows]

@@ -1,0 +1,451 @@
+"""The header of a study in a store: the names that it gives to hashes. One that was damaged is refused, never half read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import IntArray
+from fairtrial.errors import InputError, StoreError
+from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
+from fairtrial.study.identity import compute_trial_key, hash_split
+from fairtrial.study.records import CODES, FAILURES, INDICES, PROTOCOL, SplitRows, TrialRecord, find_other_rows, pack, unpack
+from fairtrial.study.store import schema
+
+_BYTES = np.dtype("u1")
+
+
+_PLAIN_KINDS = "biufmM"
+
+
+def to_json(value: object) -> str:
+    """Plain values as text that any tool can store; what is not plain is told by its representation.
+
+    >>> to_json({"k": np.int64(3), "names": ("a", "b")})
+    '{"k": 3, "names": ["a", "b"]}'
+    """
+    return json.dumps(value, default=_to_json_value)
+
+
+def from_json(text: str) -> Any:
+    """What `to_json` wrote; tuples come back as lists."""
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise StoreError(
+            f"the store is damaged, it holds text that is not JSON ({error}): run the study into a new store"
+        ) from None
+
+
+def _to_json_value(value: object) -> object:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return sorted(value) if isinstance(value, (set, frozenset)) else repr(value)
+
+
+def encode_labels(labels: Sequence[Any]) -> str:
+    """Class labels with their types: text, whole numbers, numbers and booleans.
+
+    >>> encode_labels([np.int64(0), 1]), encode_labels(["0", "1"]), encode_labels([False, True])
+    ('[0, 1]', '["0", "1"]', '[false, true]')
+    """
+    plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    for label in plain:
+        if not isinstance(label, (str, int, float)):
+            raise InputError(
+                f"class labels must be text, numbers or booleans to be stored, got {label!r}: convert them to text"
+            )
+    return json.dumps(plain)
+
+
+def pack_ids(row_ids: npt.NDArray[Any]) -> tuple[str, bytes | None]:
+    """Ids of rows, as the name of their type and bytes; the numbers from 0 on need none."""
+    kind = row_ids.dtype.kind
+    if kind == "i" and np.array_equal(row_ids, np.arange(len(row_ids))):
+        return f"range {row_ids.dtype.str}", None
+    if kind in _PLAIN_KINDS:
+        return row_ids.dtype.str, pack(row_ids, row_ids.dtype)
+    text = to_json(row_ids.tolist()).encode()
+    return row_ids.dtype.str, pack(np.frombuffer(text, _BYTES), _BYTES)
+
+
+def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]:
+    """The ids of rows as they were."""
+    counted, _, name = kind.rpartition(" ")
+    try:
+        dtype = np.dtype(name)
+    except TypeError:
+        raise StoreError(
+            f"the store is damaged, it holds row ids of the type {kind!r}: run the study into a new store"
+        ) from None
+    if counted or packed is None:
+        return np.arange(n_rows).astype(dtype)
+    if dtype.kind in _PLAIN_KINDS:
+        return unpack(packed, dtype)
+    decoded = from_json(unpack(packed, _BYTES).tobytes().decode("utf-8", "replace"))
+    ids = np.empty(len(decoded), dtype=dtype)
+    ids[:] = decoded
+    return ids
+
+
+def pack_rows(train: IntArray, test: IntArray, n_rows: int) -> tuple[bytes, bytes | None]:
+    """Test and training positions; the latter are left out where they are all rows that do not test, in order."""
+    complement = np.array_equal(train, find_other_rows(test, n_rows))
+    return pack(test, INDICES), None if complement else pack(train, INDICES)
+
+
+def unpack_rows(packed: bytes) -> IntArray:
+    """Positions as they were."""
+    return unpack(packed, INDICES).astype(np.intp)
+
+
+def unpack_split(test: bytes, train: bytes | None, n_rows: int) -> tuple[IntArray, IntArray]:
+    """Training and test positions, as `pack_rows` took them."""
+    rows = unpack_rows(test)
+    return (find_other_rows(rows, n_rows) if train is None else unpack_rows(train)), rows
+
+
+def to_storable(text: str | None) -> str | None:
+    """Text as UTF-8 can hold it: lone halves of characters, as a learner's output may have, are written out."""
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def check_name(kind: str, name: str) -> str:
+    """A name as it is; one that UTF-8 cannot hold is refused, since no file, table or page could show it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"the name of a {kind} must not hold half a character (a lone surrogate), got {name!a}: write it anew"
+        ) from None
+    return name
+
+
+def to_storable_seed(seed: int) -> int | str:
+    """A seed as SQLite can hold it: beyond 64 bits as text."""
+    return int(seed) if -(2**63) <= seed < 2**63 else str(seed)
+
+
+def compute_checksum(blobs: Sequence[bytes | None]) -> int:
+    """Tells damaged evidence from whole one."""
+    crc = 0
+    for blob in blobs:
+        crc = zlib.crc32(blob or b"", crc)
+    return crc
+
+
+def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
+    """SHA-256 of what a trial left, apart from times and messages; columns count by their contents, however compressed."""
+    digest = hashlib.sha256(key + json.dumps(list(facts)).encode())
+    for blob in blobs:
+        content = b"" if blob is None else unpack(blob, _BYTES).tobytes()
+        digest.update((-1 if blob is None else len(content)).to_bytes(8, "little", signed=True) + content)
+    return digest.digest()
+
+
+def refuse_corrupted_trial(trial: int, blobs: Sequence[bytes | None], expected: int) -> None:
+    """Evidence must be as it was written."""
+    if compute_checksum(blobs) != expected:
+        raise StoreError(f"the evidence of trial {trial} is damaged: take a copy of the store from before, or run it anew")
+
+
+INSERT_TRIAL = schema.build_insert("trial", schema.TRIAL_FIELDS)
+
+
+INSERT_PREDICTIONS = schema.build_insert("evidence", schema.PREDICTION_FIELDS)
+
+
+_RECORDS_QUERY = """
+SELECT key, dataset.hash, condition.hash, hex(split.hash), learner.hash, seed, trial.protocol, status, score_kind, trial.level,
+    changed, test_level, test_changed, error, prediction, scores, test_rows, truth
+FROM trial LEFT JOIN evidence ON evidence.trial = trial.id LEFT JOIN dataset ON dataset.id = trial.dataset
+LEFT JOIN condition ON condition.id = trial.condition LEFT JOIN split ON split.id = trial.split
+LEFT JOIN learner ON learner.id = trial.learner
+"""
+
+
+"""What counts as evidence, and what it is about: times, memory and texts that tell of the machine do not."""
+
+
+_LINKS_QUERY = """
+SELECT trial.id, key, status, seed, trial.protocol, trial.dataset, split.dataset, dataset.hash, split.hash, condition.hash,
+    learner.hash
+FROM trial LEFT JOIN dataset ON dataset.id = trial.dataset LEFT JOIN condition ON condition.id = trial.condition
+LEFT JOIN split ON split.id = trial.split LEFT JOIN learner ON learner.id = trial.learner
+"""
+
+
+_REMEDY = "take a copy of the store from before, or run the study into a new one"
+
+
+_MEAN_TIMES_QUERY = """
+SELECT dataset.hash, learner.hash, means.seconds, means.trials FROM (
+    SELECT dataset, learner, avg(fit_time + predict_time) AS seconds, count(fit_time + predict_time) AS trials
+    FROM trial WHERE status = 'ok' GROUP BY dataset, learner
+) AS means
+JOIN dataset ON dataset.id = means.dataset JOIN learner ON learner.id = means.learner WHERE means.trials > 0
+"""
+
+
+def insert_records(
+    connection: sqlite3.Connection,
+    batch: Iterable[tuple[TrialRecord, tuple[int, int, int, int]]],
+    seed: int | str,
+    run: int | None,
+) -> None:
+    """Evidence with the numbers of its data set, condition, split and learner.
+
+    A success replaces a failure; a failure replaces an earlier one, and attempts are counted; a success stays for good.
+    """
+    max_id = connection.execute("SELECT ifnull(max(id), 0) FROM trial").fetchone()[0]
+    for record, link in batch:
+        stored = connection.execute("SELECT id, status, attempts FROM trial WHERE key = ?", (record.key,)).fetchone()
+        trial, status, attempts = stored or (max_id + 1, None, 0)
+        if status == "ok":
+            continue
+        max_id = max(max_id, trial)
+        about = (*link, seed, PROTOCOL, run, record.status, attempts + 1)
+        connection.execute(INSERT_TRIAL, (trial, record.key, *about, *_list_trial_values(record)))
+        blobs = (record.prediction, record.scores, record.rows, record.y_true)
+        if any(blobs):
+            line = (trial, *blobs[:2], record.score_kind, *blobs[2:], compute_checksum(blobs))
+            connection.execute(INSERT_PREDICTIONS, line)
+
+
+def _list_trial_values(record: TrialRecord) -> tuple[Any, ...]:
+    texts = (record.notes, record.error, record.message, record.traceback, record.log)
+    return (
+        record.level,
+        _to_int(record.changed),
+        record.test_level,
+        _to_int(record.test_changed),
+        record.fit_time,
+        record.predict_time,
+        record.fit_cpu,
+        record.predict_cpu,
+        _to_int(record.memory),
+        *map(to_storable, texts),
+    )
+
+
+def _to_int(value: int | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | None = None) -> Iterator[tuple[bytes, bytes]]:
+    """Key and hash of the evidence of each trial, or of those with these keys, in the order of keys."""
+    chosen = "" if keys is None else f" WHERE key IN ({', '.join('?' * len(keys))})"
+    for line in connection.execute(f"{_RECORDS_QUERY}{chosen} ORDER BY key", keys or ()):
+        yield line[0], hash_record(line[0], line[1:-4], line[-4:])
+
+
+def query_mean_times(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[float, int]]:
+    """For each data set and learner, by hash: mean seconds of a successful trial, and how many there are."""
+    return {(data, learner): (seconds, trials) for data, learner, seconds, trials in connection.execute(_MEAN_TIMES_QUERY)}
+
+
+def refuse_wrong_links(connection: sqlite3.Connection) -> None:
+    """Each trial must be of the data set, condition, split and learner that its key was made of, each split of its rows."""
+    for trial, key, status, seed, protocol, expected, split_dataset, *hashes in connection.execute(_LINKS_QUERY):
+        data, split, condition, learner = hashes
+        if (
+            None in hashes
+            or expected != split_dataset
+            or status not in ("ok", *FAILURES)
+            or not str(seed).lstrip("-").isdigit()
+        ):
+            raise StoreError(f"trial {trial} is damaged, what it is about is not there: {_REMEDY}")
+        if compute_trial_key(int(seed), data, split.hex(), condition, learner, protocol) != key:
+            raise StoreError(f"trial {trial} is damaged, its key is not that of what it is about: {_REMEDY}")
+    query = (
+        "SELECT split.id, split.hash, repeat, fold, test, train, n_rows FROM split JOIN dataset ON dataset.id = split.dataset"
+    )
+    for number, expected, repeat, fold, *packed in connection.execute(query):
+        train, test = unpack_split(*packed)
+        if bytes.fromhex(hash_split(SplitRows(train, test, repeat, fold))) != expected:
+            raise StoreError(f"split {number} is damaged, its rows are not those that it was made of: {_REMEDY}")
+
+
+def refuse_corrupted_records(connection: sqlite3.Connection) -> None:
+    """All evidence must be as it was written."""
+    for trial, *blobs, checksum in connection.execute(
+        "SELECT trial, prediction, scores, test_rows, truth, checksum FROM evidence"
+    ):
+        refuse_corrupted_trial(trial, blobs, checksum)
+
+
+@dataclass(frozen=True)
+class StoreIds:
+    """The numbers under which a store knows hashes."""
+
+    data: dict[str, int]
+    condition: dict[str, int]
+    learner: dict[str, int]
+    split: dict[tuple[int, bytes], int]
+
+    @classmethod
+    def from_connection(cls, connection: sqlite3.Connection) -> StoreIds:
+        """Those of the store behind the connection."""
+        data, condition, learner = (
+            dict(connection.execute(f"SELECT hash, id FROM {table}")) for table in ("dataset", "condition", "learner")
+        )
+        split_rows = connection.execute("SELECT dataset, hash, id FROM split")
+        return cls(data, condition, learner, {(dataset, split_hash): split for dataset, split_hash, split in split_rows})
+
+    def resolve_link(self, link: tuple[str, str, bytes, str], path: Path) -> tuple[int, int, int, int]:
+        """Data set, condition, split and learner of a trial, which must have been planned."""
+        data, condition, split, learner = link
+        try:
+            dataset = self.data[data]
+            return dataset, self.condition[condition], self.split[dataset, split], self.learner[learner]
+        except KeyError as error:
+            raise StoreError(
+                f"{path} does not know {error.args[0]!r}, which a trial is about: add the plan of the study before its evidence"
+            ) from None
+
+
+def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) -> None:
+    """A data set that is there already takes the latest name, ids of rows and facts, which are no part of its hash.
+
+    So a store holds one id for each row of the same data, whichever study they came with: the latest counts for all of them.
+    """
+    for data_facts in datasets:
+        ids = pack_ids(data_facts.row_ids)
+        latest_values = (check_name("data set", data_facts.name), *ids, to_json(dict(data_facts.facts)))
+        line = (
+            data_facts.content_hash,
+            len(data_facts.codes),
+            encode_labels(data_facts.classes),
+            pack(data_facts.codes, CODES),
+            *latest_values,
+        )
+        _put_row(connection, "dataset", ("n_rows", "classes", "codes", "name", "row_id_type", "row_ids", "facts"), line)
+
+
+def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[str, ConditionFacts]]) -> None:
+    """Conditions by hash; the latest name stays."""
+    for condition_hash, condition in conditions:
+        line = (
+            condition_hash,
+            check_name("condition", condition.name),
+            float(condition.level),
+            to_storable(condition.summary),
+            to_json(dict(condition.description)),
+        )
+        _put_row(connection, "condition", ("name", "level", "words", "description"), line)
+
+
+def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, LearnerFacts]]) -> None:
+    """Learners by hash; the latest name stays."""
+    for learner_hash, learner in learners:
+        line = (
+            learner_hash,
+            check_name("learner", learner.name),
+            to_storable(learner.class_name),
+            to_json(dict(learner.parameters)),
+            to_json(dict(learner.versions)),
+        )
+        _put_row(connection, "learner", ("name", "class_name", "parameters", "versions"), line)
+
+
+def _put_row(connection: sqlite3.Connection, table: str, columns: tuple[str, ...], line: tuple[Any, ...]) -> None:
+    """A line by its hash, which comes first; one that is there keeps its number."""
+    latest = ", ".join(f"{name} = excluded.{name}" for name in columns)
+    connection.execute(
+        f"INSERT INTO {table} (hash, {', '.join(columns)}) VALUES ({', '.join('?' * len(line))}) "
+        f"ON CONFLICT (hash) DO UPDATE SET {latest}",
+        line,
+    )
+
+
+def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes, SplitRows]]) -> None:
+    """Splits that are not there yet."""
+    data = {
+        content_hash: (dataset, rows)
+        for content_hash, dataset, rows in connection.execute("SELECT hash, id, n_rows FROM dataset")
+    }
+    stored_splits = set(connection.execute("SELECT dataset, hash FROM split"))
+    for data_hash, split_hash, rows in splits:
+        if data_hash not in data:
+            raise StoreError(f"a split is of the data set {data_hash}, which the plan does not hold: add its facts, too")
+        dataset, n_rows = data[data_hash]
+        if (dataset, split_hash) not in stored_splits:
+            stored_splits.add((dataset, split_hash))
+            line = (dataset, split_hash, int(rows.repeat), int(rows.fold), *pack_rows(rows.train, rows.test, n_rows))
+            connection.execute("INSERT INTO split (dataset, hash, repeat, fold, test, train) VALUES (?, ?, ?, ?, ?, ?)", line)
+
+
+def put_study(connection: sqlite3.Connection, name: str, header: str, protocol: int) -> bool:
+    """The study is the latest from now on, and has this header; whether it had another one before."""
+    name = check_name("study", name)
+    before = connection.execute("SELECT header FROM study WHERE name = ?", (name,)).fetchone()
+    last = connection.execute("SELECT name, turn, header, protocol FROM study ORDER BY turn DESC LIMIT 1").fetchone()
+    if last is None or (last[0], *last[2:]) != (name, header, protocol):
+        connection.execute(
+            "INSERT INTO study (name, header, protocol, turn) VALUES (?, ?, ?, ?) ON CONFLICT (name) "
+            "DO UPDATE SET header = excluded.header, protocol = excluded.protocol, turn = excluded.turn",
+            (name, header, protocol, 1 + (last[1] if last else 0)),
+        )
+    return before is not None and before[0] != header
+
+
+def read_header(text: str, path: Path) -> Mapping[str, Any]:
+    """The header as plain values; `path` is that of the store, for errors.
+
+    >>> found = {"name": "mine", "declaration": {}, "seed": 1, "data": [], "conditions": [], "learners": [], "splits": {}}
+    >>> read_header(values.to_json(found), Path("a.fairtrial")) == found
+    True
+    """
+    header = from_json(text)
+    try:
+        _check_header(header)
+    except KeyError as error:
+        raise _make_corrupted_error(path, f"the header of a study lacks {error.args[0]!r}") from None
+    except (TypeError, ValueError) as error:
+        raise _make_corrupted_error(path, f"the header of a study cannot be read: {error}") from None
+    return dict(header)
+
+
+def refuse_unknown(header: Mapping[str, Any], ids: StoreIds, path: Path) -> None:
+    """All that the header names must be in the store: a trial of something unknown would pass for one that has not run."""
+    for kind, stored_hashes in {"data": ids.data, "conditions": ids.condition, "learners": ids.learner}.items():
+        for name, *_, item_hash in header[kind]:
+            if item_hash not in stored_hashes:
+                raise _make_corrupted_error(
+                    path, f"the study {header['name']!r} names {name!r} among its {kind}, which are not there"
+                )
+    for name, item_hash in header["data"]:
+        for repeat, fold, split in header["splits"][item_hash]:
+            if (ids.data[item_hash], bytes.fromhex(split)) not in ids.split:
+                raise _make_corrupted_error(path, f"a split of {name!r}, repeat {repeat} and fold {fold}, is not there")
+
+
+def _check_header(header: Any) -> None:
+    """Raises where something is missing or of another kind."""
+    str(header["name"]), dict(header["declaration"]), int(header["seed"])
+    for _, data_hash in header["data"]:
+        for repeat, fold, split in header["splits"][data_hash]:
+            int(repeat), int(fold), bytes.fromhex(split)
+    for _, level, _ in header["conditions"]:
+        float(level)
+    for _, _ in header["learners"]:
+        pass
+
+
+def _make_corrupted_error(path: Path, problem: str) -> StoreError:
+    return StoreError(f"{path} is damaged ({problem}): take a copy from before, or run the study into a new store")

@@ -1,0 +1,387 @@
+"""Stores that were filled apart, such as the shards of a cluster's job array, become one."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, check_one_of
+from fairtrial.errors import InputError
+from fairtrial.study.archive import Archive, DataFacts
+from fairtrial.study.records import Predictions
+from fairtrial.study.store import codec, schema
+from fairtrial.study.store.codec import INSERT_PREDICTIONS, INSERT_TRIAL, iter_record_hashes
+from fairtrial.study.store.store import ResultsStore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Format = Literal["csv", "parquet"]
+
+
+_MAX_ROWS = 100_000
+
+
+_TRIAL_COLUMNS = ("dataset", "condition", "level", "learner", "repeat", "fold")
+
+
+def export(
+    archive: Archive,
+    path: str | os.PathLike[str],
+    *,
+    format: Format | None = None,  # noqa: A002
+    overwrite: bool = False,
+) -> int:
+    """Write a line for each test row of each trial that succeeded; the number of lines.
+
+    Columns: dataset, condition, level, learner, repeat, fold, row (its id), truth, prediction, and `score[CLASS]` for each
+    class of any data set, empty where it does not apply. `format` is told by the ending of the path where it is not given. The
+    file appears when it is complete; one that is there already is refused unless `overwrite`.
+    """
+    target = Path(path)
+    kind = _resolve_format(target, format)
+    if target.exists() and not overwrite:
+        raise InputError(f"{target} exists already: choose another file, or overwrite it (overwrite=True, --force)")
+    if not target.parent.is_dir():
+        raise InputError(f"{target} cannot be written: the folder {target.parent} does not exist; make it first")
+    layout = _ExportLayout.from_datasets(archive.datasets)
+    n_rows = 0
+    with _write_atomically(target) as hidden, _open_writer(kind, hidden, layout.build_schema()) as writer:
+        for facts, trials in _iter_datasets(archive):
+            for piece, predictions in _iter_pieces(archive, trials):
+                writer.write_table(layout.build_table(facts, piece, predictions))
+                n_rows += sum(len(prediction.rows) for prediction in predictions)
+    return n_rows
+
+
+def _resolve_format(path: Path, format: Format | None) -> str:  # noqa: A002
+    if format is not None:
+        check_one_of("format", format, ["csv", "parquet"])
+        return format
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in ("csv", "parquet"):
+        raise InputError(f"{path} must end in .csv or .parquet, got {path.suffix!r}: rename it, or pass format=")
+    return kind
+
+
+@dataclass(frozen=True)
+class _ExportLayout:
+    """The columns that all data sets share: types of labels and ids, and a score for each class by its text."""
+
+    label_type: Any
+    id_type: Any
+    classes: tuple[str, ...]
+
+    @classmethod
+    def from_datasets(cls, datasets: Sequence[DataFacts]) -> _ExportLayout:
+        for data in datasets:
+            if len({str(label) for label in data.classes}) < len(data.classes):
+                raise InputError(f"classes of {data.name} must differ as text, got {list(data.classes)}: rename some of them")
+        labels = [label for data in datasets for label in data.classes]
+        classes = dict.fromkeys(str(label) for label in labels)
+        return cls(
+            _get_arrow_type({type(label) for label in labels}),
+            _get_arrow_type({_get_id_type(data.row_ids) for data in datasets}),
+            tuple(classes),
+        )
+
+    def build_schema(self) -> Any:
+        import pyarrow as pa
+
+        types = dict(
+            zip(_TRIAL_COLUMNS, (pa.string(), pa.string(), pa.float64(), pa.string(), pa.int64(), pa.int64()), strict=True)
+        )
+        types |= {"row": self.id_type, "y_true": self.label_type, "prediction": self.label_type}
+        return pa.schema(types | {f"score[{label}]": pa.float64() for label in self.classes})
+
+    def build_table(self, data: DataFacts, trials: pd.DataFrame, predictions: Sequence[Predictions]) -> Any:
+        """The lines of some trials of one data set."""
+        import pyarrow as pa
+
+        repeated = np.repeat(np.arange(len(predictions)), [len(prediction.rows) for prediction in predictions])
+        columns = {name: pa.array(trials[name].to_numpy()[repeated]) for name in ("level", "repeat", "fold")}
+        columns |= {name: pa.array(trials[name].astype(object)).take(repeated) for name in ("dataset", "condition", "learner")}
+        ids = data.row_ids[np.concatenate([prediction.rows for prediction in predictions])]
+        columns["row"] = self._make_array(ids.tolist(), self.id_type)
+        labels = self._make_array(data.classes, self.label_type)
+        for name in ("y_true", "prediction"):
+            codes = np.concatenate([getattr(prediction, name) for prediction in predictions])
+            columns[name] = labels.take(pa.array(codes, mask=codes < 0))
+        scores = np.concatenate([_get_scores(prediction, len(data.classes)) for prediction in predictions])
+        absent = pa.nulls(len(repeated), pa.float64())
+        columns |= {f"score[{label}]": absent for label in self.classes}
+        for index, label in enumerate(data.classes):
+            columns[f"score[{label}]"] = pa.array(scores[:, index], mask=np.isnan(scores[:, index]))
+        schema = self.build_schema()
+        return pa.table({name: columns[name] for name in schema.names}, schema=schema)
+
+    @staticmethod
+    def _make_array(values: Sequence[Any], kind: Any) -> Any:
+        import pyarrow as pa
+
+        return pa.array([str(value) for value in values] if kind == pa.string() else values, type=kind)
+
+
+def _get_scores(predictions: Predictions, n_classes: int) -> FloatArray:
+    return np.full((len(predictions.rows), n_classes), np.nan) if predictions.scores is None else predictions.scores
+
+
+def _get_id_type(row_ids: npt.NDArray[Any]) -> type:
+    return {"i": int, "u": int, "f": float, "b": bool}.get(row_ids.dtype.kind, str)
+
+
+def _get_arrow_type(types: set[type]) -> Any:
+    """One type that holds all values without changing them; text where they are of different kinds."""
+    import pyarrow as pa
+
+    return {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}.get(
+        next(iter(types)) if len(types) == 1 else str, pa.string()
+    )
+
+
+def _iter_datasets(archive: Archive) -> Iterator[tuple[DataFacts, pd.DataFrame]]:
+    trials = archive.trials()
+    trials = trials[trials["status"] == "ok"]
+    for facts in archive.datasets:
+        dataset_trials = trials[trials["dataset"] == facts.name]
+        if len(dataset_trials):
+            yield facts, dataset_trials
+
+
+def _iter_pieces(archive: Archive, trials: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, list[Predictions]]]:
+    """Trials in a row with their predictions, as many as make a piece: never all at once."""
+    predictions: list[Predictions] = []
+    start, rows = 0, 0
+    for index, prediction in enumerate(archive.predictions(trials["trial"].tolist())):
+        predictions.append(prediction)
+        rows += len(prediction.rows)
+        if rows >= _MAX_ROWS or index == len(trials) - 1:
+            yield trials.iloc[start : index + 1], predictions
+            predictions, start, rows = [], index + 1, 0
+
+
+@contextmanager
+def _write_atomically(path: Path) -> Iterator[Path]:
+    """A name beside the path to write to; it takes the path's place when all has gone well."""
+    hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield hidden
+        os.replace(hidden, path)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.strerror or error}; check the folder and the space on its disk"
+        ) from None
+    finally:
+        hidden.unlink(missing_ok=True)
+
+
+def _open_writer(kind: str, path: Path, schema: Any) -> Any:
+    if kind == "parquet":
+        from pyarrow.parquet import ParquetWriter
+
+        return ParquetWriter(path, schema, compression="zstd")
+    from pyarrow.csv import CSVWriter
+
+    return CSVWriter(path, schema)
+
+
+_MERGE_BATCH_SIZE = 500
+
+
+_MERGED_TABLES = {
+    "dataset": ("hash", "name", "n_rows", "classes", "codes", "row_id_type", "row_ids", "facts"),
+    "condition": ("hash", "name", "level", "words", "description"),
+    "learner": ("hash", "name", "class_name", "parameters", "versions"),
+}
+
+
+@dataclass(frozen=True)
+class MergedFile:
+    """What one file gave: trials that were new, that replaced what was there, or that were there already and were kept.
+
+    `different` counts the trials that succeeded in this file and in an earlier one, with different evidence.
+    """
+
+    file: str
+    trials: int
+    added: int
+    replaced: int
+    unchanged: int
+    different: int
+
+
+@dataclass(frozen=True, repr=False)
+class MergeSummary:
+    """What came of a merge: a line for each file, and what is worth knowing."""
+
+    target: str
+    files: tuple[MergedFile, ...]
+    notes: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """A line for each file that was merged."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(file) for file in self.files], columns=list(MergedFile.__dataclass_fields__))
+
+    def __str__(self) -> str:
+        added, replaced = (sum(getattr(file, name) for file in self.files) for name in ("added", "replaced"))
+        files = f"{len(self.files)} file" + ("s" if len(self.files) > 1 else "")
+        summary = f"{self.target}: {added} trials added and {replaced} replaced from {files}"
+        return "\n".join([summary, *self.notes])
+
+    def __repr__(self) -> str:
+        return f"<MergeSummary {self}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{'<br>'.join(escape(line) for line in str(self).splitlines())}</p>{self.frame().to_html(index=False)}"
+
+
+def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> MergeSummary:
+    """Put the evidence of all sources into the target, which is made where it is not there. The sources stay as they are.
+
+    The order does not matter, and merging again changes nothing. Where two files hold the same trial, a success wins over a
+    failure. Two different successes of one trial, which a learner that is not repeatable can leave, are told; that with the
+    smaller hash is kept, so that any order keeps the same.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("part-1", "part-2"):
+    ...         ResultsStore.open(f"{folder}/{name}.fairtrial", write=True, create=True).close()
+    ...     merged = merge(f"{folder}/all.fairtrial", [f"{folder}/part-1.fairtrial", f"{folder}/part-2.fairtrial"])
+    >>> merged.frame()["trials"].tolist()
+    [0, 0]
+    """
+    if isinstance(sources, (str, os.PathLike)) or not sources:
+        raise InputError(f"sources must be a list of at least 1 store, got {sources!r}")
+    for source in sources:
+        if os.path.realpath(source) == os.path.realpath(target):
+            raise InputError(f"sources must not hold the target, got {os.fspath(source)!r}: merge into another file")
+    with ExitStack() as opened:
+        source_stores = [opened.enter_context(ResultsStore.open(source)) for source in sources]
+        target_store = opened.enter_context(ResultsStore.open(target, write=True, create=True))
+        notes: list[str] = []
+        files = tuple(_merge_one(target_store, source_store, notes) for source_store in source_stores)
+    return MergeSummary(os.fspath(target), files, tuple(dict.fromkeys(notes)))
+
+
+@dataclass(frozen=True)
+class _IdMap:
+    """From the numbers of the source to those of the target."""
+
+    dataset: dict[int, int]
+    condition: dict[int, int]
+    split: dict[int, int]
+    learner: dict[int, int]
+    run: dict[int | None, int | None]
+
+    def map_line(self, line: dict[str, Any], number: int, attempts: int) -> dict[str, Any]:
+        """The line of the trial as the target keeps it."""
+        mapped = {name: getattr(self, name)[line[name]] for name in ("dataset", "condition", "split", "learner", "run")}
+        return {**line, **mapped, "id": number, "trial": number, "attempts": attempts}
+
+
+def _merge_one(target: ResultsStore, source: ResultsStore, notes: list[str]) -> MergedFile:
+    counts = dict.fromkeys(("trials", "added", "replaced", "unchanged", "different"), 0)
+    with source.read_connection() as theirs:
+        theirs.execute("BEGIN")  # the source stands still for us, also while it is being written
+        with target.write_transaction() as ours:
+            id_map = _merge_plans(ours, theirs, source.path, notes)
+        for lines in _iter_batches(theirs):
+            _merge_lines(target, theirs, lines, id_map, counts)
+        theirs.execute("ROLLBACK")
+    if counts["different"]:
+        notes.append(
+            f"{counts['different']} trials of {source.path.name} have other evidence elsewhere: a learner is not repeatable"
+        )
+    return MergedFile(os.fspath(source.path), **counts)
+
+
+def _merge_plans(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: Path, notes: list[str]) -> _IdMap:
+    maps = {table: _merge_table(ours, theirs, table, columns) for table, columns in _MERGED_TABLES.items()}
+    splits = theirs.execute("SELECT dataset, hash, repeat, fold, test, train FROM split")
+    mapped = ((maps["dataset"][dataset], *line) for dataset, *line in splits)
+    ours.executemany("INSERT OR IGNORE INTO split (dataset, hash, repeat, fold, test, train) VALUES (?, ?, ?, ?, ?, ?)", mapped)
+    split_ids = codec.StoreIds.from_connection(ours).split
+    source_splits = theirs.execute("SELECT id, dataset, hash FROM split")
+    split = {number: split_ids[maps["dataset"][dataset], split_hash] for number, dataset, split_hash in source_splits}
+    for name, header, protocol in theirs.execute("SELECT name, header, protocol FROM study ORDER BY turn").fetchall():
+        if codec.put_study(ours, name, header, protocol):
+            notes.append(f"the study {name!r} is declared differently in {path.name}: the declaration of the last file is kept")
+    return _IdMap(maps["dataset"], maps["condition"], split, maps["learner"], _merge_runs(ours, theirs))
+
+
+def _merge_table(ours: sqlite3.Connection, theirs: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> dict[int, int]:
+    ours.executemany(schema.build_insert(table, columns, "IGNORE"), theirs.execute(f"SELECT {', '.join(columns)} FROM {table}"))
+    ids = dict(ours.execute(f"SELECT hash, id FROM {table}"))
+    return {number: ids[row_hash] for number, row_hash in theirs.execute(f"SELECT id, hash FROM {table}")}
+
+
+def _merge_runs(ours: sqlite3.Connection, theirs: sqlite3.Connection) -> dict[int | None, int | None]:
+    studies: dict[str | None, int | None] = dict(ours.execute("SELECT name, id FROM study"))
+    runs = theirs.execute(
+        "SELECT run.id, token, study.name, started, finished, facts FROM run LEFT JOIN study ON study.id = run.study"
+    ).fetchall()
+    for _, token, study, *line in runs:
+        ours.execute(
+            "INSERT INTO run (token, study, started, finished, facts) VALUES (?, ?, ?, ?, ?) ON CONFLICT (token) "
+            "DO UPDATE SET finished = excluded.finished, facts = excluded.facts WHERE excluded.finished IS NOT NULL",
+            (token, studies.get(study), *line),
+        )
+    run_ids = dict(ours.execute("SELECT token, id FROM run"))
+    return {None: None} | {number: run_ids[token] for number, token, *_ in runs}
+
+
+def _iter_batches(theirs: sqlite3.Connection) -> Iterator[list[dict[str, Any]]]:
+    """Lines of trials with their evidence, some at a time."""
+    columns = [*(f"trial.{name}" for name in schema.TRIAL_FIELDS), *(f"evidence.{name}" for name in schema.PREDICTION_FIELDS)]
+    cursor = theirs.execute(f"SELECT {', '.join(columns)} FROM trial LEFT JOIN evidence ON evidence.trial = trial.id")
+    names = (*schema.TRIAL_FIELDS, *schema.PREDICTION_FIELDS)
+    while lines := cursor.fetchmany(_MERGE_BATCH_SIZE):
+        yield [dict(zip(names, line, strict=True)) for line in lines]
+
+
+def _merge_lines(
+    target: ResultsStore, theirs: sqlite3.Connection, lines: list[dict[str, Any]], id_map: _IdMap, counts: dict[str, int]
+) -> None:
+    keys = [line["key"] for line in lines]
+    with target.write_transaction() as ours:
+        query = f"SELECT key, id, status, attempts FROM trial WHERE key IN ({', '.join('?' * len(keys))})"
+        stored = {key: line for key, *line in ours.execute(query, keys)}
+        target_hashes, source_hashes = (dict(iter_record_hashes(connection, list(stored))) for connection in (ours, theirs))
+        max_id = ours.execute("SELECT ifnull(max(id), 0) FROM trial").fetchone()[0]
+        for line in lines:
+            key = line["key"]
+            number, status, attempts = stored.get(key, (max_id + 1, None, 0))
+            max_id = max(max_id, number)
+            outcome = _resolve_outcome(status, line["status"], target_hashes.get(key), source_hashes.get(key))
+            counts["trials"] += 1
+            counts[outcome] += 1
+            counts["different"] += status == line["status"] == "ok" and target_hashes[key] != source_hashes[key]
+            _write_line(ours, outcome, id_map.map_line(line, number, max(attempts, line["attempts"])))
+
+
+def _resolve_outcome(status: str | None, offered: str, target_hash: bytes | None, source_hash: bytes | None) -> str:
+    """What becomes of a trial that is offered: any order of files must end alike, so it goes by status, then by hash."""
+    if target_hash is None or source_hash is None:
+        return "added"
+    return "replaced" if (offered != "ok", source_hash) < (status != "ok", target_hash) else "unchanged"
+
+
+def _write_line(ours: sqlite3.Connection, outcome: str, line: dict[str, Any]) -> None:
+    if outcome == "unchanged":
+        ours.execute("UPDATE trial SET attempts = :attempts WHERE id = :id AND attempts < :attempts", line)
+        return
+    ours.execute(INSERT_TRIAL, [line[name] for name in schema.TRIAL_FIELDS])
+    if line["checksum"] is not None:
+        ours.execute(INSERT_PREDICTIONS, [line[name] for name in schema.PREDICTION_FIELDS])

@@ -1,1 +1,0 @@
-"""One trial: the condition applied, the learner fitted and asked, what it left."""

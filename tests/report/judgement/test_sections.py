@@ -1,0 +1,72 @@
+import pytest
+
+from fairtrial import __version__
+from fairtrial.report.page import render
+from fairtrial.report.sections.judgement import build_judgement_sections, format_judgement_subtitle
+from tests.report.judgement.cases import TABLES, judged, sections, streamed
+from tests.report.prose import check_prose
+
+ALWAYS = ["answer", "what-was-judged", "measures", "classes", "methodology", "reproduce", "references"]
+MORE = {
+    "two classes": ["pairs", "groups", "calibration", "curves"],
+    "labels only": ["pairs"],
+    "many classes": ["pairs", "calibration", "curves"],
+    "many sets": ["pairs", "verdict", "calibration", "curves"],
+    "folded": ["pairs", "verdict", "calibration", "curves"],
+    "weighted": ["pairs", "groups", "calibration", "curves"],
+    "one model": ["calibration", "curves"],
+    "decisions": ["pairs", "curves"],
+}
+# A counted file has neither splits nor, with more than two classes, curves.
+COUNTED = {name: [key for key in keys if key != "verdict"] for name, keys in MORE.items()}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("streamed")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_number_in_the_prose_is_a_cell(name):
+    found = sections(name)
+    assert set(found) == {*ALWAYS, *MORE[name]}
+    assert next(iter(found)) == "answer"
+    assert list(found)[-1] == "references"
+    assert check_prose(list(found.values()), names=[__version__]) > 5
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_counted_files_say_the_same_kind_of_things(name, folder):
+    found = build_judgement_sections(streamed(name, folder))
+    assert {section.key for section in found} == {*ALWAYS, *COUNTED[name]}
+    assert check_prose(found, names=[__version__]) > 5
+    told = next(section for section in found if section.key == "what-was-judged")
+    assert "counted and not held" in " ".join(told.notes)
+
+
+def test_a_page_is_made_and_names_are_escaped():
+    from fairtrial import judge
+
+    table = TABLES["labels only"]().rename(columns={"tree": "<script>x</script>", "forest": '"><img src=x>'})
+    found = build_judgement_sections(judge(table.replace({"yes": "<b>yes</b>"}), resamples=20))
+    page = render(found, "<i>")
+    assert "<script>x" not in page
+    assert "<img src=x" not in page
+    assert "<b>yes" not in page
+    assert "&lt;script&gt;x" in page
+
+
+def test_the_line_under_the_title():
+    assert format_judgement_subtitle(judged("many sets")) == "2 models, 5 data sets, 200 rows"
+    assert format_judgement_subtitle(judged("one model")) == "1 model, 1 data set, 160 rows"
+
+
+def test_a_report_is_written_of_a_judgement_also_of_a_counted_file(tmp_path):
+    from fairtrial import judge, write_report
+
+    page = write_report(judged("labels only"), tmp_path / "held.html")
+    assert "<h1>Judgement on predictions</h1>" in page.read_text(encoding="utf-8")
+    path = tmp_path / "labels.csv"
+    TABLES["labels only"]().to_csv(path, index=False)
+    page = write_report(judge(str(path), stream=True), tmp_path / "counted.html", title="Counted")
+    assert "<h1>Counted</h1>" in page.read_text(encoding="utf-8")

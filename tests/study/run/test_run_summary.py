@@ -1,0 +1,27 @@
+import pytest
+
+from fairtrial.study.run.progress import RunSummary
+
+
+def test_what_is_left_is_what_is_neither_stored_nor_done():
+    summary = RunSummary(planned=50, stored=20, done=13, failures={"error": 2, "crash": 1})
+    assert (summary.left, summary.failed) == (17, 3)
+    line = summary.frame().iloc[0]
+    assert (line["planned"], line["left"], line["failed"]) == (50, 17, 3)
+
+
+@pytest.mark.parametrize(
+    ("summary", "words"),
+    [
+        (RunSummary(8, 8, 0), "all 8 trials were stored before: nothing to do"),
+        (RunSummary(8, 0, 8, {}, 1.25), "all 8 trials are stored: 8 done in 1.2 s"),
+        (RunSummary(8, 0, 3), "3 of 8 trials are stored, 5 are left: run the same command again to go on"),
+        (
+            RunSummary(8, 1, 3, {"memory": 1, "error": 0}, 2.0, interrupted=True),
+            "stopped: 4 of 8 trials are stored, 4 are left; 1 failed (1 memory): run the same command again to go on",
+        ),
+    ],
+)
+def test_words(summary, words):
+    assert str(summary) == words
+    assert summary._repr_html_() == f"<p>{words}</p>"

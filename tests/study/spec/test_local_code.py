@@ -1,0 +1,202 @@
+"""Only installed code runs: whatever else a study names is refused before it is imported."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.learners import C45
+from fairtrial.study.spec.local_code import import_class, list_installed_folders
+
+CODE = """
+from pathlib import Path
+Path(__file__).with_suffix(".imported").touch()
+class Mine:
+    def fit(self, X, y): return self
+    def predict(self, X): return [0] * len(X)
+not_a_class = 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path):
+    """A module that leaves a trace where it is imported."""
+    name = f"module_{os.getpid()}_{abs(hash(tmp_path))}"
+    (tmp_path / f"{name}.py").write_text(CODE)
+    yield name
+    sys.modules.pop(name, None)
+    sys.modules.pop(f"fairtrial_local_{name}", None)
+
+
+def traces(folder):
+    return list(folder.rglob("*.imported"))
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("os:system", "'os:system' is refused: it names a file or a call"),
+        ("os.system", "'os.system' is refused: os belongs to Python itself"),
+        ("subprocess.Popen", "subprocess belongs to Python itself"),
+        ("builtins.eval", "builtins belongs to Python itself"),
+        ("__main__.X", "__main__ is whatever runs at the moment"),
+        ("./file.py", "names a file"),
+        ("../elsewhere.Class", "names a file"),
+        ("/etc/passwd", "names a file"),
+        ("folder\\file.Class", "names a file"),
+        ("file.py", "names a file"),
+        ("package.module:Class", "names a file or a call"),
+        ("no_such_package.Class", "there is no module no_such_package"),
+        ("a..b", "an import path looks like package.module.Class"),
+        ("foo.5bar", "an import path looks like"),
+        ("sklearn.no_such.Class", "no learner can be imported as 'sklearn.no_such.Class'"),
+        ("sklearn.tree.NoSuch", "has no attribute 'NoSuch'"),
+        ("sklearn.tree.export_text", "must be a class with fit and predict"),
+        ("sklearn.preprocessing.StandardScaler", "must be a class with fit and predict"),
+        ("sklearn.base.os.system", "no learner can be imported"),
+    ],
+)
+def test_what_is_refused(path, told):
+    with pytest.raises((InputError, UnknownNameError), match=None) as caught:
+        import_class(path)
+    assert told in str(caught.value)
+
+
+def test_a_module_of_the_current_folder_is_refused_before_it_is_imported(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    with pytest.raises(InputError, match="does not belong to an installed package; install it as a package, or allow it by"):
+        import_class(f"{module}.Mine")
+    assert not traces(tmp_path)
+    assert import_class(f"{module}.Mine", allow_local_code=True).__name__ == "Mine"
+    assert traces(tmp_path)
+
+
+def test_a_module_of_the_python_path_is_refused_before_it_is_imported(module, tmp_path):
+    script = f"""
+    from fairtrial.study.spec.local_code import imported_class
+    try:
+        imported_class("{module}.Mine")
+    except Exception as error:
+        print(error)
+    """
+    found = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "does not belong to an installed package" in found.stdout
+    assert not traces(tmp_path)
+
+
+def test_a_module_that_hides_an_installed_one_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "iniconfig.py").write_text(CODE)
+    monkeypatch.delitem(sys.modules, "iniconfig", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(InputError, match="does not belong to an installed package"):
+        import_class("iniconfig.Mine")
+    assert not traces(tmp_path)
+
+
+def test_a_part_of_a_namespace_that_lies_elsewhere_is_refused(tmp_path, monkeypatch):
+    site, local = tmp_path / "site", tmp_path / "local"
+    for folder, part in ((site, "good"), (local, "evil")):
+        (folder / "spacious").mkdir(parents=True)
+        (folder / "spacious" / f"{part}.py").write_text(CODE)
+        monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr("fairtrial.study.spec.local_code.list_installed_folders", lambda: [str(site)])
+    with pytest.raises(InputError, match="does not belong to an installed package"):
+        import_class("spacious.evil.Mine")
+    assert not traces(tmp_path)
+    assert import_class("spacious.good.Mine").__module__ == "spacious.good"
+    assert traces(site)
+    assert not traces(local)
+    for name in ("spacious", "spacious.good"):
+        del sys.modules[name]
+
+
+def test_files_are_run_where_local_code_is_allowed(module, tmp_path):
+    with pytest.raises(InputError, match="names a file"):
+        import_class(f"{module}.py:Mine", folder=tmp_path)
+    assert not traces(tmp_path)
+    found = import_class(f"./{module}.py:Mine", allow_local_code=True, folder=tmp_path)
+    assert found.__module__ == f"fairtrial_local_{module}"
+    assert import_class(f"{module}.py:Mine", allow_local_code=True, folder=tmp_path) is found
+
+
+def test_two_files_of_one_name_stay_apart(module, tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / f"{module}.py").write_text(CODE)
+    first = import_class(f"{module}.py:Mine", allow_local_code=True, folder=tmp_path)
+    second = import_class(f"{module}.py:Mine", allow_local_code=True, folder=tmp_path / "other")
+    assert first is not second
+    assert first.__module__ != second.__module__
+    del sys.modules[second.__module__]
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("os:system", "os:system must be a class with fit and predict"),
+        ("os.system", "must be a class with fit and predict"),
+        ("subprocess.Popen", "must be a class with fit and predict"),
+        ("./no_such.py:Mine", "there is no file"),
+        ("./file.py", "of a file write file.py:Class"),
+        ("./folder/Class", "write package.module.Class or file.py:Class"),
+    ],
+)
+def test_allowed_code_must_still_be_a_learner(path, told):
+    with pytest.raises(InputError, match=told):
+        import_class(path, allow_local_code=True)
+
+
+def test_what_is_no_class_in_an_allowed_file(module, tmp_path):
+    with pytest.raises(InputError, match="must be a class with fit and predict, got 3"):
+        import_class(f"{module}.py:not_a_class", allow_local_code=True, folder=tmp_path)
+
+
+def test_a_file_that_breaks_is_told(tmp_path):
+    (tmp_path / "broken_learner.py").write_text("1 / 0")
+    with pytest.raises(InputError, match="cannot be imported: ZeroDivisionError: division by zero"):
+        import_class("broken_learner.py:X", allow_local_code=True, folder=tmp_path)
+    assert "fairtrial_local_broken_learner" not in sys.modules
+
+
+def test_main_is_found_where_it_is_allowed(monkeypatch):
+    monkeypatch.setattr(sys.modules["__main__"], "Mine", C45, raising=False)
+    assert import_class("__main__.Mine", allow_local_code=True) is C45
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("sklearn.tree.DecisionTreeClassifier", ("fit", "predict")),
+        ("sklearn.ensemble._forest.RandomForestClassifier", ("fit", "predict")),
+        ("imblearn.ensemble.BalancedRandomForestClassifier", ("fit", "predict")),
+        ("sklearn.preprocessing.StandardScaler", ("fit", "transform")),
+    ],
+)
+def test_installed_classes_are_found(path, methods):
+    assert import_class(path, methods=methods).__name__ == path.rpartition(".")[2]
+
+
+def test_an_editable_install_counts_as_installed():
+    assert import_class("fairtrial.learners.C45") is C45
+
+
+def test_folders_that_path_files_add_count_as_installed(tmp_path, monkeypatch):
+    site, added = tmp_path / "site", tmp_path / "added"
+    site.mkdir()
+    added.mkdir()
+    (site / "editable.pth").write_text(f"# comment\nimport os\n{added}\n{tmp_path / 'gone'}\n")
+    monkeypatch.setattr("site.getsitepackages", lambda: [str(site)])
+    assert str(added) in list_installed_folders()
+    assert str(tmp_path / "gone") not in list_installed_folders()
+    assert not any(Path(each).name == "import os" for each in list_installed_folders())
