@@ -27,41 +27,42 @@ def write_file(path: Path, rows: int) -> None:
     with duckdb.connect() as connection:
         connection.execute("SELECT setseed(0.5)")
         connection.execute(
-            "COPY (SELECT truth, (score > 0.7)::INT AS prediction, score FROM "
-            "(SELECT truth, (0.4 * truth + u + v) / 2.4 AS score "
-            f"FROM (SELECT CAST(random() < 0.3 AS INT) AS truth, random() AS u, random() AS v FROM range({rows})))) TO '{path}'"
+            "COPY (SELECT y_true, (score > 0.7)::INT AS prediction, score FROM "
+            "(SELECT y_true, (0.4 * y_true + u + v) / 2.4 AS score "
+            "FROM (SELECT CAST(random() < 0.3 AS INT) AS y_true, random() AS u, random() AS v "
+            f"FROM range({rows})))) TO '{path}'"
         )
 
 
-def merely_sorting(path: Path) -> None:
-    """Child process: DuckDB reads truth and score and sorts by score, batch by batch, under the same limit."""
+def sort_scores(path: Path) -> None:
+    """Child process: DuckDB reads true labels and scores and sorts by score, batch by batch, under the same limit."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as spill, duckdb.connect() as connection:
         connection.execute(
             f"SET memory_limit = '{MEMORY}'; SET temp_directory = '{spill}'; SET preserve_insertion_order = false"
         )
-        reader = connection.sql(f"SELECT score, truth FROM '{path}' ORDER BY score DESC").to_arrow_reader(1 << 18)
+        reader = connection.sql(f"SELECT score, y_true FROM '{path}' ORDER BY score DESC").to_arrow_reader(1 << 18)
         rows = sum(batch.num_rows for batch in reader)
-    _report(rows, time.perf_counter() - start)
+    _print_measurement(rows, time.perf_counter() - start)
 
 
-def judging(path: Path) -> None:
+def judge_file(path: Path) -> None:
     """Child process: the whole judgement."""
-    from fairtrial.predictions.judgement import judge
+    from fairtrial import judge
 
     start = time.perf_counter()
-    found = judge(path, stream=True)
-    _report(int(found.scores["rows"].max()), time.perf_counter() - start)
+    judgement = judge(path, stream=True)
+    _print_measurement(int(judgement.scores["rows"].max()), time.perf_counter() - start)
 
 
-def _report(rows: int, seconds: float) -> None:
+def _print_measurement(rows: int, seconds: float) -> None:
     print(rows, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def child(what: str, path: Path) -> tuple[int, float, float]:
-    """Rows, seconds and peak memory in MB of a child process."""
-    done = subprocess.run([sys.executable, __file__, what, str(path)], capture_output=True, text=True, check=True)
-    rows, seconds, peak = done.stdout.split()
+def run_child(task: str, path: Path) -> tuple[int, float, float]:
+    """Run a child process; return rows, seconds and peak memory in MB."""
+    process = subprocess.run([sys.executable, __file__, task, str(path)], capture_output=True, text=True, check=True)
+    rows, seconds, peak = process.stdout.split()
     return int(rows), float(seconds), float(peak)
 
 
@@ -70,8 +71,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "predictions.parquet"
         write_file(path, rows)
-        _, sort_s, sort_mb = child("sort", path)
-        judged, judge_s, judge_mb = child("judge", path)
+        _, sort_s, sort_mb = run_child("sort", path)
+        judged, judge_s, judge_mb = run_child("judge", path)
         megabytes = path.stat().st_size / 1e6
     times = judge_s / sort_s
     text = (
@@ -88,5 +89,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    children = {"sort": merely_sorting, "judge": judging}
+    children = {"sort": sort_scores, "judge": judge_file}
     children[sys.argv[1]](Path(sys.argv[2])) if len(sys.argv) > 2 else main()

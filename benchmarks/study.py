@@ -80,9 +80,9 @@ def peer(splits: list[Any], jobs: int = 2) -> None:
 
 
 def ours(folder: Path, number: int, jobs: int = 2) -> Any:
-    from fairtrial.study.run.coordinator import run
+    from fairtrial.study.run.coordinator import run_study
 
-    return run(study(), folder / f"run-{number}.fairtrial", jobs=jobs, progress=False)
+    return run_study(study(), folder / f"run-{number}.fairtrial", jobs=jobs, progress=False)
 
 
 def against_cross_validate(folder: Path, rounds: int) -> list[tuple[str, str, str, bool]]:
@@ -144,9 +144,9 @@ def overhead(folder: Path) -> list[tuple[str, str, str, bool]]:
 
     def wall(repeats: int) -> float:
         stores = (folder / f"run-{next(numbers)}.fairtrial" for _ in itertools.repeat(None))
-        return min(seconds(lambda: run(study(repeats), next(stores), jobs=2, progress=False)) for _ in range(3))
+        return min(seconds(lambda: run_study(study(repeats), next(stores), jobs=2, progress=False)) for _ in range(3))
 
-    from fairtrial.study.run.coordinator import run
+    from fairtrial.study.run.coordinator import run_study
 
     splits = splits_of(study().plan())
     bare(splits, 0, 10)
@@ -175,8 +175,8 @@ def plan_a_million() -> None:
     declared = Study(data, learners, {"class-noise": levels}, {"scheme": "stratified", "folds": 10, "repeats": 10})
     start = time.perf_counter()
     plan = declared.plan()
-    keys = sum(plan.keys(number).size for number in range(len(plan.data)))
-    missing = sum(len(block.learners) for block in plan.missing(set()))
+    keys = sum(plan.get_keys(number).size for number in range(len(plan.data)))
+    missing = sum(len(block.learners) for block in plan.iter_missing(set()))
     took = time.perf_counter() - start
     assert keys == missing == plan.n_trials == 1_000_000
     print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -206,7 +206,7 @@ def fill(path: Path) -> None:
     from fairtrial.data import Dataset
     from fairtrial.study.records import CODES, NUMBERS, TrialRecord, pack
     from fairtrial.study.run.coordinator import add_plan, build_link
-    from fairtrial.study.store.store import ResultsStore
+    from fairtrial.study.store.store import open_store
 
     rng = np.random.default_rng(0)
     data = {f"set {n}": Dataset.from_table(rng.normal(size=(120, 2)), np.arange(120) % 2, name=f"set {n}") for n in range(50)}
@@ -214,10 +214,10 @@ def fill(path: Path) -> None:
     levels = [0, *(round(0.02 * n, 2) for n in range(1, 10))]
     declared = Study(data, learners, {"class-noise": levels}, {"scheme": "stratified", "folds": 4, "repeats": 5})
     plan = declared.plan()
-    with ResultsStore.open(path, write=True, create=True) as store:
+    with open_store(path, write=True, create=True) as store:
         add_plan(store, plan)
         for place, number in enumerate(range(len(plan.data))):
-            keys = plan.keys(number)
+            keys = plan.get_keys(number)
             batch = []
             for split, condition, learner in np.ndindex(keys.shape):
                 scores = rng.random((len(plan.data[place].splits[split].test), 2))
@@ -231,7 +231,7 @@ def fill(path: Path) -> None:
                     predict_time=0.001,
                 )
                 batch.append((evidence, build_link(plan, Placed(place, split, condition, learner))))
-            store.add(batch)
+            store.add_records(batch)
 
 
 class Placed:
@@ -257,9 +257,9 @@ def main() -> None:
     if given.cold:
         which, path = given.cold
         if which == "ours":
-            from fairtrial.study.run.coordinator import run
+            from fairtrial.study.run.coordinator import run_study
 
-            run(study(), path, jobs=2, progress=False)
+            run_study(study(), path, jobs=2, progress=False)
         else:
             peer(splits_of(study().plan()))
         return None

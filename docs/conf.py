@@ -20,6 +20,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     # docs/_ext
     "docstring_markup",
+    "layer_graph",
     "measure_catalogue",
 ]
 exclude_patterns = ["_build"]

@@ -9,10 +9,8 @@ from typing import Any
 
 from sklearn.datasets import load_breast_cancer
 
-from fairtrial.report.figures.folds import draw_audit
-from fairtrial.report.files import save
-from fairtrial.resampling.audit import audit
-from fairtrial.resampling.dob_scv import DOBSCV
+from fairtrial.report import draw_audit, save
+from fairtrial.resampling import DOBSCV, audit
 
 
 def pictures() -> dict[str, Any]:

@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from fairtrial.report.comparison import figures
-from fairtrial.report.files import save
 from fairtrial import compare
+from fairtrial.report import list_comparison_figures, save
 
 TABLE = Path(__file__).parents[1] / "tests" / "oracles" / "garcia_herrera_2008_accuracy.csv"
 
@@ -19,10 +18,10 @@ TABLE = Path(__file__).parents[1] / "tests" / "oracles" / "garcia_herrera_2008_a
 def pictures() -> dict[str, Any]:
     """Each picture by its name."""
     scores = pd.read_csv(TABLE, index_col=0)
-    many = figures(compare(scores, measure="accuracy"))
+    many = list_comparison_figures(compare(scores, measure="accuracy"))
     # A percent more or less of accuracy is taken to make no difference in practice.
-    two = figures(compare(scores[["C4.5", "NaiveBayes"]], measure="accuracy", rope=0.01))
-    return {**many, "simplex": two["simplex"]}
+    two = list_comparison_figures(compare(scores[["C4.5", "NaiveBayes"]], measure="accuracy", rope=0.01))
+    return {name: draw() for name, draw in {**many, "simplex": two["simplex"]}.items()}
 
 
 def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".svg") -> None:

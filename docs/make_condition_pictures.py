@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairtrial.conditions import AttributeNoise, ClassNoise, Clean
-from fairtrial.report.figures.noise import build_case_frame, draw_changes
-from fairtrial.report.files import save
+from fairtrial.report import build_case_frame, draw_changes, save
 
 LEVEL = 0.15
 CLASS_NOISE = {

@@ -13,12 +13,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from fairtrial import measures
-from fairtrial.report import curves
-from fairtrial.report.files import save
+from fairtrial.report import save
+from fairtrial.report.figures import curves
 
 
 def get_predicted_probabilities() -> tuple[Any, dict[str, Any]]:
-    """The truth of the held-out cases, and each learner's probability that a tumour is malignant."""
+    """The true labels of the held-out cases, and each learner's probability that a tumour is malignant."""
     data = load_breast_cancer()
     # The first attribute group alone: with all thirty, every curve hugs its corner and shows little.
     X, malignant = data.data[:, :10], 1 - data.target
@@ -29,19 +29,21 @@ def get_predicted_probabilities() -> tuple[Any, dict[str, Any]]:
 
 def pictures() -> dict[str, Any]:
     """Each picture by its name."""
-    truth, forecast = get_predicted_probabilities()
+    y_true, probabilities = get_predicted_probabilities()
 
-    def of(curve: Any, **options: Any) -> dict[str, Any]:
-        return {name: curve(truth, probability, **options) for name, probability in forecast.items()}
+    def compute(curve: Any, **options: Any) -> dict[str, Any]:
+        return {name: curve(y_true, probability, **options) for name, probability in probabilities.items()}
 
     return {
-        "roc": curves.draw_roc(of(measures.roc_curve), of(measures.roc_hull)),
-        "precision-recall": curves.draw_precision_recall(of(measures.precision_recall_curve)),
-        "cost": curves.draw_cost(of(measures.cost_curve), {"decision tree": of(measures.cost_lines)["decision tree"]}),
-        "brier": curves.draw_brier(of(measures.brier_curve)),
-        "gain": curves.draw_gain(of(measures.gain_curve)),
-        "ks": curves.draw_tpr_fpr(of(measures.tpr_fpr_curve)),
-        "calibration": curves.draw_calibration(of(measures.calibration_curve, bins=5)),
+        "roc": curves.draw_roc(compute(measures.roc_curve), compute(measures.roc_hull)),
+        "precision-recall": curves.draw_precision_recall(compute(measures.precision_recall_curve)),
+        "cost": curves.draw_cost(
+            compute(measures.cost_curve), {"decision tree": compute(measures.cost_lines)["decision tree"]}
+        ),
+        "brier": curves.draw_brier(compute(measures.brier_curve)),
+        "gain": curves.draw_gain(compute(measures.gain_curve)),
+        "ks": curves.draw_tpr_fpr(compute(measures.tpr_fpr_curve)),
+        "calibration": curves.draw_calibration(compute(measures.calibration_curve, bins=5)),
     }
 
 

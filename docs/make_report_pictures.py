@@ -9,18 +9,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from fairtrial.report.figures.registry import draw
-from fairtrial.report.files import save
+from fairtrial import Study, draw
+from fairtrial.report import save
 from fairtrial.study import Results
-from fairtrial import Study
 
 
 def pictures(results: Results) -> dict[str, Any]:
     """Each picture by its name."""
-    place = {"dataset": "breast_cancer"}
     return {
-        "report-roc": draw(results, "roc", **place),
-        "report-cost-curve": draw(results, "cost-curve", **place),
+        "report-roc": draw(results, "roc", dataset="breast_cancer"),
+        "report-cost-curve": draw(results, "cost-curve", dataset="breast_cancer"),
         "report-noise": draw(results, "noise"),
         "report-loss-surface": draw(results, "loss-surface"),
     }

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairtrial import resampling
-from fairtrial.report.files import save
-from fairtrial.report.figures.folds import draw_splits
+from fairtrial.report import draw_splits, save
 
 
 def pictures() -> dict[str, Any]:

@@ -13,9 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from fairtrial.data.simulate import flu_environments
-from fairtrial.report.figures.environments import draw_environments
-from fairtrial.report.files import save
-from fairtrial.study.environments import run_environments
+from fairtrial.report import draw_environments, save
+from fairtrial.study import run_environments
 
 
 def pictures() -> dict[str, Any]:
@@ -28,10 +27,10 @@ def pictures() -> dict[str, Any]:
     size: dict[str, Any] = {"n_train": 1000, "n_test": 1000, "replicates": 30, "seed": 1}
     populations = run_environments(learners, flu_environments(coding="numbers"), train_on=["NGP", "DP", "P+DW"], **size)
     definitions = run_environments(learners, flu_environments("definitions", coding="numbers"), **size)
-    own = populations.frame()
+    frame = populations.frame()
     return {
         "environments": draw_environments(
-            own[own["trained_on"].isin(["NGP", "DP", "P+DW"])],
+            frame[frame["trained_on"].isin(["NGP", "DP", "P+DW"])],
             columns=1,
             title="Flu: trained in one population, tested in another",
         ),

@@ -10,8 +10,7 @@ import numpy as np
 
 from fairtrial.conditions import Clean
 from fairtrial.data.simulate import GaussianMixture, Ringnorm, Twonorm
-from fairtrial.report.figures.noise import build_case_frame, draw_changes
-from fairtrial.report.files import save
+from fairtrial.report import build_case_frame, draw_changes, save
 
 CLOUDS = GaussianMixture(means=[[-3, 0], [3, 0], [0, 0]], priors=[0.25, 0.25, 0.5], component_classes=["2", "2", "1"])
 POPULATIONS = {"twonorm": Twonorm(2), "ringnorm": Ringnorm(2), "three clouds": CLOUDS}
@@ -24,8 +23,8 @@ def main() -> None:
     panels = {}
     for name, population in POPULATIONS.items():
         X, y = population.sample(150, rng=2)
-        told = f"{name}: best error {100 * population.bayes_error:.1f} %"
-        panels[told] = build_case_frame(np.asarray(X), y.astype(str).to_numpy(), Clean().apply(X, y))
+        heading = f"{name}: best error {100 * population.bayes_error:.1f} %"
+        panels[heading] = build_case_frame(np.asarray(X), y.astype(str).to_numpy(), Clean().apply(X, y))
     chart = draw_changes(panels, title="150 rows of three populations", subtitle="Colour and shape: the class", side=220)
     print(save(chart, folder / f"populations{suffix}"))
 

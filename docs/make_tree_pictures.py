@@ -10,8 +10,7 @@ from typing import Any
 from sklearn.datasets import load_iris
 
 from fairtrial.learners import C45
-from fairtrial.report.files import save
-from fairtrial.report.figures.tree import draw_tree
+from fairtrial.report import draw_tree, save
 
 
 def picture() -> Any:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from fairtrial.reproduce import EXPERIMENTS
+from fairtrial.reproduce import load_experiments
 
 LARGEST = 300_000  # bytes: longer tables stay with the run
-OPENING = """# What stands
+OPENING = """# Reproduction results
 
-The verdicts of full runs, one line for each claim; the pages have the numbers behind them. A claim holds where 95 % intervals
-say so, does not hold where they say the contrary, and is open where they cannot tell
-([how claims are judged](../reproduce.md#how-claims-are-judged)). Some lines are targets of ours, or statements of fairtrial's
-own documentation put to the test; they say so.
+The outcomes of full runs, one line for each claim; the pages have the numbers. A claim is reproduced if 95 % intervals support it,
+contradicted if they support the contrary, and inconclusive otherwise
+([how claims are judged](../reproduce.md#how-claims-are-judged)). Some lines are our own targets, or statements of fairtrial's
+documentation that we tested; they say so.
 """
 
 
@@ -34,7 +34,7 @@ def take(source: Path, target: Path) -> None:
         for file in [page, *tables, *pictures]:
             shutil.copyfile(file, place / file.name)
         _with_links_to_what_is_there(place / "index.md")
-    overview = [OPENING, *(_stands(target, name) for name in EXPERIMENTS if (target / name).is_dir())]
+    overview = [OPENING, *(_stands(target, name) for name in load_experiments() if (target / name).is_dir())]
     (target / "index.md").write_text("\n".join(overview), encoding="utf-8")
 
 
@@ -52,19 +52,19 @@ def _with_links_to_what_is_there(page: Path) -> None:
 def _linked(line: str, folder: Path) -> str:
     if line.startswith("![") and not (folder / line[line.rindex("(") + 1 : -1]).is_file():
         return line.removesuffix(".png)") + ".svg)"
-    if line.startswith("[As a file](") and not (folder / line[12:-1]).is_file():
-        return f"The whole table is the file `{line[12:-1]}` of a run."
+    if line.startswith("[CSV](") and not (folder / line[6:-1]).is_file():
+        return f"The whole table is the file `{line[6:-1]}` of a run."
     return line
 
 
 def _stands(target: Path, name: str) -> str:
-    """The verdicts of one experiment, those that hold first."""
+    """The outcomes of one experiment, the reproduced claims first."""
     claims = pd.read_csv(target / name / "claims.csv")
-    parts = [f"## [{name}]({name}/index.md)", f"{EXPERIMENTS[name].paper}."]
-    for verdict in ("holds", "does not hold", "open"):
-        own = claims[claims["here"] == verdict]["claim"]
-        if len(own):
-            parts += [f"**{verdict[0].upper()}{verdict[1:]}** ({len(own)})", "\n".join(f"- {claim}" for claim in own)]
+    parts = [f"## [{name}]({name}/index.md)", f"{load_experiments()[name].paper}."]
+    for outcome in ("reproduced", "contradicted", "inconclusive"):
+        texts = claims[claims["outcome"] == outcome]["claim"]
+        if len(texts):
+            parts += [f"**{outcome.capitalize()}** ({len(texts)})", "\n".join(f"- {claim}" for claim in texts)]
     return "\n\n".join(parts) + "\n"
 
 

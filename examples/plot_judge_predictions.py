@@ -12,8 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
-from fairtrial import draw
-from fairtrial import judge
+from fairtrial import draw, judge
 
 X, y = load_breast_cancer(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X[:, :10], y, test_size=0.5, stratify=y, random_state=0)

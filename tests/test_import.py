@@ -21,6 +21,11 @@ def test_import_fairtrial_leaves_heavy_packages_out():
     assert not set(HEAVY) & set(loaded)
 
 
+def test_the_command_line_leaves_heavy_packages_out_until_a_command_runs():
+    loaded = modules_after("import fairtrial.cli")
+    assert not {*HEAVY, "pydantic", "pyarrow"} & set(loaded)
+
+
 def test_measures_come_without_tables_figures_and_learners():
     loaded = modules_after("import fairtrial.measures")
     assert not {"pandas", "sklearn", "altair", "duckdb"} & set(loaded)

@@ -14,8 +14,8 @@ import psutil
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from fairtrial.study.run.coordinator import run
-from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.run.coordinator import run_study
+from fairtrial.study.store.store import open_store
 
 from .study.loopback import loopback
 from .study.small_study import Watching
@@ -25,12 +25,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def digest(path):
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         return store.compute_digest()
 
 
 def counts(path):
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         return store.count_by_status()
 
 
@@ -38,7 +38,7 @@ def counts(path):
 def evidence(tmp_path_factory):
     """The digest of the evidence of one worker."""
     path = tmp_path_factory.mktemp("one") / "one.fairtrial"
-    summary = run(whole_study(), path, jobs=1, progress=False)
+    summary = run_study(whole_study(), path, jobs=1, progress=False)
     assert (summary.done, summary.failed) == (TRIALS, 0)
     return digest(path)
 
@@ -51,7 +51,7 @@ def cluster(tmp_path_factory):
 
 @pytest.mark.parametrize(("engine", "jobs"), [("local", 4), ("dask", 3)])
 def test_any_number_of_workers_leaves_the_same_evidence(tmp_path, evidence, engine, jobs):
-    summary = run(whole_study(), tmp_path / "a.fairtrial", engine=engine, jobs=jobs, progress=False)
+    summary = run_study(whole_study(), tmp_path / "a.fairtrial", engine=engine, jobs=jobs, progress=False)
     assert (summary.done, summary.failed) == (TRIALS, 0)
     assert digest(tmp_path / "a.fairtrial") == evidence
 
@@ -59,9 +59,9 @@ def test_any_number_of_workers_leaves_the_same_evidence(tmp_path, evidence, engi
 def test_a_careless_neighbour_changes_nothing_for_the_others(tmp_path):
     """The learner that trusts its surroundings answers as it does alone, in every trial."""
     together, alone = tmp_path / "together.fairtrial", tmp_path / "alone.fairtrial"
-    run(whole_study(learners={"careless": Careless(), "trusting": Trusting()}), together, jobs=1, progress=False)
-    run(whole_study(learners={"trusting": Trusting()}), alone, jobs=1, progress=False)
-    with ResultsStore.open(together) as both, ResultsStore.open(alone) as single:
+    run_study(whole_study(learners={"careless": Careless(), "trusting": Trusting()}), together, jobs=1, progress=False)
+    run_study(whole_study(learners={"trusting": Trusting()}), alone, jobs=1, progress=False)
+    with open_store(together) as both, open_store(alone) as single:
         beside, expected = (predictions_of(store, "trusting") for store in (both, single))
     assert len(beside) == TRIALS // 6
     assert beside == expected
@@ -69,7 +69,7 @@ def test_a_careless_neighbour_changes_nothing_for_the_others(tmp_path):
 
 
 def predictions_of(store, learner):
-    archive = store.archive()
+    archive = store.open_archive()
     trials = archive.trials()
     chosen = trials[trials["learner"] == learner]
     assert set(chosen["status"]) == {"ok"}
@@ -86,12 +86,14 @@ def test_a_study_that_ends_or_is_stopped_leaves_those_beside_it_alone(tmp_path, 
     folder.mkdir()
     small = {"data": ["iris"], "conditions": None, "resampling": {"scheme": "stratified", "folds": 2}}
     patient = whole_study(learners={"patient": Patient(str(folder)), "bayes": GaussianNB()}, **small)
-    thread = threading.Thread(target=lambda: summaries.append(run(patient, tmp_path / "a.fairtrial", progress=False, **where)))
+    thread = threading.Thread(
+        target=lambda: summaries.append(run_study(patient, tmp_path / "a.fairtrial", progress=False, **where))
+    )
     thread.start()
     begun = wait_for(folder)
     short = whole_study(learners={"sleepy": Sleepy()}, **small)
-    assert str(run(short, tmp_path / "b.fairtrial", progress=False, **where)).startswith("all 2 trials are stored")
-    stopped = run(short, tmp_path / "c.fairtrial", progress=Watching(1, stop.set), stop=stop, **where)
+    assert str(run_study(short, tmp_path / "b.fairtrial", progress=False, **where)).startswith("all 2 trials are stored")
+    stopped = run_study(short, tmp_path / "c.fairtrial", progress=Watching(1, stop.set), stop=stop, **where)
     assert stopped.failed == 0
     assert [psutil.pid_exists(each) for each in begun] == [True] * len(begun)
     (folder / "end").touch()
@@ -154,7 +156,7 @@ def test_five_kills_of_the_coordinator_lose_nothing_and_change_nothing(tmp_path,
         assert set(stored) == {"ok"}
         assert before < told <= stored["ok"] < TRIALS, "what was told to be stored is stored, and there is more to do"
         before = stored["ok"]
-    summary = run(whole_study(), path, progress=False)
+    summary = run_study(whole_study(), path, progress=False)
     assert (summary.stored, summary.done) == (before, TRIALS - before)
     assert digest(path) == evidence
 
@@ -170,24 +172,24 @@ def test_ctrl_c_in_a_terminal_which_reaches_all_processes_stops_cleanly(tmp_path
     assert set(stored) == {"ok"}
     assert lines[-1].startswith(f"stopped: {stored['ok']} of {TRIALS} trials are stored")
     nobody_is_left(mark)
-    run(whole_study(), path, progress=False)
+    run_study(whole_study(), path, progress=False)
     assert digest(path) == evidence
 
 
 def test_a_child_that_is_killed_costs_its_trial_alone_which_can_be_tried_again(tmp_path, evidence):
     path = tmp_path / "a.fairtrial"
-    summary = run(whole_study(), path, jobs=2, progress=Watching(20, kill_child))
+    summary = run_study(whole_study(), path, jobs=2, progress=Watching(20, kill_child))
     assert summary.done == TRIALS
     assert summary.failed <= 1
     assert set(summary.failures) <= {"crash"}
-    again = run(whole_study(), path, jobs=1, retry=["crash"], progress=False)
+    again = run_study(whole_study(), path, jobs=1, retry=["crash"], progress=False)
     assert (again.done, again.failed) == (summary.failed, 0)
     assert digest(path) == evidence
 
 
 def test_a_warden_that_is_killed_costs_nothing(tmp_path, evidence):
     path = tmp_path / "a.fairtrial"
-    summary = run(whole_study(), path, jobs=1, progress=Watching(20, kill_warden))
+    summary = run_study(whole_study(), path, jobs=1, progress=Watching(20, kill_warden))
     assert (summary.done, summary.failed) == (TRIALS, 0)
     assert digest(path) == evidence
 
@@ -195,7 +197,7 @@ def test_a_warden_that_is_killed_costs_nothing(tmp_path, evidence):
 def one_warden():
     """The process that has the child in which learners run."""
     ours = psutil.Process().children()
-    return next(each for each in ours if "warden" in " ".join(each.cmdline()) and each.children())
+    return next(each for each in ours if "fork_server" in " ".join(each.cmdline()) and each.children())
 
 
 def kill_warden():
@@ -208,7 +210,7 @@ def kill_child():
 
 def test_a_dask_worker_that_is_killed_costs_nothing(tmp_path, evidence, cluster):
     victim, path = cluster.worker(), tmp_path / "a.fairtrial"
-    summary = run(whole_study(), path, engine=cluster.address, progress=Watching(20, victim.kill))
+    summary = run_study(whole_study(), path, engine=cluster.address, progress=Watching(20, victim.kill))
     assert victim.wait(10) == -signal.SIGKILL
     assert (summary.done, summary.failed) == (TRIALS, 0)
     assert digest(path) == evidence
@@ -216,9 +218,9 @@ def test_a_dask_worker_that_is_killed_costs_nothing(tmp_path, evidence, cluster)
 
 def test_learners_that_kill_hang_or_take_all_memory_fail_alone(tmp_path, cluster):
     with_dask, alone = tmp_path / "dask.fairtrial", tmp_path / "local.fairtrial"
-    run(harmful_study(), with_dask, engine=cluster.address, progress=False)
-    run(harmful_study(), alone, jobs=2, progress=False)
-    with ResultsStore.open(with_dask) as store:
+    run_study(harmful_study(), with_dask, engine=cluster.address, progress=False)
+    run_study(harmful_study(), alone, jobs=2, progress=False)
+    with open_store(with_dask) as store:
         trials = store.open_archive().trials()
     found = {learner: set(group) for learner, group in trials.groupby("learner", observed=True)["status"]}
     assert found == {"bayes": {"ok"}, "kill": {"crash"}, "hang": {"timeout"}, "hog": {"memory"}}

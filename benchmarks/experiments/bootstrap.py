@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from experiments.registry import BOOTSTRAP, LEVEL, covers, experiment
-from fairtrial.resampling.out_of_bag import NoInformation, out_of_bag_estimates
+from fairtrial.resampling.estimate import NoInformation, out_of_bag_estimates
 
 Rng = np.random.Generator
 Learn = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]

@@ -28,6 +28,7 @@ _PACKAGES = (
     "resampling",
     "significance",
     "study",
+    "testing",
 )
 _MODULES = {
     "Study": "study.study",

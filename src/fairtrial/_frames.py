@@ -55,7 +55,7 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
 
     >>> import pandas as pd
     >>> table = read_columns(pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"]}))
-    >>> table.compute_values.tolist(), table.nominal.tolist(), table.categories[1]
+    >>> table.values.tolist(), table.nominal.tolist(), table.categories[1]
     ([[1.5, 1.0], [nan, 0.0]], [False, True], ('blue', 'red'))
     """
     frame = as_frame(X)

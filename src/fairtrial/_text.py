@@ -1,15 +1,16 @@
-"""How a p value is written beside its level: with so many digits that it does not seem to lie on the other side."""
+"""Formats of text that is shown to people: short lines, counts with nouns, lists of names, p-values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isnan
 
 _ELLIPSIS = "…"
+_MAX_DIGITS = 17
 
 
 def collapse_whitespace(text: object, max_length: int | None = None) -> str:
-    """Text without line breaks and control characters; longer than `most` it is cut after a word, and ends in "…".
+    """Text without line breaks and control characters; text longer than `max_length` is cut after a word, and ends in "…".
 
     >>> collapse_whitespace("cannot open\\n[/data/train]"), collapse_whitespace("no such file or directory", 16)
     ('cannot open [/data/train]', 'no such file or…')
@@ -31,7 +32,23 @@ def format_reason(error: object, message: object, max_length: int = 120) -> str:
     return collapse_whitespace(": ".join(part for part in (error, message) if isinstance(part, str) and part), max_length)
 
 
-_MAX_DIGITS = 17
+def format_count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> format_count(1, "fold"), format_count(3000, "fold")
+    ('1 fold', '3,000 folds')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def join_names(names: Sequence[str], limit: int = 8) -> str:
+    """Join the first `limit` names and count the others.
+
+    >>> join_names(["a", "b"], 2), join_names(["a", "b", "c", "d"], 2)
+    ('a, b', 'a, b and 2 more')
+    """
+    more = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
 def format_p_value(p: float, alpha: float, *, digits: int = 2, floor: bool = False) -> str:

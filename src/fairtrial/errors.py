@@ -23,6 +23,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+__all__ = [
+    "FairtrialError",
+    "FairtrialWarning",
+    "FallbackWarning",
+    "InputError",
+    "LearnerError",
+    "Problem",
+    "SpecError",
+    "StoreError",
+    "SuspectInputWarning",
+    "UndefinedMeasureWarning",
+    "UnknownNameError",
+]
+
 
 class FairtrialError(Exception):
     """Base of all errors that fairtrial raises on purpose."""
@@ -55,7 +69,7 @@ class Problem:
 class SpecError(FairtrialError):
     """The study is wrong; the message lists every mistake with its place, and `problems` holds them.
 
-    >>> error = SpecError.of([Problem("seed", 2, "seed must be a whole number, got 'x'")], source="study.to_toml")
+    >>> error = SpecError.from_problems([Problem("seed", 2, "seed must be a whole number, got 'x'")], source="study.toml")
     >>> print(error)
     study.toml:2: seed: seed must be a whole number, got 'x'
     """

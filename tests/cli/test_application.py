@@ -12,7 +12,7 @@ def test_any_command_that_is_stopped_says_so(run, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fairtrial.measures.listing, "facts_frame", interrupted)
+    monkeypatch.setattr(fairtrial.measures.listing, "build_facts_frame", interrupted)
     told = run("measures")
     assert told.exit_code == 130
     assert told.stderr == "fairtrial: stopped: run the same command again\n"

@@ -98,7 +98,7 @@ def test_wrong_parameters(parameters, message):
 
 def test_words():
     assert str(ClassNoise(0.1, "next-class", part="all")) == "10 % class noise (next-class) in all parts"
-    assert "of each class" in ClassNoise(0.1, of="class").words()
+    assert "of each class" in ClassNoise(0.1, of="class").summarise()
     assert str(ClassNoise(None, "transition-matrix", transition=np.eye(2))).startswith("class noise (transition-matrix)")
 
 

@@ -179,9 +179,9 @@ def test_every_noise_describes_itself_and_comes_back(make):
     assert hash(back) == hash(noise)
     assert back.content_hash == noise.content_hash
     assert make(0.5).content_hash != noise.content_hash
-    assert str(noise) == noise.words()
-    assert "25 %" in noise.words() or isinstance(noise, Sequence)
-    assert noise.words() in noise._repr_html_().replace("&#x27;", "'")
+    assert str(noise) == noise.summarise()
+    assert "25 %" in noise.summarise() or isinstance(noise, Sequence)
+    assert noise.summarise() in noise._repr_html_().replace("&#x27;", "'")
 
 
 @given(st.integers(0, 1000), st.integers(0, 200))

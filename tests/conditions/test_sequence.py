@@ -51,7 +51,7 @@ def test_parts():
     assert both.limit_to("test") == Sequence([AttributeNoise(0.1, part="test"), MissingValues(0.1, part="all")])
     assert Sequence([ClassNoise(0.1)]).limit_to("test") == Clean()
     assert Sequence([ClassNoise(0.1)], part="test").limit_to("train") == Clean()
-    assert Sequence([both, Clean()]).limit_to("train") == both.on("train")
+    assert Sequence([both, Clean()]).limit_to("train") == both.limit_to("train")
 
 
 def test_wrong_steps():

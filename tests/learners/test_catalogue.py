@@ -89,7 +89,7 @@ def test_one_in_words():
     told = describe_learner("smo")
     assert "fairtrial.learners.svm.SMO" in told
     assert "exponent = 1.0" in told
-    assert "gaps filled" in describe_learner("logistic-regression")
+    assert "missing values filled" in describe_learner("logistic-regression")
 
 
 def test_usual_names_are_those_that_a_look_through_scikit_learn_finds():

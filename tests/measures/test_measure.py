@@ -132,7 +132,7 @@ def test_the_perfect_predictor_is_at_the_best_end_and_beats_a_random_one(measure
     assert perfect == pytest.approx(PERFECT.get(measure.name, lambda _: best)(k), abs=1e-12)
     for seed in range(ROUNDS):
         guess = cases.MAKE[needs](np.random.default_rng(seed), k, len(y))[1]
-        assert not measure.better(measure(y, guess), perfect)
+        assert not measure.is_better(measure(y, guess), perfect)
 
 
 @each_of([each for each in OF_CLASSES if each.facts.chance is not None])
@@ -213,8 +213,8 @@ def test_resamples_are_weights(measure, k):
         drawn = rng.integers(0, 3, (3, len(y))).astype(np.uint8)
         drawn[:, 0] = 1
         options = {"positive": None, "labels": None} | labels if labels else {}
-        rows = measure.rows(y, x, sample_weight=w, **options)
-        same(measure.values(rows, drawn), [measure(y, x, sample_weight=w * line, **labels) for line in drawn])
+        rows = measure.read_rows(y, x, sample_weight=w, **options)
+        same(measure.compute_values(rows, drawn), [measure(y, x, sample_weight=w * line, **labels) for line in drawn])
 
 
 @undefined_is_fine

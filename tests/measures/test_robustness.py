@@ -262,4 +262,4 @@ def test_registered_with_facts(measure: object) -> None:
     assert registry[measure.facts.aliases[0]] is measure
     assert pickle.loads(pickle.dumps(measure)) is measure
     with pytest.raises(InputError, match="results of other measures"):
-        measure.rows([1], [1])
+        measure.read_rows([1], [1])

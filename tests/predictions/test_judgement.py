@@ -27,18 +27,18 @@ def test_every_table_is_there(found):
     assert {"auc", "accuracy", "brier"} <= set(found.scores["measure"])
     assert set(found.pairs["test"]) == {"mcnemar", "delong", "bootstrap_difference", "permutation_test"}
     assert len(found.classes) == 4
-    assert set(found.groups["subgroup"]) == {"f", "m"}
+    assert set(found.subgroups["subgroup"]) == {"f", "m"}
     assert set(found.calibration["model"]) == {"forest", "tree"}
     assert "roc" in found.curves
-    assert found.words[0].startswith("forest has the best auc")
-    assert "It is ahead of tree" in found.words[0]
+    assert found.summary[0].startswith("forest has the best auc")
+    assert "It is ahead of tree" in found.summary[0]
 
 
 def test_words_hold_the_numbers_of_the_tables(found):
     line = found.scores.query("model == 'forest' and measure == 'auc'").iloc[0]
     pair = found.pairs.query("test == 'delong'").iloc[0]
     for number in (line["estimate"], line["low"], line["high"], pair["difference"], pair["low"], pair["high"]):
-        assert f"{number:.4g}" in found.words[0]
+        assert f"{number:.4g}" in found.summary[0]
 
 
 def test_shown_as_text_and_escaped_as_html(found):
@@ -63,7 +63,7 @@ def test_measures_level_positive_and_predictions_read_before():
     right = (labels == example()["truth"]).mean()
     assert first.scores.query("model == 'forest' and measure == 'accuracy'")["estimate"].item() == pytest.approx(right)
     with pytest.raises(InputError, match="roles must be given when the file is read"):
-        judge(file, truth="truth")
+        judge(file, y_true="truth")
 
 
 def test_weights_and_repeats_are_told():

@@ -167,12 +167,12 @@ class Twin:
             self.sent(node, cases, True)
             self.prune(node, cases)
 
-    def told(self, node=None):
+    def describe(self, node=None):
         """Nested tuples for comparison: (column, cut, children) or the counts of a leaf."""
         node = self.root if node is None else node
         if node["column"] is None:
             return tuple(round(count, 6) + 0.0 for count in node["counts"])
-        return node["column"], node["cut"], tuple(self.told(child) for child in node["children"])
+        return node["column"], node["cut"], tuple(self.describe(child) for child in node["children"])
 
 
 def extra(n, e, confidence):

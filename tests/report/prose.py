@@ -8,8 +8,6 @@ import re
 from math import isinf, isnan
 from numbers import Real
 
-from fairtrial.report.page import iterate_figures, iterate_tables
-
 NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 FIXED = re.compile(
     r"\d+(?:\.\d+)? %(?= (?:interval|limit|confidence))"  # levels of intervals
@@ -23,15 +21,19 @@ WORD = re.compile(r"[^\s,;:()'\"]*\d[^\s,;:()'\"]*")
 
 
 def sentences_of(sections):
-    for section in sections:
-        yield from section.sentences
-        yield from sentences_of(section.parts)
+    return [sentence for part in every(sections) for sentence in part.sentences]
+
+
+def iterate_figures(sections):
+    return [figure for part in every(sections) for figure in part.figures]
+
+
+def iterate_tables(sections):
+    return [table for part in every(sections) for table in part.tables]
 
 
 def every(sections):
-    for section in sections:
-        yield section
-        yield from every(section.parts)
+    return [part for section in sections for part in section.walk()]
 
 
 def check_prose(sections, subtitle="", names=()):

@@ -56,9 +56,9 @@ def _some_abstain(dataset, condition, learner, repeat, fold):
     if learner != "near" or fold == 0:
         return None
     one = real_evidence()[3][dataset, condition.name, condition.level, learner, repeat, fold]
-    silent = np.arange(len(one.truth)) % 5 == 0
+    silent = np.arange(len(one.y_true)) % 5 == 0
     shares = np.where(silent[:, None], 0.0, one.scores)
-    return Predictions(one.rows, one.truth, np.where(silent, -1, one.prediction), shares, "decision")
+    return Predictions(one.rows, one.y_true, np.where(silent, -1, one.prediction), shares, "decision")
 
 
 @cache
@@ -90,5 +90,5 @@ def cases():
 
 @cache
 def made(module, name):
-    """The section that a module makes of the results of this name, made once."""
-    return module.section(cases()[name])
+    """The section that a module builds of the results of this name, built once."""
+    return module.build_section(cases()[name])

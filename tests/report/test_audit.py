@@ -30,7 +30,7 @@ def panels(chart):
 def test_points_are_the_numbers_of_the_frame(shifted, drawn):
     frame = shifted.frame().query("check == 'energy distance'")
     assert [row["value"] for row in drawn[0]] == pytest.approx(frame["value"].tolist())
-    assert {row["judged"] for row in drawn[0] if row["p_adjusted"] <= 0.05} == {"beyond chance"}
+    assert {row["outcome"] for row in drawn[0] if row["p_adjusted"] <= 0.05} == {"beyond chance"}
     assert {row["split"] for row in drawn[0]} == {"1", "2", "3"}
 
 
@@ -45,7 +45,7 @@ def test_outlying_is_in_percent(shifted, drawn):
 
 
 def test_a_frame_will_do_and_alpha_may_be_given(shifted):
-    assert all(row["judged"] == "within chance" for row in panels(draw_audit(shifted.frame(), alpha=1e-9))[0])
+    assert all(row["outcome"] == "within chance" for row in panels(draw_audit(shifted.frame(), alpha=1e-9))[0])
 
 
 def test_repeats_many_classes_and_many_splits():

@@ -7,8 +7,9 @@ import pytest
 
 from fairtrial import compare as compare_scores
 from fairtrial.errors import InputError
-from fairtrial.report import comparison
-from fairtrial.report.comparison import write_comparison
+from fairtrial.report import files
+from fairtrial.report.figures.comparison import list_comparison_figures
+from fairtrial.report.files import write_comparison
 
 ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 GARCIA = pd.read_csv(ORACLES / "garcia_herrera_2008_accuracy.csv", index_col=0)
@@ -54,7 +55,7 @@ class TestFiles:
         }  # fmt: skip
 
     def test_words_are_the_verdicts(self, written, garcia):
-        assert (written[0] / "verdict.txt").read_text(encoding="utf-8") == garcia.words + "\n"
+        assert (written[0] / "verdict.txt").read_text(encoding="utf-8") == garcia.summary + "\n"
 
     def test_tables_hold_the_mean_ranks_and_the_marks(self, written):
         text = (written[0] / "table.tex").read_text(encoding="utf-8")
@@ -77,7 +78,7 @@ class TestFiles:
         assert (tmp_path / "verdict.txt").exists()
         found = write_comparison(garcia, tmp_path, formats="json, .JSON")
         assert [path.name for path in found if path.name not in TEXTS] == [
-            f"{name}.json" for name in comparison.draw_comparison_figures(garcia)
+            f"{name}.json" for name in list_comparison_figures(garcia)
         ]
 
     def test_an_unknown_format_is_refused_before_anything_is_written(self, tmp_path, garcia):
@@ -100,7 +101,7 @@ class TestAgreement:
     @pytest.mark.parametrize("posthoc", ["bergmann", "shaffer", "holm", "nemenyi"])
     def test_bars_are_the_groups_and_never_cover_what_is_different(self, scores, posthoc):
         verdict = compare_scores(scores, posthoc=posthoc)
-        chart = comparison.draw_comparison_figures(verdict)["critical-difference"]
+        chart = list_comparison_figures(verdict)["critical-difference"]()
         bars = sorted((row["rank"], row["end"]) for row in rows(chart) if "solid" in row)
         ranks = verdict.mean_ranks
         assert bars == sorted((ranks[group].min(), ranks[group].max()) for group in map(list, verdict.groups) if len(group) > 1)
@@ -110,18 +111,18 @@ class TestAgreement:
             assert not any({pair.first, pair.second} <= under for pair in apart.itertuples())
         cells = {
             frozenset((row["row"], row["column"]))
-            for row in rows(comparison.draw_comparison_figures(verdict)["pairs"])
+            for row in rows(list_comparison_figures(verdict)["pairs"]())
             if row.get("significant")
         }
         assert cells == {frozenset((pair.first, pair.second)) for pair in apart.itertuples()}
 
     def test_the_critical_difference_is_drawn_where_there_is_one(self):
         # Demsar 2006: CD = 1.25 (REFERENCE: 1.2536) at 0.05 for Nemenyi's test.
-        text = comparison.draw_comparison_figures(compare_scores(DEMSAR, posthoc="nemenyi"))["critical-difference"]
+        text = list_comparison_figures(compare_scores(DEMSAR, posthoc="nemenyi"))["critical-difference"]()
         assert "CD = 1.254" in [row.get("text") for row in rows(text)]
         assert not [
             row
-            for row in rows(comparison.draw_comparison_figures(compare_scores(DEMSAR))["critical-difference"])
+            for row in rows(list_comparison_figures(compare_scores(DEMSAR))["critical-difference"]())
             if "CD" in str(row.get("text"))
         ]
 
@@ -130,26 +131,26 @@ class TestAgreement:
         verdict = compare_scores(GARCIA, control=control)
         pairs = verdict.pairs()
         expected = {
-            pair.second: "worse" if pair.rank_difference < 0 else "better" for pair in pairs.itertuples() if pair.different
+            pair.second: "worse" if pair.rank_difference < 0 else "better" for pair in pairs.itertuples() if pair.significant
         }
         assert set(pairs["first"]) == {control}
-        assert comparison.mark_learners(verdict) == expected
-        assert f"told apart from {control} and" in comparison.format_comparison_files(verdict)["table.md"]
+        assert files.mark_learners(verdict) == expected
+        assert f"told apart from {control} and" in files.format_comparison_files(verdict)["table.md"]
 
     @pytest.mark.parametrize("better", ["max", "min"])
     @pytest.mark.parametrize("control", ["C4.5", "Kernel", None])
     def test_two_learners_are_ordered_as_the_words_say(self, better, control):
         verdict = compare_scores(GARCIA[["Kernel", "C4.5"]], better=better, control=control)
-        ((other, mark),) = comparison.mark_learners(verdict).items()
-        reference = comparison.choose_reference(verdict)
+        ((other, mark),) = files.mark_learners(verdict).items()
+        reference = files.choose_reference(verdict)
         best, worst = (reference, other) if mark == "worse" else (other, reference)
         assert f"{best} is better than {worst}." in verdict.summary
 
     def test_smaller_may_be_better(self, garcia):
         errors = compare_scores((1 - GARCIA).round(3), better="min")
-        assert comparison.mark_learners(errors) == comparison.mark_learners(garcia)
+        assert files.mark_learners(errors) == files.mark_learners(garcia)
         assert (
-            "**" in comparison.format_comparison_files(errors)["table.md"].splitlines()[2].split("|")[6]
+            "**" in files.format_comparison_files(errors)["table.md"].splitlines()[2].split("|")[6]
         )  # Abalone: CN2 errs least
 
 

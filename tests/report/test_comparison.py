@@ -107,7 +107,7 @@ class TestPairs:
         chart = comparison.draw_pairs(self.PAIRS).to_dict()
         frames = [layer for layer in chart["layer"] if layer["mark"].get("filled") is False]
         assert [(row["row"], row["column"]) for row in chart["datasets"][frames[0]["data"]["name"]]] == [("tree", "rule")]
-        alike = self.PAIRS.assign(different=False)
+        alike = self.PAIRS.assign(significant=False)
         assert all(layer["mark"].get("filled") is None for layer in comparison.draw_pairs(alike).to_dict()["layer"])
 
     def test_an_order_may_be_given(self):
@@ -171,6 +171,6 @@ class TestStrengths:
 
 
 def test_importing_the_figures_does_not_import_altair():
-    code = "import sys, fairtrial.report.comparison; print('altair' in sys.modules, 'pandas' in sys.modules)"
+    code = "import sys, fairtrial.report.figures.comparison; print('altair' in sys.modules, 'pandas' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told.split() == ["False", "False"]

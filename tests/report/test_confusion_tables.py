@@ -14,7 +14,7 @@ def test_tables_are_those_of_all_test_rows():
     trials = results.trials()
     own = trials[(trials["dataset"] == "wine") & (trials["learner"] == "near") & (trials["condition"] == "clean")]
     rows = list(results.archive.predictions(own["trial"].tolist()))
-    expected = confusion_matrix(*(np.concatenate([getattr(one, name) for one in rows]) for name in ("truth", "prediction")))
+    expected = confusion_matrix(*(np.concatenate([getattr(one, name) for one in rows]) for name in ("y_true", "prediction")))
     assert np.array_equal(found.tables["near"][found.datasets.index("wine")], expected)
     assert found.datasets == ("iris", "wine", "cancer")
 
@@ -47,7 +47,7 @@ def test_abstentions_are_a_further_label_of_all_learners():
     trials = results.trials()
     own = trials[(trials["dataset"] == "wine") & (trials["learner"] == "near") & (trials["condition"] == "clean")]
     rows = list(results.archive.predictions(own["trial"].tolist()))
-    truth, said = (np.concatenate([getattr(one, name) for one in rows]) for name in ("truth", "prediction"))
+    truth, said = (np.concatenate([getattr(one, name) for one in rows]) for name in ("y_true", "prediction"))
     expected = confusion_matrix(truth, np.where(said < 0, 3, said), labels=[0, 1, 2, 3])
     assert expected[:, 3].sum() == 24
     assert np.array_equal(found.tables["near"][found.datasets.index("wine")], expected)

@@ -6,7 +6,8 @@ import pytest
 
 from fairtrial.measures import cost_curve
 from fairtrial.report.figures.curves import draw_cost
-from fairtrial.report.figures.study_curves import TIE, TRIVIAL, compute_winning_fractions, find_cost_winners, with_winners
+from fairtrial.report.figures.study_curves import TIE, TRIVIAL, find_cost_winners, with_winners
+from fairtrial.report.sections.curves import compute_winning_fractions
 
 
 def curve(*points):
@@ -35,9 +36,9 @@ def test_winners_are_the_lowest_curves_everywhere(seed, ties):
         costs = {name: np.interp(x, own["probability_cost"], own["expected_cost"]) for name, own in given.items()}
         line = winners[(winners["start"] <= x) & (x <= winners["end"])].iloc[0]
         least = min(costs.values())
-        if line["who"] == "learner":
+        if line["winner"] == "learner":
             assert costs[line["learner"]] == pytest.approx(least, abs=1e-9)
-        elif line["who"] == TRIVIAL:
+        elif line["winner"] == TRIVIAL:
             assert least == pytest.approx(min(x, 1 - x), abs=1e-9)
         else:
             assert sorted(costs.values())[1] == pytest.approx(least, abs=1e-9)
@@ -52,8 +53,8 @@ def test_borders_are_where_lines_cross():
 
 def test_equal_curves_are_alike_and_useless_ones_trivial():
     useless, good = curve((0, 0), (0.5, 0.5), (1, 0)), curve((0, 0), (0.5, 0.1), (1, 0))
-    assert find_cost_winners({"a": useless})["who"].tolist() == [TRIVIAL]
-    assert find_cost_winners({"a": good, "b": good})["who"].tolist() == [TIE]
+    assert find_cost_winners({"a": useless})["winner"].tolist() == [TRIVIAL]
+    assert find_cost_winners({"a": good, "b": good})["winner"].tolist() == [TIE]
 
 
 def test_shares_add_up_and_undefined_curves_win_nothing():
@@ -67,4 +68,4 @@ def test_the_strip_names_the_winner():
     chart = with_winners(draw_cost(given), find_cost_winners(given), given).to_dict()
     rows = chart["datasets"][chart["layer"][-1]["data"]["name"]]
     winners = find_cost_winners(given)
-    assert [row["learner"] for row in rows] == winners[winners["who"] == "learner"]["learner"].tolist()
+    assert [row["learner"] for row in rows] == winners[winners["winner"] == "learner"]["learner"].tolist()

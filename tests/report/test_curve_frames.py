@@ -5,13 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_curve
 
-from fairtrial.report.figures.study_curves import (
-    choose_positive_class,
-    collect_curve_frames,
-    count_tested_classes,
-    reduce_curve_points,
-)
-from fairtrial.report.selection import get_main_condition
+from fairtrial.report.figures.study_curves import collect_curve_frames
+from fairtrial.report.sections.curves import reduce_curve_points
+from fairtrial.report.selection import Selection, choose_positive_class, count_tested_classes, get_main_condition
 from tests.report.result_cases import cases, real_results
 
 
@@ -34,7 +30,7 @@ def test_a_declared_class_counts():
 def test_without_a_class_two_class_curves_are_those_of_the_results():
     results = cases()["two classes"]
     expected = results.curves("roc", learner="tree").drop(columns="learner")
-    pd.testing.assert_frame_equal(collect_curve_frames(results, "roc")["tree"], expected)
+    pd.testing.assert_frame_equal(collect_curve_frames(results, "roc", Selection())["tree"], expected)
 
 
 def test_the_curve_of_many_classes_is_the_rarest_against_the_rest():
@@ -47,7 +43,7 @@ def test_the_curve_of_many_classes_is_the_rarest_against_the_rest():
     truth = np.concatenate([one.y_true == place for one in found])
     scores = np.concatenate([one.scores[:, place] for one in found])
     fpr, tpr, _ = roc_curve(truth, scores, drop_intermediate=False)
-    frame = collect_curve_frames(results, "roc")["bayes"]
+    frame = collect_curve_frames(results, "roc", Selection())["bayes"]
     assert np.allclose(frame[["fpr", "tpr"]], np.column_stack([fpr, tpr]))
 
 

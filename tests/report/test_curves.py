@@ -8,6 +8,7 @@ from fairtrial import measures
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.report.figures import curves
 from fairtrial.report.figures.base import PALETTE
+from fairtrial.report.figures.projection import draw_projection
 
 LEARNERS = {"tree": [0.1, 0.4, 0.35, 0.8, 0.8, 0.2], "bayes": [0.3, 0.2, 0.6, 0.9, 0.7, 0.65]}
 TRUTH = [0, 0, 1, 1, 0, 1]
@@ -20,7 +21,11 @@ FIGURES = {
     "brier": (curves.draw_brier, measures.brier_curve, ["Cost of a false positive (a false negative costs the rest)", "Loss"]),
     "gain": (curves.draw_gain, measures.gain_curve, ["Share of cases targeted", "Share of positives found", "Lift"]),
     "ks": (curves.draw_tpr_fpr, measures.tpr_fpr_curve, ["Threshold (score)", "Rate"]),
-    "calibration": (curves.draw_calibration, measures.calibration_curve, ["Mean forecast", "Share that came true", "Cases"]),
+    "calibration": (
+        curves.draw_calibration,
+        measures.calibration_curve,
+        ["Mean predicted probability", "Observed frequency", "Cases"],
+    ),
 }
 DRAWN = {
     "roc": ["fpr", "tpr"],
@@ -273,13 +278,13 @@ class TestProjection:
     POINTS = pd.DataFrame({"learner": ["Ideal", "tree", "bayes"], "x": [0.0, 3.0, 1.0], "y": [0.0, 0.0, 4.0]})
 
     def test_points_edges_and_names_are_drawn(self):
-        chart = curves.draw_projection(self.POINTS, [("Ideal", "tree"), ("tree", "bayes")])
+        chart = draw_projection(self.POINTS, [("Ideal", "tree"), ("tree", "bayes")])
         assert {"learner": "bayes", "x": 1.0, "y": 4.0} in rows(chart)
         assert {"x": 3.0, "y": 0.0, "x2": 1.0, "y2": 4.0} in rows(chart)
         assert all(f">{name}</text>" in svg(chart) for name in ("Ideal", "tree", "bayes", "First coordinate"))
 
     def test_both_axes_have_one_scale(self):
-        chart = curves.draw_projection(self.POINTS).to_dict()
+        chart = draw_projection(self.POINTS).to_dict()
         x, y = (parts(chart)[0]["encoding"][name]["scale"]["domain"] for name in "xy")
         assert x[1] - x[0] == pytest.approx(y[1] - y[0])
         assert chart["width"] == chart["height"]
@@ -290,30 +295,30 @@ class TestProjection:
 
     @pytest.mark.parametrize("edges", [{"tree": "Ideal"}, pd.Series({"tree": "Ideal"}), [("tree", "Ideal")]])
     def test_edges_may_be_pairs_or_parents(self, edges):
-        assert {"x": 3.0, "y": 0.0, "x2": 0.0, "y2": 0.0} in rows(curves.draw_projection(self.POINTS, edges))
+        assert {"x": 3.0, "y": 0.0, "x2": 0.0, "y2": 0.0} in rows(draw_projection(self.POINTS, edges))
 
     def test_parents_in_the_frame_are_used(self):
         points = self.POINTS.assign(parent=["", "Ideal", "tree"]).set_index("learner")
-        assert {"x": 1.0, "y": 4.0, "x2": 3.0, "y2": 0.0} in rows(curves.draw_projection(points))
+        assert {"x": 1.0, "y": 4.0, "x2": 3.0, "y2": 0.0} in rows(draw_projection(points))
 
     def test_a_projection_is_drawn_as_it_is(self):
         tables = {"A": [[40, 10], [10, 40]], "B": [[50, 0], [20, 30]], "C": [[50, 0], [4, 46]]}
         found = measures.projection(tables)
-        chart = curves.draw_projection(found)
+        chart = draw_projection(found)
         points = {row["learner"]: (row["x"], row["y"]) for row in rows(chart) if "learner" in row}
         assert points == {name: (found.points["x"][name], found.points["y"][name]) for name in found.points.index}
         assert len([row for row in rows(chart) if "x2" in row]) == len(tables)
 
     def test_learners_in_one_place_share_a_label(self):
         points = pd.concat([self.POINTS, pd.DataFrame({"learner": ["twin"], "x": [1.0], "y": [4.0]})])
-        assert ">bayes, twin</text>" in svg(curves.draw_projection(points))
+        assert ">bayes, twin</text>" in svg(draw_projection(points))
 
     def test_a_lone_point_is_no_trouble(self):
-        assert ">Ideal</text>" in svg(curves.draw_projection(self.POINTS.iloc[:1]))
+        assert ">Ideal</text>" in svg(draw_projection(self.POINTS.iloc[:1]))
 
     def test_an_unknown_learner_in_an_edge_is_refused(self):
         with pytest.raises(InputError, match="edges must join the given learners, got 'forest'"):
-            curves.draw_projection(self.POINTS, [("tree", "forest")])
+            draw_projection(self.POINTS, [("tree", "forest")])
 
 
 def test_figures_are_altair_charts():

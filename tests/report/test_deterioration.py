@@ -20,7 +20,7 @@ def cells(chart):
 
 def test_cells_tell_pd_and_the_error_rate():
     found = cells(draw_deterioration(frame()).to_dict())
-    assert [found[key]["told"] for key in [("a", "iris"), ("b", "iris"), ("a", "wine"), ("b", "wine")]] == [
+    assert [found[key]["label"] for key in [("a", "iris"), ("b", "iris"), ("a", "wine"), ("b", "wine")]] == [
         "0.67",
         "undefined",
         "0.00",
@@ -33,7 +33,7 @@ def test_each_condition_and_level_has_a_panel():
     both = pd.concat([frame(), frame().assign(level=np.nan, condition="gone")])
     chart = draw_deterioration(both, value="loss").to_dict()
     assert [panel["title"]["text"] for panel in chart["vconcat"]] == ["worn 0.3", "gone"]
-    assert cells(chart)["b", "iris"]["told"] == "0.30"
+    assert cells(chart)["b", "iris"]["label"] == "0.30"
 
 
 def test_an_unknown_value_is_refused():

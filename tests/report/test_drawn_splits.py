@@ -31,9 +31,9 @@ def test_rows_that_test_are_the_archives():
     results = cases()["two classes"]
     chart = draw(results, "splits").to_dict()
     rows = pd.DataFrame(max(chart["datasets"].values(), key=len))
-    assert (rows["part"] == "tests").sum() == 150
+    assert (rows["role"] == "tests").sum() == 150
     order = np.argsort(results.archive.datasets[0].codes, kind="stable")
-    first = rows[(rows["split"] == 1) & (rows["part"] == "tests")]["row"].astype(int)
+    first = rows[(rows["split"] == 1) & (rows["role"] == "tests")]["row"].astype(int)
     assert set(order[first]) == set(results.archive.split("cancer", 0, 0)[1])
 
 

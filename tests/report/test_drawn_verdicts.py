@@ -3,7 +3,7 @@
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.comparison import draw_comparison_figures
+from fairtrial.report.figures.comparison import list_comparison_figures
 from fairtrial.report.figures.registry import draw
 from tests.report.result_cases import cases
 
@@ -11,7 +11,7 @@ from tests.report.result_cases import cases
 @pytest.mark.parametrize("name", ["critical-difference", "ranks", "pairs"])
 def test_figures_of_the_verdict_are_those_of_the_condition(name):
     results = cases()["several"]
-    expected = draw_comparison_figures(results.verdict("auc", condition="class-noise", level=0.2))[name].to_dict()
+    expected = list_comparison_figures(results.verdict("auc", condition="class-noise", level=0.2))[name]().to_dict()
     found = draw(results, name, measure="auc", condition="class-noise").to_dict()
     assert found["datasets"] == expected["datasets"]
 

@@ -35,7 +35,7 @@ def cells(chart):
 def test_a_panel_for_each_learner_and_words_in_each_cell():
     chart = draw_environments(FRAME)
     assert [panel["title"]["text"] for panel in chart.to_dict()["concat"]] == ["tree", "line"]
-    told = [(row["told"], row["rate"]) for row in cells(chart)]
+    told = [(row["label"], row["rate"]) for row in cells(chart)]
     assert told == [
         ("0.00", "10.0 %"),
         ("0.00", "20.0 %"),

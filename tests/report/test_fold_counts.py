@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from fairtrial.report.figures.folds import (
+from fairtrial.report.figures.folds import build_splits, draw_rarest_class
+from fairtrial.report.sections.folds import (
     build_fold_lines,
-    build_splits,
     count_fold_coverage,
     count_repeated_ids,
-    draw_rarest_class,
     select_fold_findings,
 )
 from fairtrial.study import Results
@@ -44,8 +43,8 @@ def test_counts_of_a_leaky_split():
     lines = build_fold_lines("d", layout, counts)
     assert lines["in both"].tolist() == [1, 0]
     assert lines["rarest class"].unique().tolist() == ["b"]
-    assert lines["share in test"].tolist() == pytest.approx([2 / 3, 0])
-    assert lines["share in all"].unique().tolist() == pytest.approx([1 / 3])
+    assert lines["proportion in test"].tolist() == pytest.approx([2 / 3, 0])
+    assert lines["proportion overall"].unique().tolist() == pytest.approx([1 / 3])
     leak = next(each.text for each in select_fold_findings(layout, counts) if each.check == "in train and test")
     assert "fold 0 (1 of 3 test rows)" in leak  # as `Results.scores` counts: the first fold is 0
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.report.figures.base import CORNERS, _compute_label_box, _compute_overlap, choose_corners
+from fairtrial.report.figures.projection import CORNERS, _compute_label_box, _compute_overlap, choose_corners
 
 
 def test_areas_that_two_boxes_share():

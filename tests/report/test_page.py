@@ -13,9 +13,10 @@ import pytest
 from fairtrial.errors import InputError
 from fairtrial.report.figures import robustness
 from fairtrial.report.figures.base import PALE
-from fairtrial.report.page import iterate_figures, iterate_tables, render
+from fairtrial.report.page import render
 from fairtrial.report.section import Section
 from tests.report import pages
+from tests.report.prose import iterate_figures, iterate_tables
 
 STYLE = files("fairtrial.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
 SCRIPT = files("fairtrial.report").joinpath("templates", "page.js").read_text(encoding="utf-8")

@@ -8,10 +8,9 @@ from fairtrial.report.selection import (
     get_main_condition,
     list_changed_conditions,
     map_unique_keys,
-    match_condition,
-    name_condition,
 )
 from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.results.selection import format_condition, mask_condition
 from tests.report.drifting import drifting
 from tests.report.result_cases import cases
 
@@ -29,11 +28,11 @@ def test_conditions_of_the_test_part_alone_are_apart():
 @pytest.mark.parametrize(("level", "expected"), [(0.1, [True, False, False]), (float("nan"), [False, False, True])])
 def test_lines_of_a_condition_with_and_without_a_level(level, expected):
     frame = pd.DataFrame({"condition": pd.Categorical(["a", "b", "a"]), "level": [0.1 + 1e-15, 0.1, np.nan]})
-    assert match_condition(frame, ConditionFacts("a", level, "", {})).tolist() == expected
+    assert mask_condition(frame, ConditionFacts("a", level, "", {})).tolist() == expected
 
 
 def test_a_condition_without_a_level_is_told_by_its_name():
-    assert name_condition(ConditionFacts("gap", float("nan"), "", {})) == "gap"
+    assert format_condition(ConditionFacts("gap", float("nan"), "", {})) == "gap"
 
 
 def test_keys_are_plain_and_no_two_alike():

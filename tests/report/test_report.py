@@ -2,17 +2,21 @@
 
 import os
 import re
-from importlib import import_module
-from importlib.resources import files
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 import fairtrial
+from fairtrial import _registry, compare, judge
 from fairtrial.errors import FairtrialWarning, InputError
 from fairtrial.report import report
-from fairtrial.report.page import iterate_figures, iterate_tables
-from fairtrial.report.report import SECTIONS, build_sections, format_study_subtitle, write_files, write_page, write_report
+from fairtrial.report.files import check_targets
+from fairtrial.report.report import build_sections, list_section_builders, write_files, write_page, write_report
+from fairtrial.report.section import Section, builders, section
+from fairtrial.report.source import describe_source
 from tests.report import pages
+from tests.report.prose import iterate_figures, iterate_tables, sentences_of
 from tests.report.result_cases import skilled_results
 from tests.study.archives import real_results
 
@@ -27,32 +31,54 @@ def gathered(results):
     return build_sections(results)
 
 
-def broken(monkeypatch, error):
-    module = import_module("fairtrial.report.sections.scores")
+def broken(monkeypatch, error, kind="study", key="scores"):
+    """Make the builder of a section raise."""
 
-    def section(_results):
+    def build(_results):
         raise error
 
-    monkeypatch.setattr(module, "section", section)
-    monkeypatch.setattr(report, "SECTIONS", {"scores": "Scores", "ranks": "Ranks"})
+    monkeypatch.setattr(builders[f"{kind}/{key}"], "function", build)
 
 
-def test_every_section_has_its_module_and_every_module_of_a_section_its_place():
-    folder = files("fairtrial.report").joinpath("sections")
-    with_section = [each.name[:-3] for each in folder.iterdir() if re.search(r"^def section\(", _text(each), re.MULTILINE)]
-    assert sorted(with_section) == sorted(SECTIONS)
-
-
-def _text(path):
-    return path.read_text(encoding="utf-8") if path.name.endswith(".py") else ""
-
-
-def test_sections_come_in_order_with_keys_of_their_own(gathered):
-    order = [name.replace("_", "-") for name in SECTIONS]
+def test_sections_come_in_order_with_their_registered_key_and_title(gathered):
+    registered = {builder.key: builder.title for builder in list_section_builders("study")}
     keys = [section.key for section in gathered]
-    assert keys == [key for key in order if key in keys]
+    assert keys == [key for key in registered if key in keys]
     assert {"answer", "what-was-run", "scores", "verdict", "checks", "references"} <= set(keys)
-    assert all(section.title == SECTIONS[section.key.replace("-", "_")] for section in gathered)
+    assert all(section.title == registered[section.key] for section in gathered)
+
+
+@pytest.mark.parametrize("kind", ["study", "judgement", "comparison"])
+def test_every_kind_of_report_begins_with_the_answer_and_ends_with_the_references(kind):
+    registered = list_section_builders(kind)
+    assert (registered[0].key, registered[-1].key) == ("answer", "references")
+    assert len({builder.order for builder in registered}) == len(registered)
+
+
+def test_a_section_is_added_by_its_decorator_alone(monkeypatch):
+    monkeypatch.setattr(builders, "_items", dict(builders._items))
+
+    @section("mine", title="Mine", order=15, serves="study")
+    def build_my_section(_results):
+        return Section("mine", "Mine")
+
+    assert [builder.key for builder in list_section_builders("study")][:3] == ["answer", "mine", "what-was-run"]
+    assert "mine" not in [builder.key for builder in list_section_builders("judgement")]
+    with pytest.raises(InputError, match="a section called 'study/mine' exists already"):
+        section("mine", title="Mine too", order=16, serves="study")(lambda _results: None)
+
+
+def test_third_parties_add_sections_by_entry_points(monkeypatch):
+    def load():
+        section("theirs", title="Theirs", order=1, serves="comparison")(lambda _verdict: Section("theirs", "Theirs"))
+
+    def points(group):
+        return [SimpleNamespace(load=load)] if group == "fairtrial.sections" else []
+
+    monkeypatch.setattr(builders, "_items", dict(builders._items))
+    monkeypatch.setattr(builders, "_loaded", False)
+    monkeypatch.setattr(_registry, "entry_points", points)
+    assert list_section_builders("comparison")[0].title == "Theirs"
 
 
 def test_every_figure_and_table_has_a_key_words_and_a_title(gathered):
@@ -64,26 +90,20 @@ def test_every_figure_and_table_has_a_key_words_and_a_title(gathered):
 
 def test_every_number_in_the_prose_is_that_of_a_table(gathered):
     frames = {table.key: table.frame for table in iterate_tables(gathered)}
-    numbers = [number for section in _all(gathered) for said in section.sentences for number in said.numbers]
+    numbers = [number for sentence in sentences_of(gathered) for number in sentence.numbers]
     assert numbers
     for number in numbers:
         value = frames[number.cell.table].loc[number.cell.line, number.cell.column]
         assert float(value) == pytest.approx(number.value, nan_ok=True), number
 
 
-def _all(sections):
-    for section in sections:
-        yield section
-        yield from _all(section.parts)
-
-
 def test_the_file_is_whole_and_alone(results, gathered, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "sections_of", lambda _results: gathered)
+    monkeypatch.setattr(report, "build_sections", lambda _results: gathered)
     path = write_report(results, tmp_path / "x.html", title="My <title>")
     text = path.read_text(encoding="utf-8")
     assert text.rstrip().endswith("</html>")
     assert "<h1>My &lt;title&gt;</h1>" in text
-    assert format_study_subtitle(results) == "2 data sets, 2 conditions, 4 learners, 80 trials"
+    assert describe_source(results).subtitle == "2 data sets, 2 conditions, 4 learners, 80 trials"
     assert os.listdir(tmp_path) == ["x.html"]
     assert "could not be made" not in text
 
@@ -91,16 +111,31 @@ def test_the_file_is_whole_and_alone(results, gathered, tmp_path, monkeypatch):
 def test_top_level_names_are_those_of_the_report(results):
     assert fairtrial.write_report is write_report
     assert fairtrial.draw(results, "roc", dataset="cancer").to_dict()["$schema"].startswith("https://vega.github.io")
-    assert fairtrial.open_results is fairtrial.study.open_results
+    assert callable(fairtrial.open_results)
     assert {"Study", "draw", "open_results", "write_report"} <= set(dir(fairtrial))
 
 
 def test_a_section_that_cannot_be_made_says_so_and_the_others_stay(results, monkeypatch):
     broken(monkeypatch, ZeroDivisionError("no <b>luck</b>"))
     with pytest.warns(FairtrialWarning, match="section 'Scores' of the report: .* ZeroDivisionError: no <b>luck</b>"):
-        found = build_sections(results)
-    assert [section.key for section in found] == ["scores", "ranks"]
-    assert str(found[0].sentences[0]) == "This section could not be made: ZeroDivisionError: no <b>luck</b>"
+        found = {part.key: part for part in build_sections(results)}
+    assert {"answer", "verdict", "ranks", "references"} <= set(found)
+    assert str(found["scores"].sentences[0]) == "This section could not be made: ZeroDivisionError: no <b>luck</b>"
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "title"), [("judgement", "measures", "Measures"), ("comparison", "verdict", "The verdict")]
+)
+def test_so_does_a_section_of_a_judgement_or_a_comparison(monkeypatch, kind, key, title):
+    sources = {
+        "judgement": lambda: judge(pd.DataFrame({"y_true": [0, 1] * 9, "tree": [0, 1, 1] * 6}), resamples=20),
+        "comparison": lambda: compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]),
+    }
+    broken(monkeypatch, ZeroDivisionError("no luck"), kind, key)
+    with pytest.warns(FairtrialWarning, match=f"section '{title}' of the report"):
+        found = {part.key: part for part in build_sections(sources[kind]())}
+    assert {"answer", "references"} <= set(found)
+    assert str(found[key].sentences[0]) == "This section could not be made: ZeroDivisionError: no luck"
 
 
 def test_in_tests_such_a_section_is_an_error(results, monkeypatch):
@@ -136,7 +171,7 @@ def test_an_old_file_stays_when_the_new_one_cannot_be_written(tmp_path, monkeypa
 )
 def test_a_path_that_will_not_do_is_refused_before_the_work(results, tmp_path, monkeypatch, name, rule):
     (tmp_path / "dir.html").mkdir()
-    monkeypatch.setattr(report, "sections_of", lambda _results: pytest.fail("work was done"))
+    monkeypatch.setattr(report, "build_sections", lambda _results: pytest.fail("work was done"))
     with pytest.raises(InputError, match=rule):
         write_report(results, tmp_path / name)
 
@@ -147,7 +182,7 @@ def test_what_is_no_result_is_refused(tmp_path):
 
 
 def test_figures_and_tables_are_written_beside_the_page(results, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "sections_of", lambda _results: pages.sections())
+    monkeypatch.setattr(report, "build_sections", lambda _results: pages.sections())
     written = write_files(results, tmp_path / "x.html", figures=tmp_path / "f", formats="svg,json", tables=tmp_path / "t")
     assert written == {tmp_path / "x.html": None, tmp_path / "f": 6, tmp_path / "t": 9}
     assert "curves-roc.json" in os.listdir(tmp_path / "f")
@@ -157,12 +192,28 @@ def test_figures_and_tables_are_written_beside_the_page(results, tmp_path, monke
     assert not (tmp_path / "y.html").exists()
 
 
+def test_checking_where_to_write_creates_nothing(tmp_path):
+    check_targets(tmp_path / "x.html", tmp_path / "a" / "figures", "svg", tmp_path / "tables")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("option", ["figures", "tables"])
+def test_a_folder_that_cannot_be_made_is_refused_before_the_work(results, tmp_path, monkeypatch, option):
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setattr(report, "build_sections", lambda _results: pytest.fail("work was done"))
+    for folder, rule in ((tmp_path / "file", "must be a folder"), (tmp_path / "file" / "below", "Not a directory")):
+        with pytest.raises(InputError, match=rule):
+            write_files(results, tmp_path / "x.html", **{option: folder})
+    assert os.listdir(tmp_path) == ["file"]
+
+
 def test_every_chart_of_a_report_is_valid_though_it_is_not_checked_while_it_is_made(results, monkeypatch):
     from altair.utils import schemapi
 
-    checked, made = [], report.build_sections
-    monkeypatch.setattr(report, "sections_of", lambda given: checked.append(schemapi.DEBUG_MODE) or made(given))
-    sections = report.collect_sections(results)[0]
+    builder, checked = builders["study/answer"], []
+    function = builder.function
+    monkeypatch.setattr(builder, "function", lambda given: checked.append(schemapi.DEBUG_MODE) or function(given))
+    sections = build_sections(results)
     assert checked == [False]
     assert schemapi.DEBUG_MODE  # charts that are made elsewhere still are
     for figure in iterate_figures(sections):

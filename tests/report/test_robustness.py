@@ -31,7 +31,7 @@ def test_each_level_has_a_point_for_each_learner_and_ticks_at_levels_alone():
 def test_learners_stand_apart_but_nearer_to_their_own_level_than_to_any_other():
     many = pd.concat([frame().assign(learner=f"l{i}") for i in range(12)])
     for row in rows_of(draw_levels(many).to_dict()):
-        assert abs(row["place"] - row["level"]) < 0.05
+        assert abs(row["position"] - row["level"]) < 0.05
 
 
 def test_holes_are_left_out():
@@ -65,6 +65,6 @@ def test_learners_stand_apart_though_a_level_carries_float_noise():
     noisy = frame()
     noisy.loc[noisy["learner"] == "b", "level"] += [0.0, 2e-17, 1e-16]
     rows = max(draw_levels(noisy).to_dict()["datasets"].values(), key=len)
-    places = sorted({row["place"] for row in rows})
+    places = sorted({row["position"] for row in rows})
     assert len(places) == 6
     assert np.diff(places).min() > 1e-3

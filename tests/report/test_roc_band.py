@@ -81,7 +81,7 @@ def test_more_cases_make_a_narrower_band():
     assert widths[0] > widths[1] > widths[2]
 
 
-@pytest.mark.parametrize(("options", "words"), [({"level": 2}, "level"), ({"of": "rows"}, "of must be one of")])
+@pytest.mark.parametrize(("options", "words"), [({"level": 2}, "level"), ({"kind": "rows"}, "kind must be one of")])
 def test_wrong_options_are_refused(options, words):
     curve = pd.DataFrame({"fpr": [0.0, 1.0], "tpr": [0.0, 1.0]})
     with pytest.raises(InputError, match=words):

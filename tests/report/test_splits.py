@@ -19,7 +19,7 @@ def test_parts_are_those_of_the_splits():
     assert len(frame) == 12 * 5
     for scheme, splits in (("folds", FOLDS), ("draws", DRAWS)):
         for number, (train, test) in enumerate(splits):
-            rows = frame[(frame["scheme"] == scheme) & (frame["split"] == number + 1)].set_index("row")["part"]
+            rows = frame[(frame["scheme"] == scheme) & (frame["split"] == number + 1)].set_index("row")["role"]
             for row in range(12):
                 times = train.tolist().count(row)
                 expected = "tests" if row in test else "trains" if times == 1 else "trains more than once"
@@ -28,8 +28,8 @@ def test_parts_are_those_of_the_splits():
 
 def test_what_must_not_be_is_told_apart():
     frame = label_rows(Splits.from_pairs([([0, 1], [1, 2])], 4))
-    assert frame["part"].tolist() == ["trains", "trains and tests", "tests", "left aside"]
-    assert set(frame["part"]) <= set(ROW_ROLES)
+    assert frame["role"].tolist() == ["trains", "trains and tests", "tests", "left aside"]
+    assert set(frame["role"]) <= set(ROW_ROLES)
 
 
 def test_a_panel_for_each_scheme_and_a_strip_of_classes():

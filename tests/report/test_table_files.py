@@ -6,9 +6,9 @@ import pytest
 
 from fairtrial.errors import InputError
 from fairtrial.report.files import write_tables
-from fairtrial.report.page import iterate_tables
 from fairtrial.report.section import ReportTable, Section
 from fairtrial.report.sections import data_sets, scores
+from tests.report.prose import iterate_tables
 from tests.report.result_cases import cases
 
 

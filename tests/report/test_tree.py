@@ -20,8 +20,8 @@ def iris():
 
 def test_words_and_answers():
     places = layout_tree(iris().frame())
-    assert places["words"][0] == "petal_width_cm"
-    assert sorted(places[places["leaf"]]["words"]) == [
+    assert places["text"][0] == "petal_width_cm"
+    assert sorted(places[places["leaf"]]["text"]) == [
         "setosa (50)",
         "versicolor (3/1)",
         "versicolor (48/1)",

@@ -245,7 +245,7 @@ def test_html_is_escaped():
     [
         ({"n_permutations": 5}, "n_permutations must be at least 19"),
         ({"alpha": 0}, "alpha must lie between 0 and 1"),
-        ({"most_rows": 2}, "most_rows must be at least 10"),
+        ({"max_rows": 2}, "max_rows must be at least 10"),
         ({"random_state": -1}, "random_state must be at least 0"),
     ],
 )

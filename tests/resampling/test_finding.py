@@ -1,7 +1,7 @@
 """Words of findings."""
 
+from fairtrial._text import join_names
 from fairtrial.resampling import Finding
-from fairtrial.resampling.layout import format_count, join_names
 
 
 def test_a_finding_says_how_bad_it_is():
@@ -9,8 +9,4 @@ def test_a_finding_says_how_bad_it_is():
 
 
 def test_many_are_cut():
-    assert join_names([str(i) for i in range(9)]) == "0, 1, 2, 3, 4, 5 and 3 more"
-
-
-def test_numbers_with_words():
-    assert format_count(0, "row") == "0 rows"
+    assert join_names([str(i) for i in range(9)], 6) == "0, 1, 2, 3, 4, 5 and 3 more"

@@ -1,5 +1,7 @@
 """Equal rows across the cut: counted as a look at all pairs counts them, expected as chance has it."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -58,7 +60,7 @@ def test_as_many_permutations_as_told(asked, drawn):
 
 
 def test_never_fewer_than_can_show_anything(monkeypatch):
-    monkeypatch.setattr("fairtrial.resampling.audit._MAX_LEAK_WORK", 1)
+    monkeypatch.setattr(sys.modules["fairtrial.resampling.audit"], "_MAX_LEAK_WORK", 1)
     X, y = np.repeat(np.arange(60.0), 2)[:, None], np.zeros(120, dtype=int)
     counts = count_leaks(read_layout(as_splits(np.arange(120) % 5), (X, y)), 499, np.random.default_rng(0))
     assert counts.n_drawn == 19

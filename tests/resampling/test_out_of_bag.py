@@ -6,7 +6,7 @@ from hypothesis import assume, given, strategies as st
 from scipy.stats import binomtest, norm
 
 from fairtrial.errors import InputError, SuspectInputWarning
-from fairtrial.resampling.out_of_bag import (
+from fairtrial.resampling.estimate import (
     METHODS,
     NoInformation,
     _compute_632_plus,

@@ -31,7 +31,8 @@ def ranks(layout):
 
 
 def by_check(found):
-    return {name: [each for each in found.cells if each.check == name] for name in {each.check for each in found.cells}}
+    statistics = found.statistics
+    return {name: [item for item in statistics if item.check == name] for name in {item.check for item in statistics}}
 
 
 def test_given_values_equal_other_implementations(given):

@@ -135,7 +135,7 @@ def test_probabilities_sum_to_one(pairs, rope):
         ({"rope": -1}, "rope must be a finite number"),
         ({"rope": float("nan")}, "rope must be a finite number"),
         ({"prior_strength": 0}, "prior_strength must be"),
-        ({"prior_place": "left"}, "prior_place must be one of"),
+        ({"prior_position": "left"}, "prior_position must be one of"),
         ({"samples": 0}, "samples must be at least 1"),
         ({"better": "high"}, "better must be one of"),
     ],

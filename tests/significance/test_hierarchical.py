@@ -31,7 +31,7 @@ def test_likelihood_by_sufficient_statistics_is_the_multivariate_normal():
         delta = rng.normal(0.02, 0.05, (4, folds))
         mu, sigma = rng.normal(0, 0.05, 4), rng.uniform(0.01, 0.1, 4)
         correlation = rho * np.ones((folds, folds)) + (1 - rho) * np.eye(folds)
-        found = module._log_likelihood(module._summary(delta, rho), mu, sigma)
+        found = module._compute_log_likelihood(module._summarise_folds(delta, rho), mu, sigma)
         for row, centre, spread, value in zip(delta, mu, sigma, found, strict=True):
             expected = stats.multivariate_normal(np.full(folds, centre), spread**2 * correlation).logpdf(row)
             assert value == pytest.approx(expected)
@@ -39,17 +39,17 @@ def test_likelihood_by_sufficient_statistics_is_the_multivariate_normal():
 
 def test_conditional_density_of_sigma_is_the_likelihood_with_mu_integrated_out():
     delta = np.random.default_rng(1).normal(0.02, 0.05, (1, 6))
-    facts = module._summary(delta, 0.2)
+    facts = module._summarise_folds(delta, 0.2)
     mu0, spread0 = 0.01, 0.03
 
     def marginal(sigma):
         def at(mu):
-            density = np.exp(module._log_likelihood(facts, np.array([mu]), np.array([sigma])))[0]
+            density = np.exp(module._compute_log_likelihood(facts, np.array([mu]), np.array([sigma])))[0]
             return density * stats.norm.pdf(mu, mu0, spread0)
 
         return np.log(integrate.quad(at, -0.5, 0.5, points=[mu0, facts.means[0]])[0])
 
-    given = np.array([5.0, facts.squares[0] / 0.8, facts.of_mean, spread0**2, (facts.means[0] - mu0) ** 2])
+    given = np.array([5.0, facts.squares[0] / 0.8, facts.mean_variance, spread0**2, (facts.means[0] - mu0) ** 2])
     none = np.zeros(0)
     ours = [
         significance.compute_log_density(significance.SIGMA, np.log(s), none, none, none, given) - np.log(s)

@@ -212,7 +212,7 @@ def test_all_values_equal(test, x):
     assert np.isnan(found.statistic)
     assert found.p_value == 1
     assert np.isnan(found.effect.estimate)
-    assert "all learners have equal scores" in found.words
+    assert "all learners have equal scores" in found.summary
 
 
 def test_the_same_differences_everywhere_leave_no_error():

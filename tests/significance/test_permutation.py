@@ -180,7 +180,7 @@ class TestLabelPermutation:
     def test_a_clear_signal_has_the_smallest_p(self):
         found = label_permutation(GaussianNB(), self.X + 4 * self.y[:, None], self.y, measure="auc", cv=3, resamples=30)
         assert found.p_value == pytest.approx(1 / 31)
-        assert found.details["bogus mean"] == pytest.approx(0.5, abs=0.1)
+        assert found.details["permuted mean"] == pytest.approx(0.5, abs=0.1)
 
     def test_smaller_is_better_for_an_error(self):
         found = label_permutation(GaussianNB(), self.X + 4 * self.y[:, None], self.y, measure="error_rate", cv=3, resamples=30)

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+from fairtrial._text import join_names
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.significance.compare import compare
-from fairtrial.significance.narrative import format_p, join_names
+from fairtrial.significance.narrative import format_p
 
 
 def test_lists_and_p_values():
@@ -37,7 +38,7 @@ def test_words_follow_the_numbers(seed, k, n, better):
         for found in re.findall(r"(learner\d) (?:from|is better than) (learner\d)(?: \(p = [\d.e-]+\)|\.)", verdict.summary)
     }
     pairs = verdict.pairs()
-    different = {frozenset((pair.first, pair.second)) for pair in pairs.itertuples() if pair.different}
+    different = {frozenset((pair.first, pair.second)) for pair in pairs.itertuples() if pair.significant}
     assert said <= different
     assert len(said) == min(len(different), 8)
     assert (f"at most alpha {verdict.alpha}" in verdict.summary) == (verdict.p_value <= verdict.alpha)

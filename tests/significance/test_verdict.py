@@ -29,7 +29,7 @@ def random_verdict(case, **options):
 def test_groups_are_the_maximal_sets_not_told_apart(case):
     """By brute force over all subsets."""
     verdict = random_verdict(case)
-    apart = {frozenset((pair.first, pair.second)) for pair in verdict.pairs().itertuples() if pair.different}
+    apart = {frozenset((pair.first, pair.second)) for pair in verdict.pairs().itertuples() if pair.significant}
     learners = verdict.table.learners
     free = [
         set(names)

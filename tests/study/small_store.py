@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
-from fairtrial.study.identity import compute_trial_key, hash_split
+from fairtrial.study.identity import compute_trial_keys, hash_split
 from fairtrial.study.records import CODES, NUMBERS, SplitRows, TrialRecord, pack
-from fairtrial.study.store.store import ResultsStore, TrialLink
+from fairtrial.study.store.store import TrialLink, open_store
 
 CONDITIONS = (("clean", 0.0), ("noise", 0.1), ("noise", 0.2))
 
@@ -68,7 +68,7 @@ class SmallStudy:
         ]
 
     def key(self, link):
-        return compute_trial_key(self.seed, link.data, link.split.hex(), link.condition, link.learner)
+        return compute_trial_keys(self.seed, link.data, [link.split.hex()], [link.condition], [link.learner]).tobytes()
 
     def arrays(self, link):
         """Prediction and scores of a trial: drawn from its key, so that they can be made again."""
@@ -88,9 +88,9 @@ class SmallStudy:
         return TrialRecord(self.key(link), status, **{"error": "ValueError", "message": "no", "traceback": "line 1", **changes})
 
     def filled(self, path, links=None):
-        with ResultsStore.open(path, write=True, create=True) as store:
+        with open_store(path, write=True, create=True) as store:
             self.plan_into(store)
-            store.add([(self.success(link), link) for link in (self.links() if links is None else links)])
+            store.add_records([(self.success(link), link) for link in (self.links() if links is None else links)])
         return path
 
 
@@ -108,7 +108,7 @@ def _splits(data):
         (out, drawn),
     ]
     numbered = [SplitRows(train, test, i // 2, i % 2) for i, (train, test) in enumerate(parts)]
-    return [(bytes.fromhex(hash_split(rows)), rows) for rows in numbered]
+    return [(bytes.fromhex(hash_split(rows.train, rows.test, rows.repeat, rows.fold)), rows) for rows in numbered]
 
 
 @contextmanager

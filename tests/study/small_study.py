@@ -35,12 +35,14 @@ class SmallStudy:
     scheme: str = "stratified, 3 folds"
     limits: ResourceLimits = field(default_factory=ResourceLimits)
 
-    def splits_of(self, entry, repeat, rng):
+    def draw_splits(self, entry, repeat, rng):
         return StratifiedKFold(3).freeze(entry.dataset.X, entry.dataset.y, random_state=rng)
 
 
 def small_study(**changes):
-    data = tuple(SimpleNamespace(name=name, dataset=flowers(seed), given=None) for seed, name in enumerate(["first", "second"]))
+    data = tuple(
+        SimpleNamespace(name=name, dataset=flowers(seed), given_splits=None) for seed, name in enumerate(["first", "second"])
+    )
     return SmallStudy(**{"data": data, **changes})
 
 

@@ -10,13 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from fairtrial.learners import Chi, Prepared
-from fairtrial.study.records import (
-    count_abstentions,
-    find_abstention_label,
-    format_abstention_note,
-    format_abstentions,
-    strip_abstention_note,
-)
+from fairtrial.study.records import AbstentionNote, count_abstentions, find_abstention_label
+from fairtrial.study.results.summary import format_abstentions
 
 X, Y = load_iris(return_X_y=True)
 
@@ -42,7 +37,7 @@ def test_most_learners_have_none(learner):
 
 
 def trials_with(*predictions, learner="chi", more=""):
-    notes = [f"{format_abstention_note(np.array(each)) or ''}{more}" or None for each in predictions]
+    notes = [f"{AbstentionNote.from_predictions(np.array(each)) or ''}{more}" or None for each in predictions]
     return pd.DataFrame({"learner": learner, "status": "ok", "notes": pd.Series(notes, dtype=object)})
 
 
@@ -71,7 +66,7 @@ def test_large_numbers_and_single_ones():
 
 
 def test_other_notes_are_kept_apart():
-    assert strip_abstention_note(format_abstention_note(np.array([-1]))) == ""
-    assert strip_abstention_note("UserWarning: late") == "UserWarning: late"
-    assert strip_abstention_note(None) == strip_abstention_note("") == ""
-    assert strip_abstention_note(float("nan")) == ""
+    note = AbstentionNote.from_predictions(np.array([-1]))
+    assert AbstentionNote.parse(str(note)) == (note, "")
+    assert AbstentionNote.parse("UserWarning: late") == (None, "UserWarning: late")
+    assert AbstentionNote.parse(None) == AbstentionNote.parse("") == AbstentionNote.parse(float("nan")) == (None, "")

@@ -23,7 +23,7 @@ def test_facts_of_conditions_and_learners_are_equal_by_what_they_say():
 
 def test_the_table_of_trials_holds_all_of_the_evidence_but_the_columns_of_rows():
     own = {name for name in TrialRecord.__dataclass_fields__ if name in TRIAL_COLUMNS}
-    columns = {"key", "prediction", "scores", "score_kind", "rows", "truth", "level"}
+    columns = {"key", "prediction", "scores", "score_kind", "rows", "y_true", "level"}
     assert own == set(TrialRecord.__dataclass_fields__) - columns | {"level"}
     assert len(set(TRIAL_COLUMNS)) == len(TRIAL_COLUMNS)
 

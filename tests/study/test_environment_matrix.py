@@ -4,7 +4,7 @@ from scipy import stats
 
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import performance_deterioration
-from fairtrial.study.environments import EnvironmentFailure, build_matrix
+from fairtrial.study.environments import EnvironmentFailure, EnvironmentMatrix
 
 PLAN = {"n_train": 10, "n_test": 20, "replicates": 4, "seed": 0, "alpha": 0.05}
 HOME, AWAY = np.array([0.10, 0.12, 0.08, 0.10]), np.array([0.20, 0.24, 0.18, 0.22])
@@ -12,7 +12,7 @@ TRIVIAL = {"a": np.array([0.5, 0.5, 0.4, 0.6]), "b": np.array([0.3, 0.32, 0.28, 
 
 
 def matrix(errors, failures=(), trivial=TRIVIAL, learners=("tree",)):
-    return build_matrix(learners, ["a", "b"], errors, trivial, failures, PLAN)
+    return EnvironmentMatrix.from_errors(learners, ["a", "b"], errors, trivial, failures, PLAN)
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_undefined_pd_warns_once():
 
 def test_one_replicate_has_no_interval():
     plan = PLAN | {"replicates": 1}
-    result = build_matrix(["tree"], ["a"], {("tree", "a", "a"): HOME[:1]}, {"a": TRIVIAL["a"][:1]}, [], plan)
+    result = EnvironmentMatrix.from_errors(["tree"], ["a"], {("tree", "a", "a"): HOME[:1]}, {"a": TRIVIAL["a"][:1]}, [], plan)
     cell = result.frame().iloc[0]
     assert cell["pd"] == 0
     assert np.isnan(cell[["pd_low", "pd_high", "error_low", "error_high"]].astype(float)).all()

@@ -23,7 +23,7 @@ def test_parts_of_names_cannot_be_confused():
 
 
 def test_another_process_has_the_same_numbers():
-    code = "from fairtrial.study.randomness import named_seed; print(named_seed(3, 'flu', 'train', 7))"
+    code = "from fairtrial.study.randomness import derive_seed; print(derive_seed(3, 'flu', 'train', 7))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert int(told) == derive_seed(3, "flu", "train", 7)
 

@@ -48,4 +48,4 @@ def test_a_failure_is_everything_but_success():
 
 def test_evidence_of_a_failure_has_no_columns():
     failed = TrialRecord(b"k" * 16, "crash")
-    assert [getattr(failed, name) for name in ("prediction", "scores", "rows", "truth")] == [None] * 4
+    assert [getattr(failed, name) for name in ("prediction", "scores", "rows", "y_true")] == [None] * 4

@@ -138,7 +138,7 @@ class Counting:
 
 
 if __name__ == "__main__":
-    from fairtrial.study.run.coordinator import run
+    from fairtrial.study.run.coordinator import run_study
     from tests.study.whole_study import whole_study as imported  # a class of __main__ would be another class
 
-    run(imported(), sys.argv[1], engine=sys.argv[2], jobs=int(sys.argv[3]), progress=Counting())
+    run_study(imported(), sys.argv[1], engine=sys.argv[2], jobs=int(sys.argv[3]), progress=Counting())

@@ -1,4 +1,4 @@
-"""The command line: parse, call, print; no logic."""
+"""The command line: parse, call, print. Each module registers a group of commands."""
 
-from fairtrial.cli import data, judge, reproduce, study  # noqa: F401  each adds its commands
+from fairtrial.cli import data, judge, reproduce, study  # noqa: F401
 from fairtrial.cli.application import app as app

@@ -1,4 +1,4 @@
-"""The application that commands join."""
+"""The command-line application: what all commands share, such as tables, warnings and exit codes."""
 
 from __future__ import annotations
 
@@ -18,130 +18,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _GAP, _INDENT = "  ", "    "
-
-
-@contextmanager
-def errors_to_exit() -> Iterator[None]:
-    """Input that cannot be used ends in one sentence and code 2."""
-    try:
-        yield
-    except FairtrialError as error:
-        typer.echo(f"fairtrial: {error}", err=True)
-        raise typer.Exit(2) from None
-
-
-@contextmanager
-def warnings_to_stderr() -> Iterator[None]:
-    """Warnings as sentences, at once: what is told before a run stands before what the run tells."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", FairtrialWarning)
-        warnings.showwarning = lambda message, *_, **__: typer.echo(f"fairtrial: warning: {message}", err=True)
-        yield
-
-
-@contextmanager
-def ignore_warnings() -> Iterator[None]:
-    """Without warnings about what the printed words say."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FairtrialWarning)
-        yield
-
-
-@contextmanager
-def on_interrupt(message: str) -> Iterator[None]:
-    """What Ctrl-C within ends with, unless whoever was stopped says it better."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        raise KeyboardInterrupt(str(error) or message) from None
-
-
-def print_frame(frame: pd.DataFrame) -> None:
-    """A frame as a table of plain text, a line each, numbers to 4 significant digits.
-
-    On a terminal wordy columns of lists are left out or cut; of a table that is still wider than the terminal, the columns that
-    do not fit stand on a line of their own below the others.
-    """
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console()
-    room = console.width if console.is_terminal else None
-    visible = frame if room is None else _drop_wordy_columns(frame, room)
-    columns = [[str(name), *map(format_cell, visible[name])] for name in visible.columns]
-    header, *lines = _format_lines(columns, room)
-    console.print(Text("\n").join([Text(header, style="bold"), *map(Text, lines)]), soft_wrap=True)
-
-
-def format_cell(value: Any) -> str:
-    """A value as a table shows it: a number that is not whole to 4 significant digits, nothing for NaN.
-
-    >>> format_cell(0.9333333333333333), format_cell(12345.678), format_cell(3), format_cell(float("nan")), format_cell("two\\nlines")
-    ('0.9333', '12346', '3', '', 'two lines')
-    """
-    from fairtrial._text import collapse_whitespace
-
-    if isinstance(value, float):
-        if isnan(value):
-            return ""
-        return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
-    return "" if value is None else collapse_whitespace(value)
-
-
-def _format_lines(columns: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
-    """The lines of a table; blanks only between cells. Columns that do not fit into the room go on below, indented."""
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, column)) for column in columns]
-    groups = [list(range(len(columns)))] if room is None else _split_columns(widths, room)
-    for line in zip(*columns, strict=True):
-        padded = [text + " " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
-        yield f"\n{_INDENT}".join(_GAP.join(padded[index] for index in group).rstrip() for group in groups)
-
-
-def _split_columns(widths: Sequence[int], room: int) -> list[list[int]]:
-    """The places of columns that share a line."""
-    groups: list[list[int]] = []
-    left = 0
-    for index, width in enumerate(widths):
-        if not groups or width + len(_GAP) > left:
-            left = room - (len(_INDENT) if groups else 0) - width
-            groups.append([index])
-        else:
-            left -= width + len(_GAP)
-            groups[-1].append(index)
-    return groups
-
-
-def _drop_wordy_columns(frame: pd.DataFrame, width: int) -> pd.DataFrame:
-    narrow = 1 + (width < 170) + (width < 110)
-    left_out = [
-        *["aliases", "reference", "description"][:narrow],
-        *(["class", "parameters", "from"][:narrow] if narrow > 1 else []),
-    ]
-    frame = frame.drop(columns=left_out, errors="ignore")
-    for column in ("description", "parameters"):
-        frame = _cut_column(frame, column, width)
-    return frame
-
-
-def _cut_column(frame: pd.DataFrame, column: str, width: int) -> pd.DataFrame:
-    """The frame with one column cut to what the others leave of the width."""
-    from fairtrial._text import collapse_whitespace
-
-    if column not in frame:
-        return frame
-    widths = [
-        max(len(format_cell(value)) for value in [name, *frame[name]]) + len(_GAP) for name in frame.columns if name != column
-    ]
-    room = max(20, width - sum(widths))
-    return frame.assign(**{column: [collapse_whitespace(text, room) for text in frame[column]]})
-
-
-_BEFORE = "stopped before anything ran: run the same command again"
-
-
+_STOPPED_BEFORE = "stopped before anything ran: run the same command again"
 _STOPPED = "stopped: run the same command again"
+
+
+class CommandGroup(TyperGroup):
+    """The commands; Ctrl-C ends any of them with a message and exit code 130, even while it imports packages."""
+
+    def make_context(self, *names: Any, **more: Any) -> Any:
+        """Parse the command line."""
+        with _exit_on_interrupt(_STOPPED_BEFORE):
+            return super().make_context(*names, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with _exit_on_interrupt(_STOPPED):
+            return super().invoke(ctx)
 
 
 @contextmanager
@@ -151,20 +43,6 @@ def _exit_on_interrupt(message: str) -> Iterator[None]:
     except KeyboardInterrupt as error:
         typer.echo(f"fairtrial: {str(error) or message}", err=True)
         raise typer.Exit(130) from None
-
-
-class CommandGroup(TyperGroup):
-    """The commands; one that Ctrl-C ends, be it while it imports what it needs, says what to do and exits with 130."""
-
-    def make_context(self, *names: Any, **more: Any) -> Any:
-        """Read the command line."""
-        with _exit_on_interrupt(_BEFORE):
-            return super().make_context(*names, **more)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Call the command."""
-        with _exit_on_interrupt(_STOPPED):
-            return super().invoke(ctx)
 
 
 app = typer.Typer(
@@ -185,3 +63,121 @@ def main(
     ] = False,
 ) -> None:
     """A fair trial for every learning algorithm."""
+
+
+@contextmanager
+def errors_to_exit() -> Iterator[None]:
+    """Print an error of fairtrial as one sentence and exit with code 2."""
+    try:
+        yield
+    except FairtrialError as error:
+        typer.echo(f"fairtrial: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def warnings_to_stderr() -> Iterator[None]:
+    """Print warnings of fairtrial as sentences as soon as they occur."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FairtrialWarning)
+        warnings.showwarning = lambda message, *_, **__: typer.echo(f"fairtrial: warning: {message}", err=True)
+        yield
+
+
+@contextmanager
+def ignore_warnings() -> Iterator[None]:
+    """Ignore warnings of fairtrial, because the printed result contains them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FairtrialWarning)
+        yield
+
+
+@contextmanager
+def on_interrupt(message: str) -> Iterator[None]:
+    """Set the message of Ctrl-C, unless the interrupted code gives its own."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(str(error) or message) from None
+
+
+def print_frame(frame: pd.DataFrame) -> None:
+    """Print a frame as a table of plain text with 4 significant digits.
+
+    On a terminal, long text columns are dropped or shortened. If the table is still too wide, the columns that do not fit are
+    continued on the next line.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    room = console.width if console.is_terminal else None
+    visible = frame if room is None else _drop_long_columns(frame, room)
+    columns = [[str(name), *map(format_cell, visible[name])] for name in visible.columns]
+    header, *lines = _format_lines(columns, room)
+    console.print(Text("\n").join([Text(header, style="bold"), *map(Text, lines)]), soft_wrap=True)
+
+
+def format_cell(value: Any) -> str:
+    """Format a value for a table: floats with 4 significant digits, NaN as an empty cell.
+
+    >>> [format_cell(value) for value in (0.9333333333333333, 12345.678, 3, float("nan"), "two\\nlines")]
+    ['0.9333', '12346', '3', '', 'two lines']
+    """
+    from fairtrial._text import collapse_whitespace
+
+    if isinstance(value, float):
+        if isnan(value):
+            return ""
+        return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    return "" if value is None else collapse_whitespace(value)
+
+
+def _format_lines(columns: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
+    """Yield the lines of a table; columns that do not fit continue on the next line, indented."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in columns]
+    groups = [list(range(len(columns)))] if room is None else _split_columns(widths, room)
+    for line in zip(*columns, strict=True):
+        padded = [text + " " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
+        yield f"\n{_INDENT}".join(_GAP.join(padded[index] for index in group).rstrip() for group in groups)
+
+
+def _split_columns(widths: Sequence[int], room: int) -> list[list[int]]:
+    """Group the indices of columns that share a line."""
+    groups: list[list[int]] = []
+    left = 0
+    for index, width in enumerate(widths):
+        if not groups or width + len(_GAP) > left:
+            left = room - (len(_INDENT) if groups else 0) - width
+            groups.append([index])
+        else:
+            left -= width + len(_GAP)
+            groups[-1].append(index)
+    return groups
+
+
+def _drop_long_columns(frame: pd.DataFrame, width: int) -> pd.DataFrame:
+    narrow = 1 + (width < 170) + (width < 110)
+    left_out = [
+        *["aliases", "reference", "description"][:narrow],
+        *(["class", "parameters", "from"][:narrow] if narrow > 1 else []),
+    ]
+    frame = frame.drop(columns=left_out, errors="ignore")
+    for column in ("description", "parameters"):
+        frame = _cut_column(frame, column, width)
+    return frame
+
+
+def _cut_column(frame: pd.DataFrame, column: str, width: int) -> pd.DataFrame:
+    """Shorten one column to the width that the others leave."""
+    from fairtrial._text import collapse_whitespace
+
+    if column not in frame:
+        return frame
+    widths = [
+        max(len(format_cell(value)) for value in [name, *frame[name]]) + len(_GAP) for name in frame.columns if name != column
+    ]
+    room = max(20, width - sum(widths))
+    return frame.assign(**{column: [collapse_whitespace(text, room) for text in frame[column]]})

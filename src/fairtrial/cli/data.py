@@ -1,4 +1,4 @@
-"""Lists of measures and of learners."""
+"""Commands that list and inspect parts: data, audit, measures, learners."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import typer
 
 from fairtrial.cli.application import app, errors_to_exit, print_frame, warnings_to_stderr
 
-data_app = typer.Typer(no_args_is_help=True, help="Data sets by name: list them, look at one, write one to a file.")
-
-
+data_app = typer.Typer(no_args_is_help=True, help="List data sets, show one, or write one to a file.")
 app.add_typer(data_app, name="data")
 
 
 @data_app.command("list")
 def list_datasets(csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False) -> None:
-    """List the data sets that can be loaded by name; folders of your own are named by FAIRTRIAL_DATA."""
+    """List the data sets that can be loaded by name. Set FAIRTRIAL_DATA to add your own folders."""
     from fairtrial.data import catalogue
 
     with errors_to_exit():
@@ -29,8 +27,10 @@ def list_datasets(csv: Annotated[bool, typer.Option("--csv", help="Print CSV ins
 
 
 @data_app.command("show")
-def show_dataset(name: Annotated[str, typer.Argument(help="A name of the list, source/name, or openml:NUMBER.")]) -> None:
-    """Show a data set: rows, columns with their types and values, classes, notes."""
+def show_dataset(
+    name: Annotated[str, typer.Argument(help="Name from `fairtrial data list`, SOURCE/NAME, or openml:NUMBER.")],
+) -> None:
+    """Show a data set: rows, columns with types and values, classes, notes."""
     from fairtrial.data import describe, load
 
     with errors_to_exit(), warnings_to_stderr():
@@ -39,12 +39,12 @@ def show_dataset(name: Annotated[str, typer.Argument(help="A name of the list, s
 
 @data_app.command("get")
 def get_dataset(
-    name: Annotated[str, typer.Argument(help="A name of the list, source/name, or openml:NUMBER.")],
-    out: Annotated[Path | None, typer.Option(help="The file; without it, NAME with the suffix of the format.")] = None,
+    name: Annotated[str, typer.Argument(help="Name from `fairtrial data list`, SOURCE/NAME, or openml:NUMBER.")],
+    out: Annotated[Path | None, typer.Option(help="Output file. Default: NAME.FORMAT in the current folder.")] = None,
     file_format: Annotated[
-        str | None, typer.Option("--format", help="csv, parquet or arff; without it, what the file's suffix says, or csv.")
+        str | None, typer.Option("--format", help="csv, parquet or arff. Default: by the suffix of the file, else csv.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a data set to a file."""
     from fairtrial.data import load, write
@@ -57,21 +57,21 @@ def get_dataset(
 
 @app.command()
 def audit(
-    path: Annotated[
-        str, typer.Argument(help="KEEL's folds (zip or folder); or a data file or name, with --splits or --scheme.")
-    ],
-    splits: Annotated[Path | None, typer.Option(help="CSV with the columns row and fold, perhaps repeat: who tests.")] = None,
-    scheme: Annotated[str | None, typer.Option(help="Draw the folds now: stratified, kfold or dob-scv.")] = None,
-    n_splits: Annotated[int, typer.Option(help="Folds to draw.")] = 5,
-    assign: Annotated[str | None, typer.Option(help="Of dob-scv: shuffled, literal or keel.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the folds that are drawn, and of the audit.")] = 0,
-    target: Annotated[str | None, typer.Option(help="The class column of the data file.")] = None,
-    alpha: Annotated[float, typer.Option(help="The chance that random stratified folds raise a finding of shift.")] = 0.05,
-    permutations: Annotated[int, typer.Option(help="Random stratified folds to compare with.")] = 499,
-    csv: Annotated[bool, typer.Option("--csv", help="Print every number as CSV instead of words.")] = False,
-    picture: Annotated[Path | None, typer.Option(help="Write a figure: .svg, .png, .pdf or .html.")] = None,
+    path: Annotated[str, typer.Argument(help="KEEL folds (zip or folder), or a data file or name with --splits or --scheme.")],
+    splits: Annotated[
+        Path | None, typer.Option(help="CSV with columns row and fold, optionally repeat: the test fold of each row.")
+    ] = None,
+    scheme: Annotated[str | None, typer.Option(help="Draw new folds: stratified, kfold or dob-scv.")] = None,
+    n_splits: Annotated[int, typer.Option(help="Number of folds to draw.")] = 5,
+    assign: Annotated[str | None, typer.Option(help="How dob-scv assigns rows to folds: shuffled, literal or keel.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of new folds and of the audit.")] = 0,
+    target: Annotated[str | None, typer.Option(help="Class column of the data file.")] = None,
+    alpha: Annotated[float, typer.Option(help="Probability that random stratified folds are reported as shifted.")] = 0.05,
+    permutations: Annotated[int, typer.Option(help="Number of random stratified partitions to compare with.")] = 499,
+    csv: Annotated[bool, typer.Option("--csv", help="Print all numbers as CSV instead of text.")] = False,
+    picture: Annotated[Path | None, typer.Option(help="Write a figure to this file: .svg, .png, .pdf or .html.")] = None,
 ) -> None:
-    """Audit folds: leaks, rows never tested, duplicates, sizes, shift. Exit code 1 if there are faults."""
+    """Audit folds: leakage, untested rows, duplicates, sizes, shift. The exit code is 1 if there are faults."""
     from fairtrial.report.files import check_picture_path, save
     from fairtrial.study.audit import audit_file
 
@@ -99,13 +99,13 @@ def audit(
 
 @app.command()
 def measures(
-    name: Annotated[str | None, typer.Argument(help="One measure, in full; all of them without it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show one measure in full. Default: list all.")] = None,
     needs: Annotated[
-        str | None, typer.Option(help="Only those that need labels, scores, probabilities, values or results.")
+        str | None, typer.Option(help="List only measures of labels, scores, probabilities, values or results.")
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
 ) -> None:
-    """List all measures with their facts: needs, direction, range, chance, reference."""
+    """List the measures with input, direction, range, chance level and reference."""
     from fairtrial.measures import listing
 
     with errors_to_exit():
@@ -119,10 +119,10 @@ def measures(
 
 @app.command()
 def learners(
-    name: Annotated[str | None, typer.Argument(help="One learner with its parameters; all of them without it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show one learner with its parameters. Default: list all.")] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
 ) -> None:
-    """List all learners: where they come from, what is prepared for them, their parameters."""
+    """List the learners with origin, preprocessing and parameters."""
     from fairtrial.learners import catalogue
 
     with errors_to_exit():

@@ -1,4 +1,4 @@
-"""Reports: the page, and its figures and tables as files."""
+"""Commands for predictions and scores: judge, compare."""
 
 from __future__ import annotations
 
@@ -8,56 +8,64 @@ from typing import Annotated, Any, cast
 import typer
 
 from fairtrial.cli.application import app, errors_to_exit, ignore_warnings, warnings_to_stderr
-from fairtrial.cli.study import NAME, STORE
 
 
 @app.command()
 def judge(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="CSV, TSV or Parquet; several, or a pattern in quotes.")
-    ],
-    report: Annotated[Path | None, typer.Option(help="Write the report, one HTML file that holds all it shows.")] = None,
-    y_true: Annotated[str | None, typer.Option(metavar="COL", help="The column of true labels.")] = None,
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="CSV, TSV or Parquet files, or a pattern in quotes.")],
+    report: Annotated[Path | None, typer.Option(help="Write the report to this HTML file.")] = None,
+    y_true: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of true labels. Default: guessed, like all columns.")
+    ] = None,
     prediction: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="The column of predicted labels; of several models COL or MODEL=COL, once for each."),
+        typer.Option(
+            metavar="COLUMN", help="Column of predicted labels. In a wide file, COLUMN or MODEL=COLUMN for each model."
+        ),
     ] = None,
-    model: Annotated[str | None, typer.Option(metavar="COL", help="The column that names the models of a long file.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names the models, in a long file.")] = None,
     score: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="A column of scores: COL, CLASS=COL or, of a wide file, MODEL=COL; may come again."),
+        typer.Option(
+            metavar="COLUMN", help="Column of scores: COLUMN, CLASS=COLUMN or, in a wide file, MODEL=COLUMN. Repeatable."
+        ),
     ] = None,
-    row: Annotated[str | None, typer.Option(metavar="COL", help="The column that tells the rows apart.")] = None,
-    dataset: Annotated[str | None, typer.Option(metavar="COL", help="The column that names the data sets.")] = None,
-    weight: Annotated[str | None, typer.Option(metavar="COL", help="The column of weights.")] = None,
-    subgroup: Annotated[list[str] | None, typer.Option(metavar="COL", help="A column of subgroups; may come again.")] = None,
-    repeat: Annotated[str | None, typer.Option(metavar="COL", help="The column that numbers repeats.")] = None,
-    fold: Annotated[str | None, typer.Option(metavar="COL", help="The column that numbers folds.")] = None,
+    row: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that identifies the rows.")] = None,
+    dataset: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that names the data sets.")] = None,
+    weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights.")] = None,
+    subgroup: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Column of subgroups to report separately. Repeatable.")
+    ] = None,
+    repeat: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that numbers repeats.")] = None,
+    fold: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column that numbers folds.")] = None,
     positive: Annotated[
-        str | None, typer.Option(metavar="LABEL", help="The positive class; the second of two without it.")
+        str | None, typer.Option(metavar="LABEL", help="Positive class. Default: the second of two in sort order.")
     ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(help="A measure (`fairtrial measures`); may come again. Models are compared by the first."),
+        typer.Option(help="Measure (see `fairtrial measures`). Repeatable; models are compared by the first."),
     ] = None,
-    level: Annotated[float, typer.Option(help="The level of the intervals.")] = 0.95,
-    alpha: Annotated[float, typer.Option(help="The level at which models are told apart.")] = 0.05,
-    resamples: Annotated[int, typer.Option(help="Of the bootstrap and of the permutation test.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0,
-    stream: Annotated[bool, typer.Option("--stream", help="Count the file without holding it, as large ones are.")] = False,
-    csv: Annotated[
-        bool, typer.Option("--csv", help="Print the measures as CSV instead of words and tables; notes go to standard error.")
+    level: Annotated[float, typer.Option(help="Confidence level of intervals.")] = 0.95,
+    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
+    resamples: Annotated[int, typer.Option(help="Resamples of the bootstrap and the permutation test.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Do not read the file into memory. Default: for more than five million lines.")
     ] = False,
-    figures: Annotated[Path | None, typer.Option(help="A folder for every figure as a file.")] = None,
-    tables: Annotated[Path | None, typer.Option(help="A folder for every table: CSV, Markdown, LaTeX.")] = None,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="Print the measures as CSV instead of text; notes go to standard error.")
+    ] = False,
+    figures: Annotated[Path | None, typer.Option(help="Write every figure to this folder.")] = None,
+    tables: Annotated[Path | None, typer.Option(help="Write every table to this folder as CSV, Markdown and LaTeX.")] = None,
     formats: Annotated[
-        str, typer.Option("--format", help="Of the figures, with commas between: svg, pdf, png, html, json.")
+        str, typer.Option("--format", help="Formats of the figures, separated by commas: svg, pdf, png, html, json.")
     ] = "svg",
-    title: Annotated[str | None, typer.Option(help="The page's title.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
 ) -> None:
-    """Judge predictions: measures with intervals, paired tests, classes, subgroups, calibration, curves, and a report."""
+    """Judge predictions of one or more models: measures with intervals, paired tests, a verdict, a report."""
     from fairtrial import judge as judge_predictions
-    from fairtrial.report.report import check_targets, write_files
+    from fairtrial.report.files import check_targets
+    from fairtrial.report.report import write_files
 
     with errors_to_exit(), warnings_to_stderr():
         check_targets(report, figures, formats, tables)
@@ -90,7 +98,7 @@ def judge(
 
 
 def _parse_columns(options: list[str] | None) -> Any:
-    """One column, several, or columns by name (NAME=COL).
+    """Parse one column, several columns, or columns by name (NAME=COLUMN).
 
     >>> _parse_columns(["p"]), _parse_columns(["tree", "rule"]), _parse_columns(["tree=p1", "rule=p2"])
     ('p', ['tree', 'rule'], {'tree': 'p1', 'rule': 'p2'})
@@ -104,31 +112,38 @@ def _parse_columns(options: list[str] | None) -> Any:
 
 @app.command()
 def compare(
-    scores: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet: a row for each data set, or for each score.")],
+    scores: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file with one row per data set or per score.")],
     measure_direction: Annotated[
-        str | None, typer.Option(help="max or min: whether larger or smaller scores are better.")
+        str | None,
+        typer.Option(help="max if larger scores are better, min if smaller ones are. Default: by --measure, else max."),
     ] = None,
     measure: Annotated[
-        str | None, typer.Option(help="The measure that the scores are of: gives the direction, picks one of several.")
+        str | None, typer.Option(help="Measure of the scores: gives the direction, and selects one if the file has several.")
     ] = None,
-    control: Annotated[str | None, typer.Option(help="Compare each learner with this one instead of all pairs.")] = None,
-    alpha: Annotated[float, typer.Option(help="The level at which learners are told apart.")] = 0.05,
-    rope: Annotated[float | None, typer.Option(help="Differences up to this size count as practically equal.")] = None,
+    control: Annotated[str | None, typer.Option(help="Compare every learner with this one. Default: all pairs.")] = None,
+    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
+    rope: Annotated[
+        float | None, typer.Option(help="Region of practical equivalence: smaller differences do not matter.")
+    ] = None,
     posthoc: Annotated[
-        str | None, typer.Option(help="bergmann, shaffer, holm, nemenyi, finner ... instead of the advice.")
+        str | None,
+        typer.Option(help="Post-hoc procedure: bergmann-hommel, shaffer, holm, nemenyi, finner ... Default: chosen."),
     ] = None,
     test_fraction: Annotated[
-        float | None, typer.Option(help="Share of rows in each test part, for repeats without folds.")
+        float | None, typer.Option(help="Fraction of rows in each test set, for repeated hold-out scores.")
     ] = None,
     parametric: Annotated[
-        bool, typer.Option("--parametric", help="Ask for t test or analysis of variance, if they fit.")
+        bool, typer.Option("--parametric", help="Use the t test or ANOVA if their assumptions hold.")
     ] = False,
-    out: Annotated[str, typer.Option(help="Folder for tables and figures; none writes nothing.")] = "comparison",
-    formats: Annotated[str, typer.Option("--format", help="Of the figures: svg, png, pdf, html, with commas between.")] = "svg",
-    report: Annotated[Path | None, typer.Option(help="Write the report, one HTML file that holds all it shows.")] = None,
+    out: Annotated[str, typer.Option(help="Folder for tables and figures, or none.")] = "comparison",
+    formats: Annotated[
+        str, typer.Option("--format", help="Formats of the figures, separated by commas: svg, png, pdf, html.")
+    ] = "svg",
+    report: Annotated[Path | None, typer.Option(help="Write the report to this HTML file.")] = None,
 ) -> None:
-    """Compare learners on a table of scores: the right test, who differs from whom, tables, figures, a report."""
-    from fairtrial.report.report import check_page_path, write_report
+    """Compare learners by a table of scores: the right test, the pairs that differ, tables, figures, a report."""
+    from fairtrial.report.files import check_page_path
+    from fairtrial.report.report import write_report
     from fairtrial.significance.compare import compare
 
     with errors_to_exit(), ignore_warnings():
@@ -147,34 +162,9 @@ def compare(
         )
         paths = []
         if out != "none":
-            from fairtrial.report.comparison import write_comparison
+            from fairtrial.report.files import write_comparison
 
             paths = write_comparison(verdict, out, [figure_format.strip() for figure_format in formats.split(",")])
         if report is not None:
             paths.append(write_report(verdict, report, title=f"Comparison on {scores.name}"))
         typer.echo("\n".join([str(verdict), "", *(f"written: {path}" for path in paths)]).rstrip())
-
-
-@app.command()
-def report(
-    store: STORE,
-    out: Annotated[
-        Path | None, typer.Option(help="The page, *.html; named like the store, in this folder, without it.")
-    ] = None,
-    figures: Annotated[Path | None, typer.Option(help="A folder for every figure as a file.")] = None,
-    formats: Annotated[
-        str, typer.Option("--format", help="Of the figures, with commas between: svg, pdf, png, html, json.")
-    ] = "svg",
-    tables: Annotated[Path | None, typer.Option(help="A folder for every table: CSV, Markdown, LaTeX.")] = None,
-    title: Annotated[str | None, typer.Option(help="The page's title; the study's name without it.")] = None,
-    study: NAME = None,
-) -> None:
-    """Write the report of a study: one HTML file that holds all it shows; with folders, its figures and tables too."""
-    from fairtrial import open_results
-    from fairtrial.report.report import write_files
-
-    with errors_to_exit(), warnings_to_stderr():
-        page = out or Path(f"{store.stem}.html")
-        written = write_files(open_results(store, study), page, title=title, figures=figures, formats=formats, tables=tables)
-        for path, count in written.items():
-            typer.echo(f"written: {path}" + (f" ({count} files)" if count is not None else ""))

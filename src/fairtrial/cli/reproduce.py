@@ -1,4 +1,4 @@
-"""Experiments of papers, done again."""
+"""The command that repeats published experiments: reproduce."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 @app.command()
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="The experiment; all are listed without it, and run by `all`.")] = None,
-    scale: Annotated[str, typer.Option(help="quick (about a minute each), full, or smoke (seconds, means nothing).")] = "quick",
-    out: Annotated[
-        Path | None, typer.Option(help="The folder for page, tables and figures; reproduced/NAME without it.")
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Processes at a time; as many as there are cores without it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Experiment, or `all`. Default: list all experiments.")] = None,
+    scale: Annotated[
+        str, typer.Option(help="quick (about a minute), full, or smoke (seconds; results are meaningless).")
+    ] = "quick",
+    out: Annotated[Path | None, typer.Option(help="Folder for page, tables and figures. Default: reproduced/NAME.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of processes. Default: the number of cores.")] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            help="ranking-real: a measure of your own joins, package.module.name, higher being better, or a registered name."
+            help="For ranking-real: add a registered measure or your own, PACKAGE.MODULE.NAME (higher is better). Repeatable."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="All random numbers follow from it.")] = 1,
-    progress: Annotated[bool | None, typer.Option("--progress/--quiet", help="Show the progress, or not.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 1,
+    progress: Annotated[bool | None, typer.Option("--progress/--quiet", help="Show progress or not.")] = None,
 ) -> None:
-    """Run a published experiment again: our table, the published one, and what became of its claims."""
+    """Repeat a published experiment: our results, the published ones, and which claims are reproduced."""
     with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped: run the same command again, it goes on where it can"):
-        from fairtrial.reproduce.experiments import reproduce as run
+        from fairtrial.reproduce import reproduce as run
 
         if name is None:
             print_frame(_list_experiments())
@@ -50,39 +50,41 @@ def reproduce(
 
 
 def _run_all(run: Callable[..., Reproduction], out: Path, measures: Sequence[str]) -> None:
-    """One after the other; one that cannot be run, for lack of data, is told and left out."""
-    from fairtrial.reproduce.experiments import EXPERIMENTS
+    """Run all experiments; one that cannot be run, because there are no data, is skipped with a message."""
+    from fairtrial.reproduce import load_experiments
 
     errors = []
-    for experiment in EXPERIMENTS.values():
+    experiments = load_experiments().values()
+    for experiment in experiments:
         typer.echo(f"{experiment.name}: {experiment.title}")
         try:
             _print_reproduction(
-                run(experiment.name, out=out / experiment.name, measures=measures if experiment.name == "ranking-real" else ()),
+                run(experiment.name, out=out / experiment.name, measures=measures if experiment.check_measures else ()),
                 out / experiment.name,
             )
         except InputError as error:
-            typer.echo(f"left out: {experiment.name}: {error}")
+            typer.echo(f"not run: {experiment.name}: {error}")
             errors.append(error)
-    if len(errors) == len(EXPERIMENTS):
+    if len(errors) == len(experiments):
         raise errors[0]
 
 
 def _print_reproduction(reproduction: Reproduction, folder: Path) -> None:
-    """The verdicts in a line each; the numbers behind them are on the page."""
-    from fairtrial.reproduce.reproduction import verdicts_told
+    """Print the outcome of each claim; the numbers are on the page."""
+    from fairtrial.reproduce.claim import count_outcomes
 
     for claim in reproduction.claims:
-        typer.echo(f"{claim.word}: {claim.text}")
-    for missing, why in reproduction.left_out.items():
-        typer.echo(f"left out: {missing}: {why}")
-    typer.echo(verdicts_told(reproduction.claims))
+        typer.echo(f"{claim.outcome}: {claim.text}")
+    for name, reason in reproduction.skipped.items():
+        typer.echo(f"not run: {name}: {reason}")
+    typer.echo(count_outcomes(reproduction.claims))
     typer.echo(f"page: {folder / 'index.md'}")
 
 
 def _list_experiments() -> pd.DataFrame:
     import pandas as pd
 
-    from fairtrial.reproduce.experiments import EXPERIMENTS
+    from fairtrial.reproduce import load_experiments
 
-    return pd.DataFrame([(experiment.name, experiment.title) for experiment in EXPERIMENTS.values()], columns=["name", "title"])
+    rows = [(experiment.name, experiment.title) for experiment in load_experiments().values()]
+    return pd.DataFrame(rows, columns=["name", "title"])

@@ -12,15 +12,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray, check_finite, check_number, check_numbers, check_one_of
 from fairtrial._frames import EncodedTable
-from fairtrial.conditions.cells import (
-    compare_values,
-    find_column_index,
-    find_column_indices,
-    get_float_type,
-    get_values,
-    read_table,
-    replace_cells,
-)
+from fairtrial.conditions import cells
 from fairtrial.conditions.condition import (
     BoolArray,
     Changed,
@@ -77,10 +69,10 @@ class Choice:
 
 
 def find_domain(table: EncodedTable, index: int, declared: Any = None) -> Range | Choice | None:
-    """The domain of an attribute: as `given`, else as its values say. None: it is constant.
+    """The domain of an attribute: as `declared`, else from its values. None: it is constant.
 
-    Given is the lowest and the highest number of a numeric attribute, or the values of a nominal one. Declared categories that
-    no case has do not count unless they are given.
+    Declared is the lowest and the highest number of a numeric attribute, or the values of a nominal one. Declared categories
+    that no case has do not count unless they are given.
     """
     values = table.values[:, index]
     seen = values[~np.isnan(values)]
@@ -162,8 +154,8 @@ class AttributeNoise(Condition):
             raise InputError(f"ranges must map columns to their ranges, got {self.ranges!r}")
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        n, table = count_rows(X), read_table(X)
-        indices = find_column_indices(X, self.columns)
+        n, table = count_rows(X), cells.read_table(X)
+        indices = cells.find_column_indices(X, self.columns)
         mask = np.zeros(table.values.shape, dtype=bool)
         if self.level == 0:
             return Changed(X, y, mask, 0.0, np.arange(n))
@@ -172,14 +164,16 @@ class AttributeNoise(Condition):
         changes = {
             index: (rows[index], self._draw_values(X, table, index, domains[index], rows[index], rng)) for index in domains
         }
-        new = replace_cells(X, changes)
+        new = cells.replace_cells(X, changes)
         for index in domains:
-            mask[rows[index], index] = compare_values(get_values(X, index), get_values(new, index), rows[index])
+            mask[rows[index], index] = cells.compare_values(
+                cells.get_values(X, index), cells.get_values(new, index), rows[index]
+            )
         chosen = sum(len(chosen_rows) for chosen_rows in rows.values())
         return Changed(new, y, mask, self._compute_realised_level(table, new, mask, indices), np.arange(n), chosen)
 
     def _find_domains(self, X: Any, table: EncodedTable, indices: list[int]) -> dict[int, Range | Choice]:
-        given_ranges = {find_column_index(X, column, "ranges"): limits for column, limits in (self.ranges or {}).items()}
+        given_ranges = {cells.find_column_index(X, column, "ranges"): limits for column, limits in (self.ranges or {}).items()}
         domains = {index: find_domain(table, index, given_ranges.get(index)) for index in indices}
         constant = [table.names[index] for index, domain in domains.items() if domain is None]
         if constant:
@@ -207,13 +201,13 @@ class AttributeNoise(Condition):
     ) -> Any:
         """The values that come into these rows."""
         if self.scheme == "permutation":
-            return get_values(X, index)[rng.permutation(rows)]
+            return cells.get_values(X, index)[rng.permutation(rows)]
         if isinstance(domain, Choice):
             categories = table.categories[index] or ()
             return domain.draw_other([categories[int(code)] for code in table.values[rows, index]], rng)
         old = table.values[rows, index]
         if self.scheme == "symmetric-uniform":
-            return domain.draw_other(old, rng, get_float_type(get_values(X, index)))
+            return domain.draw_other(old, rng, cells.get_float_type(cells.get_values(X, index)))
         if self.scheme == "gaussian":
             spread = self.k * (domain.high - domain.low)
         else:
@@ -223,9 +217,9 @@ class AttributeNoise(Condition):
     def _compute_realised_level(self, table: EncodedTable, new: Any, mask: BoolArray, indices: list[int]) -> float:
         seen = (~np.isnan(table.values)).sum(axis=0)
         if self.scheme != "unconditional-gaussian":
-            cells = int(seen[indices].sum())
-            return float(mask.sum() / cells) if cells else 0.0
-        after = read_table(new).values
+            n_cells = int(seen[indices].sum())
+            return float(mask.sum() / n_cells) if n_cells else 0.0
+        after = cells.read_table(new).values
         ratios = [
             _compute_variance_ratio(table.values[:, index], after[:, index])
             if table.categories[index] is None

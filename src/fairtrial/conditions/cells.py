@@ -26,7 +26,7 @@ def read_table(X: Any) -> EncodedTable:
     Nominal are columns of category, text, boolean or mixed type. A list of rows and a matrix of objects hold each column in a
     type of its own: it is numeric when all its values are numbers.
 
-    >>> read_table([[1, "red"], [2, "blue"], [None, "red"]]).compute_values.tolist()
+    >>> read_table([[1, "red"], [2, "blue"], [None, "red"]]).values.tolist()
     [[1.0, 1.0], [2.0, 0.0], [nan, 1.0]]
     """
     table = read_columns(_as_typed_frame(X))

@@ -1,4 +1,4 @@
-"""Class noise: some cases get another class."""
+"""Class noise: some rows get another class."""
 
 from __future__ import annotations
 
@@ -378,7 +378,7 @@ def find_neighbouring_class(near: FloatArray, own_class: int) -> int:
     Of cases alike in distance those of the class that comes first in order are nearer; of classes alike in number the one with
     the nearest case wins.
 
-    >>> find_neighbouring_class(np.array([[0.1, 0.2], [1.0, 4.0], [2.0, 3.0]]), own=0)
+    >>> find_neighbouring_class(np.array([[0.1, 0.2], [1.0, 4.0], [2.0, 3.0]]), own_class=0)
     1
     """
     k, neighbours = near.shape

@@ -1,4 +1,4 @@
-"""From a declaration in a study to a condition."""
+"""The base class of conditions, their registry, and how a declaration in a study becomes a condition."""
 
 from __future__ import annotations
 
@@ -130,8 +130,8 @@ class Changed:
 class Condition:
     """A change of the data that is declared for the training part, the test part, or both.
 
-    A subclass is a frozen dataclass with `_change(X, y, rng)`, which must leave its input as it is, and `_told()`, which says
-    in words what it does. It is found by its name in a study: `@condition("class-noise")`.
+    A subclass is a frozen dataclass with `_apply(X, y, rng)`, which must not modify its input, and `_describe_change()`, which
+    says in words what it does. It is found by its name in a study: `@condition("class-noise")`.
     """
 
     name: ClassVar[str] = ""

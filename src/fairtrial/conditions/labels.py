@@ -10,7 +10,7 @@ import numpy as np
 
 from fairtrial._check import IntArray, check_column, encode_labels
 from fairtrial._registry import suggest_name
-from fairtrial.conditions.cells import make_misfit_error, replace_values
+from fairtrial.conditions import cells
 from fairtrial.errors import InputError
 
 
@@ -145,9 +145,9 @@ def _replace_in_array(column: Any, rows: IntArray, labels: list[Any]) -> Any:
         if min(codes) >= 0:
             return _replace_codes(column, rows, codes)
         column = column.add_categories([label for label in dict.fromkeys(labels) if label not in declared])
-    new = replace_values(column, rows, labels)
+    new = cells.replace_values(column, rows, labels)
     if any(stored != label for stored, label in zip(np.asarray(new[rows], dtype=object), labels, strict=True)):
-        raise make_misfit_error(new.dtype, labels)
+        raise cells.make_misfit_error(new.dtype, labels)
     return new
 
 

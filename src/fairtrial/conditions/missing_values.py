@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray, check_at_least, check_number, check_one_of
 from fairtrial._frames import BoolArray
-from fairtrial.conditions.cells import find_column_index, find_column_indices, read_table, replace_cells
+from fairtrial.conditions import cells
 from fairtrial.conditions.condition import Changed, Condition, check_level, condition, count_rows, format_percent, round_count
 from fairtrial.errors import InputError
 
@@ -60,23 +60,23 @@ class MissingValues(Condition):
             object.__setattr__(self, "columns", tuple(self.columns))
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        n, table = count_rows(X), read_table(X)
+        n, table = count_rows(X), cells.read_table(X)
         indices = self._find_columns(X)
         seen = ~np.isnan(table.values)
-        cells = seen[:, indices]
+        present = seen[:, indices]
         weights = np.column_stack([self._compute_log_weights(X, table.values, index) for index in indices])
         mask = np.zeros(seen.shape, dtype=bool)
         if self.level > 0:
-            mask[:, indices] = self._choose_cells(cells, weights, rng)
-        new = replace_cells(X, {index: (np.flatnonzero(mask[:, index]), None) for index in indices}) if mask.any() else X
-        level = float(mask.sum() / cells.sum()) if cells.any() else 0.0
+            mask[:, indices] = self._choose_cells(present, weights, rng)
+        new = cells.replace_cells(X, {index: (np.flatnonzero(mask[:, index]), None) for index in indices}) if mask.any() else X
+        level = float(mask.sum() / present.sum()) if present.any() else 0.0
         return Changed(new, y, mask, level, np.arange(n))
 
     def _find_columns(self, X: Any) -> list[int]:
-        indices = find_column_indices(X, self.columns)
+        indices = cells.find_column_indices(X, self.columns)
         if self.by is None:
             return indices
-        deciding_index = find_column_index(X, self.by, "by")
+        deciding_index = cells.find_column_index(X, self.by, "by")
         if self.columns is not None and deciding_index in indices:
             raise InputError(f"columns must not hold {self.by!r}, the column that decides: it loses nothing")
         indices = [index for index in indices if index != deciding_index]
@@ -88,16 +88,16 @@ class MissingValues(Condition):
         """How likely each row is drawn: the logarithm of its weight, from 0 to log(odds)."""
         if self.mechanism == "mcar":
             return np.zeros(len(values))
-        column = values[:, index if self.mechanism == "mnar" else find_column_index(X, self.by, "by")]
+        column = values[:, index if self.mechanism == "mnar" else cells.find_column_index(X, self.by, "by")]
         rank = compute_rank_fractions(column if self.tail == "high" else -column)
         return np.asarray(rank * min(float(np.log(self.odds)), _SURE))
 
-    def _choose_cells(self, cells: BoolArray, weights: FloatArray, rng: np.random.Generator) -> BoolArray:
+    def _choose_cells(self, present: BoolArray, weights: FloatArray, rng: np.random.Generator) -> BoolArray:
         # The largest of log weight + Gumbel noise are a sample without replacement by these weights.
-        keys = weights + rng.gumbel(size=cells.shape)
+        keys = weights + rng.gumbel(size=present.shape)
         if self.spread == "table":
-            return _select_largest(keys.reshape(-1), cells.reshape(-1), self.level).reshape(cells.shape)
-        return np.column_stack([_select_largest(keys[:, j], cells[:, j], self.level) for j in range(cells.shape[1])])
+            return _select_largest(keys.reshape(-1), present.reshape(-1), self.level).reshape(present.shape)
+        return np.column_stack([_select_largest(keys[:, j], present[:, j], self.level) for j in range(present.shape[1])])
 
     def _describe_change(self) -> str:
         by = f" by {self.by}" if self.by is not None else ""
@@ -120,10 +120,10 @@ def compute_rank_fractions(column: FloatArray) -> FloatArray:
     return fractions
 
 
-def _select_largest(keys: FloatArray, cells: BoolArray, level: float) -> BoolArray:
-    """Of the cells that are there, the share with the largest keys."""
-    positions: IntArray = np.flatnonzero(cells)
+def _select_largest(keys: FloatArray, present: BoolArray, level: float) -> BoolArray:
+    """Select the given proportion of the present cells: those with the largest keys."""
+    positions: IntArray = np.flatnonzero(present)
     m = round_count(level, len(positions))
-    selected = np.zeros(len(cells), dtype=bool)
+    selected = np.zeros(len(present), dtype=bool)
     selected[positions[np.argsort(-keys[positions], kind="stable")[:m]]] = True
     return selected

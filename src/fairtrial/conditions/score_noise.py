@@ -47,7 +47,8 @@ class ScoreNoise(Condition):
         shape = check_numbers("X", X).shape
         if y is not None and len(shape) == 2 and shape[0] == len(y) != shape[1]:
             raise InputError(
-                f"{_RULE}, got shape {shape} for {len(y)} cases: pass the one column that counts, {_describe_column_choice(X, shape[1])}"
+                f"{_RULE}, got shape {shape} for {len(y)} cases: pass the one column that counts, "
+                f"{_describe_column_choice(X, shape[1])}"
             )
         return super().apply(X, y, rng)
 

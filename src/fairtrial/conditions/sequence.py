@@ -17,16 +17,17 @@ from fairtrial.errors import InputError
 class Sequence(Condition):
     """Conditions in order; each changes what the one before left.
 
-    Each step keeps the part it is declared for: `on("train")` is the sequence of those for training. `apply` applies them all.
-    `mask` marks, in the data that came in, the cells that any step changed when all steps change cells, else the rows that any
-    step changed, removed or drew otherwise; `level` is its share. `steps` of the result tell each step's own mask and level.
-    Each step draws from a source of its own, so that a change of one step's level leaves the draws of the others as they are.
+    Each step keeps the part it is declared for: `limit_to("train")` is the sequence of those for training. `apply` applies
+    them all. `mask` marks, in the data that came in, the cells that any step changed when all steps change cells, else the
+    rows that any step changed, removed or drew otherwise; `level` is the marked proportion. `steps` of the result hold the
+    mask and level of each step. Each step draws from a source of its own, so that a change of one step's level leaves the
+    draws of the others as they are.
 
     >>> from fairtrial.conditions import AttributeNoise, ClassNoise
     >>> both = Sequence([ClassNoise(0.5), AttributeNoise(0.5, part="test")])
     >>> print(both)
     50 % class noise (symmetric-uniform) in the training part, then 50 % attribute noise (symmetric-uniform) in the test part
-    >>> print(both.on("test"))
+    >>> print(both.limit_to("test"))
     50 % attribute noise (symmetric-uniform) in the test part
     """
 
@@ -65,7 +66,7 @@ class Sequence(Condition):
 
     def summarise(self) -> str:
         """What the steps do, in order, in words."""
-        return ", then ".join(step.words() for step in self.steps)
+        return ", then ".join(step.summarise() for step in self.steps)
 
 
 def _combine_masks(masks: list[tuple[BoolArray, IntArray]], n: int) -> BoolArray:

@@ -1,4 +1,4 @@
-"""Concept change: the same rows, another rule from attributes to classes."""
+"""Data set shift: class proportion, prior shift, covariate shift, selection bias, concept change."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fairtrial._check import FloatArray, IntArray, check_column, check_number, check_one_of, check_proportion, encode_labels
+from fairtrial import _check
+from fairtrial._check import FloatArray, IntArray
 from fairtrial._registry import suggest_name
+from fairtrial.conditions import rules
 from fairtrial.conditions.condition import (
     Changed,
     Condition,
@@ -22,15 +24,7 @@ from fairtrial.conditions.condition import (
     round_count,
 )
 from fairtrial.conditions.labels import EncodedLabels, convert_label, find_label, read_labels, replace_labels
-from fairtrial.conditions.rules import (
-    Rule,
-    Weights,
-    check_rule,
-    check_weight_rule,
-    compute_weights,
-    find_matching_rows,
-    format_rule,
-)
+from fairtrial.conditions.rules import Rule, Weights
 from fairtrial.errors import InputError, SuspectInputWarning
 
 Size = int | float | None
@@ -44,9 +38,9 @@ def check_size(size: object) -> None:
     """A number of rows, a share of the rows as a float in (0, 1], or None."""
     if size is None:
         return
-    check_number("size", size)
+    _check.check_number("size", size)
     if isinstance(size, (float, np.floating)):
-        check_proportion("size", float(size))
+        _check.check_proportion("size", float(size))
     elif not int(size) >= 1:  # type: ignore[call-overload]
         raise InputError(f"size must be at least 1 row, or a share of the rows as a float, got {size!r}")
 
@@ -200,7 +194,7 @@ class PriorShift(Condition):
     size: Size = None
 
     def _check(self) -> None:
-        check_one_of("method", self.method, ["remove", "draw"])
+        _check.check_one_of("method", self.method, ["remove", "draw"])
         check_size(self.size)
         if (self.priors is None) == (self.weights is None):
             raise InputError("give either priors or weights: the share of each class, or a factor for it")
@@ -216,7 +210,7 @@ class PriorShift(Condition):
         return f"prior shift ({text}, {'rows removed' if self.method == 'remove' else 'drawn with replacement'})"
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        classes, (codes,) = encode_labels(None, None, y=check_column("y", y))
+        classes, (codes,) = _check.encode_labels(None, None, y=_check.check_column("y", y))
         counts = np.bincount(codes, minlength=len(classes))
         proportions = self._compute_proportions(classes.names.tolist(), counts)
         rows = self._choose_rows(codes, counts, proportions, rng)
@@ -305,26 +299,26 @@ class CovariateShift(Condition):
     size: Size = None
 
     def _check(self) -> None:
-        check_one_of("method", self.method, ["draw", "remove"])
+        _check.check_one_of("method", self.method, ["draw", "remove"])
         check_size(self.size)
         if self.keep is None and self.weights is None:
             raise InputError("give keep or weights: which rows stay, or how much each row counts")
         if self.keep is not None:
-            check_rule("keep", self.keep)
+            rules.check_rule("keep", self.keep)
         if self.weights is not None:
-            check_weight_rule("weights", self.weights)
+            rules.check_weight_rule("weights", self.weights)
 
     def _describe_change(self) -> str:
-        parts = [] if self.keep is None else [f"only {format_rule(self.keep)}"]
-        parts += [] if self.weights is None else [f"weights {format_rule(self.weights)}"]
+        parts = [] if self.keep is None else [f"only {rules.format_rule(self.keep)}"]
+        parts += [] if self.weights is None else [f"weights {rules.format_rule(self.weights)}"]
         return f"covariate shift ({', '.join(parts)})"
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
         n = count_rows(X)
-        is_kept = np.ones(n, dtype=bool) if self.keep is None else find_matching_rows("keep", self.keep, X)
+        is_kept = np.ones(n, dtype=bool) if self.keep is None else rules.find_matching_rows("keep", self.keep, X)
         if self.weights is None:
             return select_rows(X, y, self._sample_rows(np.flatnonzero(is_kept), n, rng))
-        weights = np.where(is_kept, compute_weights("weights", self.weights, X), 0.0)
+        weights = np.where(is_kept, rules.compute_weights("weights", self.weights, X), 0.0)
         if not weights.any():
             raise InputError(f"weights must be above 0 for at least 1 of the {n} rows")
         if self.method == "draw":
@@ -359,14 +353,14 @@ class SelectionBias(Condition):
     size: Size = None
 
     def _check(self) -> None:
-        check_weight_rule("chance", self.chance)
+        rules.check_weight_rule("chance", self.chance)
         check_size(self.size)
 
     def _describe_change(self) -> str:
-        return f"selection bias (kept with chance {format_rule(self.chance)})"
+        return f"selection bias (kept with chance {rules.format_rule(self.chance)})"
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
-        chances = compute_weights("chance", self.chance, X, y, with_class=True)
+        chances = rules.compute_weights("chance", self.chance, X, y, with_class=True)
         if (chances > 1).any():
             row = int(np.argmax(chances > 1))
             raise InputError(f"chance must be at most 1, got {chances[row]:g} at row {row}")
@@ -402,14 +396,16 @@ class ConceptChange(Condition):
     def _check(self) -> None:
         check_level(self.level)
         if self.where is not None:
-            check_rule("where", self.where)
+            rules.check_rule("where", self.where)
         if not callable(self.labels) and not (isinstance(self.labels, Mapping) and self.labels):
             raise InputError(f"labels must map old classes to new ones, or be a function of X and y, got {self.labels!r}")
 
     def _describe_change(self) -> str:
         labels = self.labels
-        mapping_text = format_rule(labels) if callable(labels) else ", ".join(f"{old} to {new}" for old, new in labels.items())
-        where = "" if self.where is None else f" where {format_rule(self.where)}"
+        mapping_text = (
+            rules.format_rule(labels) if callable(labels) else ", ".join(f"{old} to {new}" for old, new in labels.items())
+        )
+        where = "" if self.where is None else f" where {rules.format_rule(self.where)}"
         return f"concept change ({mapping_text}{where}{'' if self.level == 1 else f', {self.level:.0%} of them'})"
 
     def _apply(self, X: Any, y: Any, rng: np.random.Generator) -> Changed:
@@ -418,7 +414,7 @@ class ConceptChange(Condition):
         where = (
             np.arange(n)
             if self.where is None
-            else np.flatnonzero(find_matching_rows("where", self.where, X, y, with_class=True))
+            else np.flatnonzero(rules.find_matching_rows("where", self.where, X, y, with_class=True))
         )
         new = dict(zip(where.tolist(), self._compute_labels(X, y, labels, where), strict=True))
         differ = [label != labels.names[labels.codes[row]] for row, label in new.items()]

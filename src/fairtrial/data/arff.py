@@ -1,4 +1,4 @@
-"""WEKA's files of data (.arff), dense and sparse."""
+"""Read WEKA's ARFF files, dense and sparse."""
 
 from __future__ import annotations
 

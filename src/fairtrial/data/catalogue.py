@@ -1,4 +1,8 @@
-"""All data sets that can be loaded by name."""
+"""Data sets that can be loaded by name: built in, from installed packages, from folders, registered, from OpenML.
+
+The KEEL sets of the extra `data` are read from the packages' files by fairtrial's own readers. The packages' own loaders,
+which fill in missing values and encode nominal ones, are never imported.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtrial._registry import Registry, suggest_name
+from fairtrial.data import text_tables
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.delimited import read_delimited
 from fairtrial.data.frames import read_bunch
+from fairtrial.data.keel import read_keel
+from fairtrial.data.openml import load_openml
 from fairtrial.data.reading import SUFFIXES, read
-from fairtrial.data.text_tables import get_file_stem
 from fairtrial.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -106,7 +112,7 @@ def list_user_folders() -> list[Path]:
 def list_folder_entries() -> list[Entry]:
     """One entry for each readable file at any depth; parts of folds and .txt are left out."""
     return [
-        Entry(get_file_stem(path), str(path.parent), partial(_open_dataset, path), path=str(path))
+        Entry(text_tables.get_file_stem(path), str(path.parent), partial(_open_dataset, path), path=str(path))
         for folder in list_user_folders()
         for path in _iter_files(folder)
     ]
@@ -241,8 +247,6 @@ def _return_facts(facts: DatasetFacts) -> DatasetFacts:
 
 
 def _read_typed(path: Path, name: str) -> Dataset:
-    from fairtrial.data.keel import read_keel
-
     return _set_source(read_keel(path, name=name), TYPED, path)
 
 
@@ -328,7 +332,7 @@ def register(name: str, function: Callable[[], Dataset], *, source: str = "regis
 
     >>> import pandas as pd
     >>> from fairtrial.data import Dataset
-    >>> register("two points", lambda: Dataset.of(pd.DataFrame({"a": [0, 1]}), ["x", "y"], name="two points"), rows=2)
+    >>> register("two points", lambda: Dataset.from_table(pd.DataFrame({"a": [0, 1]}), ["x", "y"], name="two points"), rows=2)
     >>> load("two points")
     <Dataset two points: 2 rows, 1 attributes, 2 classes>
     """
@@ -349,8 +353,6 @@ def load(name: str) -> Dataset:
     if not isinstance(name, str) or not name.strip():
         raise InputError(f"name must be the name of a data set, got {name!r}: fairtrial.data.catalogue() lists them")
     if name.startswith(_OPENML):
-        from fairtrial.data.openml import load_openml
-
         return load_openml(name.removeprefix(_OPENML))
     return find_entry(name).open()
 
@@ -375,7 +377,7 @@ def catalogue() -> pd.DataFrame:
 
     A name that is hidden by another source of the same name is listed by its address.
 
-    >>> catalogue().query("source == 'scikit-learn'")[["name", "rows", "classes"]].compute_values.tolist()
+    >>> catalogue().query("source == 'scikit-learn'")[["name", "rows", "classes"]].values.tolist()
     [['iris', 150, 3], ['wine', 178, 3], ['breast_cancer', 569, 2], ['digits', 1797, 10]]
     """
     import pandas as pd

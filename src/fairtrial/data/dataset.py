@@ -1,4 +1,4 @@
-"""A data set in words and in a table: what `fairtrial data show` prints."""
+"""The data set: typed columns, a class column, a name and a content hash; its summary and description."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Dataset:
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"length": [1.0, 2.0, 3.0], "hue": ["red", "blue", "red"]})
-    >>> flowers = Dataset.of(table, ["a", "b", "a"], name="flowers")
+    >>> flowers = Dataset.from_table(table, ["a", "b", "a"], name="flowers")
     >>> print(flowers.summary())
     flowers: 3 rows, 1 numeric and 1 nominal attributes, 0 missing values; classes: a 2, b 1; imbalance ratio 2.00
     """

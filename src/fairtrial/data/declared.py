@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray
 from fairtrial._registry import suggest_name
+from fairtrial.data import dates, lines
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.dates import DEFAULT_FORMAT, convert_date_format, parse_date
-from fairtrial.data.lines import LineBlock, Source, describe_source, get_source_stem, make_line_error, open_lines
+from fairtrial.data.dates import DEFAULT_FORMAT
+from fairtrial.data.lines import LineBlock, Source
 from fairtrial.errors import InputError, SuspectInputWarning
 
 Kind = Literal["numeric", "nominal", "string", "date"]
@@ -96,13 +97,14 @@ def _build_attribute(name: str, type_name: str, trailing: str, make_error: Error
     if type_name in _NUMERIC:
         return Attribute(name, "numeric", range=_parse_range(name, trailing, make_error) if trailing else None)
     if type_name == "date":
-        return Attribute(name, "date", date=convert_date_format(strip_quotes(trailing) or DEFAULT_FORMAT, make_error))
+        return Attribute(name, "date", date=dates.convert_date_format(strip_quotes(trailing) or DEFAULT_FORMAT, make_error))
     if type_name == "string" and not trailing:
         return Attribute(name, "string")
     if type_name == "relational":
         raise make_error(f"attribute {name!r} is relational, which is not read: flatten the file first")
     raise make_error(
-        f"attribute {name!r} must be numeric, real, integer, string, date or a list {{...}}, got {_truncate_text(type_name + ' ' + trailing)}"
+        f"attribute {name!r} must be numeric, real, integer, string, date or a list {{...}}, got "
+        f"{_truncate_text(type_name + ' ' + trailing)}"
     )
 
 
@@ -173,8 +175,6 @@ def _truncate_text(text: str) -> str:
 
 
 LEFT_OUT = "\0"
-
-
 """The value that a sparse row leaves out; no file can hold it."""
 
 
@@ -323,7 +323,7 @@ class _DateBuilder(_LookupBuilder):
             return float("nan")
         value = strip_quotes(text)
         try:
-            return parse_date(value, self.attribute.date)
+            return dates.parse_date(value, self.attribute.date)
         except (ValueError, OverflowError):
             message = f"a value of {self.attribute.name!r} must be a date like {self.attribute.date}, got {value!r}"
             raise ValueError(message) from None
@@ -351,13 +351,13 @@ def read_rows(
     complete_column: str,
     plain: bool,
 ) -> dict[str, Any]:
-    """The columns by name: float64 arrays and pandas categoricals. `whole` names the attribute that has no missing values.
+    """Read the columns by name: float64 arrays and pandas categoricals. `complete_column` has no missing values.
 
-    `cut` parts a line into the texts of its values; an empty list is a line to pass over, ValueError says what is wrong. The
-    first value outside its declared range is told.
+    `split_line` splits a line into the texts of its values; an empty list is a line to pass over, ValueError says what is
+    wrong. The first value outside its declared range is reported.
 
     >>> table = read_rows([LineBlock(1, ["1,?", "2,4"])], [Attribute("a", "numeric"), Attribute("b", "numeric")], "example",
-    ...     lambda line: line.split(","), missing="?", whole="a", plain=True)
+    ...     lambda line: line.split(","), missing="?", complete_column="a", plain=True)
     >>> {name: column.tolist() for name, column in table.items()}
     {'a': [1.0, 2.0], 'b': [nan, 4.0]}
     """
@@ -418,20 +418,20 @@ def _cut_rows(
 ) -> Iterator[tuple[list[int], list[list[str]]]]:
     """Some rows at a time, with the numbers of their lines."""
     for block in blocks:
-        lines = iter(block)
-        while batch := list(islice(lines, max(1, _CELLS_AT_ONCE // width))):
+        numbered_lines = iter(block)
+        while batch := list(islice(numbered_lines, max(1, _CELLS_AT_ONCE // width))):
             numbers, table = [], []
             for number, line in batch:
                 try:
                     texts = split_line(line)
                 except ValueError as error:
-                    raise make_line_error(name, number, str(error)) from None
+                    raise lines.make_line_error(name, number, str(error)) from None
                 if texts:
                     numbers.append(number)
                     table.append(texts)
             if any(len(texts) != width for texts in table):
                 row = next(row for row, texts in enumerate(table) if len(texts) != width)
-                raise make_line_error(
+                raise lines.make_line_error(
                     name, numbers[row], f"a row must hold {width} values, one for each attribute, got {len(table[row])}"
                 )
             if table:
@@ -448,13 +448,11 @@ def _read_one_by_one(
                 raise ValueError(f"the class {column.attribute.name!r} must be known in every row: drop this one")
             column.read_value(text)
         except ValueError as error:
-            raise make_line_error(name, number, str(error)) from None
+            raise lines.make_line_error(name, number, str(error)) from None
     column._chunks.append(np.array([column.read_value(text) for text in texts]))
 
 
 MAX_NUMERIC_CLASSES = 30
-
-
 """Above it, a numeric class is suspected of being a measurement."""
 
 
@@ -490,8 +488,8 @@ class Header:
 
 def read_declared(source: Source, file_format: FileFormat, *, target: str | None, name: str | None, encoding: str) -> Dataset:
     """The data set of a file. The class is `target`, else the only output that the file names, else the last attribute."""
-    source_name = describe_source(source)
-    with open_lines(source, encoding) as blocks:
+    source_name = lines.describe_source(source)
+    with lines.open_lines(source, encoding) as blocks:
         header, rest = _read_header(blocks, source_name, file_format)
         target = _choose_target(header, target, source_name)
         inputs = _choose_inputs(header, target, source_name)
@@ -507,7 +505,7 @@ def read_declared(source: Source, file_format: FileFormat, *, target: str | None
         )
     ignored = [attribute for attribute in header.list_names() if attribute not in inputs and attribute != target]
     return _build_declared_dataset(
-        header, columns, inputs, target, ignored, name or get_source_stem(source, header.relation), source_name
+        header, columns, inputs, target, ignored, name or lines.get_source_stem(source, header.relation), source_name
     )
 
 
@@ -518,9 +516,9 @@ def _read_header(blocks: Iterator[LineBlock], name: str, file_format: FileFormat
             text = line.strip()
             if not text or text.startswith("%"):
                 continue
-            if _read_header_line(text, header, partial(make_line_error, name, number), file_format):
+            if _read_header_line(text, header, partial(lines.make_line_error, name, number), file_format):
                 if not header.attributes:
-                    raise make_line_error(name, number, "@data must come after at least 1 @attribute")
+                    raise lines.make_line_error(name, number, "@data must come after at least 1 @attribute")
                 return header, chain([block.take_after(number)], blocks)
     if not number:
         raise InputError(f"{name} is empty")

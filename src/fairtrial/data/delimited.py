@@ -1,4 +1,7 @@
-"""Text tables (CSV, TSV and their kin) as data sets: layout and types inferred, errors with their line."""
+"""Read CSV, TSV and similar text tables as data sets; column types are inferred, errors name the line.
+
+Text categories are sorted as text, as in all readers: '10' before '9'.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import FloatArray, check_one_of
+from fairtrial.data import dates, text_tables
 from fairtrial.data.dataset import Dataset
-from fairtrial.data.dates import is_iso_like, parse_iso_date
 from fairtrial.data.faults import warn_if_known
 from fairtrial.data.frames import check_column_names, read_frame
-from fairtrial.data.text_tables import (
-    MISSING,
-    Content,
-    TableLayout,
-    find_layout,
-    find_line,
-    get_file_stem,
-    is_number,
-    read_cells,
-    read_content,
-    with_point,
-)
+from fairtrial.data.text_tables import MISSING, Content, TableLayout
 from fairtrial.errors import InputError, SuspectInputWarning
 
 if TYPE_CHECKING:
@@ -47,21 +39,22 @@ def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] 
     ('numbers with decimal commas', "pass decimal=','")
     >>> detect_number_format(["1,5", "red"], ".")
     """
-    wrong = [word for word in texts if is_iso_like(word) and parse_iso_date(word) is None]
-    if wrong and all(map(is_iso_like, texts)):
+    wrong = [word for word in texts if dates.is_iso_like(word) and dates.parse_iso_date(word) is None]
+    if wrong and all(map(dates.is_iso_like, texts)):
         return f"dates, but {wrong[0]!r} is none", "correct it"
-    unparsed = [word for word in texts if not is_number(with_point(word, decimal))]
+    unparsed = [word for word in texts if not text_tables.is_number(text_tables.with_point(word, decimal))]
     return (_describe_commas(texts, unparsed) if decimal == "." else _describe_points(unparsed)) if unparsed else None
 
 
 def _describe_commas(texts: Sequence[str], unparsed: list[str]) -> tuple[str, str] | None:
-    """The numbers in `odd` have commas, or several points."""
+    """Explain numbers that have commas, or several points."""
     points = any("." in word for word in texts)
-    decimals = all(is_number(word.replace(",", ".", 1)) for word in unparsed)
+    decimals = all(text_tables.is_number(word.replace(",", ".", 1)) for word in unparsed)
     thousands = all(_COMMAS_PART_THOUSANDS.fullmatch(word) for word in unparsed)
     if decimals and thousands and not points:
         example = unparsed[0]
-        either = f"pass decimal=',' if {example!r} is {example.replace(',', '.')}, take out the commas if it is {example.replace(',', '')}"
+        decimal_number, without_comma = example.replace(",", "."), example.replace(",", "")
+        either = f"pass decimal=',' if {example!r} is {decimal_number}, take out the commas if it is {without_comma}"
         return "numbers with commas", either
     if thousands:
         return "numbers with commas between thousands", "take out the commas"
@@ -69,15 +62,15 @@ def _describe_commas(texts: Sequence[str], unparsed: list[str]) -> tuple[str, st
         return "numbers with points and with commas", "write them alike"
     if decimals:
         return "numbers with decimal commas", "pass decimal=','"
-    if all(_POINTS_PART_THOUSANDS.fullmatch(word) or is_number(word.replace(",", ".", 1)) for word in unparsed):
+    if all(_POINTS_PART_THOUSANDS.fullmatch(word) or text_tables.is_number(word.replace(",", ".", 1)) for word in unparsed):
         commas = any("," in word for word in unparsed)
         return "numbers with points between thousands", "take out the points" + (" and pass decimal=','" if commas else "")
     return None
 
 
 def _describe_points(unparsed: list[str]) -> tuple[str, str] | None:
-    """The numbers in `odd` have points although decimal=',', or several commas."""
-    if all(is_number(word) or _POINTS_PART_THOUSANDS.fullmatch(word) for word in unparsed):
+    """Explain numbers that have points although decimal=',', or several commas."""
+    if all(text_tables.is_number(word) or _POINTS_PART_THOUSANDS.fullmatch(word) for word in unparsed):
         remedy = "take them out if they stand between thousands, leave out decimal= if they are decimal points"
         return "points, which decimal=',' does not allow", remedy
     if all(_COMMAS_PART_THOUSANDS.fullmatch(word) for word in unparsed):
@@ -94,10 +87,10 @@ def find_equal_numbers(texts: Sequence[str], decimal: str) -> tuple[str, str] | 
     seen: dict[Decimal, str] = {}
     pairs = []
     for word in texts:
-        if not is_number(with_point(word, decimal)):
+        if not text_tables.is_number(text_tables.with_point(word, decimal)):
             return None
         try:
-            number = Decimal(with_point(word, decimal))
+            number = Decimal(text_tables.with_point(word, decimal))
         except InvalidOperation:  # an exponent beyond all measure
             return None
         first = seen.setdefault(number, word)
@@ -146,7 +139,7 @@ def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
     >>> as_dates(pa.chunked_array([["1970-01-02", "?", "1970-01-01 00:01"]]), ["?"]).tolist()
     [86400.0, nan, 60.0]
     """
-    return _map_distinct(_mask_missing(cells, missing), parse_iso_date)
+    return _map_distinct(_mask_missing(cells, missing), dates.parse_iso_date)
 
 
 def find_code(cells: Any, missing: Collection[str]) -> str | None:
@@ -262,12 +255,12 @@ def _map_distinct(present: Any, read: Callable[[str], float | None]) -> FloatArr
 
 
 def _parse_number(word: str, decimal: str = ".") -> float | None:
-    plain = with_point(word, decimal)
-    return float(plain) if is_number(plain) else None
+    plain = text_tables.with_point(word, decimal)
+    return float(plain) if text_tables.is_number(plain) else None
 
 
 def _encode_categorical(cells: Any, missing: Collection[str], parse_texts: Callable[[list[str]], list[Any]]) -> pd.Categorical:
-    """Categories in order, of the values that `valued` makes of the different words, one for each."""
+    """Encode text cells; the categories are the distinct values that `parse_texts` returns, in order."""
     import pandas as pd
     import pyarrow.compute as pc
 
@@ -332,9 +325,9 @@ def read_delimited(
     path = Path(path)
     missing_markers = frozenset([missing] if isinstance(missing, str) else missing) | {""}
     check_one_of("decimal", decimal, [".", ","])
-    content = read_content(path, encoding)
-    layout = find_layout(content, delimiter, header, columns, missing_markers)
-    cells = read_cells(content, layout)
+    content = text_tables.read_content(path, encoding)
+    layout = text_tables.find_layout(content, delimiter, header, columns, missing_markers)
+    cells = text_tables.read_cells(content, layout)
     where = str(path)
     names = [column for column in layout.names if column not in check_column_names("drop", drop, layout.names, where)]
     if len(names) < 2:
@@ -347,7 +340,7 @@ def read_delimited(
     }
     _warn_about_row_numbers(table, layout, where)
     _check_class_complete(table[target_column], target_column, content, layout)
-    return _build_delimited_dataset(table, target_column, name or get_file_stem(path), where)
+    return _build_delimited_dataset(table, target_column, name or text_tables.get_file_stem(path), where)
 
 
 def _resolve_kinds(
@@ -396,12 +389,12 @@ def _convert_dates_or_labels(
     name: str, cells: Any, kind: str | None, missing: frozenset[str], decimal: str, content: Content, layout: TableLayout
 ) -> Any:
 
-    dates = as_dates(cells, missing)
-    if dates is not None:
-        return dates
+    seconds = as_dates(cells, missing)
+    if seconds is not None:
+        return seconds
     if kind == "numeric":
         row, cell = find_non_number(cells, missing, decimal)
-        line = find_line(row, content, layout)
+        line = text_tables.find_line(row, content, layout)
         raise InputError(f"{content.path}, line {line}: column {name!r} must hold numbers, got {cell!r}")
     values = as_labels(cells, missing)
     if not _warn_about_texts(name, values, decimal, str(content.path)) and (
@@ -423,8 +416,9 @@ def _warn_about_equal_classes(name: str, values: Any, decimal: str, where: str) 
 
 
 def _warn_about_isolated_text(name: str, row: int, text: str, n_numbers: int, content: Content, layout: TableLayout) -> None:
+    line = text_tables.find_line(row, content, layout)
     warnings.warn(
-        f"{content.path}, line {find_line(row, content, layout)}: column {name!r} holds {text!r} among {n_numbers} numbers, and is "
+        f"{content.path}, line {line}: column {name!r} holds {text!r} among {n_numbers} numbers, and is "
         f"taken as nominal: correct it, pass missing=[{text!r}] if it means so, or nominal=[{name!r}] to have it so",
         SuspectInputWarning,
         stacklevel=6,
@@ -459,8 +453,9 @@ def _check_finite_numbers(name: str, numbers: FloatArray, cells: Any, content: C
     infinite = np.isinf(numbers)
     if infinite.any():
         row = int(infinite.argmax())
+        line = text_tables.find_line(row, content, layout)
         raise InputError(
-            f"{content.path}, line {find_line(row, content, layout)}: column {name!r} must hold finite numbers, got "
+            f"{content.path}, line {line}: column {name!r} must hold finite numbers, got "
             f"{cells[row].as_py().strip()!r}: correct it, or name it in missing="
         )
 
@@ -468,7 +463,7 @@ def _check_finite_numbers(name: str, numbers: FloatArray, cells: Any, content: C
 def _check_class_complete(label: Any, name: str, content: Content, layout: TableLayout) -> None:
     missing = (label.codes < 0).nonzero()[0]
     if len(missing):
-        line = find_line(int(missing[0]), content, layout)
+        line = text_tables.find_line(int(missing[0]), content, layout)
         raise InputError(
             f"{content.path}, line {line}: the class {name!r} is missing ({len(missing)} such rows): drop these rows, or name "
             "another class by target="

@@ -1,8 +1,8 @@
-"""Published files that are known to be damaged: recognised by what they hold, whatever they are called.
+"""Published data files that are known to be corrupted, recognised by their content.
 
-Two marks are kept of each. The fingerprint is a hash of the rows in sorted order, values written in one way: it finds a copy
-under another name, with other names of attributes, without a header or with its rows shuffled. The mark of the declared ranges
-finds the parts of such a file, as in KEEL's folds, which repeat its header; a range of 0 to 89 for a share gives it away.
+Each file has two marks. The fingerprint is a hash of the sorted rows, with values written in one way: it finds a copy under
+another name, with other attribute names, without a header or with shuffled rows. The mark of the declared ranges finds parts
+of such a file, as in KEEL's folds, which repeat its header.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class KnownFault:
 def compute_fingerprint(dataset: Dataset) -> str:
     """A hash of the values that depends on no name, no type and no order of rows.
 
-    >>> one = Dataset.of([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
-    >>> other = Dataset.of([[3.0, 4.0], [1.0, 2.0]], ["b", "a"], name="other", nominal=["x0"])
+    >>> one = Dataset.from_table([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
+    >>> other = Dataset.from_table([[3.0, 4.0], [1.0, 2.0]], ["b", "a"], name="other", nominal=["x0"])
     >>> compute_fingerprint(one) == compute_fingerprint(other)
     True
     """
@@ -52,7 +52,7 @@ def compute_fingerprint(dataset: Dataset) -> str:
 def hash_ranges(dataset: Dataset) -> str:
     """A hash of the declared ranges in order; empty if none are declared.
 
-    >>> hash_ranges(Dataset.of([[1.0]], ["a"]))
+    >>> hash_ranges(Dataset.from_table([[1.0]], ["a"]))
     ''
     """
     ranges = [dataset.ranges[name] for name in map(str, dataset.X.columns) if name in dataset.ranges]

@@ -1,4 +1,4 @@
-"""Folds that others made: KEEL's pairs of files (`x-5-1tra.dat`, `x-5-1tst.dat`) as one data set and its splits."""
+"""Folds made by others: KEEL's pairs of files (`x-5-1tra.dat`, `x-5-1tst.dat`) as one data set and its splits."""
 
 from __future__ import annotations
 

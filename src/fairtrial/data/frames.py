@@ -1,9 +1,11 @@
-"""scikit-learn's bunches as data sets."""
+"""Frames (pandas, polars, Arrow), Parquet files and scikit-learn's bunches as data sets."""
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -260,3 +262,40 @@ def _read_bunch_labels(bunch: Mapping[str, Any]) -> tuple[Any, list[Any] | None]
         return (bunch["target"].array if str(kind) == "category" else target), None
     classes = np.asarray(names).tolist()
     return np.asarray(names, dtype=object)[target], classes
+
+
+def read_parquet(
+    path: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    name: str | None = None,
+    nominal: Sequence[str] | None = None,
+    numeric: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+) -> Dataset:
+    """A Parquet file as a data set. The class is the column `target`, or the last one; dictionary columns are nominal.
+
+    >>> import pandas as pd
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     pd.DataFrame({"size": [1, 2], "kind": ["a", "b"]}).to_parquet(Path(folder) / "two.parquet")
+    ...     read_parquet(Path(folder) / "two.parquet")
+    <Dataset two: 2 rows, 1 attributes, 2 classes>
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = Path(path)
+    try:
+        file = parquet.ParquetFile(path)
+        names = file.schema_arrow.names
+        left_out = check_column_names("drop", drop, names, str(path))
+        table = file.read(columns=[column for column in names if column not in left_out])
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path} cannot be read as Parquet: {str(error).strip().splitlines()[0]}") from None
+    return read_frame(
+        convert_arrow_table(table), target=target, name=name or path.stem, nominal=nominal, numeric=numeric, source=str(path)
+    )

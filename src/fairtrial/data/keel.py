@@ -1,4 +1,4 @@
-"""KEEL's files of data (.dat)."""
+"""Read KEEL's .dat files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def read_keel(source: Source, *, target: str | None = None, name: str | None = N
 
     The class is `target`, else the one that `@outputs` names, else the last attribute; what the file lists neither as input
     nor as output is left out, as KEEL does. Missing values are written `?` or `<null>`. Declared classes and values keep their
-    order, declared ranges are kept in `ranges`. Values outside them, and files known to be damaged, give a SuspectInputWarning.
+    order, declared ranges are kept in `Dataset.ranges`. Values outside them, and files known to be damaged, give a
+    SuspectInputWarning.
 
     >>> flowers = read_keel(b'''@relation flowers
     ... @attribute length real [0.1, 9.9]

@@ -1,4 +1,4 @@
-"""Text files line by line: in blocks, with a limit to the length of a line; every fault names the file and the line."""
+"""Read text files line by line, in blocks, with a limit on line length; every error names the file and the line."""
 
 from __future__ import annotations
 

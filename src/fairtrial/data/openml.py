@@ -1,4 +1,4 @@
-"""Data sets of OpenML by number or name: downloaded once, kept in the cache, read by fairtrial's own ARFF reader."""
+"""Load data sets from OpenML by number or name; they are downloaded once and kept in a cache."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
+from fairtrial.data.arff import read_arff
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.reading import convert_dataset_types
 from fairtrial.errors import InputError, UnknownNameError
@@ -72,14 +73,13 @@ def load_openml(which: str | int) -> Dataset:
 
 
 def _read_openml(path: Any, facts: dict[str, Any], number: int) -> Dataset:
-    from fairtrial.data.arff import read_arff
-
     target = facts.get("default_target_attribute")
     where = f"OpenML set {number} ({facts.get('name')})"
     if not target or "," in target:
         targets_text = f"the targets {target!r}" if target else "no target"
         raise InputError(
-            f"{where} must name a single class, got {targets_text}: choose one by fairtrial.data.read({str(path)!r}, target=...)"
+            f"{where} must name a single class, got {targets_text}: choose one by fairtrial.data.read({str(path)!r}, "
+            "target=...)"
         )
     data = read_arff(path, target=target, name=str(facts.get("name")))
     left_out = [column for column in _collect_names(facts, "row_id_attribute", "ignore_attribute") if column in data.X.columns]

@@ -1,4 +1,4 @@
-"""One way to read them all: by the suffix of a file, or by what an object is."""
+"""Read a data set from any supported file or object: `read` chooses the reader."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 
 from fairtrial._check import check_one_of
 from fairtrial._registry import suggest_name
+from fairtrial.data import frames, text_tables
+from fairtrial.data.arff import read_arff
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.delimited import read_delimited
-from fairtrial.data.frames import check_column_names, read_frame
-from fairtrial.data.text_tables import get_file_stem, open_unpacked
+from fairtrial.data.keel import read_keel
 from fairtrial.errors import InputError
 
 FORMATS = {
@@ -69,15 +70,13 @@ def read(
 
 
 def _from_memory(source: Any, target: str | None, name: str, common: dict[str, Any]) -> Dataset:
-    from fairtrial.data.frames import is_bunch, read_bunch
-
     if isinstance(source, Dataset):
         return source
-    if is_bunch(source) and not hasattr(source, "columns"):
+    if frames.is_bunch(source) and not hasattr(source, "columns"):
         if target is not None:
             raise InputError(f"target must be left out for a bunch, which has one of its own, got {target!r}")
-        return read_bunch(source, name=name, **common)
-    return read_frame(source, target=target, name=name, **common)
+        return frames.read_bunch(source, name=name, **common)
+    return frames.read_frame(source, target=target, name=name, **common)
 
 
 def _check_file_exists(path: Path) -> Path:
@@ -87,7 +86,11 @@ def _check_file_exists(path: Path) -> Path:
         raise InputError(f"{path} must be a file, got a folder: for a folder of KEEL folds use fairtrial.data.read_folds")
     if not path.is_file():
         files = list(path.parent.iterdir()) if path.parent.is_dir() else []
-        near = [file.name for file in files if get_close_matches(get_file_stem(path).lower(), [get_file_stem(file).lower()])]
+        near = [
+            file.name
+            for file in files
+            if get_close_matches(text_tables.get_file_stem(path).lower(), [text_tables.get_file_stem(file).lower()])
+        ]
         hint = suggest_name(path.name, near)
         raise InputError(f"{path}: there is no such file" + (f"; {hint}" if "mean" in hint else ""))
     return path
@@ -113,7 +116,7 @@ def _detect_format(path: Path, declared: str | None) -> str:
 
 def _is_keel_file(path: Path) -> bool:
     """Whether the first line that is neither blank nor a comment declares a relation, as KEEL's do."""
-    source = open_unpacked(path)
+    source = text_tables.open_unpacked(path)
     try:
         with source.open("rb") if isinstance(source, Path) else source as file:
             begin = file.read(1 << 16)
@@ -131,14 +134,10 @@ def _check_no_layout(layout: dict[str, Any]) -> None:
 
 
 def _read_keel(path: Path, *, target: str | None, name: str | None, encoding: str = "utf-8", **common: Any) -> Dataset:
-    from fairtrial.data.keel import read_keel
-
     return _read_declared_file(read_keel, path, target, name, encoding, common)
 
 
 def _read_arff(path: Path, *, target: str | None, name: str | None, encoding: str = "utf-8", **common: Any) -> Dataset:
-    from fairtrial.data.arff import read_arff
-
     return _read_declared_file(read_arff, path, target, name, encoding, common)
 
 
@@ -147,9 +146,9 @@ def _read_declared_file(
 ) -> Dataset:
     changes = {option: common.pop(option) for option in ("nominal", "numeric", "drop")}
     _check_no_layout(common)
-    source = open_unpacked(path)
+    source = text_tables.open_unpacked(path)
     try:
-        data = reader(source, target=target, name=name or get_file_stem(path), encoding=encoding)
+        data = reader(source, target=target, name=name or text_tables.get_file_stem(path), encoding=encoding)
     finally:
         if not isinstance(source, Path):
             source.close()
@@ -169,9 +168,9 @@ def convert_dataset_types(
     where = data.source or data.name
     attributes = data.X.columns
     for argument, names in (("nominal", nominal), ("numeric", numeric), ("drop", drop)):
-        check_column_names(argument, names, attributes, where)
+        frames.check_column_names(argument, names, attributes, where)
     table = data.X.assign(**{data.target: ""})
-    changed = read_frame(table, target=data.target, nominal=nominal, numeric=numeric, drop=drop, source=data.source)
+    changed = frames.read_frame(table, target=data.target, nominal=nominal, numeric=numeric, drop=drop, source=data.source)
     return Dataset.from_table(
         changed.X,
         data.y,
@@ -190,11 +189,9 @@ def convert_dataset_types(
 
 
 def _read_parquet(path: Path, *, target: str | None, name: str | None, **common: Any) -> Dataset:
-    from fairtrial.data.parquet import read_parquet
-
     changes = {option: common.pop(option) for option in ("nominal", "numeric", "drop")}
     _check_no_layout(common)
-    return read_parquet(path, target=target, name=name, **changes)
+    return frames.read_parquet(path, target=target, name=name, **changes)
 
 
 _OPTIONS = tuple(signature(read_delimited).parameters)[1:]

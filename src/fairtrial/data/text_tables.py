@@ -1,7 +1,6 @@
-"""Text tables as columns of text: what a file holds, how it is laid out, its cells.
+"""Text tables as columns of text: encoding, delimiter, header, rows and cells.
 
-A quick pass by Arrow reads what is in order. Whatever it stumbles over goes through a slow pass, which either reads it or says
-what is wrong in which line.
+Arrow reads well-formed files quickly. If it fails, a slower pass either reads the file or reports what is wrong in which line.
 """
 
 from __future__ import annotations

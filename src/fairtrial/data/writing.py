@@ -1,4 +1,4 @@
-"""Data sets as files: CSV, Parquet, ARFF."""
+"""Write data sets to CSV, Parquet or ARFF files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums over bins of rows, for many lines of row weights at once."""
+"""Ratios where 0/0 is NaN, and sums over bins of rows for many lines of row weights at once."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Binning:
         return {}
 
     def compute_sums(self, row_weights: npt.NDArray[Any]) -> FloatArray:
-        """Sum of each bin for each line of `drawn` (R x n): R x size.
+        """Sum of each bin for each line of `row_weights` (R x n): R x size.
 
         Many measures ask in turn for the same sums, so each thread's latest are kept; do not write into them.
         """

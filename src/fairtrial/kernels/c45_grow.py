@@ -55,43 +55,6 @@ def sum_weights(counts: FloatArray) -> float:
     return total
 
 
-@kernel
-def count_errors(counts: FloatArray) -> float:
-    """The weight that is not of the majority."""
-    return float(sum_weights(counts) - counts[find_majority(counts)])
-
-
-@kernel
-def estimate_extra_errors(n: float, errors: float, confidence: float, z: float) -> float:
-    """How many errors beyond those seen in `n` cases C4.5 expects: the upper limit of the binomial rate less the rate, times n.
-
-    `z` is the normal deviate of `confidence`. Below one error the limit is interpolated from that of no error.
-    """
-    if errors < 1:
-        base = n * (1 - math.pow(confidence, 1 / n))
-        return base if errors == 0 else base + errors * (_estimate_normal_extra(n, 1.0, z) - base)
-    return _estimate_normal_extra(n, errors, z)
-
-
-@kernel
-def _estimate_normal_extra(n: float, errors: float, z: float) -> float:
-    if errors + 0.5 >= n:
-        return max(n - errors, 0.0)
-    rate = (errors + 0.5) / n
-    root = math.sqrt(rate / n - rate * rate / n + z * z / (4 * n * n))
-    return (rate + z * z / (2 * n) + z * root) / (1 + z * z / n) * n - errors
-
-
-@kernel
-def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
-    """Errors that a leaf with these class counts is expected to make on as many new cases."""
-    total = sum_weights(counts)
-    if abs(total) < SMALL:
-        return 0.0
-    errors = count_errors(counts)
-    return errors + estimate_extra_errors(total, errors, confidence, z)
-
-
 # Numbers closer than this are not cut apart; gains this much below the average still compete.
 _APART, _BELOW_AVERAGE = 1e-5, 1e-3
 
@@ -404,7 +367,7 @@ def ensure_size(array: Any, size: int) -> Any:
 
 @kernel
 def grow_tree(rows: TreeRows, rules: SplitRules, order: npt.NDArray[np.int32]) -> Nodes:
-    """The whole tree. `order[0]` lists all rows, `order[1 + place]` a numeric column's ascending, missing last."""
+    """The whole tree. `order[0]` lists all rows, `order[1 + index]` a numeric column's ascending, missing last."""
     n, classes = rows.weight.size, rows.classes
     nodes = Nodes(np.full(16, -1), np.full(16, np.nan), np.zeros(16, np.int64), np.zeros(16, np.int64), np.zeros((16, classes)))
     cases = TreeCases(np.arange(n).astype(np.int32), rows.weight.copy())

@@ -1,4 +1,7 @@
-"""Class probabilities by a tree: a row without a value goes down all branches, by their share of the training weight."""
+"""Simplify a C4.5 tree (collapse, prune, raise subtrees) and predict class probabilities with it.
+
+In prediction a row without a value goes down all branches, weighted by their proportion of the training weight.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels.c45_grow import (
-    SMALL,
-    Nodes,
-    TreeRows,
-    count_errors,
-    ensure_size,
-    estimate_errors,
-    find_branch,
-    sum_weights,
-)
+from fairtrial.kernels.c45_grow import SMALL, Nodes, TreeRows, ensure_size, find_branch, find_majority, sum_weights
 from fairtrial.kernels.compiling import kernel
 
 # How much worse a simpler tree may be expected to do.
@@ -284,3 +278,40 @@ def predict_tree(nodes: Nodes, nominal: npt.NDArray[np.bool_], values: FloatArra
                     pending_nodes[depth], weight[depth] = first + b, share * total[first + b] / known_weight
                     depth += 1
     return result
+
+
+@kernel
+def count_errors(counts: FloatArray) -> float:
+    """The weight that is not of the majority."""
+    return float(sum_weights(counts) - counts[find_majority(counts)])
+
+
+@kernel
+def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
+    """Errors that a leaf with these class counts is expected to make on as many new cases."""
+    total = sum_weights(counts)
+    if abs(total) < SMALL:
+        return 0.0
+    errors = count_errors(counts)
+    return errors + estimate_extra_errors(total, errors, confidence, z)
+
+
+@kernel
+def estimate_extra_errors(n: float, errors: float, confidence: float, z: float) -> float:
+    """How many errors beyond those seen in `n` cases C4.5 expects: the upper limit of the binomial rate less the rate, times n.
+
+    `z` is the normal deviate of `confidence`. Below one error the limit is interpolated from that of no error.
+    """
+    if errors < 1:
+        base = n * (1 - math.pow(confidence, 1 / n))
+        return base if errors == 0 else base + errors * (_estimate_normal_extra(n, 1.0, z) - base)
+    return _estimate_normal_extra(n, errors, z)
+
+
+@kernel
+def _estimate_normal_extra(n: float, errors: float, z: float) -> float:
+    if errors + 0.5 >= n:
+        return max(n - errors, 0.0)
+    rate = (errors + 0.5) / n
+    root = math.sqrt(rate / n - rate * rate / n + z * z / (4 * n * n))
+    return (rate + z * z / (2 * n) + z * root) / (1 + z * z / n) * n - errors

@@ -1,4 +1,7 @@
-"""Spread rows over threads: kernels release the GIL, so a plain pool is enough."""
+"""Compile kernels with numba, and spread their rows over threads.
+
+Kernels release the GIL, so a plain thread pool is enough.
+"""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _compute_sorted_placements(
 
 @kernel
 def compute_auc_covariance(placements: FloatArray, is_positive: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """AUCs of several models on the same rows (`placed` is models x rows), and the covariance matrix of these AUCs."""
+    """AUCs of several models on the same rows (`placements` is models x rows), and the covariance matrix of these AUCs."""
     models, n = placements.shape
     P = is_positive.sum()
     N = n - P

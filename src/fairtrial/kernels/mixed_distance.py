@@ -1,4 +1,8 @@
-"""The votes of the nearest rows for their classes, over numeric, nominal and missing values."""
+"""Distances between rows with numeric, nominal and missing values; nearest rows and their votes for classes.
+
+HEOM (Wilson & Martinez 1997): numbers come scaled; a nominal attribute counts 0 if equal and 1 if not; a missing value (NaN)
+counts 1. Without nominal and missing values this is the Euclidean distance of the scaled numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""Groups of near neighbours as KEEL's partitioner forms them: another distance, and no neighbour at distance nought."""
+"""Groups and chains of nearest neighbours within classes, for DOB-SCV and DB-SCV, and as KEEL forms them.
+
+Each seed in turn takes its nearest points that are left. The neighbours of the next seeds are looked up ahead, on all threads,
+a few more than needed: those that are still left in their turn are the nearest ones, and if too few are left the kd-tree is
+asked. The tree is rebuilt whenever half of its points are gone.
+
+In many dimensions matrix products find the candidates and the exact distance decides among them. A product rounds differently
+from a sum of squared differences. So each seed keeps more candidates than it needs, the exact distances order them, and only
+those are returned that no point outside the list can precede, whatever the rounding.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
+from fairtrial.kernels import kd_tree
 from fairtrial.kernels.compiling import count_threads, kernel, run_in_chunks
-from fairtrial.kernels.kd_tree import LiveTree, Numbers, build_live_tree, find_nearest_live, insert_neighbour, remove_point
+from fairtrial.kernels.kd_tree import LiveTree, Numbers
 
 _EXTRA_CANDIDATES = 8
-
-
 """Candidates kept beyond those wanted."""
 
 
@@ -82,7 +90,7 @@ def keep_nearest(
         for j in range(tile.size):
             value = lengths[j] - 2.0 * products[i, j]
             if value <= worst and tile[j] != seeds[i]:
-                count = insert_neighbour(rough[i], numbers[i], count, value, tile[j])
+                count = kd_tree.insert_neighbour(rough[i], numbers[i], count, value, tile[j])
                 worst = rough[i, most - 1]
 
 
@@ -103,7 +111,7 @@ def select_certain(
             for column in range(columns):
                 difference = points[numbers[i, count], column] - points[seeds[i], column]
                 total += difference * difference
-            count = insert_neighbour(distances, order, count, total, numbers[i, count])
+            count = kd_tree.insert_neighbour(distances, order, count, total, numbers[i, count])
         # What rounding may do to the two ways of computing, several times over.
         rounding_bound = 8.0 * (columns + 8) * 2.2e-16 * (squared_norm + longest)
         limit = np.inf if count < n_candidates else rough[i, n_candidates - 1] + squared_norm - rounding_bound
@@ -121,20 +129,14 @@ Kinds = npt.NDArray[np.int8]
 
 
 _MORE = 4
-
-
 """Neighbours looked up beyond those needed."""
 
 
 _WINDOW = 10
-
-
 """Seeds looked up at once take this part of the points that are left."""
 
 
 _FEW_COLUMNS = 12
-
-
 """Beyond, products win over the tree."""
 
 
@@ -191,7 +193,7 @@ def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: 
     members, remaining = np.empty(n, np.int64), np.arange(n)
     filled = next_seed = 0
     while len(remaining):
-        tree = build_live_tree(points, kinds, remaining)
+        tree = kd_tree.build_live_tree(points, kinds, remaining)
         floor = len(remaining) // 2 if len(remaining) > _WORTH_BUILDING else 0
         while tree.live[0] > floor:
             window = _select_window(seeds[next_seed:], int(tree.live[0]), size)
@@ -212,7 +214,7 @@ def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
     members, remaining = np.empty(n, np.int64), np.delete(np.arange(n), start)
     members[0], filled = start, 1
     while len(remaining):
-        tree = build_live_tree(points, kinds, remaining)
+        tree = kd_tree.build_live_tree(points, kinds, remaining)
         filled = follow_nearest(tree, points, len(remaining) // 2 if len(remaining) > _WORTH_BUILDING else 0, members, filled)
         remaining = np.flatnonzero(tree.where >= 0)
     return members
@@ -244,7 +246,7 @@ def look_up(tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers) 
     distances, scratch = np.empty(near.shape[1]), np.empty(tree.ids.shape[1])
     for i in range(window.size):
         if tree.where[window[i]] >= 0:
-            find_nearest_live(tree, points[window[i]], window[i], distances, near[i], scratch)
+            kd_tree.find_nearest_live(tree, points[window[i]], window[i], distances, near[i], scratch)
 
 
 @kernel
@@ -259,7 +261,7 @@ def take_groups(
             continue
         if tree.live[0] <= floor:
             return i, filled
-        remove_point(tree, seed)
+        kd_tree.remove_point(tree, seed)
         members[filled] = seed
         filled += 1
         count = 0
@@ -268,9 +270,9 @@ def take_groups(
                 group[count] = near[i, j]
                 count += 1
         if count < size - 1:
-            count = find_nearest_live(tree, points[seed], seed, distances, group, scratch)
+            count = kd_tree.find_nearest_live(tree, points[seed], seed, distances, group, scratch)
         for j in range(count):
-            remove_point(tree, group[j])
+            kd_tree.remove_point(tree, group[j])
             members[filled] = group[j]
             filled += 1
     return window.size, filled
@@ -282,8 +284,8 @@ def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numb
     step, distances, scratch = np.empty(1, np.int64), np.empty(1), np.empty(tree.ids.shape[1])
     while tree.live[0] > floor:
         here = members[filled - 1]
-        find_nearest_live(tree, points[here], here, distances, step, scratch)
-        remove_point(tree, step[0])
+        kd_tree.find_nearest_live(tree, points[here], here, distances, step, scratch)
+        kd_tree.remove_point(tree, step[0])
         members[filled] = step[0]
         filled += 1
     return filled
@@ -296,9 +298,9 @@ def find_keel_groups(
     """All points, group after group, and the place of each within its group (0: the seed).
 
     In a numeric column (weight >= 0) points differ by a quarter of the weight times the difference; in a nominal one
-    (weight < 0) as the classes' `shares` (columns, codes, classes) of the two values do; by 1 where a value is missing. A point
-    at distance nought is not taken: it stays to become a seed. (Where a value is missing, KEEL finds a case at some distance
-    from itself and deals it out twice; that is not followed.)
+    (weight < 0) as the classes' `proportions` (columns, codes, classes) of the two values do; by 1 where a value is missing. A
+    point at distance nought is not taken: it stays to become a seed. (Where a value is missing, KEEL finds a case at some
+    distance from itself and deals it out twice; that is not followed.)
     """
     n = points.shape[0]
     members, positions = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -317,7 +319,7 @@ def find_keel_groups(
             n_left += 1
             distance = compute_keel_distance(points, weights, proportions, left[i], seed)
             if distance > 0 and left[i] != seed:
-                count = insert_neighbour(distances, group, count, distance, left[i])
+                count = kd_tree.insert_neighbour(distances, group, count, distance, left[i])
         left = left[:n_left]
         members[filled], positions[filled] = seed, 0
         gone[seed] = True

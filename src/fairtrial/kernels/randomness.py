@@ -1,4 +1,4 @@
-"""Bootstrap draws as counts per row. Each resample has a stream of its own, so threads cannot change the numbers."""
+"""Random numbers that do not depend on threads: Java's generator, and bootstrap draws as counts per row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class JavaRandom:
     """The generator of the Java platform (a linear congruential one of 48 bits), as its documentation specifies it.
 
     >>> source = JavaRandom(1)
-    >>> [source.below(10) for _ in range(5)]
+    >>> [source.draw_below(10) for _ in range(5)]
     [5, 8, 7, 3, 4]
     """
 

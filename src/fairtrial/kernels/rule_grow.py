@@ -134,8 +134,9 @@ def grow_rule(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Columns, kinds and values of the conditions that a rule takes on, one after the other, while the gain is positive.
 
-    `orders` sorts all rows by each column, the `known[j]` rows with a value first. `sizes` counts the values of nominal columns
-    and is 0 for numeric ones. A nominal column is used once; a condition covers at least `least` positive rows.
+    `orders` sorts all rows by each column, the `n_known[j]` rows with a value first. `sizes` counts the values of nominal
+    columns and is 0 for numeric ones. A nominal column is used once; a condition covers positive rows of weight `min_weight`
+    or more.
     """
     d, n = values.shape
     used = used.copy()

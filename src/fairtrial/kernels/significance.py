@@ -1,4 +1,4 @@
-"""The sampler of the hierarchical correlated model: one chain, Gibbs and slice steps."""
+"""Kernels of tests: cliques for Bergmann-Hommel, Bayesian signed ranks, Bradley-Terry strengths, the hierarchical sampler."""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
-"""The energy distance (Szekely & Rizzo) between the test and the training rows of many splits, from one matrix of distances.
+"""Distances between the test and training rows of many splits (KS, Hellinger, energy), and duplicates between them.
 
-2 mean d(test, train) - mean d(test, test) - mean d(train, train): zero for equal samples, larger the farther they lie apart.
+`sides[b, i, s]` says where row i is in split s of arrangement b: the first bit is set for a test row, the second for a
+training row; a row may be both, or neither. The statistic is NaN if a split has no test or no training row.
+
+The energy distance (Szekely & Rizzo) is 2 mean d(test, train) - mean d(test, test) - mean d(train, train): zero for equal
+samples, and larger the farther they lie apart.
 """
 
 from __future__ import annotations

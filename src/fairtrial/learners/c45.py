@@ -15,15 +15,9 @@ from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._frames import EncodedTable
 from fairtrial.errors import InputError
-from fairtrial.kernels.c45_grow import SMALL, Nodes, SplitRules, TreeRows, find_majority, grow_tree, make_x_log_x_table
-from fairtrial.kernels.c45_prune import (
-    ErrorBound,
-    collapse_tree,
-    compute_node_probabilities,
-    drop_unreachable,
-    predict_tree,
-    prune_tree,
-)
+from fairtrial.kernels import c45_grow, c45_prune
+from fairtrial.kernels.c45_grow import SMALL, Nodes, SplitRules, TreeRows
+from fairtrial.kernels.c45_prune import ErrorBound
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.kernels.sorting import order_scores
 from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order
@@ -82,7 +76,7 @@ class Tree:
 
     def get_label(self, node: int, parent: int) -> int:
         """The place of a node's class in `classes`; a node without cases takes its parent's."""
-        return int(find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
+        return int(c45_grow.find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
 
     def count_errors(self, node: int, parent: int) -> float:
         """The training weight at a node that is not of its class."""
@@ -126,17 +120,17 @@ class C45Settings:
 
 
 def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArray[np.intp], n_declared: int) -> Tree:
-    """The tree of typed columns. `classes` lists the places of the classes in the order that breaks ties.
+    """Build the tree. `classes` lists the indices of the classes in the order that breaks ties.
 
-    The classes of the tree are these places; `declared` is how many classes were declared.
+    The classes of the tree are these indices; `n_declared` is the number of declared classes.
     """
     rows = _make_tree_rows(training, np.argsort(classes)[training.codes], len(classes), n_declared)
-    nodes = grow_tree(rows, settings.rules, _sort_columns(rows))
+    nodes = c45_grow.grow_tree(rows, settings.rules, _sort_columns(rows))
     if settings.collapse:
-        collapse_tree(nodes)
+        c45_prune.collapse_tree(nodes)
     if settings.prune:
-        prune_tree(nodes, rows, settings.bound, settings.raising)
-    return Tree(*drop_unreachable(nodes), training.columns.names, training.columns.categories, classes)
+        c45_prune.prune_tree(nodes, rows, settings.bound, settings.raising)
+    return Tree(*c45_prune.drop_unreachable(nodes), training.columns.names, training.columns.categories, classes)
 
 
 def make_error_bound(confidence: float) -> ErrorBound:
@@ -162,7 +156,7 @@ def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes:
     positions = np.where(numeric, np.cumsum(numeric) - 1, 0)
     ranked = np.sort(columns[numeric], axis=1)
     weight = np.require(training.weight, np.float64, ["C", "W"])
-    table = make_x_log_x_table(len(weight)) if (weight == 1).all() else np.zeros(0)
+    table = c45_grow.make_x_log_x_table(len(weight)) if (weight == 1).all() else np.zeros(0)
     return TreeRows(columns, levels, positions, ranked, codes.astype(np.int64), weight, classes, n_declared, table)
 
 
@@ -312,8 +306,10 @@ class C45(Learner):
     def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
         nodes, nominal = self.tree_.nodes, columns.nominal
         values = np.require(columns.values, requirements=["C", "W"])
-        leaves = compute_node_probabilities(nodes, bool(self.laplace))
-        chunks = run_in_chunks(lambda a, b: predict_tree(nodes, nominal, values[a:b], leaves), len(columns), _CHUNK_ROWS)
+        leaves = c45_prune.compute_node_probabilities(nodes, bool(self.laplace))
+        chunks = run_in_chunks(
+            lambda a, b: c45_prune.predict_tree(nodes, nominal, values[a:b], leaves), len(columns), _CHUNK_ROWS
+        )
         probabilities = np.concatenate(chunks)[:, np.argsort(self._order)]
         return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray, IntArray, check_at_least, check_number, check_one_of, check_whole_number
 from fairtrial._frames import EncodedTable
 from fairtrial.errors import InputError
+from fairtrial.kernels import fuzzy
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.kernels.fuzzy import find_best_by_class, sum_by_class
 from fairtrial.learners.learner import Learner, require_two_classes
 
 _RULE_CHUNK = 256
@@ -85,7 +85,9 @@ class Chi(Learner):
         rules = np.unique(self._grid.find_labels(positions), axis=0)
         sums = np.vstack(
             run_in_chunks(
-                lambda i, j: sum_by_class(rules[i:j], positions, training.codes, training.weight, k), len(rules), _RULE_CHUNK
+                lambda i, j: fuzzy.sum_by_class(rules[i:j], positions, training.codes, training.weight, k),
+                len(rules),
+                _RULE_CHUNK,
             )
         )
         consequents = np.argmax(sums, axis=1)
@@ -104,7 +106,7 @@ class Chi(Learner):
         consequents: IntArray = self.consequents_.astype(np.intp)
         return np.vstack(
             run_in_chunks(
-                lambda i, j: find_best_by_class(self.rules_, consequents, self.weights_, positions[i:j], k),
+                lambda i, j: fuzzy.find_best_by_class(self.rules_, consequents, self.weights_, positions[i:j], k),
                 len(positions),
                 _RULE_CHUNK,
             )

@@ -1,4 +1,4 @@
-"""Numbers as WEKA writes them."""
+"""Encode typed columns as numbers, and format numbers as WEKA does."""
 
 from __future__ import annotations
 

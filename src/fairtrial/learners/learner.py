@@ -1,4 +1,4 @@
-"""What all learners share: typed columns and classes read as scikit-learn's contract asks, classes told from probabilities."""
+"""The base classes of learners: typed columns and classes, read according to scikit-learn's contract."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from fairtrial._check import FloatArray, IntArray, check_weights, is_missing
+from fairtrial import _check
+from fairtrial._check import FloatArray, IntArray
 from fairtrial._frames import EncodedTable, as_frame, read_columns
 from fairtrial.errors import InputError
 
@@ -53,7 +54,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         order = get_declared_order(y, self.classes_)
         self._order = np.array([index for index in order if index >= 0], dtype=np.intp)
         self._declared_classes = getattr(getattr(y, "dtype", None), "categories", None)
-        weight = check_weights(sample_weight, len(columns))
+        weight = _check.check_weights(sample_weight, len(columns))
         weight = np.ones(len(columns)) if weight is None else weight
         self._template = EncodedTable(columns.values[:0], columns.names, columns.categories)
         has_weight = weight > 0
@@ -106,7 +107,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """The classes that occur, sorted, and the place of each label among them."""
         try:
             labels = np.asarray(column_or_1d(y, warn=True))
-            if labels.dtype.kind == "O" and any(is_missing(value) for value in labels):
+            if labels.dtype.kind == "O" and any(_check.is_missing(value) for value in labels):
                 raise InputError("y must not hold missing labels: Input y contains NaN; drop these rows")
             if labels.dtype.kind == "f" and not np.isfinite(labels).all():
                 raise InputError("y must not hold missing labels: Input y contains NaN or infinity; drop these rows")
@@ -131,10 +132,10 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
 
 class Learner(TypedClassifier):
-    """A learner that tells probabilities.
+    """A learner that predicts probabilities.
 
-    A subclass writes `__init__`, `fit` (by way of `_read_training`) and `_probabilities(columns)`: a row of class probabilities
-    for each row.
+    A subclass writes `__init__`, `fit` (through `_read_training`) and `_predict_probabilities(columns)`, which returns a row of
+    class probabilities for each row.
     """
 
     def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
@@ -150,7 +151,7 @@ class Learner(TypedClassifier):
 
 
 class MarginLearner(TypedClassifier):
-    """A learner that tells scores which are no probabilities: a subclass supplies `_margins(columns)`, one for each class."""
+    """A learner whose scores are not probabilities: a subclass supplies `_compute_margins(columns)`, a score per class."""
 
     def _compute_margins(self, columns: EncodedTable) -> FloatArray:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Naive Bayes over numeric and nominal columns."""
+"""Naive Bayes over numeric and nominal columns: normal, kernel, binned or counted densities."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ import numpy as np
 from fairtrial._check import FloatArray, check_one_of, check_whole_number
 from fairtrial._frames import EncodedTable
 from fairtrial.errors import SuspectInputWarning
+from fairtrial.kernels import mixed_distance
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.kernels.mixed_distance import count_neighbour_votes
 from fairtrial.learners.learner import Learner
 
 _POWERS = {"uniform": 0.0, "inverse": 1.0}
@@ -58,7 +58,9 @@ class NearestNeighbours(Learner):
 
         def count_block_votes(start: int, stop: int) -> FloatArray:
             block = queries[start:stop]
-            return count_neighbour_votes(block, self._rows, nominal, self._codes, self._weight, self.n_neighbours, power, k)
+            return mixed_distance.count_neighbour_votes(
+                block, self._rows, nominal, self._codes, self._weight, self.n_neighbours, power, k
+            )
 
         votes = np.vstack(run_in_chunks(count_block_votes, len(queries), _VOTE_CHUNK)) + 1 / self._weight.sum()
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))

@@ -121,7 +121,8 @@ def find_intervals(values: FloatArray, codes: IntArray, k: int, min_count: int) 
     """Cuts of a numeric column, and the rows of each class in each interval.
 
     Each distinct value starts as an interval of its own. From the left, an interval is joined with the next while it holds
-    fewer than `least` rows of its majority class, or both have the same one; then neighbours of one majority class are joined.
+    fewer than `min_count` rows of its majority class, or both have the same one; then neighbours of one majority class are
+    joined.
 
     >>> cuts, counts = find_intervals(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 0, 1, 1, 1, 0]), 2, 2)
     >>> cuts.tolist(), counts.tolist()

@@ -1,4 +1,4 @@
-"""The positive definite fuzzy classifier: fuzzy rules that are the support vectors of a Gaussian machine."""
+"""The positive definite fuzzy classifier: fuzzy rules that are the support vectors of a Gaussian SVM."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from fairtrial._check import FloatArray, check_positive
 from fairtrial._frames import EncodedTable
+from fairtrial.learners import svm
 from fairtrial.learners.encoding import NumberEncoder
 from fairtrial.learners.learner import MarginLearner, require_two_classes
-from fairtrial.learners.svm import compute_gram_matrix, make_gaussian_kernel
 
 
 class PDFC(MarginLearner):
@@ -41,7 +41,7 @@ class PDFC(MarginLearner):
         require_two_classes(self)
         self._encoder = NumberEncoder.fit(training, "min-max")
         rows = self._encoder(training.columns)
-        gram = compute_gram_matrix(("gaussian", self.width), make_gaussian_kernel(self.width), rows)
+        gram = svm.compute_gram_matrix(("gaussian", self.width), svm.make_gaussian_kernel(self.width), rows)
         target_codes = [1] if k == 2 else range(k)
         self.rules_ = [self._fit_rules(rows, gram, training.codes == code) for code in target_codes]
         return self
@@ -59,5 +59,5 @@ class PDFC(MarginLearner):
         return np.hstack([-outputs, outputs]) if outputs.shape[1] == 1 else outputs
 
     def _compute_output(self, rows: FloatArray, centres: FloatArray, consequents: FloatArray, bias: float) -> FloatArray:
-        activations = make_gaussian_kernel(self.width)(rows, centres)
+        activations = svm.make_gaussian_kernel(self.width)(rows, centres)
         return np.asarray((bias + activations @ consequents) / (1 + activations.sum(axis=1)))

@@ -1,4 +1,4 @@
-"""A learner with what it needs before it: gaps filled, nominal to binary, scaled, sampled; all fitted on training rows only."""
+"""A learner with the preparation it needs (imputation, dummy variables, scaling, sampling), fitted on training rows only."""
 
 from __future__ import annotations
 

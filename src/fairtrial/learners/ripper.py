@@ -12,20 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from fairtrial._check import FloatArray, IntArray, check_at_least, check_generator, check_whole_number
 from fairtrial._frames import EncodedTable
 from fairtrial.kernels.randomness import JavaRandom
+from fairtrial.learners import ripper_rules
 from fairtrial.learners.encoding import format_decimal
 from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order
 from fairtrial.learners.one_r import get_target_name
-from fairtrial.learners.ripper_rules import (
-    RipperRule,
-    RuleConditions,
-    RuleCoverage,
-    RuleSet,
-    RuleTable,
-    RuleTask,
-    compute_exceptions_length,
-    format_rules,
-    make_readable,
-)
+from fairtrial.learners.ripper_rules import RipperRule, RuleConditions, RuleCoverage, RuleSet, RuleTable, RuleTask
 
 _ESCAPED = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "%": "\\%", "\x1e": "\\u001E"}
 
@@ -219,7 +210,9 @@ class ClassRuleLearner:
         return rows[:cut], rows[cut:]
 
     def _make_stopping_criterion(self) -> StoppingCriterion:
-        return StoppingCriterion(compute_exceptions_length(self.task.proportion, RuleSet(self.task, self.rows).no_rule))
+        return StoppingCriterion(
+            ripper_rules.compute_exceptions_length(self.task.proportion, RuleSet(self.task, self.rows).no_rule)
+        )
 
 
 class StoppingCriterion:
@@ -328,7 +321,7 @@ class Ripper(Learner):
         proportions[order] = counts / counts.sum()
         label = self.classes_[order[rank]]
         return RipperRule(
-            make_readable(rule.conditions, self._template),
+            ripper_rules.make_readable(rule.conditions, self._template),
             label.item() if hasattr(label, "item") else label,
             rule.counts.covered,
             rule.counts.wrong,
@@ -338,7 +331,7 @@ class Ripper(Learner):
     def export_text(self) -> str:
         """The rules as JRip prints them: rows covered and errors behind each."""
         check_is_fitted(self)
-        return format_rules(self.rules_, self._target)
+        return ripper_rules.format_rules(self.rules_, self._target)
 
     def _find_first_rule(self, columns: EncodedTable) -> IntArray:
         """The first rule that each row meets."""

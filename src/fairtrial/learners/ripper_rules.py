@@ -1,4 +1,4 @@
-"""Rules for one class in order, with what each covers and what the whole costs in bits."""
+"""Rules for one class in order: their conditions, the rows they cover, and their description length in bits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._frames import BoolArray, EncodedTable
-from fairtrial.kernels.rule_grow import find_best_length, find_covered_rows, grow_rule
+from fairtrial.kernels import rule_grow
 from fairtrial.learners.encoding import format_decimal, format_double
 
 SMALL = 1e-6
@@ -72,7 +72,7 @@ def compute_rule_length(size: int, possible: int) -> float:
 
 
 def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
-    """Bits for the errors of rules whose expected share of false positives among all errors is `share`."""
+    """Bits for the errors of rules whose expected proportion of false positives among all errors is `proportion`."""
     errors = counts.wrong + counts.missed
     bits = _compute_log2(counts.covered + counts.left + 1)
     if counts.covered > counts.left:
@@ -90,7 +90,7 @@ def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
 class RuleTable:
     """The columns as rows of a matrix, each with the order of its values, and the class of each row.
 
-    `known` counts the rows with a value, which stand first in `orders`; `sizes` counts the values of nominal columns.
+    `n_known` counts the rows with a value, which stand first in `orders`; `sizes` counts the values of nominal columns.
     """
 
     values: FloatArray
@@ -133,20 +133,20 @@ class RuleConditions:
 
     def find_covered(self, values: FloatArray, rows: IntArray) -> BoolArray:
         """Which of the rows meet them; `values` holds a column in each row."""
-        return np.asarray(find_covered_rows(values, rows, self.columns, self.kinds, self.cuts))
+        return np.asarray(rule_grow.find_covered_rows(values, rows, self.columns, self.kinds, self.cuts))
 
     def grow(self, table: RuleTable, rows: IntArray, positive: BoolArray, min_weight: float) -> RuleConditions:
         """With more conditions behind, while these gain on the rows that meet all so far."""
         used = np.zeros(len(table.sizes), dtype=bool)
         used[self.columns] = table.sizes[self.columns] > 0
         rows = rows[self.find_covered(table.values, rows)]
-        added = grow_rule(table.values, table.orders, table.n_known, table.sizes, rows, positive, used, min_weight)
+        added = rule_grow.grow_rule(table.values, table.orders, table.n_known, table.sizes, rows, positive, used, min_weight)
         extended = [np.concatenate(pair) for pair in zip((self.columns, self.kinds, self.cuts), added, strict=True)]
         return RuleConditions(*extended)
 
     def prune(self, table: RuleTable, rows: IntArray, positive: BoolArray, *, by_accuracy: bool) -> RuleConditions:
         """Without the last conditions that do no good on other rows."""
-        length = find_best_length(table.values, rows, positive, self.columns, self.kinds, self.cuts, by_accuracy)
+        length = rule_grow.find_best_length(table.values, rows, positive, self.columns, self.kinds, self.cuts, by_accuracy)
         return RuleConditions(self.columns[:length], self.kinds[:length], self.cuts[:length])
 
 

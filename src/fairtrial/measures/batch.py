@@ -113,7 +113,8 @@ def _warn_undefined_models(score_measures: list[Measure], out: npt.NDArray[np.fl
         undefined = int(np.isnan(values).sum())
         if undefined:
             warnings.warn(
-                f"{measure.name} is undefined for {undefined} of {len(values)} models: {measure.facts.undefined}; NaN is returned",
+                f"{measure.name} is undefined for {undefined} of {len(values)} models: {measure.facts.undefined}; NaN is "
+                "returned",
                 UndefinedMeasureWarning,
                 stacklevel=3,
             )

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
+from fairtrial.kernels import randomness
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.kernels.randomness import draw_resamples
 
 # Drawn counts of this many rows at a time, with the statistics made of them, stay in a core's cache.
 _COUNTS_PER_CHUNK = 1 << 18
@@ -35,14 +35,14 @@ class Resamples:
     strata: IntArray | None = None
 
     def compute_values(self, compute: Compute) -> FloatArray:
-        """`compute(drawn)` over all resamples, `drawn` being R x n counts; gives count x q."""
+        """Apply `compute` to all resamples, given as R x n counts of the rows; gives count x q."""
         order, ends = self._order_strata()
         seed = np.uint64(self.seed % 2**64)
 
         def compute_chunk(start: int, stop: int) -> FloatArray:
             # A byte is enough: of n draws one row gets more than 255 with a chance below 1 in 255!.
             draw_counts = np.zeros((stop - start, self.n), dtype=np.uint8)
-            draw_resamples(seed, start, order, ends, draw_counts)
+            randomness.draw_resamples(seed, start, order, ends, draw_counts)
             return compute(draw_counts)
 
         return np.concatenate(run_in_chunks(compute_chunk, self.count, _COUNTS_PER_CHUNK // self.n))

@@ -1,4 +1,8 @@
-"""Curves over costs: what a ranking or a forecast loses, whatever the two kinds of error cost."""
+"""Curves: ROC, precision-recall, gain, calibration, and the cost and Brier curves.
+
+A case is called positive if its score is at least the threshold; the threshold inf calls nothing positive. A curve, like a
+measure, is a formula over the ScoreTally: reading, checking and warning are the same for all of them and live in `ScoreCurve`.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,8 @@ from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import hull as hulls
 from fairtrial.kernels.arithmetic import compute_ratio
+from fairtrial.measures import probability
 from fairtrial.measures.intervals import compute_weighted_wilson_limits
-from fairtrial.measures.probability import assign_bins
 from fairtrial.measures.rows import RankedRows, ScoreRows
 from fairtrial.measures.tally import ScoreTally
 
@@ -139,8 +143,8 @@ def roc_hull(tally: ScoreTally) -> CurveColumns:
     say the same as costs: c for a false positive and 1 - c for a false negative, at the class shares of these rows. The
     ranges of neighbouring corners meet; together they cover every cost from 0 to 1.
 
-    >>> from fairtrial.measures import compute_roc_hull
-    >>> compute_roc_hull([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> from fairtrial.measures import roc_hull
+    >>> roc_hull([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
        threshold  fpr  tpr  slope_low  slope_high  cost_low  cost_high
     0        inf  0.0  0.0        inf         inf  1.000000   1.000000
     1       0.80  0.0  0.5        1.0         inf  0.500000   1.000000
@@ -254,7 +258,7 @@ def calibration_curve(
     _check.check_between("level", level, 0, 1)
     rows = _read_curve_rows(y_true, y_score, positive, labels, sample_weight, probabilities=True)
     mean_predicted, positive_weight, weight, squares = _sum_bins(
-        rows, assign_bins(rows.scores, bins, strategy, rows.weights), bins
+        rows, probability.assign_bins(rows.scores, bins, strategy, rows.weights), bins
     )
     limits = np.array(
         [compute_weighted_wilson_limits(*bin_sums, level) for bin_sums in zip(positive_weight, weight, squares, strict=True)]

@@ -15,15 +15,8 @@ from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.kernels.delong import compute_auc_covariance, compute_placements
-from fairtrial.measures.intervals import (
-    BoundMeasure,
-    Interval,
-    IntervalPlan,
-    compute_bootstrap_intervals,
-    compute_newcombe_limits,
-    compute_normal_quantile,
-    warn_fallback,
-)
+from fairtrial.measures import intervals
+from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan
 from fairtrial.measures.measure import Measure, get_measure
 from fairtrial.measures.rows import DrawCounts, ScoreRows
 
@@ -106,10 +99,10 @@ def differences(
             f"method {plan.method!r} must have two-class AUCs without weights, got {resolved_measure.name}: use 'bca'"
         )
     if plan.method in _AUC_METHODS or (plan.method == "auto" and plain_auc):
-        intervals = _compute_auc_differences(bound_measures, pairs, plan)
+        pair_intervals = _compute_auc_differences(bound_measures, pairs, plan)
     else:
-        intervals = _bootstrap_differences(bound_measures, pairs, plan)
-    return Differences(resolved_measure.name, tuple((names[i], names[j]) for i, j in pairs), tuple(intervals))
+        pair_intervals = _bootstrap_differences(bound_measures, pairs, plan)
+    return Differences(resolved_measure.name, tuple((names[i], names[j]) for i, j in pairs), tuple(pair_intervals))
 
 
 @dataclass(frozen=True, repr=False)
@@ -168,7 +161,7 @@ def _bootstrap_differences(
     name = bound_measures[0].measure.name
     if np.isnan(estimates).any():
         bound_measures[0].measure.warn_undefined(np.asarray(estimates))
-    return compute_bootstrap_intervals(
+    return intervals.compute_bootstrap_intervals(
         compute, estimates, [name] * len(pairs), plan, plan.build_resamples(bound_measures[0].rows)
     )
 
@@ -187,7 +180,7 @@ def _compute_auc_differences(
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         aucs, covariance = compute_auc_covariance(np.stack(placement_columns), is_positive)
-    intervals = []
+    pair_intervals = []
     for i, j in pairs:
         # Two perfect rankings place every case alike too, but may differ on cases not seen.
         is_alike = bool(np.array_equal(placement_columns[i], placement_columns[j])) and covariance[i, i] > _NO_VARIANCE
@@ -197,18 +190,18 @@ def _compute_auc_differences(
         )
         if is_alike:
             note = "the models rank alike, so the limits say nothing about cases not seen"
-            intervals.append(Interval("auc", 0.0, 0.0, 0.0, plan.level, "delong", note))
+            pair_intervals.append(Interval("auc", 0.0, 0.0, 0.0, plan.level, "delong", note))
         elif is_regular and plan.method != "newcombe":
-            intervals.append(_compute_wald_interval(float(aucs[i] - aucs[j]), float(variance), plan.level))
+            pair_intervals.append(_compute_wald_interval(float(aucs[i] - aucs[j]), float(variance), plan.level))
         else:
             spread = np.sqrt(covariance[i, i] * covariance[j, j])
             correlation = float(covariance[i, j] / spread) if spread > _NO_VARIANCE else 0.0
-            intervals.append(_combine_newcombe(bound_measures[i], bound_measures[j], correlation, plan))
-    return intervals
+            pair_intervals.append(_combine_newcombe(bound_measures[i], bound_measures[j], correlation, plan))
+    return pair_intervals
 
 
 def _compute_wald_interval(estimate: float, variance: float, level: float) -> Interval:
-    half = compute_normal_quantile(level) * float(np.sqrt(variance))
+    half = intervals.compute_normal_quantile(level) * float(np.sqrt(variance))
     return Interval("auc", estimate, max(-1.0, estimate - half), min(1.0, estimate + half), level, "delong")
 
 
@@ -217,14 +210,14 @@ def _combine_newcombe(first: BoundMeasure, second: BoundMeasure, correlation: fl
     (a, a_low, a_high), (b, b_low, b_high) = (
         (
             bound_measure.estimate(),
-            *compute_newcombe_limits(bound_measure.estimate(), bound_measure.rows.binary.tally, plan.level),
+            *intervals.compute_newcombe_limits(bound_measure.estimate(), bound_measure.rows.binary.tally, plan.level),
         )
         for bound_measure in (first, second)
     )
     note = ""
     if plan.method == "delong":
         note = "DeLong's variance does not exist here, so Newcombe's limits of both models are added up"
-        warn_fallback(f"difference of auc: {note}")
+        intervals.warn_fallback(f"difference of auc: {note}")
     low = a - b - _compute_hypotenuse(a - a_low, b_high - b, correlation)
     high = a - b + _compute_hypotenuse(a_high - a, b - b_low, correlation)
     return Interval("auc", a - b, max(-1.0, low), min(1.0, high), plan.level, "newcombe", note)

@@ -133,7 +133,7 @@ def _solve_efficiency(
 def _find_best_weights(
     produced: FloatArray, spent: FloatArray, index: int, peers: list[int], epsilon: float
 ) -> FloatArray | None:
-    """Weights that are best for row `own` while no row of `peers` gets above 1; None where there is no optimum."""
+    """Weights that are best for row `index` while no row of `peers` gets above 1; None where there is no optimum."""
     from scipy.optimize import linprog
 
     # Each column is measured in the learner's own value, and each rule, which may be multiplied by anything, in its largest
@@ -202,6 +202,7 @@ def _check_inputs(table: pd.DataFrame, spent: FloatArray, inputs: list[str]) -> 
     has_no_input = ~(spent > 0).any(axis=1)
     if has_no_input.any():
         raise InputError(
-            f"each learner must have an input above 0, got 0 in {', '.join(inputs)} for {table.index[int(has_no_input.argmax())]!r}, "
+            f"each learner must have an input above 0, got 0 in {', '.join(inputs)} for "
+            f"{table.index[int(has_no_input.argmax())]!r}, "
             "which makes its efficiency infinite: add an input or leave this one out"
         )

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan, compute_intervals
+from fairtrial.measures import intervals, ranking
+from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan
 from fairtrial.measures.measure import Measure, get_measure, registry
-from fairtrial.measures.ranking import hand_till
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,17 +130,17 @@ def evaluate(
     with warnings.catch_warnings():
         # One summary for the whole table instead of a warning for each line.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        intervals = (
-            compute_intervals(bound_measures, plan)
+        results = (
+            intervals.compute_intervals(bound_measures, plan)
             if interval
             else [_build_point_estimate(bound_measure, level) for bound_measure in bound_measures]
         )
-    undefined = [result.measure for result in intervals if np.isnan(result.estimate)]
+    undefined = [result.measure for result in results if np.isnan(result.estimate)]
     if undefined:
         warnings.warn(f"undefined here and given as NaN: {', '.join(undefined)}", UndefinedMeasureWarning, stacklevel=2)
     rows = bound_measures[0].rows
     return Evaluation(
-        tuple(intervals), len(rows.true), tuple(inputs.notes), _describe_table(rows, average, level if interval else None)
+        tuple(results), len(rows.true), tuple(inputs.notes), _describe_table(rows, average, level if interval else None)
     )
 
 
@@ -229,7 +229,7 @@ def _select_measures(measures: str | Measure | Iterable[str | Measure], inputs: 
         return (
             possible_measures
             if inputs.count_classes() > 2
-            else [measure for measure in possible_measures if measure is not hand_till]
+            else [measure for measure in possible_measures if measure is not ranking.hand_till]
         )  # it is AUC for two
     if not isinstance(measures, (str, Measure, Iterable)):
         raise InputError(f"measures must be 'all', a measure or a list of them, got {measures!r}")

@@ -15,9 +15,9 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import FallbackWarning, InputError
 from fairtrial.kernels.delong import compute_auc_variance
-from fairtrial.measures.bootstrap import Compute, Resamples, compute_bca_limits, compute_distances, compute_percentile_limits
+from fairtrial.measures import bootstrap, ranking
+from fairtrial.measures.bootstrap import Compute, Resamples
 from fairtrial.measures.measure import LabelMeasure, Measure, get_measure
-from fairtrial.measures.ranking import auc as auc_measure, gini as gini_measure
 from fairtrial.measures.rows import DrawCounts, LabelRows, ScoreRows
 from fairtrial.measures.tally import ScoreTally
 
@@ -50,7 +50,8 @@ def compute_weighted_wilson_limits(successes: float, total: float, squares: floa
 
     That is the square of the sum of the weights over the sum of their squares, which no common factor changes.
 
-    >>> compute_weighted_wilson_limits(162, 526, 1052, 0.95) == compute_wilson_limits(81, 263, 0.95)  # each of 263 cases with a weight of 2
+    >>> # 263 cases, each with a weight of 2
+    >>> compute_weighted_wilson_limits(162, 526, 1052, 0.95) == compute_wilson_limits(81, 263, 0.95)
     True
     """
     if not squares > 0:  # weights so small that their squares are nothing
@@ -257,7 +258,7 @@ class BoundMeasure:
     def is_plain_auc(self) -> bool:
         """A two-class AUC without weights."""
         return (
-            self.measure is auc_measure
+            self.measure is ranking.auc
             and isinstance(self.rows, ScoreRows)
             and self.rows.weights is None
             and self.rows.classes.positive is not None
@@ -310,7 +311,7 @@ def _compute_closed_form(bound_measure: BoundMeasure, plan: IntervalPlan) -> Int
         if not bound_measure.is_plain_proportion:
             raise InputError(f"method {plan.method!r} must have a proportion of unweighted rows, got {name}: use 'bca'")
         return _compute_proportion_interval(bound_measure, plan)
-    if plan.method == "auto" and bound_measure.measure is gini_measure:
+    if plan.method == "auto" and bound_measure.measure is ranking.gini:
         return _compute_gini_interval(bound_measure, plan)
     if plan.method in ("delong", "newcombe") or (plan.method == "auto" and bound_measure.is_plain_auc):
         if not bound_measure.is_plain_auc:
@@ -348,7 +349,7 @@ def _compute_auc_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> In
 
 def _compute_gini_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
     """As a linear function of the AUC, so that the two agree."""
-    auc_bound = replace(bound_measure, measure=auc_measure)
+    auc_bound = replace(bound_measure, measure=ranking.auc)
     if not auc_bound.is_plain_auc:
         return None
     auc_interval = _compute_auc_interval(auc_bound, plan)
@@ -408,18 +409,18 @@ def _build_bootstrap_interval(
         notes.append(f"undefined in {len(values) - len(defined)} of {len(values)} resamples, which are left out")
     if np.isnan(estimate) or not len(defined):
         return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", "; ".join(["undefined", *notes]))
-    if not compute_distances(defined, estimate).any():
+    if not bootstrap.compute_distances(defined, estimate).any():
         notes.append("all resamples agree, so the limits say nothing about cases not seen")
         if plan.method == "bca":
             warn_fallback(f"{name}: {notes[-1]}")
         return Interval(name, estimate, estimate, estimate, plan.level, "percentile", "; ".join(notes))
-    limits = None if jackknife is None else compute_bca_limits(defined, estimate, jackknife, plan.level)
+    limits = None if jackknife is None else bootstrap.compute_bca_limits(defined, estimate, jackknife, plan.level)
     if jackknife is not None and limits is None:
         notes.append("BCa does not exist here, so percentile limits are given")
         if plan.method == "bca":
             warn_fallback(f"{name}: {notes[-1]}")
     method = "percentile" if limits is None else "bca"
-    low, high = compute_percentile_limits(defined, plan.level) if limits is None else limits
+    low, high = bootstrap.compute_percentile_limits(defined, plan.level) if limits is None else limits
     return Interval(name, estimate, low, high, plan.level, method, "; ".join(notes))
 
 

@@ -1,4 +1,4 @@
-"""What is known of all measures, as a table: the command line and the documentation read it from here."""
+"""All measures as a table: the command line and the documentation read it from here."""
 
 from __future__ import annotations
 

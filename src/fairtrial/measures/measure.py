@@ -87,7 +87,7 @@ class Measure:
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Value for each resample in `drawn` (R x n), or for the rows themselves: shape (R,), or (R, k) without average."""
+        """Value for each resample in `draw_counts` (R x n), or for the rows: shape (R,), or (R, k) without average."""
         raise InputError(f"{self.name} is computed from results of other measures, not from rows")
 
     def check(self, average: Average, params: Mapping[str, Any]) -> None:

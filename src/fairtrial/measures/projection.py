@@ -279,6 +279,7 @@ def _check_comparable(first: str, expected: list[Confusion], name: str, confusio
             )
         if not np.allclose(expected_table.true, table.true, rtol=1e-9, atol=0):
             raise InputError(
-                f"all learners must have the same class totals in domain {domain}: {first!r} has {expected_table.true.tolist()}, "
+                f"all learners must have the same class totals in domain {domain}: {first!r} has "
+                f"{expected_table.true.tolist()}, "
                 f"{name!r} has {table.true.tolist()}; rows must be the true class, and no learner may lack rows"
             )

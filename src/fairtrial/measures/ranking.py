@@ -1,4 +1,4 @@
-"""Measures of scores that combine the classes in a way of their own."""
+"""Measures of scores: AUC and its relatives, H-measure, KS, average precision, lift, Hand and Till."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _apply_sweep(tally: ScoreTally, sweep: Callable[..., None], *extra: Any) -> 
 def auc(tally: ScoreTally) -> FloatArray:
     """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
 
-    >>> from fairtrial.measures import compute_auc
-    >>> compute_auc([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9])
+    >>> from fairtrial.measures import auc
+    >>> auc([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9])
     0.78
     """
     return _apply_sweep(tally, kernels.compute_auc)
@@ -67,10 +67,10 @@ def partial_auc(tally: ScoreTally, *, max_fpr: float = 0.1, standardized: bool =
 
     `standardized=True` gives McClish's form: 0.5 for guessing, 1 for a perfect ranking.
 
-    >>> from fairtrial.measures import compute_partial_auc
-    >>> compute_partial_auc([0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5)
+    >>> from fairtrial.measures import partial_auc
+    >>> partial_auc([0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5)
     0.5
-    >>> compute_partial_auc([0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5, standardized=True)
+    >>> partial_auc([0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5, standardized=True)
     1.0
     """
     _check.check_proportion("max_fpr", max_fpr)
@@ -85,8 +85,8 @@ def partial_auc(tally: ScoreTally, *, max_fpr: float = 0.1, standardized: bool =
 def auch(tally: ScoreTally) -> FloatArray:
     """Area under the ROC convex hull; never below one half, for the hull holds the diagonal.
 
-    >>> from fairtrial.measures import compute_auch
-    >>> compute_auch([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9])
+    >>> from fairtrial.measures import auch
+    >>> auch([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9])
     0.86
     """
     return _apply_sweep(tally, hulls.compute_auch)
@@ -96,8 +96,8 @@ def auch(tally: ScoreTally) -> FloatArray:
 def sauc(tally: ScoreTally) -> FloatArray:
     """Scored AUC: mean over pairs of (s+ - s-) where the positive scores higher. At most 1 when scores lie in [0, 1].
 
-    >>> from fairtrial.measures import compute_sauc
-    >>> round(compute_sauc([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9]), 6)
+    >>> from fairtrial.measures import sauc
+    >>> round(sauc([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9]), 6)
     0.352
     """
     values, pos, neg = tally.stack_axes()
@@ -113,9 +113,9 @@ def h_measure(tally: ScoreTally, *, severity_ratio: float | None = None) -> Floa
     `severity_ratio` SR is how much worse a false positive is than a false negative; None takes the ratio of positives to
     negatives, 1 gives Hand's Beta(2, 2). A ranking worse than chance is not turned round: its hull is the diagonal and H is 0.
 
-    >>> from fairtrial.measures import compute_h_measure
+    >>> from fairtrial.measures import h_measure
     >>> y, s = [0] * 6 + [1] * 4, [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9]
-    >>> round(compute_h_measure(y, s), 10), round(compute_h_measure(y, s, severity_ratio=1), 10)
+    >>> round(h_measure(y, s), 10), round(h_measure(y, s, severity_ratio=1), 10)
     (0.5915901308, 0.5799731183)
     """
     if severity_ratio is not None:
@@ -129,8 +129,8 @@ def ks(tally: ScoreTally, *, signed: bool = False) -> FloatArray:
 
     `signed=True` gives the largest TPR - FPR, which does not reward a ranking that is upside down.
 
-    >>> from fairtrial.measures import compute_ks
-    >>> compute_ks([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9])
+    >>> from fairtrial.measures import ks
+    >>> ks([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9])
     0.6
     """
     return _apply_sweep(tally, kernels.compute_ks, bool(signed))
@@ -140,8 +140,8 @@ def ks(tally: ScoreTally, *, signed: bool = False) -> FloatArray:
 def taks(tally: ScoreTally) -> FloatArray:
     """Truncated average Kolmogorov-Smirnov statistic: mean TPR - FPR over thresholds, without the first and the last.
 
-    >>> from fairtrial.measures import compute_taks
-    >>> compute_taks([1, 1, 0, 0], [1, 1, 0, 0])
+    >>> from fairtrial.measures import taks
+    >>> taks([1, 1, 0, 0], [1, 1, 0, 0])
     1.0
     """
     return _apply_sweep(tally, kernels.compute_taks, True)
@@ -170,8 +170,8 @@ def abc(tally: ScoreTally) -> FloatArray:
 def average_precision(tally: ScoreTally) -> FloatArray:
     """Average precision: precision at each threshold, weighted by the step in recall.
 
-    >>> from fairtrial.measures import compute_average_precision
-    >>> round(compute_average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)
+    >>> from fairtrial.measures import average_precision
+    >>> round(average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)
     0.833333
     """
     return _apply_sweep(tally, kernels.compute_average_precision)
@@ -183,8 +183,8 @@ def average_precision(tally: ScoreTally) -> FloatArray:
 def lift(tally: ScoreTally, *, fraction: float = 0.1) -> FloatArray:
     """Lift: how many times more positives the top `fraction` of cases holds than a random one; a cut tie counts in proportion.
 
-    >>> from fairtrial.measures import compute_lift
-    >>> compute_lift([1, 0, 0, 0], [0.9, 0.2, 0.1, 0.3], fraction=0.25)
+    >>> from fairtrial.measures import lift
+    >>> lift([1, 0, 0, 0], [0.9, 0.2, 0.1, 0.3], fraction=0.25)
     4.0
     """
     _check.check_proportion("fraction", fraction)

@@ -53,7 +53,7 @@ class LabelRows:
         return Binning(self.true * k + self.predicted, k * k, self.weights)
 
     def confusion(self, draw_counts: DrawCounts | None = None) -> Confusion:
-        """The table; with `drawn` (R x n counts) a batch of R tables."""
+        """The table; with `draw_counts` (R x n) a batch of R tables."""
         k = len(self.classes)
         table: Any
         if draw_counts is None:
@@ -84,7 +84,7 @@ class RankedRows:
         return Binning(np.where(self.is_positive, bin_index, bin_index + m), 2 * m, self.weights)
 
     def redraw(self, draw_counts: DrawCounts) -> ScoreTally:
-        """A batch of tallies, one for each line of `drawn` (R x n counts of the data's rows)."""
+        """A batch of tallies, one for each line of `draw_counts` (R x n counts of the rows)."""
         subset_counts = draw_counts if self.row_mask is None else draw_counts[:, self.row_mask]
         m = len(self.tally.values)
         counts = self._bins.compute_sums(subset_counts)

@@ -1,7 +1,7 @@
-"""Tallies of files that are larger than memory, counted by DuckDB.
+"""The tally of scores, the sufficient statistic of all ranking measures: from arrays, or from files larger than memory.
 
-DuckDB adds up equal scores and sorts them, spilling to disk beyond `memory_limit`; the sorted groups stream into one array of
-values and two of counts, each count in the smallest type that holds it. A hundred million distinct scores take 1 GB that way.
+For files DuckDB adds up equal scores and sorts them, spilling to disk beyond `memory_limit`. The sorted groups stream into one
+array of values and two of counts, each in the smallest type that holds it: a hundred million distinct scores take 1 GB.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
-from fairtrial.kernels import tally as kernels
-from fairtrial.kernels.sorting import order_scores, sort_both
+from fairtrial.kernels import sorting, tally as kernels
 
 if TYPE_CHECKING:
     import duckdb
@@ -149,14 +148,14 @@ def tally_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights
     values, pos, neg = np.empty((1, n)), np.empty((1, n)), np.empty((1, n))
     if weights is None:
         positives, negatives = kernels.split_scores(is_positive, scores)
-        sort_both(positives, negatives)
+        sorting.sort_both(positives, negatives)
         _check_finite_ends(positives, negatives, scores)
         size = kernels.merge_tallies(
             positives[None], negatives[None], _wrap_length(positives), _wrap_length(negatives), values, pos, neg
         )
     else:
         _check.check_finite("y_score", scores)
-        descending = order_scores(scores)[::-1]
+        descending = sorting.order_scores(scores)[::-1]
         descending = descending[weights[descending] > 0]
         size = kernels.sum_equal_scores(
             scores[descending], is_positive[descending], weights[descending], values[0], pos[0], neg[0]
@@ -208,13 +207,13 @@ def tally_file(
     weight: str | None = None,
     memory_limit: str = "512MB",
 ) -> ScoreTally:
-    """Tally the columns `score` and `truth` of a Parquet or CSV file; `positive` defaults to the greater of two classes.
+    """Tally the columns `score` and `y_true` of a Parquet or CSV file; `positive` defaults to the greater of two classes.
 
     >>> import pandas as pd
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = Path(folder.name) / "predictions.parquet"
-    >>> pd.DataFrame({"truth": [0, 1, 1, 0], "score": [0.1, 0.8, 0.4, 0.4]}).to_parquet(file)
-    >>> print(tally_file(file, score="score", truth="truth"))
+    >>> pd.DataFrame({"y_true": [0, 1, 1, 0], "score": [0.1, 0.8, 0.4, 0.4]}).to_parquet(file)
+    >>> print(tally_file(file, score="score", y_true="y_true"))
     ScoreTally: 3 distinct scores, 2 positives, 2 negatives
     >>> folder.cleanup()
     """

@@ -17,3 +17,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"fairtrial.predictions.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'fairtrial.predictions' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULES])

@@ -1,4 +1,4 @@
-"""A file of predictions as the archive that results read: one condition, and what the file tells of data sets and models."""
+"""Predictions of a file as an archive of trials, from which results are computed like those of a study."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _CLEAN = ConditionFacts("clean", 0.0, "predictions as they are in the file", {"c
 
 
 class PredictionArchive:
-    """Implements `fairtrial.study.archive.Archive` in memory; learners are the models, a split is a repeat and a fold.
+    """Implements `fairtrial.study.archive.Archive` in memory: models are learners, a repeat and a fold are a split.
 
     >>> import pandas as pd
     >>> from fairtrial.predictions.read import read_predictions
     >>> archive = PredictionArchive(read_predictions(pd.DataFrame({"truth": [0, 1, 1], "tree": [0, 0, 1]})))
-    >>> archive.load_trials()[["dataset", "learner", "repeat", "fold", "status"]].to_dict("records")
+    >>> archive.trials()[["dataset", "learner", "repeat", "fold", "status"]].to_dict("records")
     [{'dataset': 'data', 'learner': 'tree', 'repeat': 0, 'fold': 0, 'status': 'ok'}]
     """
 
@@ -52,7 +52,7 @@ class PredictionArchive:
 
     @cached_property
     def datasets(self) -> tuple[DataFacts, ...]:
-        """The data sets, as far as the file tells."""
+        """The data sets, as far as the file describes them."""
         return tuple(_describe_dataset(dataset, self.file.source) for dataset in self.file.datasets)
 
     @cached_property
@@ -65,7 +65,7 @@ class PredictionArchive:
         ]
 
     def trials(self) -> pd.DataFrame:
-        """A line for each data set, split and model; where a model has no predictions, its trial is missing."""
+        """One row per data set, split and model; a model without predictions has a missing trial."""
         import pandas as pd
 
         lines = []
@@ -89,7 +89,7 @@ class PredictionArchive:
         return table.astype(dict.fromkeys(numbers, "float64"))
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """The predictions of trials, in the order asked for."""
+        """Yield the predictions of trials in the given order."""
         for trial in trials:
             if not 0 <= trial < len(self._split_lines):
                 raise InputError(f"trial must be one of the {len(self._split_lines)} of the file, got {trial}")
@@ -101,7 +101,7 @@ class PredictionArchive:
             )
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
-        """Positions of the training and test rows: what is not tested in a split is taken to be its training part."""
+        """Return the positions of training and test rows; rows that are not tested in a split count as training rows."""
         names = [dataset_predictions.name for dataset_predictions in self.file.datasets]
         if dataset not in names:
             raise InputError(f"no data set is called {dataset!r}: {suggest_name(dataset, names)}")

@@ -1,4 +1,4 @@
-"""What the columns of a predictions file are for: guessed from their names and contents, shown, or given."""
+"""Roles of the columns of a predictions file: guessed from names and contents, or given by the user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from fairtrial.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-# In small letters, without blanks, hyphens, dots and underscores; the earlier name goes first.
+ROLE_PARAMETERS = ("y_true", "prediction", "model", "scores", "dataset", "row", "weight", "subgroup", "repeat", "fold")
+
+_SINGLE_COLUMN_ROLES = ("y_true", "model", "dataset", "row", "weight", "repeat", "fold", "condition", "level")
+
+# Names as `normalize_name` writes them; if a file has several, the earlier name is used.
 ALIASES = {
     "model": ("model", "learner", "algorithm", "classifier", "estimator", "method", "system"),
     "dataset": ("dataset", "data", "domain", "problem", "task"),
@@ -28,53 +32,39 @@ ALIASES = {
     "level": ("level",),
 }
 
-
 Y_TRUE_NAMES = (
     *("truth", "ytrue", "true", "truelabel", "trueclass", "actual", "groundtruth", "gold", "target", "observed", "outcome"),
     *("y", "class", "label"),
 )
 
-
 PREDICTION_NAMES = (
-    "prediction",
-    "predicted",
-    "ypred",
-    "pred",
-    "predictedlabel",
-    "predictedclass",
-    "predlabel",
-    "predclass",
-    "yhat",
+    *("prediction", "predicted", "ypred", "pred", "predictedlabel", "predictedclass", "predlabel", "predclass", "yhat"),
     "label",
 )
-
 
 SCORE_NAMES = (
     *("score", "scores", "yscore", "prob", "proba", "probability", "p", "risk", "decision", "decisionfunction", "logit"),
     *("yprob", "yproba", "confidence"),
 )
 
-
 SUBGROUP_NAMES = ("group", "subgroup", "segment", "sex", "gender", "race", "ethnicity", "agegroup", "region", "site")
-
 
 _SCORE_WORD = r"(?:y[_ .\-]?)?(?:scores?|probs?|proba|probability|p|decision|logit)"
 
+_LABEL_WORD = r"(?:y[_ .\-]?pred|prediction|predicted|pred|label|class)"
+
+_SEPARATOR = r"[_ .\-]"
 
 _PROBABILITY_NAME = re.compile(r"(?:^|[^a-z])(?:y[_ .\-]?)?(?:probs?|proba|probability|p)(?:[^a-z0-9]|$)", re.IGNORECASE)
 
-
-_LABEL_WORD = r"(?:y[_ .\-]?pred|prediction|predicted|pred|label|class)"
-
-
-_SEPARATOR = r"[_ .\-]"
+_BOOLEAN_EQUIVALENTS = {"1": "true", "0": "false", "true": "1", "false": "0"}
 
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """Where the predictions of a model stand: its column of labels, and a column of scores for each class.
+    """The columns of one model: its predicted labels, and pairs of class and column for its scores.
 
-    A class of None is the positive one.
+    A class of None stands for the positive class.
     """
 
     name: str
@@ -87,251 +77,26 @@ class ModelColumns:
         return (*((self.label,) if self.label is not None else ()), *(column for _, column in self.scores))
 
 
-def normalize_name(name: str) -> str:
-    """A name in small letters without gaps."""
-    return re.sub(r"[\s_.\-]", "", name.lower())
-
-
-def is_named_probability(column: str) -> bool:
-    """Whether a column's name says that it holds probabilities.
-
-    >>> is_named_probability("forest_proba[a]"), is_named_probability("score_p1")
-    (True, False)
-    """
-    return bool(_PROBABILITY_NAME.search(column))
-
-
-def find_score_class(column: str, classes: Sequence[str]) -> str | None:
-    """The class whose score this column holds: score_a, p_a, proba(a), prob a; score[a] also where a is no known class.
-
-    >>> find_score_class("Proba_yes", ["no", "yes"]), find_score_class("score[c]", ["a"]), find_score_class("score_c", ["a"])
-    ('yes', 'c', None)
-    """
-    bracket = re.fullmatch(rf"{_SCORE_WORD}{_SEPARATOR}?\[(.+)\]", column, re.IGNORECASE)
-    if bracket:
-        return _match_class(bracket[1], classes) or bracket[1]
-    for pattern in (
-        rf"{_SCORE_WORD}{_SEPARATOR}?\((.+)\)",
-        rf"{_SCORE_WORD}{_SEPARATOR}(.+)",
-        rf"(.+){_SEPARATOR}{_SCORE_WORD}",
-    ):
-        match = re.fullmatch(pattern, column, re.IGNORECASE)
-        if match and _match_class(match[1], classes):
-            return _match_class(match[1], classes)
-    return None
-
-
-def format_labels(column: pd.Series[Any]) -> list[str]:
-    """The distinct labels of a column as text; 1.0 is the label 1."""
-    return [format_label(value) for value in column.dropna().unique().tolist()]
-
-
-def format_label(value: Any) -> str:
-    """A label as text; 1.0 is the label 1."""
-    return str(normalize_label(value))
-
-
-def normalize_label(value: Any) -> Any:
-    """A label as it is, 1.0 as the whole number that it is."""
-    return int(value) if isinstance(value, float) and np.isfinite(value) and value == int(value) else value
-
-
-_BOOLEAN_EQUIVALENTS = {"1": "true", "0": "false", "true": "1", "false": "0"}
-
-
-def find_duplicate_labels(labels: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
-    """Labels 1 and 0 as the classes True and False, or the other way round; nothing where they are not such twins.
-
-    >>> find_duplicate_labels(["0", "1"], ["False", "True"]), find_duplicate_labels(["a"], ["False", "True"])
-    ({'0': 'False', '1': 'True'}, {})
-    """
-    lower_classes = {name.lower(): name for name in classes}
-    duplicates = {label: lower_classes.get(_BOOLEAN_EQUIVALENTS.get(label.lower(), "")) for label in labels}
-    boolean = set(lower_classes) <= {"true", "false"} or set(lower_classes) <= {"0", "1"}
-    has_no_match = not boolean or set(labels) & set(classes) or None in duplicates.values()
-    return {} if has_no_match else {label: str(class_name) for label, class_name in duplicates.items()}
-
-
-def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tuple[ModelColumns, ...]:
-    """The models of a wide file: those that names tell, then columns that hold nothing but classes."""
-    labels: dict[str, str] = {}
-    scores: dict[str, dict[str | None, str]] = {}
-    rest = []
-    for column in free:
-        model, kind, name = _parse_column_name(column, classes)
-        if kind == "score" and _is_number(frame[column]):
-            scores.setdefault(model, {})[name] = column
-        elif kind == "label" and _has_shared_classes(format_labels(frame[column]), classes):
-            labels[model] = column
-        elif kind == "score" and not _has_only_classes(frame[column], classes):
-            check_score_column(frame[column], model)
-            rest.append(column)
-        else:
-            rest.append(column)
-    rest = _match_class_suffixes(frame, rest, classes, scores)
-    for column in rest:
-        if _has_only_classes(frame[column], classes):
-            labels.setdefault(column, column)
-    if not labels and not scores:
-        scores = {column: {None: column} for column in rest if _is_fraction(frame[column])}
-    positions = {column: index for index, column in enumerate(free)}
-    names = sorted(
-        {*labels, *scores}, key=lambda model: min(positions[column] for column in _list_model_columns(model, labels, scores))
-    )
-    return tuple(ModelColumns(name, labels.get(name), tuple(scores.get(name, {}).items())) for name in names)
-
-
-def _list_model_columns(model: str, labels: dict[str, str], scores: dict[str, dict[str | None, str]]) -> list[str]:
-    return [*([labels[model]] if model in labels else []), *scores.get(model, {}).values()]
-
-
-def _parse_column_name(column: str, classes: list[str]) -> tuple[str, str, str | None]:
-    """Model, kind (score, label or nothing) and class."""
-    bracket = re.fullmatch(rf"(.+?)(?:{_SEPARATOR}{_SCORE_WORD})?{_SEPARATOR}?[\[(](.+)[\])]", column, re.IGNORECASE)
-    if bracket and _match_class(bracket[2], classes):
-        return bracket[1], "score", _match_class(bracket[2], classes)
-    both = re.fullmatch(rf"(.+?){_SEPARATOR}{_SCORE_WORD}{_SEPARATOR}(.+)", column, re.IGNORECASE)
-    if both and _match_class(both[2], classes):
-        return both[1], "score", _match_class(both[2], classes)
-    for pattern, kind in (
-        (rf"(.+){_SEPARATOR}{_SCORE_WORD}", "score"),
-        (rf"(.+){_SEPARATOR}{_LABEL_WORD}", "label"),
-        (rf"{_SCORE_WORD}{_SEPARATOR}(.+)", "score"),
-        (rf"{_LABEL_WORD}{_SEPARATOR}(.+)", "label"),
-    ):
-        match = re.fullmatch(pattern, column, re.IGNORECASE)
-        if match:
-            return match[1], kind, None
-    return column, "", None
-
-
-def _match_class_suffixes(
-    frame: pd.DataFrame, rest: list[str], classes: list[str], scores: dict[str, dict[str | None, str]]
-) -> list[str]:
-    """Columns forest_a, forest_b ... are scores of a model where every class has one; the others are given back."""
-    stems: dict[str, dict[str | None, str]] = {}
-    for column in rest:
-        for name in classes:
-            if re.fullmatch(rf".+{_SEPARATOR}{re.escape(name)}", column) and _is_number(frame[column]):
-                stems.setdefault(column[: -len(name) - 1], {})[name] = column
-    complete = {stem: columns for stem, columns in stems.items() if len(columns) == len(classes)}
-    for stem, columns in complete.items():
-        scores.setdefault(stem, {}).update(columns)
-    used = {column for columns in complete.values() for column in columns.values()}
-    return [column for column in rest if column not in used]
-
-
-def _match_class(name: str, classes: Sequence[str]) -> str | None:
-    if name in classes:
-        return name
-    return next((label for label in classes if label.lower() == name.lower()), None)
-
-
-def _is_number(column: pd.Series[Any]) -> bool:
-    return column.dtype.kind in "iuf"
-
-
-def _is_fraction(column: pd.Series[Any]) -> bool:
-    """Numbers with digits after the point: whole numbers are more likely to be something else than scores."""
-    if not _is_number(column):
-        return False
-    values = column.dropna().to_numpy(dtype=float)
-    return bool(len(values) and (values != np.floor(values)).any())
-
-
-def _has_only_classes(column: pd.Series[Any], classes: list[str]) -> bool:
-    if _is_fraction(column):
-        return False
-    labels = format_labels(column)
-    if not labels or len(labels) > len(classes):
-        return False
-    return set(labels) <= set(classes) or bool(find_duplicate_labels(labels, classes))
-
-
-def _has_shared_classes(labels: Sequence[str], classes: Sequence[str]) -> bool:
-    return bool(set(labels) & set(classes) or (labels and find_duplicate_labels(labels, classes)))
-
-
-def check_score_column(column: pd.Series[Any], model: str) -> None:
-    """A column that is called a model's scores must hold numbers: one text cell must not make the model vanish.
-
-    Only a name that begins with the word, such as decision_notes, may be something else; it is if no cell is a number.
-    """
-    import pandas as pd
-
-    present = column[column.notna()]
-    numbers = pd.to_numeric(present.astype(str), errors="coerce")
-    suffix = re.fullmatch(rf"(.+){_SEPARATOR}{_SCORE_WORD}|.+[\[(].+[\])]", str(column.name), re.IGNORECASE)
-    if not len(present) or (suffix is None and numbers.isna().all()):
-        return
-    bad = numbers.isna()
-    index = int(bad.to_numpy().argmax()) if bad.any() else 0
-    line = int(column.notna().to_numpy().nonzero()[0][index]) + 1
-    raise InputError(
-        f"scores of model {model!r} must be numbers, got {present.iloc[index]!r} in column {column.name!r}, line {line} of the "
-        f"table ({int(bad.sum())} such lines): correct it, or rename the column if it holds no scores"
-    )
-
-
-def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
-    """The reason for each column that seems to hold labels; others need none.
-
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"svm": ["yes", "no", "maybe"], "colour": ["red", "blue", "red"], "again": ["yes", "no", "no"]})
-    >>> explain_unused(table, ["svm", "colour", "again"], ["yes", "no"])
-    {'svm': "its label 'maybe' is no class of the truth", 'again': 'the file has another column of labels'}
-    """
-    reasons = {}
-    for column in unused:
-        labels = format_labels(frame[column])
-        unknown = [label for label in labels if label not in classes]
-        n_known = len(labels) - len(unknown)
-        if n_known and not unknown:
-            reasons[column] = "the file has another column of labels"
-        elif n_known and len(unknown) <= n_known:
-            reasons[column] = f"its label {unknown[0]!r} is no class of the truth"
-    return reasons
-
-
-def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
-    """Text that would be predicted labels but for one that is never true: say which."""
-    for column in free:
-        labels = format_labels(frame[column]) if frame[column].dtype.kind not in "iuf" else []
-        unknown = [label for label in labels if label not in classes]
-        folded = {label.lower() for label in classes} & {label.lower() for label in labels}
-        if unknown and folded:
-            raise InputError(
-                f"predicted labels must be those of the truth {y_true!r} ({', '.join(classes[:6])}), got {unknown[0]!r} in "
-                f"column {column!r}: {suggest_name(unknown[0], classes)}; or pass prediction={column!r} to count it as a class"
-            )
-
-
-ROLE_PARAMETERS = ("y_true", "prediction", "model", "scores", "dataset", "row", "weight", "subgroup", "repeat", "fold")
-
-
-_SINGLE_COLUMN_ROLES = ("y_true", "model", "dataset", "row", "weight", "repeat", "fold", "condition", "level")
-
-
 @dataclass(frozen=True)
 class Roles:
-    """The role of each column. In a long file `models` has one entry without a name: a column tells the models apart."""
+    """The role of each column. In a long file, `models` has one entry without a name, because a column names the models."""
 
     layout: Literal["long", "wide"]
     columns: Mapping[str, str]
-    """Role to column: truth, model, dataset, row, weight, repeat, fold, condition, level."""
+    """Role to column: y_true, model, dataset, row, weight, repeat, fold, condition, level."""
     models: tuple[ModelColumns, ...]
     subgroups: tuple[str, ...] = ()
     specified: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
-    """Why a column is left alone that seems to hold labels."""
+    """Why an unused column that seems to hold labels is not used."""
 
     def get(self, role: str) -> str | None:
-        """The column of a role, None where there is none."""
+        """Get the column of a role, or None."""
         return self.columns.get(role)
 
     def frame(self) -> pd.DataFrame:
-        """A line for each column: column, role, model, class, and whether the role was given or guessed."""
+        """One row per column: column, role, model, class, and whether the role was given or guessed."""
         import pandas as pd
 
         lines = [(column, role, "", "") for role, column in self.columns.items()]
@@ -346,7 +111,7 @@ class Roles:
 
     @property
     def summary(self) -> str:
-        """The same in a sentence or two."""
+        """The roles in one or two sentences."""
         lines = self.frame()
         layout_text = "a line for each row and model" if self.get("model") else "a line for each row"
         used = lines[lines["role"] != "unused"]
@@ -363,7 +128,7 @@ class Roles:
 
     @property
     def label_warnings(self) -> tuple[str, ...]:
-        """A sentence for each column that is left alone though it seems to hold labels."""
+        """A sentence for each unused column that seems to hold labels."""
         text = "seems to hold labels and is left alone"
         return tuple(f"The column {name!r} {text}: {why}. --prediction COL judges it." for name, why in self.reasons.items())
 
@@ -375,16 +140,16 @@ class Roles:
 
 
 def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
-    """The roles of the columns of a table of predictions (or of its first lines); what is `given` is not guessed.
+    """Guess the roles of the columns of a table of predictions, or of its first rows; roles in `specified` are kept.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"y_true": ["a", "b"], "tree": ["a", "a"], "tree_p": [0.2, 0.4], "forest": ["a", "b"]})
     >>> print(guess_roles(table).frame().to_string(index=False))
-    column       role  model            class     how
-    y_true      truth                         guessed
-      tree prediction   tree                  guessed
-    tree_p      score   tree the positive one guessed
-    forest prediction forest                  guessed
+    column       role  model    class     how
+    y_true     y_true                 guessed
+      tree prediction   tree          guessed
+    tree_p      score   tree positive guessed
+    forest prediction forest          guessed
     """
     names = [str(name) for name in frame.columns]
     specified = {role: value for role, value in specified.items() if value is not None}
@@ -431,7 +196,7 @@ def _check_roles(names: list[str], specified: Mapping[str, Any]) -> None:
 
 
 def _list_columns(value: Any) -> list[str]:
-    """The columns that the value of a role names: one, a list, a mapping, or a mapping of mappings."""
+    """List the columns that the value of a role names: one, a list, a mapping, or a mapping of mappings."""
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -444,7 +209,7 @@ def _to_list(value: Any) -> list[str]:
 
 
 def _assign_by_name(names: list[str], columns: dict[str, str], used_columns: set[str]) -> None:
-    """Roles that a name alone decides."""
+    """Assign the roles that a name alone decides."""
     for role, aliases in ALIASES.items():
         if role not in columns:
             match = next(
@@ -463,7 +228,7 @@ def _find_y_true(names: list[str], used_columns: set[str]) -> str:
                 return name
     raise InputError(
         f"the file must have a column of true labels, called truth, y_true, target or the like, got {', '.join(names)}: "
-        "pass truth="
+        "pass y_true="
     )
 
 
@@ -489,7 +254,7 @@ def _find_models(
 
 
 def _is_by_model(value: Any, classes: list[str]) -> bool:
-    """A mapping whose keys are models: not classes."""
+    """Whether the value is a mapping whose keys are models, not classes."""
     if not isinstance(value, Mapping):
         return False
     return any(isinstance(item, Mapping) for item in value.values()) or not {str(key) for key in value} <= set(classes)
@@ -505,7 +270,7 @@ def _build_wide_models(prediction: Any, scores: Any, classes: list[str]) -> tupl
 
 
 def _resolve_score_columns(value: Any, classes: list[str]) -> tuple[tuple[str | None, str], ...]:
-    """Pairs of class and column; one column alone is the score of the positive class unless its name says otherwise."""
+    """Pair classes with columns; a single column scores the positive class unless its name says otherwise."""
     if isinstance(value, Mapping):
         return tuple((str(name), str(column)) for name, column in value.items())
     columns = _to_list(value)
@@ -536,3 +301,219 @@ def _find_score_columns(free: list[str], classes: list[str]) -> tuple[tuple[str 
     if not score_columns:
         return tuple((None, name) for name in free if normalize_name(name) in SCORE_NAMES)[:1]
     return tuple(score_columns)
+
+
+def find_wide_models(frame: pd.DataFrame, free: list[str], classes: list[str]) -> tuple[ModelColumns, ...]:
+    """Find the models of a wide file: those that column names reveal, then columns that hold nothing but classes."""
+    labels: dict[str, str] = {}
+    scores: dict[str, dict[str | None, str]] = {}
+    rest = []
+    for column in free:
+        model, kind, name = _parse_column_name(column, classes)
+        if kind == "score" and _is_number(frame[column]):
+            scores.setdefault(model, {})[name] = column
+        elif kind == "label" and _has_shared_classes(format_labels(frame[column]), classes):
+            labels[model] = column
+        elif kind == "score" and not _has_only_classes(frame[column], classes):
+            check_score_column(frame[column], model)
+            rest.append(column)
+        else:
+            rest.append(column)
+    rest = _match_class_suffixes(frame, rest, classes, scores)
+    for column in rest:
+        if _has_only_classes(frame[column], classes):
+            labels.setdefault(column, column)
+    if not labels and not scores:
+        scores = {column: {None: column} for column in rest if _is_fraction(frame[column])}
+    positions = {column: index for index, column in enumerate(free)}
+    names = sorted(
+        {*labels, *scores}, key=lambda model: min(positions[column] for column in _list_model_columns(model, labels, scores))
+    )
+    return tuple(ModelColumns(name, labels.get(name), tuple(scores.get(name, {}).items())) for name in names)
+
+
+def _list_model_columns(model: str, labels: dict[str, str], scores: dict[str, dict[str | None, str]]) -> list[str]:
+    return [*([labels[model]] if model in labels else []), *scores.get(model, {}).values()]
+
+
+def _parse_column_name(column: str, classes: list[str]) -> tuple[str, str, str | None]:
+    """Split a column name into model, kind (score, label or nothing) and class."""
+    bracket = re.fullmatch(rf"(.+?)(?:{_SEPARATOR}{_SCORE_WORD})?{_SEPARATOR}?[\[(](.+)[\])]", column, re.IGNORECASE)
+    if bracket and _match_class(bracket[2], classes):
+        return bracket[1], "score", _match_class(bracket[2], classes)
+    both = re.fullmatch(rf"(.+?){_SEPARATOR}{_SCORE_WORD}{_SEPARATOR}(.+)", column, re.IGNORECASE)
+    if both and _match_class(both[2], classes):
+        return both[1], "score", _match_class(both[2], classes)
+    for pattern, kind in (
+        (rf"(.+){_SEPARATOR}{_SCORE_WORD}", "score"),
+        (rf"(.+){_SEPARATOR}{_LABEL_WORD}", "label"),
+        (rf"{_SCORE_WORD}{_SEPARATOR}(.+)", "score"),
+        (rf"{_LABEL_WORD}{_SEPARATOR}(.+)", "label"),
+    ):
+        match = re.fullmatch(pattern, column, re.IGNORECASE)
+        if match:
+            return match[1], kind, None
+    return column, "", None
+
+
+def _match_class_suffixes(
+    frame: pd.DataFrame, rest: list[str], classes: list[str], scores: dict[str, dict[str | None, str]]
+) -> list[str]:
+    """Take forest_a, forest_b ... as the scores of a model if every class has one; return the other columns."""
+    stems: dict[str, dict[str | None, str]] = {}
+    for column in rest:
+        for name in classes:
+            if re.fullmatch(rf".+{_SEPARATOR}{re.escape(name)}", column) and _is_number(frame[column]):
+                stems.setdefault(column[: -len(name) - 1], {})[name] = column
+    complete = {stem: columns for stem, columns in stems.items() if len(columns) == len(classes)}
+    for stem, columns in complete.items():
+        scores.setdefault(stem, {}).update(columns)
+    used = {column for columns in complete.values() for column in columns.values()}
+    return [column for column in rest if column not in used]
+
+
+def find_score_class(column: str, classes: Sequence[str]) -> str | None:
+    """Find the class whose score a column holds: score_a, p_a, proba(a), prob a; score[a] even if a is not a known class.
+
+    >>> find_score_class("Proba_yes", ["no", "yes"]), find_score_class("score[c]", ["a"]), find_score_class("score_c", ["a"])
+    ('yes', 'c', None)
+    """
+    bracket = re.fullmatch(rf"{_SCORE_WORD}{_SEPARATOR}?\[(.+)\]", column, re.IGNORECASE)
+    if bracket:
+        return _match_class(bracket[1], classes) or bracket[1]
+    for pattern in (
+        rf"{_SCORE_WORD}{_SEPARATOR}?\((.+)\)",
+        rf"{_SCORE_WORD}{_SEPARATOR}(.+)",
+        rf"(.+){_SEPARATOR}{_SCORE_WORD}",
+    ):
+        match = re.fullmatch(pattern, column, re.IGNORECASE)
+        if match and _match_class(match[1], classes):
+            return _match_class(match[1], classes)
+    return None
+
+
+def _match_class(name: str, classes: Sequence[str]) -> str | None:
+    if name in classes:
+        return name
+    return next((label for label in classes if label.lower() == name.lower()), None)
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return column.dtype.kind in "iuf"
+
+
+def _is_fraction(column: pd.Series[Any]) -> bool:
+    """Whether some number has a fractional part; whole numbers are rarely scores."""
+    if not _is_number(column):
+        return False
+    values = column.dropna().to_numpy(dtype=float)
+    return bool(len(values) and (values != np.floor(values)).any())
+
+
+def _has_only_classes(column: pd.Series[Any], classes: list[str]) -> bool:
+    if _is_fraction(column):
+        return False
+    labels = format_labels(column)
+    if not labels or len(labels) > len(classes):
+        return False
+    return set(labels) <= set(classes) or bool(find_duplicate_labels(labels, classes))
+
+
+def _has_shared_classes(labels: Sequence[str], classes: Sequence[str]) -> bool:
+    return bool(set(labels) & set(classes) or (labels and find_duplicate_labels(labels, classes)))
+
+
+def check_score_column(column: pd.Series[Any], model: str) -> None:
+    """Check that a column named as a model's scores holds numbers: one text cell must not make the model vanish.
+
+    Only a name that begins with the word, such as decision_notes, may be something else: if no cell is a number.
+    """
+    import pandas as pd
+
+    present = column[column.notna()]
+    numbers = pd.to_numeric(present.astype(str), errors="coerce")
+    suffix = re.fullmatch(rf"(.+){_SEPARATOR}{_SCORE_WORD}|.+[\[(].+[\])]", str(column.name), re.IGNORECASE)
+    if not len(present) or (suffix is None and numbers.isna().all()):
+        return
+    bad = numbers.isna()
+    index = int(bad.to_numpy().argmax()) if bad.any() else 0
+    line = int(column.notna().to_numpy().nonzero()[0][index]) + 1
+    raise InputError(
+        f"scores of model {model!r} must be numbers, got {present.iloc[index]!r} in column {column.name!r}, line {line} of the "
+        f"table ({int(bad.sum())} such lines): correct it, or rename the column if it holds no scores"
+    )
+
+
+def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence[str], y_true: str) -> None:
+    """Refuse a text column that would hold predicted labels if one of them were not misspelled."""
+    for column in free:
+        labels = format_labels(frame[column]) if frame[column].dtype.kind not in "iuf" else []
+        unknown = [label for label in labels if label not in classes]
+        folded = {label.lower() for label in classes} & {label.lower() for label in labels}
+        if unknown and folded:
+            raise InputError(
+                f"predicted labels must be those of the truth {y_true!r} ({', '.join(classes[:6])}), got {unknown[0]!r} in "
+                f"column {column!r}: {suggest_name(unknown[0], classes)}; or pass prediction={column!r} to count it as a class"
+            )
+
+
+def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
+    """Explain why columns that seem to hold labels are not used.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"svm": ["yes", "no", "maybe"], "colour": ["red", "blue", "red"], "again": ["yes", "no", "no"]})
+    >>> explain_unused(table, ["svm", "colour", "again"], ["yes", "no"])
+    {'svm': "its label 'maybe' is no class of the truth", 'again': 'the file has another column of labels'}
+    """
+    reasons = {}
+    for column in unused:
+        labels = format_labels(frame[column])
+        unknown = [label for label in labels if label not in classes]
+        n_known = len(labels) - len(unknown)
+        if n_known and not unknown:
+            reasons[column] = "the file has another column of labels"
+        elif n_known and len(unknown) <= n_known:
+            reasons[column] = f"its label {unknown[0]!r} is no class of the truth"
+    return reasons
+
+
+def normalize_name(name: str) -> str:
+    """Write a name in lower case without blanks, underscores, dots and hyphens."""
+    return re.sub(r"[\s_.\-]", "", name.lower())
+
+
+def is_named_probability(column: str) -> bool:
+    """Whether a column's name says that it holds probabilities.
+
+    >>> is_named_probability("forest_proba[a]"), is_named_probability("score_p1")
+    (True, False)
+    """
+    return bool(_PROBABILITY_NAME.search(column))
+
+
+def format_labels(column: pd.Series[Any]) -> list[str]:
+    """Format the distinct labels of a column as text; 1.0 is the label 1."""
+    return [format_label(value) for value in column.dropna().unique().tolist()]
+
+
+def format_label(value: Any) -> str:
+    """Format a label as text; 1.0 is the label 1."""
+    return str(normalize_label(value))
+
+
+def normalize_label(value: Any) -> Any:
+    """Turn the label 1.0 into 1; leave other labels alone."""
+    return int(value) if isinstance(value, float) and np.isfinite(value) and value == int(value) else value
+
+
+def find_duplicate_labels(labels: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
+    """Map labels 1 and 0 to the classes True and False, or the other way round; empty if the labels are something else.
+
+    >>> find_duplicate_labels(["0", "1"], ["False", "True"]), find_duplicate_labels(["a"], ["False", "True"])
+    ({'0': 'False', '1': 'True'}, {})
+    """
+    lower_classes = {name.lower(): name for name in classes}
+    duplicates = {label: lower_classes.get(_BOOLEAN_EQUIVALENTS.get(label.lower(), "")) for label in labels}
+    boolean = set(lower_classes) <= {"true", "false"} or set(lower_classes) <= {"0", "1"}
+    has_no_match = not boolean or set(labels) & set(classes) or None in duplicates.values()
+    return {} if has_no_match else {label: str(class_name) for label, class_name in duplicates.items()}

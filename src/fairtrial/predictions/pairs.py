@@ -1,17 +1,18 @@
-"""Paired tests of models in a large file: from the counts of what both say of a row."""
+"""Paired tests of models that predict the same rows, in memory and streamed."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fairtrial._check import FloatArray
+from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import InputError
+from fairtrial.kernels.sorting import order_scores
 from fairtrial.measures import Measure
 from fairtrial.measures.bootstrap import Resamples, compute_percentile_limits
 from fairtrial.measures.confusion import Confusion
@@ -19,13 +20,14 @@ from fairtrial.measures.intervals import BoundMeasure, compute_normal_quantile
 from fairtrial.measures.rows import DrawCounts
 from fairtrial.predictions.statistics import (
     MANY_ROWS,
+    MAX_COUNT_RESAMPLES,
     InMemoryModel,
     JudgeSettings,
     allow_unknown_labels,
+    draw_counts,
     ignore_warnings,
-    redraw_counts,
 )
-from fairtrial.predictions.streamed import MAX_MARKS, StreamedModel, StreamedModels, compute_rank_contrast, quote_identifier
+from fairtrial.predictions.streamed import StreamedFile, StreamedModel, StreamedModels
 from fairtrial.predictions.validate import Y_TRUE_HINT, Notes
 from fairtrial.significance import adjust, bootstrap_difference, delong, mcnemar, mcnemar_table, permutation_test
 from fairtrial.significance.counts import compute_paired_newcombe_limits
@@ -39,20 +41,26 @@ PAIR_COLUMNS = (
     *("rows", "primary", "at_minimum", "note"),
 )
 
+# DeLong's test of a streamed file places scores exactly between so many rows of the rarer class; if there are more, it
+# places them between so many quantiles.
+MAX_MARKS = 1 << 22
 
-UNWEIGHTED = "each row counts once: this test takes no weights"
+AucByModel = Mapping[tuple[str, str], float]
+"""The AUC of the positive class, by data set and model."""
 
-
+_UNWEIGHTED = "each row counts once: this test takes no weights"
 _MIN_DELONG_ROWS = 2
 
 
 def build_pair_table(models: Sequence[InMemoryModel], main: Measure, settings: JudgeSettings, notes: Notes) -> pd.DataFrame:
-    """A line for each pair of models of a data set and each test, p adjusted by Holm's procedure over the pairs of a test."""
+    """Build one row per pair of models and test; Holm's procedure adjusts p over the pairs of a test."""
     import pandas as pd
 
     lines: list[dict[str, Any]] = []
     overlap = RowOverlap(notes)
     for first, second in combinations(models, 2):
+        if first.dataset != second.dataset:
+            continue
         common_rows, first_indices, second_indices = np.intersect1d(first.row_indices, second.row_indices, return_indices=True)
         if overlap.record(
             first.dataset, (first.name, second.name), (len(first.row_indices), len(second.row_indices)), len(common_rows)
@@ -63,11 +71,11 @@ def build_pair_table(models: Sequence[InMemoryModel], main: Measure, settings: J
             ]
     overlap.check()
     table = pd.DataFrame(lines, columns=list(PAIR_COLUMNS))
-    return table.assign(adjusted=adjust_p_values(table))
+    return table.assign(p_adjusted=_adjust_p_values(table))
 
 
 class RowOverlap:
-    """Which pairs of models have rows in common: told where they are not all of them, refused where no pair has any."""
+    """Records which models predict the same rows: noted if only some are shared, refused if no pair shares any."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -77,7 +85,7 @@ class RowOverlap:
         """Data sets whose models predict different rows."""
 
     def record(self, dataset: str, names: tuple[str, str], rows: tuple[int, int], n_common: int) -> bool:
-        """Whether two models can be compared."""
+        """Record a pair of models; return whether it can be compared."""
         self._n_common.setdefault(dataset, []).append(n_common)
         if n_common == rows[0] == rows[1]:
             return True
@@ -94,7 +102,7 @@ class RowOverlap:
         return True
 
     def check(self) -> None:
-        """At least one pair of each data set has rows in common."""
+        """Check that at least one pair of each data set has rows in common."""
         for dataset, (first, second) in self._disjoint.items():
             if not any(self._n_common[dataset]):
                 raise InputError(
@@ -103,19 +111,10 @@ class RowOverlap:
                 )
 
 
-def adjust_p_values(table: pd.DataFrame) -> FloatArray:
-    """p values adjusted over the pairs of each data set and test."""
-    p_adjusted = np.full(len(table), np.nan)
-    is_defined = table["p_value"].notna().to_numpy()
-    for _, part in table[is_defined].groupby(["dataset", "test"], sort=False):
-        p_adjusted[table.index.get_indexer(part.index)] = adjust(part["p_value"].to_numpy(dtype=float), "holm")
-    return p_adjusted
-
-
 def _run_pair_tests(
     first: InMemoryModel, second: InMemoryModel, main: Measure, settings: JudgeSettings, notes: Notes
 ) -> list[tuple[Outcome, str, bool]]:
-    """Outcome, measure, and whether it is the test that decides about the main measure."""
+    """Run all tests; return outcome, measure, and whether the test is the primary one of the main measure."""
     results: list[tuple[Outcome, str, bool]] = []
     unweighted = first.weights is None
     decides_auc = main.name in ("auc", "gini") and first.positive is not None and unweighted
@@ -142,23 +141,15 @@ def _test_delong(first: InMemoryModel, second: InMemoryModel, settings: JudgeSet
     if first.scores is None or second.scores is None or first.positive is None:
         return None
     y_true = (first.y_true == first.positive).astype(np.intp)
-    if not has_enough_for_delong(first.dataset, int(y_true.sum()), int((1 - y_true).sum()), notes):
+    if not _has_enough_for_delong(first.dataset, int(y_true.sum()), int((1 - y_true).sum()), notes):
         return None
     scores = [np.ascontiguousarray(model.scores[:, first.positive]) for model in (first, second) if model.scores is not None]
     return delong(y_true, scores[0], scores[1], positive=1, level=settings.level)
 
 
-def has_enough_for_delong(dataset: str, positives: int, negatives: int, notes: Notes) -> bool:
-    """Whether both classes have rows enough; told where they have not."""
-    if min(positives, negatives) < _MIN_DELONG_ROWS:
-        notes.add(f"DeLong's test is left out on {dataset!r}: it needs at least 2 rows of each class.")
-        return False
-    return True
-
-
 def _bootstrap_pair(first: InMemoryModel, second: InMemoryModel, main: Measure, settings: JudgeSettings) -> Outcome:
     if first.weights is not None:
-        return bootstrap_weighted_difference(first, second, main, settings)
+        return _bootstrap_weighted_difference(first, second, main, settings)
     has_many_rows = len(first.y_true) > MANY_ROWS
     measure, options = _resolve_pair_measure(first, second, main)
     return bootstrap_difference(
@@ -175,7 +166,7 @@ def _bootstrap_pair(first: InMemoryModel, second: InMemoryModel, main: Measure, 
 
 
 def _resolve_pair_measure(first: InMemoryModel, second: InMemoryModel, main: Measure) -> tuple[Measure, dict[str, Any]]:
-    """The measure and its options, which know of labels that are none of the classes where one of the two has them."""
+    """Get the measure and its options; they allow unknown labels if one of the two models has some."""
     has_unknown = main.facts.needs == "labels" and (first.has_unknown_labels or second.has_unknown_labels)
     return (allow_unknown_labels(main) if has_unknown else main), first.get_measure_options(has_unknown)
 
@@ -194,10 +185,10 @@ def _permute_pair(first: InMemoryModel, second: InMemoryModel, main: Measure, se
     )
 
 
-def bootstrap_weighted_difference(
+def _bootstrap_weighted_difference(
     first: InMemoryModel, second: InMemoryModel, main: Measure, settings: JudgeSettings
 ) -> Outcome:
-    """The bootstrap of a difference where rows have weights: percentile limits, and p as the level at which they touch zero."""
+    """Bootstrap a difference of weighted rows: percentile limits, and p as the level at which they touch zero."""
     measure, measure_options = _resolve_pair_measure(first, second, main)
     options = {**measure_options, "sample_weight": first.weights}
     bound = [
@@ -217,33 +208,11 @@ def bootstrap_weighted_difference(
     return Outcome(
         "bootstrap_difference",
         estimate,
-        compute_p_touching_zero(values),
+        _compute_p_touching_zero(values),
         n=len(first.y_true),
         variant=f"percentile, {resamples} resamples, weighted",
         effect=Effect(f"difference in {main.name}", estimate, low, high, settings.level),
     )
-
-
-def compute_p_touching_zero(values: FloatArray) -> float:
-    """p as the level at which percentile limits touch zero."""
-    if not len(values):
-        return float("nan")
-    tail = min(int((values <= 0).sum()), int((values >= 0).sum()))
-    return min(1.0, 2 * (tail + 1) / (len(values) + 1))
-
-
-def is_p_at_minimum(outcome: Outcome) -> bool:
-    """Whether p is the smallest that the resamples can give, so that it may be smaller."""
-    resamples_match = re.search(r"(\d+) resamples", outcome.variant)
-    if resamples_match is None or np.isnan(outcome.p_value):
-        return False
-    if outcome.test == "permutation_test":
-        return outcome.p_value * (1 + int(resamples_match[1])) <= 1 + 1e-9
-    undefined_match = next(
-        (caveat_match for caveat in outcome.caveats if (caveat_match := re.search(r"undefined in (\d+) of", caveat))), None
-    )
-    n_defined = int(resamples_match[1]) - (0 if undefined_match is None else int(undefined_match[1]))
-    return outcome.p_value * (1 + n_defined) <= 2 + 1e-9
 
 
 def _build_pair_row(
@@ -254,7 +223,7 @@ def _build_pair_row(
     limits = None if outcome.test == "permutation_test" else effect  # its interval would be another test's
     row_notes = [caveat for caveat in outcome.caveats if not caveat.startswith("it covers")]
     if first.weights is not None and outcome.test != "bootstrap_difference":
-        row_notes.append(UNWEIGHTED)
+        row_notes.append(_UNWEIGHTED)
     return {
         "dataset": first.dataset,
         "first": first.name,
@@ -269,19 +238,13 @@ def _build_pair_row(
         "high": limits.high if limits else nan,
         "rows": outcome.n,
         "primary": decides,
-        "at_minimum": is_p_at_minimum(outcome),
+        "at_minimum": _is_p_at_minimum(outcome),
         "note": "; ".join([outcome.variant, *row_notes]),
     }
 
 
-AucByModel = Mapping[tuple[str, str], float]
-
-
-"""The AUC of the positive class, by data set and model."""
-
-
 class StreamedPairs:
-    """The pairs of a large file: `table` has a line for each pair of models of a data set and each test that counts allow."""
+    """Compares the models of a streamed file by the tests that counts allow."""
 
     def __init__(
         self, streamed: StreamedModels, aucs: AucByModel, main: Measure, settings: JudgeSettings, notes: Notes
@@ -290,7 +253,7 @@ class StreamedPairs:
         self.overlap = RowOverlap(notes)
 
     def build_table(self) -> pd.DataFrame:
-        """All pairs, p adjusted by Holm's procedure."""
+        """Build one row per pair of models and test, with p-values adjusted by Holm's procedure."""
         import pandas as pd
 
         lines: list[dict[str, Any]] = []
@@ -302,10 +265,10 @@ class StreamedPairs:
         if len(table) and not table["primary"].any():
             weighted = "" if self.streamed.weight is None else " of rows with weights"
             self.notes.add(f"Counts{weighted} give no test of {self.main.name}: no test decides which model is ahead.")
-        return table.assign(adjusted=adjust_p_values(table))
+        return table.assign(p_adjusted=_adjust_p_values(table))
 
     def _compare_pair(self, first: StreamedModel, second: StreamedModel) -> list[dict[str, Any]]:
-        joined_sql = _build_join_sql(self.streamed, first, second)
+        joined_sql = self.streamed.build_join_sql(first, second)
         if joined_sql is None:
             self.notes.add(
                 "No column tells the rows apart: models of a large file are not paired without it, and tests are left out."
@@ -328,16 +291,13 @@ class StreamedPairs:
         return lines if ranked is None else [*lines, ranked]
 
     def _compare_labels(self, first: StreamedModel, second: StreamedModel, joined_sql: str) -> list[dict[str, Any]]:
-        """McNemar's test, and the bootstrap of the main measure where it is one of labels."""
+        """Run McNemar's test, and the bootstrap of the main measure if it needs labels."""
         k = len(first.classes)
         cells, weights, squares = np.zeros((3, k, k, k))
         query = f"SELECT t, l1, l2, count(*), sum(w), sum(w * w) FROM {joined_sql} GROUP BY t, l1, l2"
         for true_code, first_code, second_code, *sums in self.streamed.file.fetch_rows(query):
-            (
-                cells[true_code, first_code, second_code],
-                weights[true_code, first_code, second_code],
-                squares[true_code, first_code, second_code],
-            ) = sums
+            cell = true_code, first_code, second_code
+            cells[cell], weights[cell], squares[cell] = sums
         diagonal = np.arange(k)
         both = int(cells[diagonal, diagonal, diagonal].sum())
         b, c = (int(cells.sum(axis=axis)[diagonal, diagonal].sum()) - both for axis in (2, 1))
@@ -354,9 +314,10 @@ class StreamedPairs:
     def _bootstrap_counts(
         self, first: StreamedModel, second: StreamedModel, sums: tuple[FloatArray, FloatArray, FloatArray], is_decided: bool
     ) -> dict[str, Any]:
-        """The bootstrap of a difference, by counts drawn anew; with weights each cell's weight is drawn as its sum would be."""
+        """Bootstrap a difference by redrawn counts; with weights, draw the weight of each cell like a sum of its weights."""
         cells, weights, squares = sums
-        drawn, description = redraw_counts(cells, self.settings), "of counts"
+        resamples = min(self.settings.resamples, MAX_COUNT_RESAMPLES)
+        drawn, description = np.concatenate([*draw_counts(cells, resamples, self.settings.seed)]), "of counts"
         if self.streamed.weight is not None:
             drawn, description = _resample_weights(drawn, cells, weights, squares, self.settings.seed), "of weighted counts"
 
@@ -368,7 +329,7 @@ class StreamedPairs:
             estimate, values = float(compute_difference(weights)), compute_difference(drawn)
         values = values[~np.isnan(values)]
         limits = compute_percentile_limits(values, self.settings.level) if len(values) else (math.nan, math.nan)
-        p = compute_p_touching_zero(values)
+        p = _compute_p_touching_zero(values)
         note = f"percentile, {len(values)} resamples {description}"
         common = (estimate, p, (estimate, *limits), int(cells.sum()), not is_decided, note)
         row = self._build_row(first, second, "bootstrap_difference", self.main.name, *common)
@@ -377,13 +338,13 @@ class StreamedPairs:
     def _compare_ranks(
         self, first: StreamedModel, second: StreamedModel, joined_sql: str, shared: bool
     ) -> dict[str, Any] | None:
-        """DeLong's test, from the placements of both models' rows."""
+        """Run DeLong's test from the placements of both models' rows."""
         from scipy.special import ndtr
 
         if first.positive is None:
             return None
         contrast = compute_rank_contrast(self.streamed.file, joined_sql, first.positive)
-        if not has_enough_for_delong(first.dataset, contrast.positives, contrast.negatives, self.notes):
+        if not _has_enough_for_delong(first.dataset, contrast.positives, contrast.negatives, self.notes):
             return None
         estimate, error, note = contrast.estimate, math.sqrt(contrast.variance), ""
         if not contrast.exact:
@@ -416,7 +377,7 @@ class StreamedPairs:
     ) -> dict[str, Any]:
         row_notes = [note] if note else []
         if self.streamed.weight is not None and test != "bootstrap_difference":
-            row_notes.append(UNWEIGHTED)
+            row_notes.append(_UNWEIGHTED)
         return {
             "dataset": first.dataset,
             "first": first.name,
@@ -433,32 +394,175 @@ class StreamedPairs:
         }
 
 
-def _build_join_sql(streamed: StreamedModels, first: StreamedModel, second: StreamedModel) -> str | None:
-    """SQL for the rows that both predict: truths t and u, labels l1 and l2, scores s1 and s2, weight w; None without ids."""
-    column_lists = [_build_columns_sql(model, i) for i, model in enumerate((first, second), 1)]
-    weight = streamed.weight or "1"
-    if first.where == second.where:
-        truths = f"{first.y_true} AS t, {second.y_true} AS u"
-        return f"(SELECT {truths}, {column_lists[0]}, {column_lists[1]}, {weight} AS w FROM judged WHERE {first.where})"
-    row = streamed.file.roles.get("row")
-    if row is None:
-        return None
-    parts = [
-        f"(SELECT {quote_identifier(row)} AS r, {model.y_true} AS t{i}, {columns}, {weight} AS w{i} FROM judged WHERE {model.where})"
-        for i, (model, columns) in enumerate(zip((first, second), column_lists, strict=True), 1)
-    ]
-    return f"(SELECT t1 AS t, t2 AS u, l1, s1, l2, s2, w1 AS w FROM {parts[0]} JOIN {parts[1]} USING (r))"
-
-
-def _build_columns_sql(model: StreamedModel, i: int) -> str:
-    score = model.scores[model.positive or 0] if model.scores else "NULL"
-    return f"{model.label or 'NULL'} AS l{i}, {score} AS s{i}"
-
-
 def _resample_weights(drawn: FloatArray, cells: FloatArray, weights: FloatArray, squares: FloatArray, seed: int) -> FloatArray:
-    """The weight of so many rows of each cell, drawn with the mean and the variance that the sum of their weights has."""
+    """Draw the weight of the rows of each cell, with the mean and variance of a sum of their weights."""
     counts = np.maximum(cells, 1.0)
     mean = weights / counts
     spread = np.sqrt(np.maximum(0.0, squares / counts - mean**2))
     noise = np.random.default_rng([seed, 1]).normal(size=drawn.shape)
     return np.maximum(0.0, drawn * mean + np.sqrt(drawn) * spread * noise)
+
+
+def _has_enough_for_delong(dataset: str, positives: int, negatives: int, notes: Notes) -> bool:
+    """Whether both classes have enough rows; noted if not."""
+    if min(positives, negatives) < _MIN_DELONG_ROWS:
+        notes.add(f"DeLong's test is left out on {dataset!r}: it needs at least 2 rows of each class.")
+        return False
+    return True
+
+
+def _compute_p_touching_zero(values: FloatArray) -> float:
+    """Compute p as the level at which percentile limits touch zero."""
+    if not len(values):
+        return float("nan")
+    tail = min(int((values <= 0).sum()), int((values >= 0).sum()))
+    return min(1.0, 2 * (tail + 1) / (len(values) + 1))
+
+
+def _is_p_at_minimum(outcome: Outcome) -> bool:
+    """Whether p is the smallest value that the resamples can give; the true one may be smaller."""
+    resamples_match = re.search(r"(\d+) resamples", outcome.variant)
+    if resamples_match is None or np.isnan(outcome.p_value):
+        return False
+    if outcome.test == "permutation_test":
+        return outcome.p_value * (1 + int(resamples_match[1])) <= 1 + 1e-9
+    undefined_match = next(
+        (caveat_match for caveat in outcome.caveats if (caveat_match := re.search(r"undefined in (\d+) of", caveat))), None
+    )
+    n_defined = int(resamples_match[1]) - (0 if undefined_match is None else int(undefined_match[1]))
+    return outcome.p_value * (1 + n_defined) <= 2 + 1e-9
+
+
+def _adjust_p_values(table: pd.DataFrame) -> FloatArray:
+    """Adjust p-values over the pairs of each data set and test."""
+    p_adjusted = np.full(len(table), np.nan)
+    is_defined = table["p_value"].notna().to_numpy()
+    for _, part in table[is_defined].groupby(["dataset", "test"], sort=False):
+        p_adjusted[table.index.get_indexer(part.index)] = adjust(part["p_value"].to_numpy(dtype=float), "holm")
+    return p_adjusted
+
+
+class RankContrast(NamedTuple):
+    """The first AUC minus the second, the variance of this difference, and whether every placement is exact."""
+
+    estimate: float
+    variance: float
+    positives: int
+    negatives: int
+    exact: bool
+
+
+def compute_rank_contrast(file: StreamedFile, lines: str, positive: int) -> RankContrast:
+    """Contrast two models on the same rows, as DeLong's test does; NaN if a class has fewer than two rows.
+
+    `lines` is SQL that gives true classes t and scores s1 and s2. The rows are written to a table, which spills to disk, so
+    that models are joined once. Only the scores of the rarer class are kept in memory. Every other score lies on one of them or
+    between two. From this follows how many rows of one class lie below each row of the other.
+    """
+    file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2 FROM {lines}")
+    try:
+        return _compute_contrast(file)
+    finally:
+        file.fetch_rows("DROP TABLE met")
+
+
+def _compute_contrast(file: StreamedFile) -> RankContrast:
+    positives, negatives = file.fetch_rows("SELECT count(*) FILTER (WHERE p), count(*) FILTER (WHERE NOT p) FROM met")[0]
+    if min(positives, negatives) < 2:
+        return RankContrast(math.nan, math.nan, positives, negatives, True)
+    few, many = sorted((positives, negatives))
+    rare, common = ("p", "NOT p") if positives <= negatives else ("NOT p", "p")
+    marks = [_find_marks(file, column, rare, few) for column in ("s1", "s2")]
+    exact = few <= MAX_MARKS or _are_all_marked(file, marks, rare)
+    slot_rows = _SlotRows(file, marks)
+    rare_below, _ = slot_rows.count_below(rare)
+    common_below, over_common = slot_rows.count_below(common, rare_below)
+    over_rare = slot_rows.sum_contrasts(rare, common_below)
+    mean, variance = 0.0, 0.0
+    for sums, size in ((over_common, few), (over_rare, many)):
+        mean = sums.mean / (2 * size)
+        variance += sums.squares / (2 * size) ** 2 / (sums.rows - 1) / sums.rows
+    return RankContrast(mean if rare == "p" else -mean, variance, positives, negatives, exact)
+
+
+def _find_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:
+    """Find the distinct scores of the rarer class, ascending; if there are too many rows, those at equal steps."""
+    step, n_read = -(-rows // MAX_MARKS), 0
+    parts: list[FloatArray] = []
+    for (scores,) in file.fetch_batches(f"SELECT {column} FROM met WHERE {rare} ORDER BY {column}"):
+        parts.append(_drop_repeats(scores[-n_read % step :: step]))
+        n_read += len(scores)
+    return _drop_repeats(np.concatenate(parts))
+
+
+def _drop_repeats(ascending: FloatArray) -> FloatArray:
+    return ascending[np.append(True, ascending[1:] != ascending[:-1])] if len(ascending) else ascending
+
+
+def _are_all_marked(file: StreamedFile, marks: Sequence[FloatArray], rare: str) -> bool:
+    """Whether the marks are all scores of the rarer class."""
+    n_distinct = file.fetch_rows(f"SELECT count(DISTINCT s1), count(DISTINCT s2) FROM met WHERE {rare}")[0]
+    return all(len(mark_values) == count for mark_values, count in zip(marks, n_distinct, strict=True))
+
+
+class _SlotRows:
+    """The rows of the joined table by slots: slot 2i lies below mark i, slot 2i + 1 on it."""
+
+    def __init__(self, file: StreamedFile, marks: Sequence[FloatArray]) -> None:
+        self.file, self.marks = file, marks
+
+    def _iter_slots(self, which: str) -> Iterator[list[IntArray]]:
+        for batch in self.file.fetch_batches(f"SELECT s1, s2 FROM met WHERE {which}"):
+            yield [_find_slots(marks, scores) for marks, scores in zip(self.marks, batch, strict=True)]
+
+    def count_below(self, which: str, below: Sequence[FloatArray] = ()) -> tuple[list[FloatArray], _RunningMoments]:
+        """Count twice the rows of a class below each slot (half of those in it), and sum their contrasts given `below`."""
+        counts, sums = [np.zeros(2 * len(marks) + 1) for marks in self.marks], _RunningMoments()
+        for slots in self._iter_slots(which):
+            for count, slot in zip(counts, slots, strict=True):
+                np.add.at(count, slot, 1.0)
+            if below:
+                sums.add(below[0][slots[0]] - below[1][slots[1]])
+        return [_compute_twice_below(count) for count in counts], sums
+
+    def sum_contrasts(self, which: str, below: Sequence[FloatArray]) -> _RunningMoments:
+        """Sum the contrasts of the two placements over the rows of a class; `below` comes from the other class."""
+        sums = _RunningMoments()
+        for slots in self._iter_slots(which):
+            sums.add(below[0][slots[0]] - below[1][slots[1]])
+        return sums
+
+
+class _RunningMoments:
+    """Mean and sum of squared deviations of values that arrive in parts."""
+
+    def __init__(self) -> None:
+        self.rows, self.mean, self.squares = 0, 0.0, 0.0
+
+    def add(self, values: FloatArray) -> None:
+        """Add values by Chan's formula, which avoids cancellation."""
+        if not len(values):
+            return
+        rows, mean = self.rows + len(values), float(values.mean())
+        delta = mean - self.mean
+        self.squares += float(((values - mean) ** 2).sum()) + delta**2 * self.rows * len(values) / rows
+        self.mean += delta * len(values) / rows
+        self.rows = rows
+
+
+def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
+    """Find the slots of scores; sorted scores are looked up ten times faster."""
+    ascending = order_scores(scores)
+    scores = scores[ascending]
+    mark_index = np.searchsorted(marks, scores)
+    slots = np.empty(len(scores), dtype=np.intp)
+    slots[ascending] = 2 * mark_index + (marks[np.minimum(mark_index, len(marks) - 1)] == scores)
+    return slots
+
+
+def _compute_twice_below(counts: FloatArray) -> FloatArray:
+    """Count in whole numbers, which floats represent exactly: equal placements have no difference."""
+    doubled = np.cumsum(counts)
+    doubled *= 2
+    doubled -= counts
+    return doubled

@@ -1,4 +1,4 @@
-"""Predictions of one or many models on the rows of one or many data sets, read from a file or a frame, checked and repaired."""
+"""Read predictions of one or more models from files or frames, and check and repair them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from glob import glob
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,553 +27,49 @@ from fairtrial.predictions.columns import (
     normalize_label,
 )
 from fairtrial.predictions.validate import (
+    EXACT_TOLERANCE,
+    ROUNDING_TOLERANCE,
     Y_TRUE_HINT,
+    LabelSource,
     Notes,
     check_classes,
-    check_finite,
     check_labels,
     check_predicted,
-    check_predicted_once,
-    check_probabilities,
-    check_weights,
     choose_condition,
     note_condition,
     note_duplicate_labels,
+    note_label_source,
     note_missing_labels,
-    require_agreement,
+    note_zero_scores,
+    resolve_positive_index,
 )
+from fairtrial.study.records import ABSTAINED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Source = Any
-
-
 """A path, a pattern, a list of paths, or a frame."""
 
+ScoreKind = Literal["probability", "decision"]
 
 PARQUET = (".parquet", ".pq")
-
-
-SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
-
-
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 
-
-# Not null and None: they may be classes.
+# Without null and None, which may be classes.
 MISSING_STRINGS = ["", "NA", "N/A", "NaN", "nan", "<NA>"]
 
-
-def list_paths(source: Source) -> list[Path]:
-    """The files that a source names; none for a frame. A pattern gives its files in order."""
-    if isinstance(source, (str, PathLike)):
-        return _find_files(source)
-    if isinstance(source, Sequence) and source and all(isinstance(item, (str, PathLike)) for item in source):
-        return [path for item in source for path in _find_files(item)]
-    return []
-
-
-def read_table(source: Source) -> tuple[pd.DataFrame, str]:
-    """The table, and what to call it."""
-    import pandas as pd
-
-    paths = list_paths(source)
-    if paths:
-        frames = [_read_file(path) for path in paths]
-        for path, frame in zip(paths[1:], frames[1:], strict=True):
-            if set(frame.columns) != set(frames[0].columns):
-                odd = sorted(set(frame.columns) ^ set(frames[0].columns))[0]
-                raise InputError(
-                    f"files must have the same columns, got {odd!r} in only one of {paths[0].name} and {path.name}"
-                )
-        table = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
-        name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
-    else:
-        table, name = _to_frame(source), "predictions"
-    if not len(table) or not len(table.columns):
-        raise InputError(f"{name} must hold at least 1 line of predictions, got none")
-    names = [str(column) for column in table.columns]
-    repeated = next((column for i, column in enumerate(names) if column in names[:i]), None)
-    if repeated is not None:
-        raise InputError(f"each column must have a name of its own, got {repeated!r} more than once in {name}: rename one")
-    return table.set_axis(names, axis=1), name
-
-
-def _to_frame(source: Source) -> pd.DataFrame:
-    import pandas as pd
-
-    if isinstance(source, pd.DataFrame):
-        index_names = [index_name for index_name in source.index.names if index_name is not None]
-        return source.reset_index(drop=not index_names)
-    if hasattr(source, "to_pandas"):
-        return pd.DataFrame(source.to_pandas())
-    try:
-        return pd.DataFrame(source)
-    except (TypeError, ValueError):
-        raise InputError(f"predictions must be a file or a frame, got {type(source).__name__}: pass one") from None
-
-
-def _find_files(source: str | PathLike[str]) -> list[Path]:
-    path = Path(source)
-    if path.is_file():
-        check_kind(path)
-        return [path]
-    matches = sorted(match for match in glob(str(source)) if Path(match).is_file())
-    for match in matches:
-        check_kind(Path(match))
-    if not matches:
-        folder = path.parent if path.parent.is_dir() else Path()
-        candidates = [entry.name for entry in folder.iterdir() if entry.suffix in (*PARQUET, *_TEXT)] if folder.is_dir() else []
-        hint = suggest_name(path.name, candidates)
-        raise InputError(f"predictions must be a file, got {str(source)!r}" + (f": {hint}" if "mean" in hint else ""))
-    return [Path(match) for match in matches]
-
-
-def read_text(path: Path) -> pd.DataFrame:
-    """A text file; where commas do not separate columns they may stand in numbers, as `compare` reads them too."""
-    table = _read_plain_text(path)
-    return (
-        table
-        if detect_separator(path) == ","
-        else table.assign(**{name: _parse_comma_decimals(table[name]) for name in _find_comma_columns(table)})
-    )
-
-
-def _read_plain_text(path: Path, lines: int | None = None) -> pd.DataFrame:
-    import pandas as pd
-
-    options: Any = {"keep_default_na": False, "na_values": MISSING_STRINGS, "encoding": "utf-8-sig", "nrows": lines}
-    table: pd.DataFrame = pd.read_csv(path, sep=detect_separator(path), **options)
-    return table
-
-
-def _find_comma_columns(table: pd.DataFrame) -> list[str]:
-    """Columns whose cells are all numbers, some with a comma before the digits of the fraction."""
-    names = []
-    for name in table.columns:
-        column = table[name]
-        if column.dtype.kind not in "iufb":
-            cells = column.dropna().astype(str).str.strip()
-            numbers = cells.str.fullmatch(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
-            if len(cells) and numbers.all() and cells.str.contains(",").any():
-                names.append(name)
-    return names
-
-
-def _parse_comma_decimals(column: pd.Series[Any]) -> pd.Series[Any]:
-    import pandas as pd
-
-    return pd.to_numeric(column.str.strip().str.replace(",", ".", regex=False))
-
-
-def has_decimal_comma(path: Path) -> bool:
-    """Whether numbers of a text file have commas for points, by its first lines."""
-    return detect_separator(path) != "," and bool(_find_comma_columns(_read_plain_text(path, 1000)))
-
-
-def check_kind(path: Path) -> None:
-    """Spreadsheets are not read."""
-    if path.suffix.lower() in SPREADSHEETS:
-        raise InputError(f"predictions must be a CSV, TSV or Parquet file, got the spreadsheet {path.name!r}: save it as CSV")
-
-
-def _read_file(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    try:
-        if path.suffix.lower() in PARQUET:
-            return pd.read_parquet(path)
-        return read_text(path)
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{path.name} must hold at least 1 line of predictions, got an empty file") from None
-    except (ValueError, OSError, pd.errors.ParserError) as error:
-        message = str(error).split("\n")[0]
-        raise InputError(f"{path.name} must be a CSV, TSV or Parquet file, which it is not: {message}") from None
-
-
-def detect_separator(path: Path) -> str:
-    """What stands between the columns: whatever the first line holds most of."""
-    with open(path, encoding="utf-8-sig", errors="replace") as file:
-        first = file.readline()
-    return max((",", "\t", ";"), key=first.count)
-
-
-LabelSource = Literal["file", "probabilities", "scores", "none"]
-
-
-@dataclass(frozen=True, eq=False)
-class PredictedScores:
-    """Scores of every class, whether they are probabilities, and whether a lone column of another scale made them."""
-
-    values: FloatArray
-    kind: Literal["probability", "decision"]
-    single_column: bool = False
-
-
-def build_scores(
-    table: pd.DataFrame,
-    model_columns: ModelColumns,
-    lines: IntArray,
-    classes: list[str],
-    positive: object,
-    ids: npt.NDArray[Any],
-    subject: str,
-    notes: Notes,
-) -> PredictedScores | None:
-    """The scores of a model; None where it has none."""
-    scores_by_class = {
-        name: _to_float_scores(table[column].iloc[lines], column, subject) for name, column in model_columns.scores
-    }
-    names = dict(model_columns.scores)
-    # A class that a data set does not have leaves its column empty there, and a model without scores leaves all of them empty.
-    scores_by_class = {name: values for name, values in scores_by_class.items() if not np.isnan(values).all()}
-    if not scores_by_class:
-        return None
-    for name, values in scores_by_class.items():
-        check_finite(values, names[name], ids, subject)
-    if set(scores_by_class) == {None} or (len(scores_by_class) == 1 and len(classes) == 2):
-        name, values = next(iter(scores_by_class.items()))
-        class_index = _resolve_score_class(classes, positive, subject) if name is None else classes.index(name)
-        return _build_binary_scores(values, class_index, names[name], ids, subject)
-    missing = [label for label in classes if label not in scores_by_class]
-    if missing:
-        raise InputError(
-            f"scores of {subject} must have a column for each class, got none for {missing[0]!r}: add it, or pass scores= as a "
-            "mapping of class to column"
-        )
-    matrix = np.column_stack([scores_by_class[label] for label in classes])
-    matrix, is_probability = check_probabilities(matrix, [names[label] for label in classes], ids, subject, notes)
-    return PredictedScores(matrix, "probability" if is_probability else "decision")
-
-
-def resolve_labels(
-    labels: IntArray | None, scores: PredictedScores | None, subject: str, notes: Notes
-) -> tuple[IntArray, LabelSource]:
-    """Predicted classes: those of the file, else those that the scores speak for; and where they come from.
-
-    Where a model gives some lines labels, the others are abstentions (-1).
-    """
-    if labels is not None and not (labels < 0).all():
-        return labels, "file"
-    if scores is None:
-        raise InputError(f"{subject} must have labels or scores, got neither: drop its lines")
-    predicted = scores.values.argmax(axis=1).astype(np.intp)
-    source = note_label_source(
-        scores.kind, scores.single_column, scores.single_column and len(np.unique(predicted)) < 2, subject, notes
-    )
-    return predicted, source
-
-
-def note_label_source(kind: str, single_column: bool, has_no_cut: bool, subject: str, notes: Notes) -> LabelSource:
-    """Where labels come from that a file lacks."""
-    if kind == "probability":
-        note_likely_labels(subject, notes)
-        return "probabilities"
-    if has_no_cut:
-        notes.add(
-            "The file has no labels of {who}, and its scores have no zero to cut at: measures of labels are left out.",
-            subject,
-            "The file has no labels of {who}, and their scores have no zero to cut at: measures of labels are left out.",
-        )
-        return "none"
-    how = "scores are cut at zero" if single_column else "they are the classes with the highest scores"
-    notes.add(f"The file has no labels of {{who}}: {how}.", subject)
-    return "scores"
-
-
-def note_likely_labels(subject: str, notes: Notes) -> None:
-    """Labels were read off probabilities."""
-    prefix = "The file has no labels of {who}: they are "
-    notes.add(f"{prefix}its most likely classes.", subject, f"{prefix}their most likely classes.")
-
-
-def _to_float_scores(column: pd.Series[Any], name: str, subject: str) -> FloatArray:
-    try:
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    except (TypeError, ValueError):
-        raise InputError(
-            f"scores of {subject} must be numbers, got text in column {name!r}: convert it, or name another"
-        ) from None
-
-
-def _resolve_score_class(classes: list[str], positive: object, subject: str) -> int:
-    if positive is not None:
-        if str(positive) not in classes:
-            raise InputError(f"positive must be one of the classes, got {positive!r}: {suggest_name(positive, classes)}")
-        if len(classes) == 2:
-            return classes.index(str(positive))
-    if len(classes) != 2:
-        raise InputError(
-            f"scores of {subject} must have a column for each of the {len(classes)} classes, got one column: name them "
-            f"score[{classes[0]}], score[{classes[1]}] ..., or pass scores= as a mapping"
-        )
-    return 1
-
-
-def _build_binary_scores(
-    values: FloatArray, class_index: int, column: str, ids: npt.NDArray[Any], subject: str
-) -> PredictedScores:
-    """Scores of one of two classes: the other one's follow."""
-    is_probability = bool(((values >= 0) & (values <= 1)).all())
-    if not is_probability and is_named_probability(column):
-        line = int(np.argmax((values < 0) | (values > 1)))
-        raise InputError(
-            f"probabilities of {subject} must lie between 0 and 1, got {values[line]:g} at row {ids[line]!r}: "
-            "call the column a score if it does not hold probabilities"
-        )
-    complement = 1 - values if is_probability else -values
-    matrix = np.column_stack([complement, values] if class_index == 1 else [values, complement])
-    return PredictedScores(matrix, "probability" if is_probability else "decision", single_column=not is_probability)
-
-
+# The names of a data set and of a model if no column names them.
 ONLY_DATA_SET, ONLY_MODEL = "data", "model"
-
-
-def build_datasets(
-    table: pd.DataFrame, roles: Roles, positive: object
-) -> tuple[tuple[DatasetPredictions, ...], tuple[str, ...]]:
-    """The data sets of a table, and what had to be said."""
-    notes = Notes()
-    notes.extend(roles.label_warnings)
-    table = _select_condition(table, roles, notes)
-    columns = _SharedColumns(table, roles, notes)
-    datasets = tuple(
-        _DatasetBuilder(columns, str(name), np.flatnonzero(columns.dataset.codes == i), positive, notes).build()
-        for i, name in enumerate(columns.dataset.values)
-    )
-    return datasets, notes.sentences
-
-
-def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
-    """Lines of one condition: of a study with several, those without a change."""
-    column, level = roles.get("condition"), roles.get("level")
-    if column is None:
-        return table
-    import pandas as pd
-
-    keys = [column] if level is None else [column, level]
-    conditions = list(table[keys].drop_duplicates().itertuples(index=False, name=None))
-    if len(conditions) < 2:
-        return table
-    condition = choose_condition(conditions)
-    masks = [table[key].isna() if pd.isna(value) else table[key] == value for key, value in zip(keys, condition, strict=True)]
-    selected = table.loc[np.logical_and.reduce(masks)].reset_index(drop=True)
-    note_condition(len(conditions), len(selected), condition, notes)
-    return selected
-
-
-@dataclass(frozen=True, eq=False)
-class EncodedColumn:
-    """A column as codes of its distinct values; -1 is missing."""
-
-    codes: IntArray
-    values: list[Any]
-
-    @classmethod
-    def from_column(cls, column: pd.Series[Any]) -> EncodedColumn:
-        """The column's values as plain ones; 1.0 is 1."""
-        import pandas as pd
-
-        codes, values = pd.factorize(column, use_na_sentinel=True)
-        return cls(codes.astype(np.intp), [normalize_label(value) for value in values.tolist()])
-
-    @property
-    def texts(self) -> list[str]:
-        """The values as text."""
-        return [format_label(value) for value in self.values]
-
-
-class _SharedColumns:
-    """The columns that all data sets share, read once."""
-
-    def __init__(self, table: pd.DataFrame, roles: Roles, notes: Notes) -> None:
-        self.table, self.roles = table, roles
-        self.y_true = self._encode_complete("y_true")
-        check_labels(self.y_true.values)
-        zeros = np.zeros(len(table), dtype=np.intp)
-        self.dataset = self._encode_complete("dataset") if roles.get("dataset") else EncodedColumn(zeros, [ONLY_DATA_SET])
-        self.model = self._encode_complete("model") if roles.get("model") else EncodedColumn(zeros, [ONLY_MODEL])
-        self.row = self._encode_complete("row") if roles.get("row") else None
-        self.repeat, self.fold = self._number_splits("repeat"), self._number_splits("fold")
-        self.labels = {
-            model_columns.label: self._encode_labels(model_columns.name, model_columns.label, notes)
-            for model_columns in roles.models
-            if model_columns.label is not None
-        }
-        self.subgroups = {name: EncodedColumn.from_column(table[name]) for name in roles.subgroups}
-        weight = roles.get("weight")
-        self.weight = None if weight is None else check_weights(_to_floats(table[weight], "weight"), weight)
-
-    def _encode_complete(self, role: str) -> EncodedColumn:
-        column = self.roles.get(role)
-        encoded = EncodedColumn.from_column(self.table[column])
-        missing = encoded.codes < 0
-        if missing.any():
-            raise InputError(
-                f"{role} must not be missing, got nothing in column {column!r}, line {int(np.argmax(missing)) + 1} of the "
-                f"table ({int(missing.sum())} such lines): drop these lines or fill the cells"
-            )
-        return encoded
-
-    def _encode_labels(self, model: str, column: str, notes: Notes) -> EncodedColumn:
-        """Predicted labels, called as the truth calls them where one says 1 and the other True."""
-        encoded = EncodedColumn.from_column(self.table[column])
-        duplicates = find_duplicate_labels(encoded.texts, self.y_true.texts) if encoded.values else {}
-        if not duplicates:
-            return encoded
-        note_duplicate_labels(duplicates, f"model {model!r}" if model else f"the column {column!r}", notes)
-        values = dict(zip(self.y_true.texts, self.y_true.values, strict=True))
-        return EncodedColumn(encoded.codes, [values[duplicates[text]] for text in encoded.texts])
-
-    def _number_splits(self, role: str) -> IntArray:
-        """Numbers of repeats or folds; names are numbered in their order."""
-        if self.roles.get(role) is None:
-            return np.zeros(len(self.table), dtype=np.intp)
-        encoded = self._encode_complete(role)
-        is_integer = all(isinstance(value, int) for value in encoded.values)
-        order = np.argsort(np.array(encoded.texts, dtype=object), kind="stable")
-        numbers = encoded.values if is_integer else np.argsort(order)
-        return np.array(numbers, dtype=np.intp)[encoded.codes]
-
-
-def _to_floats(column: pd.Series[Any], role: str) -> npt.NDArray[np.float64]:
-    try:
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    except (TypeError, ValueError):
-        raise InputError(f"{role} must be a number in each line, got text in column {column.name!r}: convert it") from None
-
-
-class _DatasetBuilder:
-    """One data set being put together."""
-
-    def __init__(self, columns: _SharedColumns, name: str, lines: IntArray, positive: object, notes: Notes) -> None:
-        self.columns, self.name, self.lines, self.positive, self.notes = columns, name, lines, positive, notes
-        self.where = f" of data set {name!r}" if len(columns.dataset.values) > 1 else ""
-        self.row_indices, self.row_ids = self._index_rows()
-        y_true = columns.y_true
-        self.true_labels = [y_true.texts[i] for i in np.unique(y_true.codes[lines])]
-        check_classes(self.true_labels, self.where)
-
-    def build(self) -> DatasetPredictions:
-        """The data set."""
-        model_inputs = self._list_model_inputs()
-        classes = self._list_classes(model_inputs)
-        class_names = [format_label(label) for label in classes]
-        models = {
-            name: self._build_model(name, model_columns, indices, class_names) for name, model_columns, indices in model_inputs
-        }
-        roles, weight = self.columns.roles, self.columns.weight
-        y_true = self._require_agreement(
-            _encode_as_classes(self.columns.y_true, class_names)[self.lines], "the truth", roles.get("y_true"), Y_TRUE_HINT
-        )
-        weights = None if weight is None else self._require_agreement(weight[self.lines], "the weight", roles.get("weight"))
-        subgroups = {
-            name: _decode_values(self._require_agreement(encoded.codes[self.lines], f"the group {name!r}", name), encoded)
-            for name, encoded in self.columns.subgroups.items()
-        }
-        return DatasetPredictions(self.name, tuple(classes), self.row_ids, y_true, weights, subgroups, models)
-
-    def _index_rows(self) -> tuple[IntArray, npt.NDArray[Any]]:
-        """The place of the row of each line, and the ids of the rows; lines without ids are numbered within each model."""
-        import pandas as pd
-
-        row, lines = self.columns.row, self.lines
-        if row is not None:
-            row_indices, row_codes = pd.factorize(row.codes[lines])
-            ids = np.empty(len(row_codes), dtype=object)
-            ids[:] = [row.values[i] for i in row_codes]
-            return row_indices.astype(np.intp), ids
-        keys = pd.DataFrame({"m": self.columns.model.codes[lines], "r": self.columns.repeat[lines]})
-        row_indices = keys.groupby(["m", "r"]).cumcount().to_numpy().astype(np.intp)
-        if self.columns.roles.get("model") and len(self.columns.model.values) > 1:
-            self.notes.add("No column tells the rows apart: lines are taken to be in the same order for each model.")
-        return row_indices, np.arange(1, int(row_indices.max()) + 2).astype(object)
-
-    def _list_model_inputs(self) -> list[tuple[str, ModelColumns, IntArray]]:
-        """Name, columns and lines (places in `self.lines`) of each model."""
-        roles, all_indices = self.columns.roles, np.arange(len(self.lines))
-        if roles.layout == "wide":
-            return [(model_columns.name, model_columns, all_indices) for model_columns in roles.models]
-        codes = self.columns.model.codes[self.lines]
-        return [
-            (format_label(name), roles.models[0], np.flatnonzero(codes == i))
-            for i, name in enumerate(self.columns.model.values)
-            if (codes == i).any()
-        ]
-
-    def _list_classes(self, model_inputs: list[tuple[str, ModelColumns, IntArray]]) -> list[Any]:
-        """Labels that are true, and classes that have scores, in order."""
-        y_true = self.columns.y_true
-        classes = {y_true.texts[i]: y_true.values[i] for i in np.unique(y_true.codes[self.lines])}
-        for name, model_columns, indices in model_inputs:
-            labels = self.columns.labels.get(model_columns.label) if model_columns.label is not None else None
-            if labels is not None:
-                present = [i for i in np.unique(labels.codes[self.lines[indices]]) if i >= 0]
-                if present:
-                    check_predicted(
-                        self.true_labels, [labels.texts[i] for i in present], self._describe_model(name), self.notes
-                    )
-            for text, column in model_columns.scores:
-                if (
-                    text is not None
-                    and text not in classes
-                    and self.columns.table[column].iloc[self.lines[indices]].notna().any()
-                ):
-                    classes[text] = text
-                    self.notes.add(f"The class {text!r}{self.where} has scores but is never true.")
-        try:
-            return sorted(classes.values())
-        except TypeError:
-            return [classes[text] for text in sorted(classes)]
-
-    def _build_model(self, name: str, model_columns: ModelColumns, indices: IntArray, classes: list[str]) -> ModelPredictions:
-        subject, lines = self._describe_model(name), self.lines[indices]
-        row_indices, repeat, fold = self.row_indices[indices], self.columns.repeat[lines], self.columns.fold[lines]
-        check_predicted_once(row_indices, repeat, fold, self.row_ids, subject)
-        ids = self.row_ids[row_indices]
-        scores = build_scores(self.columns.table, model_columns, lines, classes, self.positive, ids, subject, self.notes)
-        labels = (
-            None
-            if model_columns.label is None
-            else _encode_as_classes(self.columns.labels[model_columns.label], classes)[lines]
-        )
-        prediction, source = resolve_labels(labels, scores, subject, self.notes)
-        matrix, kind = (None, None) if scores is None else (scores.values, scores.kind)
-        predictions = ModelPredictions(name, row_indices, repeat, fold, prediction, matrix, kind, source)
-        if model_columns.label is not None and source == "file":
-            is_missing = self.columns.labels[model_columns.label].codes[lines][predictions.first_lines] < 0
-            note_missing_labels(int(is_missing.sum()), len(is_missing), subject, self.notes)
-        return predictions
-
-    def _require_agreement(self, values: npt.NDArray[Any], description: str, column: Any, remedy: str = "") -> npt.NDArray[Any]:
-        return require_agreement(self.row_indices, values, self.row_ids, f"{description}{self.where}", str(column), remedy)
-
-    def _describe_model(self, name: str) -> str:
-        return f"model {name!r}{f' on {self.name!r}' if self.where else ''}"
-
-
-def _encode_as_classes(labels: EncodedColumn, classes: list[str]) -> IntArray:
-    """Codes of the classes; -1 (ABSTAINED) for a label that is missing or none of them."""
-    codes = {text: i for i, text in enumerate(classes)}
-    table = np.array([*(codes.get(text, -1) for text in labels.texts), -1], dtype=np.intp)
-    return np.asarray(table[labels.codes])
-
-
-def _decode_values(codes: IntArray, encoded: EncodedColumn) -> npt.NDArray[Any]:
-    names = np.array([*encoded.texts, "(missing)"], dtype=object)
-    return np.asarray(names[codes])
-
-
-ScoreKind = Literal["probability", "decision"]
 
 
 @dataclass(frozen=True, eq=False)
 class ModelPredictions:
-    """What a model said, a line for each prediction: `places` are those of the rows in the data set.
+    """The predictions of one model: `row_indices` are positions of rows in the data set.
 
-    Codes are places in the classes of the data set; `scores` has a column for each of them. `labels_from` says where the labels
-    come from if the file has none: "probabilities", "scores", or "none" (they are then cut at zero for want of better).
+    `prediction` holds indices of classes, `scores` has a column for each class. `labels_from` says where predicted labels come
+    from if the file has none: "probabilities", "scores", or "none" (scores without a zero are cut at zero all the same).
     """
 
     name: str
@@ -583,29 +79,29 @@ class ModelPredictions:
     prediction: IntArray
     scores: FloatArray | None
     score_kind: ScoreKind | None
-    labels_from: Literal["file", "probabilities", "scores", "none"] = "file"
+    labels_from: LabelSource = "file"
 
     @property
     def has_labels(self) -> bool:
-        """Whether labels are in the file or can be read off the scores."""
+        """Whether the file has labels or the scores determine them."""
         return self.labels_from != "none"
 
     @cached_property
     def first_lines(self) -> IntArray:
-        """The line of each row's first prediction (of the first repeat and fold), in the order of the rows."""
+        """The position of each row's first prediction (first repeat, first fold), in the order of the rows."""
         order = np.lexsort((self.fold, self.repeat, self.row_indices))
         sorted_indices = self.row_indices[order]
         return order[np.concatenate(([True], sorted_indices[1:] != sorted_indices[:-1]))]
 
     @property
     def has_repeats(self) -> bool:
-        """Whether a row has several predictions."""
+        """Whether some row has several predictions."""
         return len(self.first_lines) < len(self.row_indices)
 
 
 @dataclass(frozen=True, eq=False)
 class DatasetPredictions:
-    """The rows of a data set with what is true of them, and the predictions of each model."""
+    """The rows of a data set with their true labels, weights and subgroups, and the predictions of each model."""
 
     name: str
     classes: tuple[Any, ...]
@@ -616,16 +112,18 @@ class DatasetPredictions:
     models: Mapping[str, ModelPredictions]
 
     def get_positive_index(self, positive: object) -> int | None:
-        """The place of the positive class: the one named, else the second of two."""
-        if positive is None:
-            return 1 if len(self.classes) == 2 else None
-        class_names = [str(label) for label in self.classes]
-        return class_names.index(str(positive)) if str(positive) in class_names else None
+        """Find the index of the positive class: the given one, which must exist, else the second of two."""
+        return resolve_positive_index([format_label(label) for label in self.classes], positive, self.name)
+
+    def count_classes(self) -> dict[str, int]:
+        """Count the rows of each class."""
+        counts = np.bincount(self.y_true, minlength=len(self.classes))
+        return {format_label(label): int(count) for label, count in zip(self.classes, counts, strict=True)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionFile:
-    """Predictions as they were read: `roles` tell what each column was taken for, `notes` what was repaired or assumed."""
+    """Predictions as read: `roles` says what each column was taken for, `notes` what was repaired or assumed."""
 
     source: str
     roles: Roles
@@ -634,11 +132,11 @@ class PredictionFile:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models, in the order of the file."""
+        """The names of the models, in the order of the file."""
         return tuple(dict.fromkeys(name for dataset in self.datasets for name in dataset.models))
 
     def frame(self) -> pd.DataFrame:
-        """A line for each data set and model: rows, predictions, classes, labels and scores."""
+        """One row per data set and model: rows, predictions, classes, labels and scores."""
         import pandas as pd
 
         lines = [
@@ -681,27 +179,47 @@ def read_predictions(
     fold: str | None = None,
     positive: object = None,
 ) -> PredictionFile:
-    """Predictions from a CSV, TSV or Parquet file (or a list of them, or a pattern), or from a frame.
+    """Read predictions of one or more models from a file or a frame.
 
-    - long: a line for each row and model, with a column that names the model (or none, for one model), one of labels and/or
-      one of scores for each class (`score_a`, `p_a`, `proba(a)`, `score[a]`), or one `score` of the positive class;
-    - wide: a line for each row and for each model a column of labels and/or scores: `forest`, `forest_label`, `forest_score`,
-      `forest[a]`.
+    A long table has one row per case and model: a column that names the model (none for a single model), a column of predicted
+    labels, and a column of scores for each class (`score_a`, `p_a`, `proba(a)`, `score[a]`) or one `score` of the positive
+    class. A wide table has one row per case and columns for each model: `forest`, `forest_label`, `forest_score`, `forest[a]`.
+    What `fairtrial export` writes is understood.
 
-    Roles are guessed from names and contents, and can be given: by column, for several columns by list, for wide files by
-    mapping of model to column (`scores={"forest": {"a": "fa", "b": "fb"}}`). What `fairtrial export` writes is understood.
-    `positive` is the class of a lone column of scores, by default the second of two. What breaks a rule is refused in a
-    sentence; what can be mended is mended, and `notes` say so.
+    Parameters
+    ----------
+    source : path, list of paths, or dataframe
+        CSV, TSV or Parquet files; a path may be a pattern such as `*.csv`.
+    y_true, model, dataset, row, weight, repeat, fold : str, optional
+        Column with this role. Guessed from common names and from contents by default.
+    prediction, scores : str, list or mapping, optional
+        Columns of predicted labels and of scores. Wide files take a mapping of model to column, or to a mapping of class to
+        column: `scores={"forest": {"a": "fa", "b": "fb"}}`.
+    subgroup : str or list of str, optional
+        Columns that define subgroups for which results are reported separately.
+    positive : label, optional
+        Class of a single column of scores. Default: the second of two.
 
+    Returns
+    -------
+    PredictionFile
+        `notes` lists what was repaired.
+
+    Raises
+    ------
+    InputError
+        If the predictions break a rule that cannot be repaired.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"truth": ["no", "yes", "yes"], "tree": ["no", "no", "yes"], "forest_score": [0.1, 0.7, 0.9]})
-    >>> found = read_predictions(table)
-    >>> print(found.frame().to_string(index=False))
+    >>> predictions = read_predictions(table)
+    >>> print(predictions.frame().to_string(index=False))
     dataset  model  rows  predictions  classes             labels      scores
        data   tree     3            3        2              given        none
        data forest     3            3        2 from probabilities probability
     """
-
     table, name = read_table(source)
     roles = guess_roles(
         table,
@@ -718,3 +236,585 @@ def read_predictions(
     )
     datasets, notes = build_datasets(table, roles, positive)
     return PredictionFile(name, roles, datasets, notes)
+
+
+def list_paths(source: Source) -> list[Path]:
+    """List the files that a source names, those of a pattern in sort order; empty for a frame."""
+    if isinstance(source, (str, PathLike)):
+        return _find_files(source)
+    if isinstance(source, Sequence) and source and all(isinstance(item, (str, PathLike)) for item in source):
+        return [path for item in source for path in _find_files(item)]
+    return []
+
+
+def _find_files(source: str | PathLike[str]) -> list[Path]:
+    path = Path(source)
+    if path.is_file():
+        _check_kind(path)
+        return [path]
+    matches = sorted(match for match in glob(str(source)) if Path(match).is_file())
+    for match in matches:
+        _check_kind(Path(match))
+    if not matches:
+        folder = path.parent if path.parent.is_dir() else Path()
+        candidates = [entry.name for entry in folder.iterdir() if entry.suffix in (*PARQUET, *_TEXT)] if folder.is_dir() else []
+        hint = suggest_name(path.name, candidates)
+        raise InputError(f"predictions must be a file, got {str(source)!r}" + (f": {hint}" if "mean" in hint else ""))
+    return [Path(match) for match in matches]
+
+
+def _check_kind(path: Path) -> None:
+    """Refuse spreadsheets."""
+    if path.suffix.lower() in _SPREADSHEETS:
+        raise InputError(f"predictions must be a CSV, TSV or Parquet file, got the spreadsheet {path.name!r}: save it as CSV")
+
+
+def read_table(source: Source) -> tuple[pd.DataFrame, str]:
+    """Read a source into one table, and name it."""
+    import pandas as pd
+
+    paths = list_paths(source)
+    if paths:
+        frames = [_read_file(path) for path in paths]
+        for path, frame in zip(paths[1:], frames[1:], strict=True):
+            if set(frame.columns) != set(frames[0].columns):
+                odd = sorted(set(frame.columns) ^ set(frames[0].columns))[0]
+                raise InputError(
+                    f"files must have the same columns, got {odd!r} in only one of {paths[0].name} and {path.name}"
+                )
+        table = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+        name = paths[0].name if len(paths) == 1 else f"{paths[0].name} and {len(paths) - 1} more"
+    else:
+        table, name = _to_frame(source), "predictions"
+    if not len(table) or not len(table.columns):
+        raise InputError(f"{name} must hold at least 1 line of predictions, got none")
+    names = [str(column) for column in table.columns]
+    repeated = next((column for i, column in enumerate(names) if column in names[:i]), None)
+    if repeated is not None:
+        raise InputError(f"each column must have a name of its own, got {repeated!r} more than once in {name}: rename one")
+    return table.set_axis(names, axis=1), name
+
+
+def _to_frame(source: Source) -> pd.DataFrame:
+    import pandas as pd
+
+    if isinstance(source, pd.DataFrame):
+        index_names = [index_name for index_name in source.index.names if index_name is not None]
+        return source.reset_index(drop=not index_names)
+    if hasattr(source, "to_pandas"):
+        return pd.DataFrame(source.to_pandas())
+    try:
+        return pd.DataFrame(source)
+    except (TypeError, ValueError):
+        raise InputError(f"predictions must be a file or a frame, got {type(source).__name__}: pass one") from None
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        if path.suffix.lower() in PARQUET:
+            return pd.read_parquet(path)
+        return _read_text(path)
+    except pd.errors.EmptyDataError:
+        raise InputError(f"{path.name} must hold at least 1 line of predictions, got an empty file") from None
+    except (ValueError, OSError, pd.errors.ParserError) as error:
+        message = str(error).split("\n")[0]
+        raise InputError(f"{path.name} must be a CSV, TSV or Parquet file, which it is not: {message}") from None
+
+
+def _read_text(path: Path) -> pd.DataFrame:
+    """Read a text file; if commas do not separate columns, they may be decimal commas, as in `compare`."""
+    separator = _detect_separator(path)
+    table = _read_delimited(path, separator)
+    if separator == ",":
+        return table
+    return table.assign(**{name: _parse_comma_decimals(table[name]) for name in _find_comma_columns(table)})
+
+
+def _read_delimited(path: Path, separator: str, lines: int | None = None) -> pd.DataFrame:
+    import pandas as pd
+
+    options: Any = {"keep_default_na": False, "na_values": MISSING_STRINGS, "encoding": "utf-8-sig", "nrows": lines}
+    table: pd.DataFrame = pd.read_csv(path, sep=separator, **options)
+    return table
+
+
+class TextFormat(NamedTuple):
+    """How a text file separates its columns, and whether its numbers have decimal commas."""
+
+    separator: str
+    decimal_comma: bool
+
+    @classmethod
+    def detect(cls, path: Path) -> TextFormat:
+        """Detect the format from the first rows of a file."""
+        separator = _detect_separator(path)
+        return cls(separator, separator != "," and bool(_find_comma_columns(_read_delimited(path, separator, 1000))))
+
+
+def _detect_separator(path: Path) -> str:
+    """Return the separator that occurs most often in the first line."""
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        first = file.readline()
+    return max((",", "\t", ";"), key=first.count)
+
+
+def _find_comma_columns(table: pd.DataFrame) -> list[str]:
+    """List the columns whose cells are all numbers, some of them with a decimal comma."""
+    names = []
+    for name in table.columns:
+        column = table[name]
+        if column.dtype.kind not in "iufb":
+            cells = column.dropna().astype(str).str.strip()
+            numbers = cells.str.fullmatch(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
+            if len(cells) and numbers.all() and cells.str.contains(",").any():
+                names.append(name)
+    return names
+
+
+def _parse_comma_decimals(column: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    return pd.to_numeric(column.str.strip().str.replace(",", ".", regex=False))
+
+
+def build_datasets(
+    table: pd.DataFrame, roles: Roles, positive: object
+) -> tuple[tuple[DatasetPredictions, ...], tuple[str, ...]]:
+    """Build the data sets of a table, and collect notes about them."""
+    notes = Notes()
+    notes.extend(roles.label_warnings)
+    table = _select_condition(table, roles, notes)
+    columns = _SharedColumns(table, roles, notes)
+    datasets = tuple(
+        _DatasetBuilder(columns, str(name), np.flatnonzero(columns.dataset.codes == i), positive, notes).build()
+        for i, name in enumerate(columns.dataset.values)
+    )
+    return datasets, notes.sentences
+
+
+def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
+    """Keep the rows of one condition: the unperturbed one if the study has several."""
+    column, level = roles.get("condition"), roles.get("level")
+    if column is None:
+        return table
+    import pandas as pd
+
+    keys = [column] if level is None else [column, level]
+    conditions = list(table[keys].drop_duplicates().itertuples(index=False, name=None))
+    if len(conditions) < 2:
+        return table
+    condition = choose_condition(conditions)
+    masks = [table[key].isna() if pd.isna(value) else table[key] == value for key, value in zip(keys, condition, strict=True)]
+    selected = table.loc[np.logical_and.reduce(masks)].reset_index(drop=True)
+    note_condition(len(conditions), len(selected), condition, notes)
+    return selected
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedColumn:
+    """A column as codes of its distinct values; -1 means missing."""
+
+    codes: IntArray
+    values: list[Any]
+
+    @classmethod
+    def from_column(cls, column: pd.Series[Any]) -> EncodedColumn:
+        """Encode a column; 1.0 becomes 1."""
+        import pandas as pd
+
+        codes, values = pd.factorize(column, use_na_sentinel=True)
+        return cls(codes.astype(np.intp), [normalize_label(value) for value in values.tolist()])
+
+    @property
+    def texts(self) -> list[str]:
+        """The values as text."""
+        return [format_label(value) for value in self.values]
+
+
+class _SharedColumns:
+    """The columns that all data sets share, encoded once."""
+
+    def __init__(self, table: pd.DataFrame, roles: Roles, notes: Notes) -> None:
+        self.table, self.roles = table, roles
+        self.y_true = self._encode_complete("y_true")
+        check_labels(self.y_true.values)
+        zeros = np.zeros(len(table), dtype=np.intp)
+        self.dataset = self._encode_complete("dataset") if roles.get("dataset") else EncodedColumn(zeros, [ONLY_DATA_SET])
+        self.model = self._encode_complete("model") if roles.get("model") else EncodedColumn(zeros, [ONLY_MODEL])
+        self.row = self._encode_complete("row") if roles.get("row") else None
+        self.repeat, self.fold = self._number_splits("repeat"), self._number_splits("fold")
+        self.labels = {
+            model_columns.label: self._encode_labels(model_columns.name, model_columns.label, notes)
+            for model_columns in roles.models
+            if model_columns.label is not None
+        }
+        self.subgroups = {name: EncodedColumn.from_column(table[name]) for name in roles.subgroups}
+        weight = roles.get("weight")
+        self.weight = None if weight is None else _check_weights(_to_floats(table[weight], "weight"), weight)
+
+    def _encode_complete(self, role: str) -> EncodedColumn:
+        column = self.roles.get(role)
+        encoded = EncodedColumn.from_column(self.table[column])
+        missing = encoded.codes < 0
+        if missing.any():
+            raise InputError(
+                f"{role} must not be missing, got nothing in column {column!r}, line {int(np.argmax(missing)) + 1} of the "
+                f"table ({int(missing.sum())} such lines): drop these lines or fill the cells"
+            )
+        return encoded
+
+    def _encode_labels(self, model: str, column: str, notes: Notes) -> EncodedColumn:
+        """Encode predicted labels, spelled as the true ones if one says 1 and the other True."""
+        encoded = EncodedColumn.from_column(self.table[column])
+        duplicates = find_duplicate_labels(encoded.texts, self.y_true.texts) if encoded.values else {}
+        if not duplicates:
+            return encoded
+        note_duplicate_labels(duplicates, f"model {model!r}" if model else f"the column {column!r}", notes)
+        values = dict(zip(self.y_true.texts, self.y_true.values, strict=True))
+        return EncodedColumn(encoded.codes, [values[duplicates[text]] for text in encoded.texts])
+
+    def _number_splits(self, role: str) -> IntArray:
+        """Number repeats or folds; names are numbered in sort order."""
+        if self.roles.get(role) is None:
+            return np.zeros(len(self.table), dtype=np.intp)
+        encoded = self._encode_complete(role)
+        is_integer = all(isinstance(value, int) for value in encoded.values)
+        order = np.argsort(np.array(encoded.texts, dtype=object), kind="stable")
+        numbers = encoded.values if is_integer else np.argsort(order)
+        return np.array(numbers, dtype=np.intp)[encoded.codes]
+
+
+def _to_floats(column: pd.Series[Any], role: str) -> npt.NDArray[np.float64]:
+    try:
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    except (TypeError, ValueError):
+        raise InputError(f"{role} must be a number in each line, got text in column {column.name!r}: convert it") from None
+
+
+class _DatasetBuilder:
+    """Builds the predictions of one data set."""
+
+    def __init__(self, columns: _SharedColumns, name: str, lines: IntArray, positive: object, notes: Notes) -> None:
+        self.columns, self.name, self.lines, self.positive, self.notes = columns, name, lines, positive, notes
+        self.where = f" of data set {name!r}" if len(columns.dataset.values) > 1 else ""
+        self.row_indices, self.row_ids = self._index_rows()
+        y_true = columns.y_true
+        self.true_labels = [y_true.texts[i] for i in np.unique(y_true.codes[lines])]
+        check_classes(self.true_labels, self.where)
+
+    def build(self) -> DatasetPredictions:
+        """Build the data set."""
+        model_inputs = self._list_model_inputs()
+        classes = self._list_classes(model_inputs)
+        class_names = [format_label(label) for label in classes]
+        models = {
+            name: self._build_model(name, model_columns, indices, class_names) for name, model_columns, indices in model_inputs
+        }
+        roles, weight = self.columns.roles, self.columns.weight
+        y_true = self._require_agreement(
+            _encode_as_classes(self.columns.y_true, class_names)[self.lines], "the truth", roles.get("y_true"), Y_TRUE_HINT
+        )
+        weights = None if weight is None else self._require_agreement(weight[self.lines], "the weight", roles.get("weight"))
+        subgroups = {
+            name: _decode_values(self._require_agreement(encoded.codes[self.lines], f"the group {name!r}", name), encoded)
+            for name, encoded in self.columns.subgroups.items()
+        }
+        return DatasetPredictions(self.name, tuple(classes), self.row_ids, y_true, weights, subgroups, models)
+
+    def _index_rows(self) -> tuple[IntArray, npt.NDArray[Any]]:
+        """Return the row index of each line and the ids of the rows; lines without ids are numbered within each model."""
+        import pandas as pd
+
+        row, lines = self.columns.row, self.lines
+        if row is not None:
+            row_indices, row_codes = pd.factorize(row.codes[lines])
+            ids = np.empty(len(row_codes), dtype=object)
+            ids[:] = [row.values[i] for i in row_codes]
+            return row_indices.astype(np.intp), ids
+        keys = pd.DataFrame({"m": self.columns.model.codes[lines], "r": self.columns.repeat[lines]})
+        row_indices = keys.groupby(["m", "r"]).cumcount().to_numpy().astype(np.intp)
+        if self.columns.roles.get("model") and len(self.columns.model.values) > 1:
+            self.notes.add("No column tells the rows apart: lines are taken to be in the same order for each model.")
+        return row_indices, np.arange(1, int(row_indices.max()) + 2).astype(object)
+
+    def _list_model_inputs(self) -> list[tuple[str, ModelColumns, IntArray]]:
+        """List name, columns and lines (positions in `self.lines`) of each model."""
+        roles, all_indices = self.columns.roles, np.arange(len(self.lines))
+        if roles.layout == "wide":
+            return [(model_columns.name, model_columns, all_indices) for model_columns in roles.models]
+        codes = self.columns.model.codes[self.lines]
+        return [
+            (format_label(name), roles.models[0], np.flatnonzero(codes == i))
+            for i, name in enumerate(self.columns.model.values)
+            if (codes == i).any()
+        ]
+
+    def _list_classes(self, model_inputs: list[tuple[str, ModelColumns, IntArray]]) -> list[Any]:
+        """List the true labels and the classes that have scores, in sort order."""
+        y_true = self.columns.y_true
+        classes = {y_true.texts[i]: y_true.values[i] for i in np.unique(y_true.codes[self.lines])}
+        for name, model_columns, indices in model_inputs:
+            labels = self.columns.labels.get(model_columns.label) if model_columns.label is not None else None
+            if labels is not None:
+                present = [i for i in np.unique(labels.codes[self.lines[indices]]) if i >= 0]
+                if present:
+                    check_predicted(
+                        self.true_labels, [labels.texts[i] for i in present], self._describe_model(name), self.notes
+                    )
+            for text, column in model_columns.scores:
+                if (
+                    text is not None
+                    and text not in classes
+                    and self.columns.table[column].iloc[self.lines[indices]].notna().any()
+                ):
+                    classes[text] = text
+                    self.notes.add(f"The class {text!r}{self.where} has scores but is never true.")
+        try:
+            return sorted(classes.values())
+        except TypeError:
+            return [classes[text] for text in sorted(classes)]
+
+    def _build_model(self, name: str, model_columns: ModelColumns, indices: IntArray, classes: list[str]) -> ModelPredictions:
+        subject, lines = self._describe_model(name), self.lines[indices]
+        row_indices, repeat, fold = self.row_indices[indices], self.columns.repeat[lines], self.columns.fold[lines]
+        _check_predicted_once(row_indices, repeat, fold, self.row_ids, subject)
+        ids = self.row_ids[row_indices]
+        scores = build_scores(self.columns.table, model_columns, lines, classes, self.positive, ids, subject, self.notes)
+        labels = (
+            None
+            if model_columns.label is None
+            else _encode_as_classes(self.columns.labels[model_columns.label], classes)[lines]
+        )
+        prediction, source = resolve_labels(labels, scores, subject, self.notes)
+        matrix, kind = (None, None) if scores is None else (scores.values, scores.kind)
+        predictions = ModelPredictions(name, row_indices, repeat, fold, prediction, matrix, kind, source)
+        if model_columns.label is not None and source == "file":
+            is_missing = self.columns.labels[model_columns.label].codes[lines][predictions.first_lines] < 0
+            note_missing_labels(int(is_missing.sum()), len(is_missing), subject, self.notes)
+        return predictions
+
+    def _require_agreement(self, values: npt.NDArray[Any], description: str, column: Any, remedy: str = "") -> npt.NDArray[Any]:
+        return _require_agreement(self.row_indices, values, self.row_ids, f"{description}{self.where}", str(column), remedy)
+
+    def _describe_model(self, name: str) -> str:
+        return f"model {name!r}{f' on {self.name!r}' if self.where else ''}"
+
+
+def _encode_as_classes(labels: EncodedColumn, classes: list[str]) -> IntArray:
+    """Encode labels as indices of classes; a label that is missing or not a class is ABSTAINED."""
+    codes = {text: i for i, text in enumerate(classes)}
+    table = np.array([*(codes.get(text, ABSTAINED) for text in labels.texts), ABSTAINED], dtype=np.intp)
+    return np.asarray(table[labels.codes])
+
+
+def list_codes(n_classes: int, with_unknown: bool) -> list[int]:
+    """List the codes of the classes, followed by ABSTAINED if some labels are not classes."""
+    return [*range(n_classes), *([ABSTAINED] if with_unknown else [])]
+
+
+def _decode_values(codes: IntArray, encoded: EncodedColumn) -> npt.NDArray[Any]:
+    names = np.array([*encoded.texts, "(missing)"], dtype=object)
+    return np.asarray(names[codes])
+
+
+def _check_predicted_once(
+    row_indices: IntArray, repeat: IntArray, fold: IntArray, row_ids: npt.NDArray[Any], subject: str
+) -> None:
+    """Check that a model predicts each row once per repeat and fold."""
+    order = np.lexsort((fold, repeat, row_indices))
+    keys = np.column_stack([row_indices, repeat, fold])[order]
+    same = np.flatnonzero((keys[1:] == keys[:-1]).all(axis=1))
+    if len(same):
+        raise InputError(
+            f"{subject} must predict each row once, got row {row_ids[keys[same[0], 0]]!r} more than once ({len(same)} such "
+            "lines): drop the repeated lines, or number repeats and folds in columns of these names"
+        )
+
+
+def _require_agreement(
+    row_indices: IntArray, values: npt.NDArray[Any], row_ids: npt.NDArray[Any], description: str, column: str, remedy: str
+) -> npt.NDArray[Any]:
+    """Return the value of each row, which must be the same in all of its lines."""
+    row_values = np.empty(len(row_ids), dtype=values.dtype)
+    row_values[row_indices[::-1]] = values[::-1]
+    differs = row_values[row_indices] != values
+    if differs.any():
+        row = row_ids[row_indices[int(np.argmax(differs))]]
+        raise InputError(
+            f"{description} must be the same in all lines of a row, got a difference at row {row!r} of column {column!r} "
+            f"({int(differs.sum())} such lines): models are compared on the same cases, so check the row ids{remedy}"
+        )
+    return row_values
+
+
+def _check_weights(values: FloatArray, column: str) -> FloatArray:
+    """Check that weights are finite, not negative and not all zero."""
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        line = int(np.argmax(bad))
+        raise InputError(
+            f"weights must be finite and not negative, got {values[line]} in line {line + 1} of the column {column!r} "
+            f"({int(bad.sum())} such lines)"
+        )
+    if not values.any():
+        raise InputError(f"weights must not be zero everywhere, got nothing else in column {column!r}")
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedScores:
+    """Scores of every class, their kind, and whether a single column that is not a probability gave them."""
+
+    values: FloatArray
+    kind: ScoreKind
+    single_column: bool = False
+
+
+def build_scores(
+    table: pd.DataFrame,
+    model_columns: ModelColumns,
+    lines: IntArray,
+    classes: list[str],
+    positive: object,
+    ids: npt.NDArray[Any],
+    subject: str,
+    notes: Notes,
+) -> PredictedScores | None:
+    """Build the scores of a model; None if it has none."""
+    scores_by_class = {
+        name: _to_float_scores(table[column].iloc[lines], column, subject) for name, column in model_columns.scores
+    }
+    names = dict(model_columns.scores)
+    # A class that does not occur in a data set leaves its column empty there; a model without scores leaves all columns empty.
+    scores_by_class = {name: values for name, values in scores_by_class.items() if not np.isnan(values).all()}
+    if not scores_by_class:
+        return None
+    for name, values in scores_by_class.items():
+        _check_finite(values, names[name], ids, subject)
+    if set(scores_by_class) == {None} or (len(scores_by_class) == 1 and len(classes) == 2):
+        name, values = next(iter(scores_by_class.items()))
+        class_index = _resolve_score_class(classes, positive, subject) if name is None else classes.index(name)
+        return _build_binary_scores(values, class_index, names[name], ids, subject)
+    missing = [label for label in classes if label not in scores_by_class]
+    if missing:
+        raise InputError(
+            f"scores of {subject} must have a column for each class, got none for {missing[0]!r}: add it, or pass scores= as a "
+            "mapping of class to column"
+        )
+    matrix = np.column_stack([scores_by_class[label] for label in classes])
+    matrix, is_probability = _check_probabilities(matrix, [names[label] for label in classes], ids, subject, notes)
+    return PredictedScores(matrix, "probability" if is_probability else "decision")
+
+
+def resolve_labels(
+    labels: IntArray | None, scores: PredictedScores | None, subject: str, notes: Notes
+) -> tuple[IntArray, LabelSource]:
+    """Return predicted classes, from the file or else from the scores, and their source.
+
+    If a model labels only some rows, the others are abstentions (-1).
+    """
+    if labels is not None and not (labels < 0).all():
+        return labels, "file"
+    if scores is None:
+        raise InputError(f"{subject} must have labels or scores, got neither: drop its lines")
+    predicted = scores.values.argmax(axis=1).astype(np.intp)
+    source = note_label_source(
+        scores.kind, scores.single_column, scores.single_column and len(np.unique(predicted)) < 2, subject, notes
+    )
+    return predicted, source
+
+
+def _to_float_scores(column: pd.Series[Any], name: str, subject: str) -> FloatArray:
+    try:
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"scores of {subject} must be numbers, got text in column {name!r}: convert it, or name another"
+        ) from None
+
+
+def _resolve_score_class(classes: list[str], positive: object, subject: str) -> int:
+    if positive is not None:
+        if str(positive) not in classes:
+            raise InputError(f"positive must be one of the classes, got {positive!r}: {suggest_name(positive, classes)}")
+        if len(classes) == 2:
+            return classes.index(str(positive))
+    if len(classes) != 2:
+        raise InputError(
+            f"scores of {subject} must have a column for each of the {len(classes)} classes, got one column: name them "
+            f"score[{classes[0]}], score[{classes[1]}] ..., or pass scores= as a mapping"
+        )
+    return 1
+
+
+def _build_binary_scores(
+    values: FloatArray, class_index: int, column: str, ids: npt.NDArray[Any], subject: str
+) -> PredictedScores:
+    """Complete the scores of one of two classes by those of the other one."""
+    is_probability = bool(((values >= 0) & (values <= 1)).all())
+    if not is_probability and is_named_probability(column):
+        line = int(np.argmax((values < 0) | (values > 1)))
+        raise InputError(
+            f"probabilities of {subject} must lie between 0 and 1, got {values[line]:g} at row {ids[line]!r}: "
+            "call the column a score if it does not hold probabilities"
+        )
+    complement = 1 - values if is_probability else -values
+    matrix = np.column_stack([complement, values] if class_index == 1 else [values, complement])
+    return PredictedScores(matrix, "probability" if is_probability else "decision", single_column=not is_probability)
+
+
+def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], subject: str) -> FloatArray:
+    """Check that scores are finite numbers."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        line = int(np.argmax(bad))
+        problem = "a missing score" if np.isnan(values[line]) else f"{values[line]}"
+        raise InputError(
+            f"scores of {subject} must be finite numbers, got {problem} in column {column!r} at row {row_ids[line]!r} "
+            f"({int(bad.sum())} such lines): drop these lines or give them a score"
+        )
+    return values
+
+
+def _check_probabilities(
+    scores: FloatArray, columns: Sequence[str], row_ids: npt.NDArray[Any], subject: str, notes: Notes
+) -> tuple[FloatArray, bool]:
+    """Return scores and whether they are probabilities: within 0 and 1, summing to 1 (rescaled if off by rounding)."""
+    is_named = all(is_named_probability(column) for column in columns)
+    outside = (scores < 0) | (scores > 1)
+    if outside.any():
+        if is_named:
+            line = int(np.argmax(outside.any(axis=1)))
+            worst = scores[line][outside[line]][0]
+            raise InputError(
+                f"probabilities of {subject} must lie between 0 and 1, got {worst:g} at row {row_ids[line]!r}: "
+                "call the columns scores if they are not probabilities"
+            )
+        return scores, False
+    sums = scores.sum(axis=1)
+    deviation = np.abs(sums - 1)
+    if (deviation <= EXACT_TOLERANCE).all():
+        return scores, True
+    if (deviation <= ROUNDING_TOLERANCE * scores.shape[1]).all():
+        notes.add(
+            f"Probabilities of {subject} sum to one only within rounding (off by up to {deviation.max():.2g}): they are "
+            "rescaled."
+        )
+        return scores / sums[:, None], True
+    line, is_near = int(np.argmax(deviation)), deviation <= ROUNDING_TOLERANCE * scores.shape[1]
+    if not is_named and (is_near | (scores == 0).all(axis=1)).all():
+        note_zero_scores(int((~is_near).sum()), len(is_near), subject, notes)
+        return scores, False
+    if is_named or is_near.mean() > 0.5:
+        raise InputError(
+            f"probabilities of {subject} must sum to 1 in each row, got {sums[line]:.6g} at row {row_ids[line]!r} "
+            f"({int((~is_near).sum())} such lines): normalise them, or call the columns scores if they "
+            "are not probabilities"
+        )
+    notes.add(
+        f"Scores of {subject} do not sum to one (row {row_ids[line]!r}: {sums[line]:.4g}): they are taken as scores, not as "
+        "probabilities, and measures of probabilities are left out."
+    )
+    return scores, False

@@ -1,26 +1,19 @@
-"""Placements of the rows of a large file by two models at once, read batch by batch: all that DeLong's test needs.
-
-Only the scores of the rarer class are held. Every other score stands on one of them or between two: how many of the rarer class
-lie below each common row follows, and how many common rows lie below each rare one.
-"""
+"""Statistics of models in files larger than memory: DuckDB counts, and no row is kept."""
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import InputError
-from fairtrial.kernels.sorting import order_scores
 from fairtrial.measures import Measure
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.tally import ScoreTally
@@ -33,8 +26,15 @@ from fairtrial.predictions.columns import (
     is_named_probability,
     normalize_label,
 )
-from fairtrial.predictions.read import MISSING_STRINGS, PARQUET, detect_separator, has_decimal_comma, note_label_source
-from fairtrial.predictions.statistics import PositiveClasses, find_positive_classes, list_codes
+from fairtrial.predictions.read import (
+    MISSING_STRINGS,
+    ONLY_DATA_SET,
+    ONLY_MODEL,
+    PARQUET,
+    ScoreKind,
+    TextFormat,
+    list_codes,
+)
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
     ROUNDING_TOLERANCE,
@@ -46,6 +46,7 @@ from fairtrial.predictions.validate import (
     note_condition,
     note_duplicate_labels,
     note_first_prediction,
+    note_label_source,
     note_missing_labels,
     note_zero_scores,
     resolve_positive_index,
@@ -53,32 +54,28 @@ from fairtrial.predictions.validate import (
 
 MEMORY = "512MB"
 
-
 _SAMPLE = 10_000
-
-
 _BATCH = 1 << 18
-
-
 _MAX_CLASSES = 1000
 
-
-# With fewer distinct scores than this share of the rows, adding up equal ones first is faster than sorting all.
+# If there are fewer distinct scores than this fraction of the rows, grouping equal ones first is faster than sorting all.
 _MAX_DISTINCT_FRACTION = 0.1
+
+_REQUIRED_ROLES = ("y_true", "dataset", "model", "row", "repeat", "fold")
 
 
 class StreamedFile:
-    """The lines of one or several files, through SQL. Use as a context manager.
+    """One or several files as a DuckDB table; a context manager.
 
-    `lines` is the view of all lines, `judged` that of those to be judged: queries name these two, and every name or value from
-    the file goes through `quote_identifier` or `quote_literal`, so that no text of a user is taken for SQL.
+    The view `lines` holds all lines, the view `judged` those to be judged. Queries name these two views. Every name or value
+    from the file goes through `quote_identifier` or `quote_literal`, so that no text of a user is executed as SQL.
 
     >>> import pandas as pd
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = Path(folder.name) / "p.parquet"
     >>> pd.DataFrame({"truth": [0, 1, 1, 0], "tree_score": [0.1, 0.8, 0.4, 0.4]}).to_parquet(path)
     >>> with StreamedFile([path]) as file:
-    ...     print(file.find_roles.models[0].name, file.tally('"tree_score"', '"truth" = 1', "TRUE", None))
+    ...     print(file.roles.models[0].name, file.tally('"tree_score"', '"truth" = 1', "TRUE", None))
     tree ScoreTally: 3 distinct scores, 2 positives, 2 negatives
     >>> folder.cleanup()
     """
@@ -119,7 +116,7 @@ class StreamedFile:
         return InputError(f"{self.source} cannot be counted: {str(error).splitlines()[0]}")
 
     def fetch_rows(self, query: str) -> list[tuple[Any, ...]]:
-        """What a query over `lines` or `judged` gives."""
+        """Run a query over `lines` or `judged` and return all rows."""
         import duckdb
 
         try:
@@ -128,7 +125,7 @@ class StreamedFile:
             raise self._to_input_error(error) from None
 
     def fetch_batches(self, query: str) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-        """The columns of a query, batch by batch."""
+        """Run a query and yield its columns, batch by batch."""
         import duckdb
 
         try:
@@ -138,12 +135,12 @@ class StreamedFile:
             raise self._to_input_error(error) from None
 
     def keep_lines(self, condition: str) -> None:
-        """Judge, of the lines judged so far, those of a condition, which may not name `judged` itself."""
+        """Restrict `judged` to the lines that satisfy a condition, which must not name `judged` itself."""
         self.row_filter = f"{self.row_filter} AND {condition}"
         self.fetch_rows(f"CREATE OR REPLACE VIEW judged AS SELECT * FROM lines WHERE {self.row_filter}")
 
     def keep_first(self, keys: str, order: str) -> None:
-        """Judge the first line of each key in an order; they are written to a table, which spills to disk."""
+        """Restrict `judged` to the first line of each key; the lines are written to a table, which spills to disk."""
         roles = self.roles
         used = [
             *roles.columns.values(),
@@ -156,12 +153,20 @@ class StreamedFile:
         self.fetch_rows("CREATE OR REPLACE VIEW judged AS SELECT * FROM firsts")
 
     def build_missing_condition(self, column: str) -> str:
-        """SQL for whether a cell is empty."""
+        """Build SQL for whether a cell is missing."""
         nan = f" OR isnan({quote_identifier(column)})" if self.column_types[column] in ("DOUBLE", "FLOAT") else ""
         return f"({quote_identifier(column)} IS NULL{nan})"
 
+    def has_several_folds(self) -> bool:
+        """Whether a model predicts in several folds."""
+        fold = self.roles.get("fold")
+        if fold is None:
+            return False
+        keys, name = ", ".join(["1", *_list_key_columns(self, "dataset", "model")]), quote_identifier(fold)
+        return bool(self.fetch_rows(f"SELECT {keys} FROM judged GROUP BY ALL HAVING min({name}) <> max({name}) LIMIT 1"))
+
     def tally(self, score: str, is_positive: str, where: str, weight: str | None) -> ScoreTally:
-        """The tally of an expression's values among some lines."""
+        """Tally the values of an expression on some lines."""
         lines = f"FROM judged WHERE {where}"
         rows, distinct = self.fetch_rows(f"SELECT count(*), approx_count_distinct({score}) {lines}")[0]
         if weight is not None or distinct < _MAX_DISTINCT_FRACTION * rows:
@@ -173,22 +178,24 @@ class StreamedFile:
         return _combine_tallies((_merge_equal_scores(*batch) for batch in self.fetch_batches(query)), rows, unweighted=True)
 
     def _build_reader_sql(self, paths: list[Path]) -> str:
-        """The files as a table of SQL."""
+        """Build SQL that reads the files."""
         path_list = ", ".join(quote_literal(str(path)) for path in paths)
         if all(path.suffix.lower() in PARQUET for path in paths):
             return f"read_parquet([{path_list}])"
         if any(path.suffix.lower() in PARQUET for path in paths):
             raise InputError("files must be all Parquet or all text to be counted, got both: convert some")
         null_strings = ", ".join(map(quote_literal, MISSING_STRINGS))
-        options = f"delim = {quote_literal(detect_separator(paths[0]))}, header = true, sample_size = 100000, nullstr = [{null_strings}]"
-        options += ", decimal_separator = ','" if has_decimal_comma(paths[0]) else ""
+        text_format = TextFormat.detect(paths[0])
+        options = f"delim = {quote_literal(text_format.separator)}, header = true, sample_size = 100000"
+        options += f", nullstr = [{null_strings}]"
+        options += ", decimal_separator = ','" if text_format.decimal_comma else ""
         described_columns = self.fetch_rows(f"DESCRIBE SELECT * FROM read_csv([{path_list}], {options})")
-        # DuckDB would read no and yes as truth values where they are classes.
+        # DuckDB would read no and yes as booleans although they are classes.
         text = ", ".join(f"{quote_literal(column)}: 'VARCHAR'" for column, kind, *_ in described_columns if kind == "BOOLEAN")
         return f"read_csv([{path_list}], {options}{f', types = {{{text}}}' if text else ''})"
 
     def _guess_roles(self, specified: dict[str, Any]) -> Roles:
-        """Guessed from the first lines, with a line more for each class."""
+        """Guess the roles from the first lines and one more line for each class."""
         import pandas as pd
 
         sample = self._connection.execute(f"SELECT * FROM lines LIMIT {_SAMPLE}").df()
@@ -203,345 +210,9 @@ class StreamedFile:
         )
 
 
-def quote_identifier(column: str) -> str:
-    """A column's name in SQL."""
-    return '"' + column.replace('"', '""') + '"'
-
-
-def quote_literal(value: Any) -> str:
-    """A value in SQL."""
-    if isinstance(value, (bool, np.bool_)):
-        return "TRUE" if value else "FALSE"
-    if value is None:
-        return "NULL"
-    if isinstance(value, (float, np.floating)) and not np.isfinite(value):
-        return f"CAST('{float(value)}' AS DOUBLE)"
-    if isinstance(value, (int, float, np.number)):
-        return repr(value.item() if isinstance(value, np.number) else value)
-    return "'" + str(value).replace("'", "''") + "'"
-
-
-def is_too_long(paths: list[Path], lines: int = 5_000_000) -> bool:
-    """Whether the files hold more lines than are read into memory; those of text files are guessed from their first ones."""
-    return sum(map(_estimate_lines, paths)) > lines
-
-
-def _estimate_lines(path: Path) -> float:
-    if path.suffix.lower() in PARQUET:
-        import pyarrow.parquet
-
-        try:
-            return float(pyarrow.parquet.ParquetFile(path).metadata.num_rows)
-        except (OSError, ValueError, pyarrow.ArrowException):
-            return 0.0  # reading it will tell what is wrong
-    size = path.stat().st_size
-    with open(path, "rb") as file:
-        head = file.read(1 << 16)
-    return size / max(1.0, len(head) / max(1, head.count(b"\n")))
-
-
-def _merge_equal_scores(scores: npt.NDArray[Any], positive: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
-    """Equal neighbours of sorted scores, added up."""
-    if not len(scores):
-        return scores, scores, scores
-    starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
-    sizes = np.diff(np.append(starts, len(scores)))
-    pos = np.add.reduceat(positive.astype(np.int64), starts)
-    return scores[starts], pos, sizes - pos
-
-
-def _combine_tallies(batches: Iterator[tuple[npt.NDArray[Any], ...]], capacity: int, unweighted: bool) -> ScoreTally:
-    """One tally of parts in descending order; a score may go on from one part to the next."""
-    dtype = np.uint8 if unweighted else np.float64
-    values: Any = np.empty(capacity)
-    pos: Any = np.empty(capacity, dtype=dtype)
-    neg: Any = np.empty(capacity, dtype=dtype)
-    size = 0
-    for score, positives, negatives in batches:
-        amounts = [positives, negatives]
-        if not len(score):
-            continue
-        if size and values[size - 1] == score[0]:
-            amounts = [amount.copy() for amount in amounts]
-            amounts[0][0] += pos[size - 1]
-            amounts[1][0] += neg[size - 1]
-            size -= 1
-        if size + len(score) > len(values):
-            values, pos, neg = (np.resize(array, 2 * (size + len(score))) for array in (values, pos, neg))
-        pos, neg = _expand_dtype(pos, amounts[0]), _expand_dtype(neg, amounts[1])
-        window = slice(size, size + len(score))
-        values[window], pos[window], neg[window] = score, amounts[0], amounts[1]
-        size += len(score)
-    return ScoreTally(values[:size], pos[:size], neg[:size])
-
-
-def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same array, in a larger type if the coming counts need it."""
-    if counts.dtype == np.float64 or incoming.max() <= np.iinfo(counts.dtype).max:
-        return counts
-    return counts.astype(np.min_scalar_type(int(incoming.max())))
-
-
-_REQUIRED_ROLES = ("y_true", "dataset", "model", "row", "repeat", "fold")
-
-
-def choose_lines(file: StreamedFile, notes: Notes) -> None:
-    """Check the columns that name things, and leave in `judged` the lines that files held in memory are judged by."""
-    _check_complete(file)
-    _keep_one_condition(file, notes)
-    if file.roles.get("row") is not None:
-        _keep_first_predictions(file, notes)
-    elif file.roles.get("repeat") is not None:
-        _keep_first_repeat(file, notes)
-
-
-def has_several_folds(file: StreamedFile) -> bool:
-    """Whether a model predicts in several folds."""
-    fold = file.roles.get("fold")
-    if fold is None:
-        return False
-    keys = ", ".join(["1", *_list_key_columns(file, "dataset", "model")])
-    return bool(
-        file.fetch_rows(
-            f"SELECT {keys} FROM judged GROUP BY ALL HAVING min({quote_identifier(fold)}) <> max({quote_identifier(fold)}) LIMIT 1"
-        )
-    )
-
-
-def _list_key_columns(file: StreamedFile, *roles: str) -> list[str]:
-    return [quote_identifier(column) for column in map(file.roles.get, roles) if column is not None]
-
-
-def _check_complete(file: StreamedFile) -> None:
-    present = [(role, column) for role in _REQUIRED_ROLES if (column := file.roles.get(role)) is not None]
-    counts = ", ".join(f"count(*) FILTER (WHERE {file.build_missing_condition(column)})" for _, column in present)
-    for (role, column), count in zip(present, file.fetch_rows(f"SELECT {counts} FROM lines")[0], strict=True):
-        if count:
-            raise InputError(
-                f"{role} must not be missing, got nothing in column {column!r} ({count:,} such lines): drop these lines or "
-                "fill the cells"
-            )
-
-
-def _keep_one_condition(file: StreamedFile, notes: Notes) -> None:
-    if file.roles.get("condition") is None:
-        return
-    keys = _list_key_columns(file, "condition", "level")
-    conditions = file.fetch_rows(f"SELECT {', '.join(keys)}, count(*) FROM lines GROUP BY ALL")
-    if len(conditions) > 1:
-        *selected, count = choose_condition(conditions)
-        pairs = zip(keys, selected, strict=True)
-        file.keep_lines(" AND ".join(f"{key} IS NOT DISTINCT FROM {quote_literal(value)}" for key, value in pairs))
-        note_condition(len(conditions), count, selected, notes)
-
-
-def _keep_first_predictions(file: StreamedFile, notes: Notes) -> None:
-    """A model predicts a row once in each repeat and fold; of several such predictions the first is judged."""
-    keys, splits = ", ".join(_list_key_columns(file, "dataset", "model", "row")), _list_key_columns(file, "repeat", "fold")
-    distinct = f"count(DISTINCT ({', '.join(splits)}))" if splits else "1"
-    lines = f"SELECT {keys}, count(*) AS n, {distinct} AS d FROM judged GROUP BY {keys} HAVING count(*) > 1"
-    n_multiple, n_repeated = file.fetch_rows(f"SELECT count(*), coalesce(sum(n - d), 0) FROM ({lines})")[0]
-    if n_repeated:
-        row = str(file.roles.get("row"))
-        example = file.fetch_rows(f"SELECT {quote_identifier(row)} FROM ({lines}) WHERE n > d LIMIT 1")[0][0]
-        raise InputError(
-            f"models must predict each row once, got row {example!r} of column {row!r} more than once ({int(n_repeated):,} such "
-            "lines): drop the repeated lines, or number repeats and folds in columns of these names"
-        )
-    if n_multiple:
-        file.keep_first(keys, ", ".join(splits))
-        note_first_prediction(notes)
-
-
-def _keep_first_repeat(file: StreamedFile, notes: Notes) -> None:
-    """Without ids of rows, the first repeat of each model."""
-    repeat = quote_identifier(str(file.roles.get("repeat")))
-    keys = ", ".join(["1", *_list_key_columns(file, "dataset", "model")])
-    if file.fetch_rows(f"SELECT {keys} FROM judged GROUP BY ALL HAVING min({repeat}) <> max({repeat}) LIMIT 1"):
-        file.keep_lines(f"({keys}, {repeat}) IN (SELECT {keys}, min({repeat}) FROM lines WHERE {file.row_filter} GROUP BY ALL)")
-        note_first_prediction(notes)
-
-
-Kind = Literal["probability", "decision"]
-
-
-@dataclass(frozen=True)
-class StreamedScores:
-    """SQL for the score of each class and for the class that they speak for (None where nothing tells where to cut)."""
-
-    values: tuple[str, ...]
-    kind: Kind
-    label: str | None
-    single_column: bool = False
-
-
-class _ScoreSummary(NamedTuple):
-    """In the columns of scores: extremes, the largest distance of a sum from one, lines with a sum near it, with zeros."""
-
-    least: float
-    most: float
-    deviation: float
-    n_near: int
-    n_zeros: int
-    rows: int
-
-
-def find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: str, subject: str) -> dict[str | None, str]:
-    """Class to column, of the columns that hold scores on these lines; a class that is not here leaves its column empty."""
-    if not model_columns.scores:
-        return {}
-    parts = [f"count(*) FILTER (WHERE NOT {file.build_missing_condition(column)})" for _, column in model_columns.scores]
-    parts += [
-        f"count(*) FILTER (WHERE NOT {file.build_missing_condition(column)} AND isfinite({cast_to_double(column)}))"
-        for _, column in model_columns.scores
-    ]
-    rows, *counts = file.fetch_rows(f"SELECT count(*), {', '.join(parts)} FROM judged WHERE {where}")[0]
-    columns: dict[str | None, str] = {}
-    for (text, column), n_present, n_finite in zip(
-        model_columns.scores, counts[: len(model_columns.scores)], counts[len(model_columns.scores) :], strict=True
-    ):
-        if n_present and n_finite < rows:
-            raise InputError(
-                f"scores of {subject} must be finite numbers, got {rows - n_finite:,} lines where they are not in column {column!r}: "
-                "drop these lines or give them a score"
-            )
-        if n_present:
-            columns[text] = column
-    return columns
-
-
-def build_scores_sql(
-    file: StreamedFile,
-    columns_by_class: Mapping[str | None, str],
-    class_names: Sequence[str],
-    class_index: int,
-    where: str,
-    subject: str,
-    notes: Notes,
-) -> StreamedScores | None:
-    """The scores of a model on the classes of its data set; `place` is that of a lone column of the positive class."""
-    if not columns_by_class:
-        return None
-    if set(columns_by_class) == {None} or (len(columns_by_class) == 1 and len(class_names) == 2):
-        text, column = next(iter(columns_by_class.items()))
-        if len(class_names) != 2:
-            raise InputError(
-                f"scores of {subject} must have a column for each of the {len(class_names)} classes, got one column: name them "
-                f"score[{class_names[0]}], score[{class_names[1]}] ..., or pass scores= as a mapping"
-            )
-        return _build_single_column_scores(
-            column, class_index if text is None else class_names.index(text), _summarize_scores(file, [column], where), subject
-        )
-    missing = [text for text in class_names if text not in columns_by_class]
-    if missing:
-        raise InputError(
-            f"scores of {subject} must have a column for each class, got none for {missing[0]!r}: add it, or pass scores= as a "
-            "mapping of class to column"
-        )
-    columns = [columns_by_class[text] for text in class_names]
-    values = tuple(map(cast_to_double, columns))
-    summary = _summarize_scores(file, columns, where)
-    is_probability = _are_probabilities(columns, summary, subject, notes)
-    if is_probability and summary.deviation > EXACT_TOLERANCE:
-        values = tuple(f"({value} / ({' + '.join(values)}))" for value in values)
-    return StreamedScores(values, "probability" if is_probability else "decision", build_argmax_sql(values))
-
-
-def cast_to_double(column: str) -> str:
-    """SQL for a cell as a number."""
-    return f"CAST({quote_identifier(column)} AS DOUBLE)"
-
-
-def build_argmax_sql(values: Sequence[str]) -> str:
-    """SQL for the class of the highest score, the first of equal ones."""
-    most = f"greatest({', '.join(values)})"
-    return "(CASE " + " ".join(f"WHEN {value} = {most} THEN {i}" for i, value in enumerate(values)) + " END)"
-
-
-def build_losses_sql(scores: Sequence[str], y_true: str, positive: int | None) -> tuple[str, str]:
-    """SQL for what each row adds to the Brier score and to the log loss (NULL where that is infinite).
-
-    Of two classes, and where one of several is named as the positive one, they are of that class against the rest.
-    """
-    if positive is None:
-        deviations = [f"({score} - ({y_true} = {i})::INT)" for i, score in enumerate(scores)]
-        square = " + ".join(f"{deviation} * {deviation}" for deviation in deviations)
-        cases = " ".join(f"WHEN {y_true} = {i} THEN {score}" for i, score in enumerate(scores))
-        return f"({square})", f"-ln(nullif(greatest((CASE {cases} END), 0), 0))"
-    score, outcome = scores[positive], f"({y_true} = {positive})"
-    true_probability = f"(CASE WHEN {outcome} THEN {score} ELSE 1 - {score} END)"
-    return f"(({score} - {outcome}::INT) * ({score} - {outcome}::INT))", f"-ln(nullif(greatest({true_probability}, 0), 0))"
-
-
-def _summarize_scores(file: StreamedFile, columns: Sequence[str], where: str) -> _ScoreSummary:
-    values = [cast_to_double(column) for column in columns]
-    deviation, tolerance = f"abs({' + '.join(values)} - 1)", ROUNDING_TOLERANCE * len(values)
-    low, high = (
-        (values[0], values[0]) if len(values) == 1 else (f"least({', '.join(values)})", f"greatest({', '.join(values)})")
-    )
-    zeros = " AND ".join(f"{value} = 0" for value in values)
-    counts = [f"count(*) FILTER (WHERE {condition})" for condition in (f"{deviation} <= {tolerance!r}", zeros)]
-    parts = f"min({low}), max({high}), max({deviation}), {', '.join(counts)}, count(*)"
-    return _ScoreSummary(*file.fetch_rows(f"SELECT {parts} FROM judged WHERE {where}")[0])
-
-
-def _build_single_column_scores(column: str, class_index: int, summary: _ScoreSummary, subject: str) -> StreamedScores:
-    """Scores of one of two classes: the other one's follow, and labels where they can be cut."""
-    is_probability = summary.least >= 0 and summary.most <= 1
-    if not is_probability and is_named_probability(column):
-        raise InputError(
-            f"probabilities of {subject} must lie between 0 and 1, got {summary.least if summary.least < 0 else summary.most:g} in column "
-            f"{column!r}: call the column a score if it does not hold probabilities"
-        )
-    score = cast_to_double(column)
-    complement = f"(1 - {score})" if is_probability else f"(-{score})"
-    values = (complement, score) if class_index == 1 else (score, complement)
-    has_cut = is_probability or (summary.least <= 0 < summary.most if class_index == 1 else summary.least < 0 <= summary.most)
-    return StreamedScores(
-        values,
-        "probability" if is_probability else "decision",
-        build_argmax_sql(values) if has_cut else None,
-        not is_probability,
-    )
-
-
-def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: str, notes: Notes) -> bool:
-    """Whether scores of all classes are probabilities; those that miss one by rounding are rescaled, which is told."""
-    is_named = all(map(is_named_probability, columns))
-    if summary.least < 0 or summary.most > 1:
-        if is_named:
-            raise InputError(
-                f"probabilities of {subject} must lie between 0 and 1, got {summary.least if summary.least < 0 else summary.most:g}: call "
-                "the columns scores if they are not probabilities"
-            )
-        return False
-    if summary.n_near == summary.rows:
-        if summary.deviation > EXACT_TOLERANCE:
-            notes.add(
-                f"Probabilities of {subject} sum to one only within rounding (off by up to {summary.deviation:.2g}): they are rescaled."
-            )
-        return True
-    if not is_named and summary.n_near + summary.n_zeros == summary.rows:
-        note_zero_scores(summary.n_zeros, summary.rows, subject, notes)
-        return False
-    if is_named or summary.n_near > summary.rows / 2:
-        raise InputError(
-            f"probabilities of {subject} must sum to 1 in each row, got a sum that is off by {summary.deviation:.3g} "
-            f"({summary.rows - summary.n_near:,} such lines): normalise them, or call the columns scores if they are not probabilities"
-        )
-    notes.add(
-        f"Scores of {subject} do not sum to one (off by up to {summary.deviation:.4g}): they are taken as scores, not as probabilities, and "
-        "measures of probabilities are left out."
-    )
-    return False
-
-
-ONLY_DATA_SET, ONLY_MODEL = "data", "model"
-
-
 @dataclass(frozen=True)
 class StreamedModel:
-    """A model on the lines of a data set: which lines, and SQL for the codes of truth and label and for the scores."""
+    """A model on the lines of a data set: which lines, and SQL for true and predicted class indices and for scores."""
 
     dataset: str
     name: str
@@ -552,9 +223,9 @@ class StreamedModel:
     y_true: str
     label: str | None
     scores: tuple[str, ...] | None
-    kind: Kind | None
+    kind: ScoreKind | None
     has_unknown_labels: bool = False
-    """Whether some labels are none of the classes: their code is the number of classes."""
+    """Whether some predicted labels are not classes: their code is the number of classes."""
 
     def has(self, measure: Measure) -> bool:
         """Whether the measure can be computed."""
@@ -569,27 +240,37 @@ class StreamedModel:
         """The classes as text."""
         return [format_label(label) for label in self.classes]
 
+    def build_probability_sql(self) -> tuple[str, str, str]:
+        """Build SQL for the predicted probability and for whether that class is true; and name the class."""
+        scores = self.scores or ()
+        if self.positive is not None:
+            return scores[self.positive], f"({self.y_true} = {self.positive})", self.class_names[self.positive]
+        return f"greatest({', '.join(scores)})", f"({self.y_true} = {_build_argmax_sql(scores)})", "most probable"
 
-@dataclass(frozen=True)
-class _RawModel:
-    """A model of a data set before its classes are known: its lines, its labels by text, its columns of scores by class."""
+    def build_losses_sql(self) -> tuple[str, str]:
+        """Build SQL for what each row adds to the Brier score and to the log loss (NULL if that is infinite).
 
-    name: str
-    subject: str
-    where: str
-    labels: dict[str, Any] | None
-    scores: dict[str | None, str]
-    columns: ModelColumns
+        With two classes, or with a given positive class, they are those of that class against the rest.
+        """
+        scores, y_true = self.scores or (), self.y_true
+        if self.positive is None:
+            deviations = [f"({score} - ({y_true} = {i})::INT)" for i, score in enumerate(scores)]
+            square = " + ".join(f"{deviation} * {deviation}" for deviation in deviations)
+            cases = " ".join(f"WHEN {y_true} = {i} THEN {score}" for i, score in enumerate(scores))
+            return f"({square})", f"-ln(nullif(greatest((CASE {cases} END), 0), 0))"
+        score, outcome = scores[self.positive], f"({y_true} = {self.positive})"
+        true_probability = f"(CASE WHEN {outcome} THEN {score} ELSE 1 - {score} END)"
+        return f"(({score} - {outcome}::INT) * ({score} - {outcome}::INT))", f"-ln(nullif(greatest({true_probability}, 0), 0))"
 
 
 class StreamedModels:
-    """All models of a large file."""
+    """All models of a streamed file."""
 
     def __init__(self, file: StreamedFile, positive: object, notes: Notes) -> None:
         self.file, self.notes, self.positive = file, notes, positive
-        choose_lines(file, notes)
+        _choose_lines(file, notes)
         weight = file.roles.get("weight")
-        self.weight = None if weight is None else cast_to_double(weight)
+        self.weight = None if weight is None else _cast_to_double(weight)
         self._check_weights(weight)
         self._true_labels = self._list_distinct_values(str(file.roles.get("y_true")), "TRUE")
         check_labels([normalize_label(value) for value in self._true_labels.values()])
@@ -603,7 +284,7 @@ class StreamedModels:
         self.models = tuple(model for dataset, where in dataset_filters.items() for model in self._build_models(dataset, where))
 
     def count_confusion(self, model: StreamedModel, condition: str = "TRUE") -> Confusion:
-        """The table of a model, by codes, on some of its lines."""
+        """Count the confusion table of a model, by codes, on some of its lines."""
         amount = "count(*)" if self.weight is None else f"sum({self.weight})"
         codes = list_codes(len(model.classes), model.has_unknown_labels)
         table = np.zeros((len(codes),) * 2)
@@ -613,7 +294,7 @@ class StreamedModels:
         return Confusion(table, tuple(codes), model.positive)
 
     def to_codes(self) -> StreamedModels:
-        """The same with codes for classes, to which that of strays belongs where a model of the data set has them."""
+        """Replace classes by codes, with a code for unknown labels if a model of the data set has some."""
         unknown_datasets = {model.dataset for model in self.models if model.has_unknown_labels}
         encoded = copy(self)
         encoded.models = tuple(
@@ -623,7 +304,7 @@ class StreamedModels:
         return encoded
 
     def count_support(self, model: StreamedModel) -> Any:
-        """The weight of each class."""
+        """Sum the weights of each class."""
         amount = "count(*)" if self.weight is None else f"sum({self.weight})"
         weights = np.zeros(len(model.classes))
         for code, count in self.file.fetch_rows(
@@ -632,13 +313,8 @@ class StreamedModels:
             weights[code] = count
         return weights
 
-    def find_positives(self) -> PositiveClasses:
-        """The positive class of each data set."""
-        classes = {model.dataset: (model.class_names, model.positive) for model in self.models}
-        return find_positive_classes(classes, self.file.roles, self.positive is not None)
-
     def count_classes(self, unequal_datasets: Sequence[str]) -> dict[str, dict[str, int]]:
-        """The rows of each class of each data set; those whose models are `apart` have rows that only some models predict."""
+        """Count the rows of each class of each data set; in `unequal_datasets` only some models predict some rows."""
         counts_by_dataset: dict[str, dict[str, int]] = {}
         for model in sorted(self.models, key=lambda item: item.rows):
             amount, where = "count(*)", model.where
@@ -651,6 +327,35 @@ class StreamedModels:
             counts_by_dataset[model.dataset] = {text: int(counts.get(code, 0)) for code, text in enumerate(model.class_names)}
         return {dataset: counts_by_dataset[dataset] for dataset in dict.fromkeys(model.dataset for model in self.models)}
 
+    def list_subgroups(self, model: StreamedModel, column: str) -> list[tuple[str, str, int]]:
+        """List the subgroups of a column: value as text, the SQL condition that selects it, and its rows."""
+        name = quote_identifier(column)
+        counts = self.file.fetch_rows(f"SELECT {name} AS g, count(*) FROM judged WHERE {model.where} GROUP BY g")
+        return [
+            ("(missing)", f"{name} IS NULL", rows) if value is None else (str(value), f"{name} = {quote_literal(value)}", rows)
+            for value, rows in sorted(counts, key=lambda item: str(item[0]))
+        ]
+
+    def build_join_sql(self, first: StreamedModel, second: StreamedModel) -> str | None:
+        """Build SQL for the rows that both models predict; None if no column identifies the rows.
+
+        It gives true classes t and u, predicted classes l1 and l2, scores s1 and s2, and weight w.
+        """
+        column_lists = [_build_columns_sql(model, i) for i, model in enumerate((first, second), 1)]
+        weight = self.weight or "1"
+        if first.where == second.where:
+            y_true = f"{first.y_true} AS t, {second.y_true} AS u"
+            return f"(SELECT {y_true}, {column_lists[0]}, {column_lists[1]}, {weight} AS w FROM judged WHERE {first.where})"
+        row = self.file.roles.get("row")
+        if row is None:
+            return None
+        parts = [
+            f"(SELECT {quote_identifier(row)} AS r, {model.y_true} AS t{i}, {columns}, {weight} AS w{i} "
+            f"FROM judged WHERE {model.where})"
+            for i, (model, columns) in enumerate(zip((first, second), column_lists, strict=True), 1)
+        ]
+        return f"(SELECT t1 AS t, t2 AS u, l1, s1, l2, s2, w1 AS w FROM {parts[0]} JOIN {parts[1]} USING (r))"
+
     def _check_weights(self, column: str | None) -> None:
         if self.weight is None:
             return
@@ -662,12 +367,13 @@ class StreamedModels:
             raise InputError(f"weights must not be zero everywhere, got nothing else in column {column!r}")
 
     def _list_distinct_values(self, column: str, where: str) -> dict[str, Any]:
-        """Text to value of the cells of a column that are not empty."""
-        query = f"SELECT DISTINCT {quote_identifier(column)} FROM judged WHERE {where} AND NOT {self.file.build_missing_condition(column)} ORDER BY ALL"
+        """Map text to value for the distinct values of a column."""
+        where = f"{where} AND NOT {self.file.build_missing_condition(column)}"
+        query = f"SELECT DISTINCT {quote_identifier(column)} FROM judged WHERE {where} ORDER BY ALL"
         return {format_label(value): value for (value,) in self.file.fetch_rows(query)}
 
     def _map_names_to_filters(self, role: str, where: str = "TRUE") -> dict[str, str]:
-        """The data sets or models by name, with the condition that picks their lines."""
+        """Map the names of data sets or models to the SQL condition that selects their lines."""
         column = self.file.roles.get(role)
         if column is None:
             return {ONLY_DATA_SET if role == "dataset" else ONLY_MODEL: where}
@@ -675,7 +381,7 @@ class StreamedModels:
         return {text: f"{where} AND {quote_identifier(column)} = {quote_literal(value)}" for text, value in values.items()}
 
     def _find_duplicates(self, model_columns: ModelColumns) -> Mapping[str, str]:
-        """Labels of a column that are those of the truth in another guise."""
+        """Find predicted labels that are other spellings of the true ones."""
         duplicates = find_duplicate_labels(
             list(self._list_distinct_values(str(model_columns.label), "TRUE")), list(self._true_labels)
         )
@@ -688,7 +394,7 @@ class StreamedModels:
         return duplicates
 
     def _build_models(self, dataset: str, where: str) -> list[StreamedModel]:
-        """The models of a data set, on the classes that are true or have scores there."""
+        """Build the models of a data set; its classes are the true labels and those that have scores."""
         location = f" of data set {dataset!r}" if self._has_many_datasets else ""
         true_labels = self._list_distinct_values(str(self.file.roles.get("y_true")), where)
         check_classes(list(true_labels), location)
@@ -719,14 +425,14 @@ class StreamedModels:
                         subject,
                         lines,
                         labels,
-                        find_score_columns(self.file, model_columns, lines, subject),
+                        _find_score_columns(self.file, model_columns, lines, subject),
                         model_columns,
                     )
                 )
         return raw_models
 
     def _read_labels(self, model_columns: ModelColumns, where: str, subject: str) -> dict[str, Any] | None:
-        """The labels of a model, called as the truth calls them; None where it has none."""
+        """Map the labels of a model, spelled as the true ones, to their values; None if it has none."""
         column = str(model_columns.label)
         labels = self._list_distinct_values(column, where)
         if labels:
@@ -735,7 +441,7 @@ class StreamedModels:
         return {duplicates.get(text, text): value for text, value in labels.items()} or None
 
     def _count_missing_labels(self, column: str, where: str) -> tuple[int, int]:
-        """How many lines have no label, and of how many."""
+        """Count the lines without a label, and all lines."""
         empty = f"count(*) FILTER (WHERE {self.file.build_missing_condition(column)})"
         n_missing, rows = self.file.fetch_rows(f"SELECT {empty}, count(*) FROM judged WHERE {where}")[0]
         return int(n_missing), int(rows)
@@ -745,7 +451,7 @@ class StreamedModels:
     ) -> StreamedModel:
         class_names = [format_label(label) for label in classes]
         class_index = 1 if positive is None else positive
-        scores = build_scores_sql(
+        scores = _build_scores_sql(
             self.file, raw_model.scores, class_names, class_index, raw_model.where, raw_model.subject, self.notes
         )
         if raw_model.labels is None and scores is None:
@@ -768,16 +474,247 @@ class StreamedModels:
         )
 
 
-def _get_sort_key(values: dict[str, Any]) -> Any:
-    try:
-        sorted(values.values())
-    except TypeError:
-        return str
-    return values.get
+@dataclass(frozen=True)
+class StreamedScores:
+    """SQL for the score of each class and for the predicted class (None if the scores have no cut-off)."""
+
+    values: tuple[str, ...]
+    kind: ScoreKind
+    label: str | None
+    single_column: bool = False
+
+
+@dataclass(frozen=True)
+class _RawModel:
+    """A model of a data set before the classes are known: its lines, labels by text and score columns by class."""
+
+    name: str
+    subject: str
+    where: str
+    labels: dict[str, Any] | None
+    scores: dict[str | None, str]
+    columns: ModelColumns
+
+
+class _ScoreSummary(NamedTuple):
+    """Of score columns: extremes, largest deviation of a sum from one, lines with a sum near one, lines of zeros."""
+
+    least: float
+    most: float
+    deviation: float
+    n_near: int
+    n_zeros: int
+    rows: int
+
+    @property
+    def outlier(self) -> float:
+        """An extreme that is not a probability."""
+        return self.least if self.least < 0 else self.most
+
+
+def _choose_lines(file: StreamedFile, notes: Notes) -> None:
+    """Check the columns that identify lines, and restrict `judged` to the lines that are judged in memory, too."""
+    _check_complete(file)
+    _keep_one_condition(file, notes)
+    if file.roles.get("row") is not None:
+        _keep_first_predictions(file, notes)
+    elif file.roles.get("repeat") is not None:
+        _keep_first_repeat(file, notes)
+
+
+def _list_key_columns(file: StreamedFile, *roles: str) -> list[str]:
+    return [quote_identifier(column) for column in map(file.roles.get, roles) if column is not None]
+
+
+def _check_complete(file: StreamedFile) -> None:
+    present = [(role, column) for role in _REQUIRED_ROLES if (column := file.roles.get(role)) is not None]
+    counts = ", ".join(f"count(*) FILTER (WHERE {file.build_missing_condition(column)})" for _, column in present)
+    for (role, column), count in zip(present, file.fetch_rows(f"SELECT {counts} FROM lines")[0], strict=True):
+        if count:
+            raise InputError(
+                f"{role} must not be missing, got nothing in column {column!r} ({count:,} such lines): drop these lines or "
+                "fill the cells"
+            )
+
+
+def _keep_one_condition(file: StreamedFile, notes: Notes) -> None:
+    if file.roles.get("condition") is None:
+        return
+    keys = _list_key_columns(file, "condition", "level")
+    conditions = file.fetch_rows(f"SELECT {', '.join(keys)}, count(*) FROM lines GROUP BY ALL")
+    if len(conditions) > 1:
+        *selected, count = choose_condition(conditions)
+        pairs = zip(keys, selected, strict=True)
+        file.keep_lines(" AND ".join(f"{key} IS NOT DISTINCT FROM {quote_literal(value)}" for key, value in pairs))
+        note_condition(len(conditions), count, selected, notes)
+
+
+def _keep_first_predictions(file: StreamedFile, notes: Notes) -> None:
+    """Check that a model predicts a row once per repeat and fold, and keep the first prediction of each row."""
+    keys, splits = ", ".join(_list_key_columns(file, "dataset", "model", "row")), _list_key_columns(file, "repeat", "fold")
+    distinct = f"count(DISTINCT ({', '.join(splits)}))" if splits else "1"
+    lines = f"SELECT {keys}, count(*) AS n, {distinct} AS d FROM judged GROUP BY {keys} HAVING count(*) > 1"
+    n_multiple, n_repeated = file.fetch_rows(f"SELECT count(*), coalesce(sum(n - d), 0) FROM ({lines})")[0]
+    if n_repeated:
+        row = str(file.roles.get("row"))
+        example = file.fetch_rows(f"SELECT {quote_identifier(row)} FROM ({lines}) WHERE n > d LIMIT 1")[0][0]
+        raise InputError(
+            f"models must predict each row once, got row {example!r} of column {row!r} more than once ({int(n_repeated):,} "
+            "such lines): drop the repeated lines, or number repeats and folds in columns of these names"
+        )
+    if n_multiple:
+        file.keep_first(keys, ", ".join(splits))
+        note_first_prediction(notes)
+
+
+def _keep_first_repeat(file: StreamedFile, notes: Notes) -> None:
+    """Keep the first repeat of each model if rows have no ids."""
+    repeat = quote_identifier(str(file.roles.get("repeat")))
+    keys = ", ".join(["1", *_list_key_columns(file, "dataset", "model")])
+    if file.fetch_rows(f"SELECT {keys} FROM judged GROUP BY ALL HAVING min({repeat}) <> max({repeat}) LIMIT 1"):
+        file.keep_lines(f"({keys}, {repeat}) IN (SELECT {keys}, min({repeat}) FROM lines WHERE {file.row_filter} GROUP BY ALL)")
+        note_first_prediction(notes)
+
+
+def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: str, subject: str) -> dict[str | None, str]:
+    """Map class to column, for columns that hold scores on these lines; an absent class leaves its column empty."""
+    if not model_columns.scores:
+        return {}
+    parts = [f"count(*) FILTER (WHERE NOT {file.build_missing_condition(column)})" for _, column in model_columns.scores]
+    parts += [
+        f"count(*) FILTER (WHERE NOT {file.build_missing_condition(column)} AND isfinite({_cast_to_double(column)}))"
+        for _, column in model_columns.scores
+    ]
+    rows, *counts = file.fetch_rows(f"SELECT count(*), {', '.join(parts)} FROM judged WHERE {where}")[0]
+    columns: dict[str | None, str] = {}
+    for (text, column), n_present, n_finite in zip(
+        model_columns.scores, counts[: len(model_columns.scores)], counts[len(model_columns.scores) :], strict=True
+    ):
+        if n_present and n_finite < rows:
+            raise InputError(
+                f"scores of {subject} must be finite numbers, got {rows - n_finite:,} lines where they are not in column "
+                f"{column!r}: drop these lines or give them a score"
+            )
+        if n_present:
+            columns[text] = column
+    return columns
+
+
+def _build_scores_sql(
+    file: StreamedFile,
+    columns_by_class: Mapping[str | None, str],
+    class_names: Sequence[str],
+    class_index: int,
+    where: str,
+    subject: str,
+    notes: Notes,
+) -> StreamedScores | None:
+    """Build SQL for the scores of a model; `class_index` is the class of a single column without one."""
+    if not columns_by_class:
+        return None
+    if set(columns_by_class) == {None} or (len(columns_by_class) == 1 and len(class_names) == 2):
+        text, column = next(iter(columns_by_class.items()))
+        if len(class_names) != 2:
+            raise InputError(
+                f"scores of {subject} must have a column for each of the {len(class_names)} classes, got one column: name them "
+                f"score[{class_names[0]}], score[{class_names[1]}] ..., or pass scores= as a mapping"
+            )
+        return _build_single_column_scores(
+            column, class_index if text is None else class_names.index(text), _summarize_scores(file, [column], where), subject
+        )
+    missing = [text for text in class_names if text not in columns_by_class]
+    if missing:
+        raise InputError(
+            f"scores of {subject} must have a column for each class, got none for {missing[0]!r}: add it, or pass scores= as a "
+            "mapping of class to column"
+        )
+    columns = [columns_by_class[text] for text in class_names]
+    values = tuple(map(_cast_to_double, columns))
+    summary = _summarize_scores(file, columns, where)
+    is_probability = _are_probabilities(columns, summary, subject, notes)
+    if is_probability and summary.deviation > EXACT_TOLERANCE:
+        values = tuple(f"({value} / ({' + '.join(values)}))" for value in values)
+    return StreamedScores(values, "probability" if is_probability else "decision", _build_argmax_sql(values))
+
+
+def _build_single_column_scores(column: str, class_index: int, summary: _ScoreSummary, subject: str) -> StreamedScores:
+    """Complete the scores of one of two classes by those of the other, and labels if there is a cut-off."""
+    is_probability = summary.least >= 0 and summary.most <= 1
+    if not is_probability and is_named_probability(column):
+        raise InputError(
+            f"probabilities of {subject} must lie between 0 and 1, got {summary.outlier:g} in column "
+            f"{column!r}: call the column a score if it does not hold probabilities"
+        )
+    score = _cast_to_double(column)
+    complement = f"(1 - {score})" if is_probability else f"(-{score})"
+    values = (complement, score) if class_index == 1 else (score, complement)
+    has_cut = is_probability or (summary.least <= 0 < summary.most if class_index == 1 else summary.least < 0 <= summary.most)
+    return StreamedScores(
+        values,
+        "probability" if is_probability else "decision",
+        _build_argmax_sql(values) if has_cut else None,
+        not is_probability,
+    )
+
+
+def _summarize_scores(file: StreamedFile, columns: Sequence[str], where: str) -> _ScoreSummary:
+    values = [_cast_to_double(column) for column in columns]
+    deviation, tolerance = f"abs({' + '.join(values)} - 1)", ROUNDING_TOLERANCE * len(values)
+    low, high = (
+        (values[0], values[0]) if len(values) == 1 else (f"least({', '.join(values)})", f"greatest({', '.join(values)})")
+    )
+    zeros = " AND ".join(f"{value} = 0" for value in values)
+    counts = [f"count(*) FILTER (WHERE {condition})" for condition in (f"{deviation} <= {tolerance!r}", zeros)]
+    parts = f"min({low}), max({high}), max({deviation}), {', '.join(counts)}, count(*)"
+    return _ScoreSummary(*file.fetch_rows(f"SELECT {parts} FROM judged WHERE {where}")[0])
+
+
+def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: str, notes: Notes) -> bool:
+    """Whether scores of all classes are probabilities; sums that are off by rounding are noted, to be rescaled."""
+    is_named = all(map(is_named_probability, columns))
+    if summary.least < 0 or summary.most > 1:
+        if is_named:
+            raise InputError(
+                f"probabilities of {subject} must lie between 0 and 1, got {summary.outlier:g}: call "
+                "the columns scores if they are not probabilities"
+            )
+        return False
+    if summary.n_near == summary.rows:
+        if summary.deviation > EXACT_TOLERANCE:
+            notes.add(
+                f"Probabilities of {subject} sum to one only within rounding (off by up to {summary.deviation:.2g}): they are "
+                "rescaled."
+            )
+        return True
+    if not is_named and summary.n_near + summary.n_zeros == summary.rows:
+        note_zero_scores(summary.n_zeros, summary.rows, subject, notes)
+        return False
+    if is_named or summary.n_near > summary.rows / 2:
+        raise InputError(
+            f"probabilities of {subject} must sum to 1 in each row, got a sum that is off by {summary.deviation:.3g} "
+            f"({summary.rows - summary.n_near:,} such lines): normalise them, or call the columns scores if they are not "
+            "probabilities"
+        )
+    notes.add(
+        f"Scores of {subject} do not sum to one (off by up to {summary.deviation:.4g}): they are taken as scores, not as "
+        "probabilities, and measures of probabilities are left out."
+    )
+    return False
+
+
+def _cast_to_double(column: str) -> str:
+    """Build SQL for a cell as a number."""
+    return f"CAST({quote_identifier(column)} AS DOUBLE)"
+
+
+def _build_argmax_sql(values: Sequence[str]) -> str:
+    """Build SQL for the class with the highest score, the first of equal ones."""
+    most = f"greatest({', '.join(values)})"
+    return "(CASE " + " ".join(f"WHEN {value} = {most} THEN {i}" for i, value in enumerate(values)) + " END)"
 
 
 def _build_code_sql(column: str, texts: Sequence[str], values: Mapping[str, Any]) -> str:
-    """SQL for the place of a label among the classes."""
+    """Build SQL for the index of a label among the classes."""
     cases = [
         f"WHEN {quote_identifier(column)} = {quote_literal(values[text])} THEN {i}"
         for i, text in enumerate(texts)
@@ -786,131 +723,74 @@ def _build_code_sql(column: str, texts: Sequence[str], values: Mapping[str, Any]
     return f"(CASE {' '.join(cases)} END)"
 
 
-MAX_MARKS = 1 << 22
+def _build_columns_sql(model: StreamedModel, i: int) -> str:
+    score = model.scores[model.positive or 0] if model.scores else "NULL"
+    return f"{model.label or 'NULL'} AS l{i}, {score} AS s{i}"
 
 
-"""So many rows of the rarer class are placed exactly; of more, marks stand at so many of their quantiles."""
+def quote_identifier(column: str) -> str:
+    """Quote a column's name for SQL."""
+    return '"' + column.replace('"', '""') + '"'
 
 
-class RankContrast(NamedTuple):
-    """The first AUC less the second, the variance of this difference, and whether every placement is exact."""
+def quote_literal(value: Any) -> str:
+    """Write a value as an SQL literal."""
+    if isinstance(value, (bool, np.bool_)):
+        return "TRUE" if value else "FALSE"
+    if value is None:
+        return "NULL"
+    if isinstance(value, (float, np.floating)) and not np.isfinite(value):
+        return f"CAST('{float(value)}' AS DOUBLE)"
+    if isinstance(value, (int, float, np.number)):
+        return repr(value.item() if isinstance(value, np.number) else value)
+    return "'" + str(value).replace("'", "''") + "'"
 
-    estimate: float
-    variance: float
-    positives: int
-    negatives: int
-    exact: bool
 
-
-def compute_rank_contrast(file: StreamedFile, lines: str, positive: int) -> RankContrast:
-    """Two models on the same rows; `lines` is SQL that gives truth t and scores s1 and s2. NaN with a class below two rows.
-
-    The rows are written to a table, which spills to disk, so that models are joined once.
-    """
-    file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2 FROM {lines}")
+def _get_sort_key(values: dict[str, Any]) -> Any:
     try:
-        return _compute_contrast(file)
-    finally:
-        file.fetch_rows("DROP TABLE met")
+        sorted(values.values())
+    except TypeError:
+        return str
+    return values.get
 
 
-def _compute_contrast(file: StreamedFile) -> RankContrast:
-    positives, negatives = file.fetch_rows("SELECT count(*) FILTER (WHERE p), count(*) FILTER (WHERE NOT p) FROM met")[0]
-    if min(positives, negatives) < 2:
-        return RankContrast(math.nan, math.nan, positives, negatives, True)
-    few, many = sorted((positives, negatives))
-    rare, common = ("p", "NOT p") if positives <= negatives else ("NOT p", "p")
-    marks = [_find_marks(file, column, rare, few) for column in ("s1", "s2")]
-    exact = few <= MAX_MARKS or _are_all_marked(file, marks, rare)
-    slot_rows = _SlotRows(file, marks)
-    rare_below, _ = slot_rows.count_below(rare)
-    common_below, over_common = slot_rows.count_below(common, rare_below)
-    over_rare = slot_rows.sum_contrasts(rare, common_below)
-    mean, variance = 0.0, 0.0
-    for sums, size in ((over_common, few), (over_rare, many)):
-        mean = sums.mean / (2 * size)
-        variance += sums.squares / (2 * size) ** 2 / (sums.rows - 1) / sums.rows
-    return RankContrast(mean if rare == "p" else -mean, variance, positives, negatives, exact)
+def _merge_equal_scores(scores: npt.NDArray[Any], positive: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
+    """Merge equal neighbours of sorted scores."""
+    if not len(scores):
+        return scores, scores, scores
+    starts = np.flatnonzero(np.concatenate(([True], scores[1:] != scores[:-1])))
+    sizes = np.diff(np.append(starts, len(scores)))
+    pos = np.add.reduceat(positive.astype(np.int64), starts)
+    return scores[starts], pos, sizes - pos
 
 
-def _find_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:
-    """The different scores of the rarer class, ascending, or of very many rows those at equal steps."""
-    step, n_read = -(-rows // MAX_MARKS), 0
-    parts: list[FloatArray] = []
-    for (scores,) in file.fetch_batches(f"SELECT {column} FROM met WHERE {rare} ORDER BY {column}"):
-        parts.append(_drop_repeats(scores[-n_read % step :: step]))
-        n_read += len(scores)
-    return _drop_repeats(np.concatenate(parts))
+def _combine_tallies(batches: Iterator[tuple[npt.NDArray[Any], ...]], capacity: int, unweighted: bool) -> ScoreTally:
+    """Combine parts in descending order into one tally; a score may continue from one part to the next."""
+    dtype = np.uint8 if unweighted else np.float64
+    values: Any = np.empty(capacity)
+    pos: Any = np.empty(capacity, dtype=dtype)
+    neg: Any = np.empty(capacity, dtype=dtype)
+    size = 0
+    for score, positives, negatives in batches:
+        amounts = [positives, negatives]
+        if not len(score):
+            continue
+        if size and values[size - 1] == score[0]:
+            amounts = [amount.copy() for amount in amounts]
+            amounts[0][0] += pos[size - 1]
+            amounts[1][0] += neg[size - 1]
+            size -= 1
+        if size + len(score) > len(values):
+            values, pos, neg = (np.resize(array, 2 * (size + len(score))) for array in (values, pos, neg))
+        pos, neg = _expand_dtype(pos, amounts[0]), _expand_dtype(neg, amounts[1])
+        window = slice(size, size + len(score))
+        values[window], pos[window], neg[window] = score, amounts[0], amounts[1]
+        size += len(score)
+    return ScoreTally(values[:size], pos[:size], neg[:size])
 
 
-def _drop_repeats(ascending: FloatArray) -> FloatArray:
-    return ascending[np.append(True, ascending[1:] != ascending[:-1])] if len(ascending) else ascending
-
-
-def _are_all_marked(file: StreamedFile, marks: Sequence[FloatArray], rare: str) -> bool:
-    """Whether the rarer class has no scores but the marks."""
-    n_distinct = file.fetch_rows(f"SELECT count(DISTINCT s1), count(DISTINCT s2) FROM met WHERE {rare}")[0]
-    return all(len(mark_values) == count for mark_values, count in zip(marks, n_distinct, strict=True))
-
-
-class _RunningMoments:
-    """Mean and sum of squared deviations of values that come in parts."""
-
-    def __init__(self) -> None:
-        self.rows, self.mean, self.squares = 0, 0.0, 0.0
-
-    def add(self, values: FloatArray) -> None:
-        """Chan's rule for parts: nothing large is subtracted."""
-        if not len(values):
-            return
-        rows, mean = self.rows + len(values), float(values.mean())
-        delta = mean - self.mean
-        self.squares += float(((values - mean) ** 2).sum()) + delta**2 * self.rows * len(values) / rows
-        self.mean += delta * len(values) / rows
-        self.rows = rows
-
-
-class _SlotRows:
-    """The rows of the table by slots: slot 2i lies below mark i, slot 2i + 1 on it."""
-
-    def __init__(self, file: StreamedFile, marks: Sequence[FloatArray]) -> None:
-        self.file, self.marks = file, marks
-
-    def _iter_slots(self, which: str) -> Iterator[list[IntArray]]:
-        for batch in self.file.fetch_batches(f"SELECT s1, s2 FROM met WHERE {which}"):
-            yield [_find_slots(marks, scores) for marks, scores in zip(self.marks, batch, strict=True)]
-
-    def count_below(self, which: str, below: Sequence[FloatArray] = ()) -> tuple[list[FloatArray], _RunningMoments]:
-        """For each slot, twice the rows of a class below it (those in it half); and what `spread` gives of that class."""
-        counts, sums = [np.zeros(2 * len(marks) + 1) for marks in self.marks], _RunningMoments()
-        for slots in self._iter_slots(which):
-            for count, slot in zip(counts, slots, strict=True):
-                np.add.at(count, slot, 1.0)
-            if below:
-                sums.add(below[0][slots[0]] - below[1][slots[1]])
-        return [_compute_twice_below(count) for count in counts], sums
-
-    def sum_contrasts(self, which: str, below: Sequence[FloatArray]) -> _RunningMoments:
-        """The contrast of the two placements, over the rows of a class; `below` is what `counted` gives of the other one."""
-        sums = _RunningMoments()
-        for slots in self._iter_slots(which):
-            sums.add(below[0][slots[0]] - below[1][slots[1]])
-        return sums
-
-
-def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
-    """Sorted scores are looked up ten times faster than scores in disorder."""
-    ascending = order_scores(scores)
-    scores = scores[ascending]
-    mark_index = np.searchsorted(marks, scores)
-    slots = np.empty(len(scores), dtype=np.intp)
-    slots[ascending] = 2 * mark_index + (marks[np.minimum(mark_index, len(marks) - 1)] == scores)
-    return slots
-
-
-def _compute_twice_below(counts: FloatArray) -> FloatArray:
-    """In whole numbers, which floats hold exactly: equal placements differ by nothing."""
-    doubled = np.cumsum(counts)
-    doubled *= 2
-    doubled -= counts
-    return doubled
+def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Use a larger integer type if the incoming counts need it."""
+    if counts.dtype == np.float64 or incoming.max() <= np.iinfo(counts.dtype).max:
+        return counts
+    return counts.astype(np.min_scalar_type(int(incoming.max())))

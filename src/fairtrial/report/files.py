@@ -1,7 +1,8 @@
-"""The tables of a report become files: numbers at full precision, and what a page or a paper shows."""
+"""Files beside the page: charts, the figures and tables of a report, and the folder of a comparison."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,43 +11,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fairtrial import _check
 from fairtrial.errors import InputError
-from fairtrial.report.page import iterate_figures, iterate_tables
+from fairtrial.report.figures.comparison import list_comparison_figures
 from fairtrial.report.section import Figure, ReportTable, Section
-from fairtrial.report.tables import to_latex, to_markdown
+from fairtrial.report.tables import Mark, build_score_frame, to_latex, to_markdown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.significance.scores import Better
+    from fairtrial.significance.verdict import Verdict
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
-
-
 SUFFIXES = tuple(f".{name}" for name in FORMATS)
-
-
+TABLE_FORMATS = ("csv", "md", "tex")
 _OPTIONS: dict[str, dict[str, Any]] = {".html": {"inline": True}, ".png": {"scale_factor": 2}}
-
-
-def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS) -> list[str]:
-    """Each format once, in lower case and without a dot; a text may name several, with commas between.
-
-    >>> parse_formats("svg, .PDF,svg"), parse_formats(["json"])
-    (['svg', 'pdf'], ['json'])
-    """
-    names = formats.split(",") if isinstance(formats, str) else [str(name) for name in formats]
-    normalised = [name.strip().lower().removeprefix(".") for name in names]
-    for name in normalised:
-        _check.check_one_of("formats", name, allowed)
-    return list(dict.fromkeys(normalised))
-
-
-def check_picture_path(path: Path) -> None:
-    """A picture can be written there: a known suffix, in a folder that exists."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"path must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
-    if not path.parent.is_dir():
-        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
 
 
 def save(chart: Any, path: str | Path) -> Path:
@@ -72,34 +50,6 @@ def save(chart: Any, path: str | Path) -> Path:
     return path
 
 
-def save_text(text: str, path: Path) -> Path:
-    """Write a text in UTF-8, its lines ended as on Unix, and give the path."""
-    with _report_write_errors(path):
-        path.write_text(text, encoding="utf-8", newline="\n")
-    return path
-
-
-@contextmanager
-def _report_write_errors(path: Path) -> Iterator[None]:
-    """What the system says against a file becomes one sentence."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"path must be one that can be written, got {str(path)!r} ({reason}): name another") from None
-
-
-def create_folder(folder: Path) -> Path:
-    """The folder, which is made where it is not there."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"folder must be a folder, got the file {str(folder)!r}: name another one")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({error.strerror}): name another") from None
-    return folder
-
-
 def write_figures(sections: Sequence[Section], folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
     """Write every figure into a folder, which is made, once in each format, and give the paths: `curves-roc-iris.svg`.
 
@@ -116,7 +66,7 @@ def write_figures(sections: Sequence[Section], folder: str | Path, formats: str 
     ['curves-roc.svg']
     """
     suffixes = parse_formats(formats)
-    figures = list(iterate_figures(sections))
+    figures = [figure for section in sections for part in section.walk() for figure in part.figures]
     for figure in figures:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", figure.key):
             raise InputError(f"the key of a figure must be lower case letters, digits and hyphens, got {figure.key!r}")
@@ -134,9 +84,6 @@ def _copy_with_title(figure: Figure) -> Any:
     else:
         chart.title = figure.title
     return chart
-
-
-TABLE_FORMATS = ("csv", "md", "tex")
 
 
 def write_tables(sections: Sequence[Section], folder: str | Path, formats: str | Iterable[str] = TABLE_FORMATS) -> list[Path]:
@@ -161,7 +108,7 @@ def write_tables(sections: Sequence[Section], folder: str | Path, formats: str |
     suffixes = parse_formats(formats, TABLE_FORMATS)
     target = create_folder(Path(folder))
     paths = []
-    for table in iterate_tables(sections):
+    for table in (table for section in sections for part in section.walk() for table in part.tables):
         for suffix in suffixes:
             if suffix != "csv" and 0 in table.frame.shape:
                 continue
@@ -194,3 +141,144 @@ def _drop_unnamed_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _get_direction(table: ReportTable) -> Better | None:
     return cast("Better | None", table.best)
+
+
+def write_comparison(verdict: Verdict, folder: str | Path, formats: str | Iterable[str] = ("svg",)) -> list[Path]:
+    """Write what a verdict says into a folder, which is created, and give the paths of the files.
+
+    `scores.csv`, `pairs.csv` and `ranks.csv` hold the numbers, `table.tex` (booktabs) and `table.md` the table of a paper,
+    `verdict.txt` the words; the figures `critical-difference`, `ranks` and `pairs`, and `simplex` or `density` where there is a
+    posterior, come in each of the `formats`: "svg", "png", "pdf", "html" (interactive, offline) or "json" (Vega-Lite).
+
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from fairtrial.significance.compare import advise
+    >>> scores = {"tree": [0.9, 0.8, 0.9, 0.6], "bayes": [0.8, 0.9, 0.7, 0.5], "rule": [0.7, 0.6, 0.6, 0.4]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = write_comparison(advise(pd.DataFrame(scores)), folder)
+    >>> [path.name for path in paths[:6]]
+    ['scores.csv', 'pairs.csv', 'ranks.csv', 'table.tex', 'table.md', 'verdict.txt']
+    """
+    suffixes = parse_formats(formats)
+    target = create_folder(Path(folder))
+    paths = [save_text(text, target / name) for name, text in format_comparison_files(verdict).items()]
+    for name, draw in list_comparison_figures(verdict).items():
+        chart = draw()
+        paths += [save(chart, target / f"{name}.{suffix}") for suffix in suffixes]
+    return paths
+
+
+def format_comparison_files(verdict: Verdict) -> dict[str, str]:
+    """The text files by name."""
+    scores = build_score_frame(verdict)
+    table_options: dict[str, Any] = {
+        "better": verdict.better,
+        "mean_ranks": verdict.mean_ranks,
+        "marks": mark_learners(verdict),
+        "reference": choose_reference(verdict),
+        "note": f"{verdict.choice}, alpha {verdict.alpha:.15g}",
+    }
+    return {
+        "scores.csv": scores.to_csv(),
+        "pairs.csv": verdict.pairs().to_csv(index=False),
+        "ranks.csv": verdict.ranks().rename_axis(index=verdict.unit).to_csv(),
+        "table.tex": to_latex(scores, **table_options),
+        "table.md": to_markdown(scores, **table_options),
+        "verdict.txt": verdict.summary.rstrip("\n") + "\n",
+    }
+
+
+def choose_reference(verdict: Verdict) -> str:
+    """What learners are marked against: the control, or the best learner."""
+    return verdict.order[0] if verdict.control is None else verdict.control
+
+
+def mark_learners(verdict: Verdict) -> dict[str, Mark]:
+    """Learners that are told apart from the reference, and which of the two is the better one."""
+    pairs, reference = verdict.pairs(), choose_reference(verdict)
+    marks: dict[str, Mark] = {}
+    for first, second in pairs.loc[pairs["significant"], ["first", "second"]].itertuples(index=False, name=None):
+        if reference in (first, second):
+            learner = second if first == reference else first
+            marks[learner] = "worse" if verdict.order_pair(reference, learner)[0] == reference else "better"
+    return marks
+
+
+def check_targets(page: Path | None, figures: Path | None, formats: str, tables: Path | None) -> None:
+    """Refuse a page, folder or format that cannot be written before the work, not after it; nothing is created."""
+    if page is not None:
+        check_page_path(page)
+    if figures is not None:
+        parse_formats(formats)
+    for folder in (figures, tables):
+        if folder is not None:
+            _check_folder(folder)
+
+
+def check_page_path(path: Path) -> Path:
+    """Refuse a path that a page cannot be written to."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"path must end in .html, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
+    if path.is_dir():
+        raise InputError(f"path must be a file, got the folder {str(path)!r}: name a file in it")
+    return path
+
+
+def check_picture_path(path: Path) -> None:
+    """A picture can be written there: a known suffix, in a folder that exists."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"path must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise InputError(f"path must lie in a folder that exists, got {str(path)!r}: create {str(path.parent)!r} first")
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written to; nothing is created."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"folder must be a folder, got the file {str(folder)!r}: name another one")
+    nearest = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        reason = "Not a directory" if not nearest.is_dir() else "Permission denied"
+        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({reason}): name another")
+
+
+def create_folder(folder: Path) -> Path:
+    """Create the folder if it is not there."""
+    _check_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"folder must be one that can be made, got {str(folder)!r} ({error.strerror}): name another") from None
+    return folder
+
+
+def parse_formats(formats: str | Iterable[str], allowed: Sequence[str] = FORMATS) -> list[str]:
+    """Each format once, in lower case and without a dot; a text may name several, with commas between.
+
+    >>> parse_formats("svg, .PDF,svg"), parse_formats(["json"])
+    (['svg', 'pdf'], ['json'])
+    """
+    names = formats.split(",") if isinstance(formats, str) else [str(name) for name in formats]
+    normalised = [name.strip().lower().removeprefix(".") for name in names]
+    for name in normalised:
+        _check.check_one_of("formats", name, allowed)
+    return list(dict.fromkeys(normalised))
+
+
+def save_text(text: str, path: Path) -> Path:
+    """Write a text in UTF-8, its lines ended as on Unix, and give the path."""
+    with _report_write_errors(path):
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+@contextmanager
+def _report_write_errors(path: Path) -> Iterator[None]:
+    """What the system says against a file becomes one sentence."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"path must be one that can be written, got {str(path)!r} ({reason}): name another") from None

@@ -11,10 +11,10 @@ import numpy as np
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import Measure, get_measure
-from fairtrial.report.names import describe_condition
-from fairtrial.report.selection import match_condition
+from fairtrial.report.selection import map_unique_keys
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results import stacking
+from fairtrial.study.results.selection import format_condition, mask_condition
 from fairtrial.study.results.stacking import keep_shared_splits
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _average_over_splits(
     scores = scores[scores["dataset"] == dataset]
     lines: list[tuple[Any, ...]] = []
     for condition in conditions:
-        condition_scores = scores[match_condition(scores, condition)]
+        condition_scores = scores[mask_condition(scores, condition)]
         for learner in (learner_facts.name for learner_facts in results.archive.learners):
             learner_scores = condition_scores[(condition_scores["learner"] == learner) & condition_scores["value"].notna()]
             test_fraction = compute_test_fraction(
@@ -107,8 +107,6 @@ def _compute_mean_interval(
 
 
 ALPHA = 0.05
-
-
 _KEYS = ["measure", "dataset", "condition", "level", "learner"]
 
 
@@ -197,8 +195,7 @@ def average_over_datasets(results: Results, dataset_means: pd.DataFrame) -> pd.D
     single = len(results.archive.datasets) == 1
     keys = ["measure", "condition", "level", "learner"]
     labels = {
-        (condition.name, repr(float(condition.level))): describe_condition(condition)
-        for condition in results.archive.conditions
+        (condition.name, repr(float(condition.level))): format_condition(condition) for condition in results.archive.conditions
     }
     grouped: Any = dataset_means.groupby(keys, sort=False, observed=True, dropna=False)
     for (measure, condition, level, learner), dataset_lines in grouped:
@@ -221,3 +218,8 @@ def _average_values(measure: str, values: FloatArray) -> dict[str, Any]:
     variance = values.var(ddof=1) if len(values) > 1 and np.isfinite(values).all() else np.nan
     low, high = _clip_limits([measure], mean, _compute_half_width(np.array([variance]), np.array([float(len(values))]), 0.0))
     return {"mean": float(mean[0]), "low": float(low[0]), "high": float(high[0]), "data sets": len(values)}
+
+
+def format_means_key(results: Results, measure: str) -> str:
+    """The key of the table of a measure's means and intervals."""
+    return f"scores-means-{map_unique_keys(results.measures)[measure]}"

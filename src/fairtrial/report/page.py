@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from math import isinf, isnan
 from numbers import Real
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial import __version__
 from fairtrial.errors import InputError
 from fairtrial.report.section import Figure, ReportTable, Section, format_value
 from fairtrial.significance.scores import round_noise
@@ -25,24 +25,17 @@ if TYPE_CHECKING:
 
 # A hole in a table.
 MISSING_TEXT = "–"  # noqa: RUF001
-
-
 # From so many lines on a table can be filtered, a long one starts folded, and its lines are made only when it is opened.
-_FILTER = 8
-
-
-_FOLD = 12
-
-
-_LATER = 200
+_FILTER, _FOLD, _LATER = 8, 12, 200
 
 
 def build_grid(table: ReportTable) -> dict[str, Any]:
     """The heads and lines of a table for the page's template.
 
     >>> import pandas as pd
-    >>> found = build_grid(ReportTable("means", "Means", pd.DataFrame({"learner": ["tree"], "mean": [2 / 3]}), {"mean": "{:.2f}"}))
-    >>> [(cell["text"], cell["value"]) for cell in found["lines"][0]]
+    >>> means = pd.DataFrame({"learner": ["tree"], "mean": [2 / 3]})
+    >>> grid = build_grid(ReportTable("means", "Means", means, {"mean": "{:.2f}"}))
+    >>> [(cell["text"], cell["value"]) for cell in grid["lines"][0]]
     [('tree', None), ('0.67', '0.6666666666666666')]
     """
     frame = with_index(table.frame)
@@ -157,14 +150,12 @@ def _pack_lines(lines: list[list[dict[str, Any]]], count: int) -> dict[str, Any]
 
 # Room that is kept for a figure until it is drawn, so that what follows does not jump.
 _CHART_HEIGHT = 320
-
-
 # Longer frames are not put into the page a second time beside the chart's own, thinned data.
 _FRAME_LINES = 2000
 
 
 def render(sections: Sequence[Section], title: str, *, subtitle: str = "", written_on: str = "") -> str:
-    """The page as text. `written` is a date to be shown, if any.
+    """Render the page as text. `written_on` is a date to be shown, if any.
 
     >>> "<h1>&lt;b&gt;</h1>" in render([], "<b>")
     True
@@ -172,7 +163,8 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
     from markupsafe import Markup
 
     _check_keys(sections)
-    charts = {figure.key: to_vega_lite(figure) for figure in iterate_figures(sections)}
+    figures = [figure for section in sections for part in section.walk() for figure in part.figures]
+    charts = {figure.key: to_vega_lite(figure) for figure in figures}
     scripts = [
         _read_resource("theme.js"),
         _build_vega_script() if charts else "window.vegaEmbed = null;",
@@ -185,10 +177,10 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
             title=title,
             subtitle=subtitle,
             written=written_on,
-            version=__version__,
+            version=version("fairtrial"),
             sections=[_describe_section(section, charts) for section in sections],
             charts=_dump_json({key: _pack_datasets(chart) for key, chart in charts.items()}),
-            frames=_dump_json(dict(_export_frames(iterate_figures(sections)))),
+            frames=_dump_json(dict(_export_frames(figures))),
             policy=" ".join(_hash_script(script) for script in scripts),
             style=Markup(_read_resource("style.css")),
             theme=Markup(scripts[0]),
@@ -198,13 +190,6 @@ def render(sections: Sequence[Section], title: str, *, subtitle: str = "", writt
     )
 
 
-def iterate_figures(sections: Sequence[Section]) -> Iterator[Figure]:
-    """All figures, those of parts too."""
-    for section in sections:
-        yield from section.figures
-        yield from iterate_figures(section.subsections)
-
-
 def to_vega_lite(figure: Figure) -> dict[str, Any]:
     """A figure's chart in the words of Vega-Lite, with the figure's title: alone it must still say what it is about."""
     chart: dict[str, Any] = figure.chart.to_dict(validate=False)
@@ -212,25 +197,13 @@ def to_vega_lite(figure: Figure) -> dict[str, Any]:
     return chart | {"title": {**(chart_title if isinstance(chart_title, dict) else {}), "text": figure.title}}
 
 
-def iterate_tables(sections: Sequence[Section]) -> Iterator[ReportTable]:
-    """All tables, those of parts too."""
-    for section in sections:
-        yield from section.tables
-        yield from iterate_tables(section.subsections)
-
-
-def _iterate_keys(sections: Sequence[Section]) -> Iterator[str]:
-    for section in sections:
-        yield section.key
-        yield from _iterate_keys(section.subsections)
-
-
 def _check_keys(sections: Sequence[Section]) -> None:
     """A key twice would make one figure or table stand for the other."""
+    parts = [part for section in sections for part in section.walk()]
     kinds = {
-        "section": _iterate_keys(sections),
-        "figure": (figure.key for figure in iterate_figures(sections)),
-        "table": (table.key for table in iterate_tables(sections)),
+        "section": (part.key for part in parts),
+        "figure": (figure.key for part in parts for figure in part.figures),
+        "table": (table.key for part in parts for table in part.tables),
     }
     for kind, keys in kinds.items():
         duplicates = [key for key, count in Counter(keys).items() if count > 1]
@@ -238,7 +211,7 @@ def _check_keys(sections: Sequence[Section]) -> None:
             raise InputError(f"the key of a {kind} must be the only one of its kind in a report, got {duplicates[0]!r} twice")
 
 
-def _export_frames(figures: Iterator[Figure]) -> Iterator[tuple[str, str]]:
+def _export_frames(figures: Sequence[Figure]) -> Iterator[tuple[str, str]]:
     """The numbers of figures that have a frame of their own, as CSV; the others have those of their chart."""
     for figure in figures:
         if figure.frame is not None and len(figure.frame) <= _FRAME_LINES:

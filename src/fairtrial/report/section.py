@@ -1,21 +1,29 @@
-"""What a report is made of: sections of sentences, tables and figures. A page, a folder of files or a notebook shows them."""
+"""What a report is made of: sections of sentences, tables and figures; and the registry of functions that build sections.
+
+A section is added by a module in `fairtrial.report.sections`, or in another package that names it in the entry-point group
+`fairtrial.sections`:
+
+    @section("calibration", title="Calibration", order=90, serves="judgement")
+    def build_calibration_section(judgement): ...
+"""
 
 from __future__ import annotations
 
+import functools
 import string
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import isinf, isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fairtrial._text import choose_p_format as choose_p_format
 from fairtrial.errors import InputError
+from fairtrial.report.discovery import PackageRegistry
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SMALL_P = 0.001
-
-
 """Smaller p values are not told from each other in a sentence; the tables have them."""
 
 
@@ -53,7 +61,7 @@ def format_number(frame: Any, table: str, line: Any, column: str, number_format:
     """The number of a frame's line and column, to be put into a sentence; the frame is the one of the table of this key.
 
     >>> import pandas as pd
-    >>> format_number(pd.DataFrame({"mean": [0.91234]}, index=["tree"]), "means", "tree", "mean").to_text
+    >>> format_number(pd.DataFrame({"mean": [0.91234]}, index=["tree"]), "means", "tree", "mean").text
     '0.912'
     """
     value = frame.loc[line, column]
@@ -79,7 +87,7 @@ def format_p_value(
 
     >>> import pandas as pd
     >>> lines = pd.DataFrame({"p": [0.0496, 1e-9, 0.0]})
-    >>> [format_p_value(lines, "facts", line, "p", 0.05).to_text for line in range(3)]
+    >>> [format_p_value(lines, "facts", line, "p", 0.05).text for line in range(3)]
     ['= 0.0496', '< 0.001', '< 0.001']
     """
     value = float(frame.loc[line, column])
@@ -91,7 +99,7 @@ def format_p_value(
 def build_sentence(template: str, **parts: Any) -> Sentence:
     """A sentence of fixed words with names and numbers put in.
 
-    >>> build_sentence("{learner} is ahead.", learner="tree").to_text
+    >>> build_sentence("{learner} is ahead.", learner="tree").text
     'tree is ahead.'
     >>> build_sentence("It has 5 lives.")
     Traceback (most recent call last):
@@ -149,3 +157,55 @@ class Section:
     notes: tuple[str, ...] = ()
     subsections: tuple[Section, ...] = ()
     code: str = ""
+
+    def walk(self) -> Iterator[Section]:
+        """Yield the section and all its subsections, in the order in which they are read.
+
+        >>> [part.key for part in Section("a", "A", subsections=(Section("b", "B"),)).walk()]
+        ['a', 'b']
+        """
+        yield self
+        for subsection in self.subsections:
+            yield from subsection.walk()
+
+
+ReportKind = Literal["study", "judgement", "comparison"]
+"""What a report can be of: the results of a study, a judgement on predictions, or a verdict on a table of scores."""
+
+
+@dataclass(eq=False)
+class SectionBuilder:
+    """A function that builds a section, with the section's key, title and order, and the kind of report that it serves.
+
+    The function takes what the report is of (`Results`, `Judgement` or `Verdict`). It returns None if the section does not
+    apply.
+    """
+
+    key: str
+    title: str
+    order: int
+    serves: ReportKind
+    function: Callable[[Any], Section | None]
+
+    def __post_init__(self) -> None:
+        functools.update_wrapper(self, self.function)  # so that a notebook cell which is run again may replace its builder
+
+    def __call__(self, results: Any) -> Section | None:
+        """Build the section."""
+        return self.function(results)
+
+
+builders: PackageRegistry[SectionBuilder] = PackageRegistry(
+    "section", group="fairtrial.sections", package="fairtrial.report.sections"
+)
+BuildFunction = TypeVar("BuildFunction", bound=Callable[[Any], Section | None])
+
+
+def section(key: str, *, title: str, order: int, serves: ReportKind) -> Callable[[BuildFunction], BuildFunction]:
+    """Register the function that builds a section of a kind of report; sections with a lower `order` are read earlier."""
+
+    def register(function: BuildFunction) -> BuildFunction:
+        builders.add(f"{serves}/{key}", SectionBuilder(key, title, order, serves, function))
+        return function
+
+    return register

@@ -1,44 +1,108 @@
-"""Where in a study a figure or a section looks: its conditions, lines of one condition, and keys made of names."""
+"""Which part of a study a figure or a section shows: its data set, condition, learners, repeat and positive class."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
-from fairtrial.study.archive import ConditionFacts
-from fairtrial.study.results.selection import CLEAN as CLEAN, format_condition, get_level as get_level
+from fairtrial._registry import suggest_name
+from fairtrial.errors import InputError
+from fairtrial.study.archive import ConditionFacts, DataFacts
+from fairtrial.study.results.selection import CLEAN, choose_condition, get_level, mask_condition
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.study import Results
 
-name_condition = format_condition
-
-
-SHIFTS = ("class-proportion", "concept-change", "covariate-shift", "prior-shift", "selection-bias")
-
-
-"""Conditions that are no noise: the cases come from elsewhere."""
-
-
 # A file's name has 255 bytes at most: a section's words, the key or two of them, and a suffix.
 _LONGEST_KEY = 80
 
 
-def choose_main_condition(conditions: Sequence[ConditionFacts]) -> ConditionFacts:
-    """The condition that changes nothing; the first one where there is none."""
-    return next((condition for condition in conditions if condition.name == CLEAN), conditions[0])
+@dataclass(frozen=True)
+class Selection:
+    """The part of a study that a figure shows. What is None is left to the figure: all data sets, the main condition, ...
+
+    `positive` is a class, or a mapping of data sets to classes.
+
+    >>> Selection(dataset="iris", level=0.2)
+    Selection(dataset='iris', condition=None, level=0.2, learner=None, repeat=None, positive=None)
+    """
+
+    dataset: str | None = None
+    condition: str | None = None
+    level: float | None = None
+    learner: str | Sequence[str] | None = None
+    repeat: int | None = None
+    positive: object = None
+
+    def check_dataset(self, results: Results) -> None:
+        """Refuse a data set that is not in the study."""
+        names = [facts.name for facts in results.archive.datasets]
+        if self.dataset is not None and self.dataset not in names:
+            raise InputError(f"dataset must be of the study, got {self.dataset!r}: {suggest_name(self.dataset, names)}")
+
+    def find_dataset(self, results: Results) -> DataFacts:
+        """Find the one data set that is meant; it must be named if the study has several."""
+        self.check_dataset(results)
+        datasets = {facts.name: facts for facts in results.archive.datasets}
+        if self.dataset is None and len(datasets) > 1:
+            raise InputError(f"dataset must be given for a study of several, got None: choose one of {', '.join(datasets)}")
+        return next(iter(datasets.values())) if self.dataset is None else datasets[self.dataset]
+
+    def find_condition(self, results: Results) -> ConditionFacts:
+        """Find the condition that is meant, by default the main one."""
+        if self.condition is None:
+            return get_main_condition(results)
+        return choose_condition(results.archive.conditions, self.condition, self.level)
+
+    def find_positive(self, results: Results, facts: DataFacts) -> Any:
+        """Find the class of a data set that curves are about."""
+        if self.positive is None:
+            return choose_positive_class(results, facts)
+        return self.positive.get(facts.name) if isinstance(self.positive, Mapping) else self.positive
 
 
 def get_main_condition(results: Results) -> ConditionFacts:
-    """The condition that changes nothing; a study without it is looked at under its first one."""
-    return choose_main_condition(results.archive.conditions)
+    """Get the condition that changes nothing; a study without it is looked at under its first one."""
+    conditions = results.archive.conditions
+    return next((condition for condition in conditions if condition.name == CLEAN), conditions[0])
+
+
+def choose_positive_class(results: Results, facts: DataFacts) -> Any:
+    """The class that curves are about: the declared one; of two the second in sorted order; of more the rarest that occurs."""
+    declared = results.archive.declaration.get("data")
+    dataset_declaration = declared.get(facts.name) if isinstance(declared, Mapping) else None
+    declared_positive = dataset_declaration.get("positive") if isinstance(dataset_declaration, Mapping) else None
+    if declared_positive is not None and declared_positive in facts.classes:
+        return declared_positive
+    counts = facts.counts
+    occurring = [index for index in range(len(facts.classes)) if counts[index]]
+    if len(occurring) > 2:
+        return facts.classes[min(occurring, key=lambda index: counts[index])]
+    names = [facts.classes[index] for index in (occurring if len(occurring) > 1 else range(len(facts.classes)))]
+    return _sort_if_comparable(names)[min(1, len(names) - 1)]
+
+
+def _sort_if_comparable(names: list[Any]) -> list[Any]:
+    try:
+        return sorted(names)
+    except TypeError:
+        return names
+
+
+def count_tested_classes(results: Results, facts: DataFacts, condition: ConditionFacts, positive: object) -> tuple[int, int]:
+    """How many rows of the class and of the rest were tested in the first repeat, under this condition."""
+    trials = results.trials()
+    selected_trials = trials[(trials["dataset"] == facts.name) & (trials["status"] == "ok") & mask_condition(trials, condition)]
+    first = selected_trials[selected_trials["repeat"] == selected_trials["repeat"].min()].drop_duplicates("fold")
+    label = list(facts.classes).index(positive)
+    y_true = [trial_predictions.y_true for trial_predictions in results.archive.predictions(first["trial"].tolist())]
+    n_positive = int(sum((labels == label).sum() for labels in y_true))
+    return n_positive, int(sum(map(len, y_true))) - n_positive
 
 
 def list_changed_conditions(results: Results, *, test_only: bool) -> dict[str, list[ConditionFacts]]:
@@ -54,24 +118,6 @@ def with_levels(frame: pd.DataFrame, conditions: Iterable[ConditionFacts]) -> pd
     """The frame with NaN as the level of conditions without one."""
     names_without_level = [condition.name for condition in conditions if isnan(get_level(condition))]
     return frame.assign(level=frame["level"].where(~frame["condition"].astype(object).isin(names_without_level)))
-
-
-def is_shift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
-    """Whether a condition belongs to drift: it changes the test part alone, or both as a shift or beside one that does."""
-    declared = dict(condition.description)
-    if declared.get("part") != "all":
-        return declared.get("part") == "test"
-    test_description = {**declared, "part": "test"}
-    return declared.get("condition") in SHIFTS or any(
-        dict(candidate.description) == test_description for candidate in conditions
-    )
-
-
-def match_condition(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArray[np.bool_]:
-    """Which lines of a frame with the columns condition and level are of this condition."""
-    levels = frame["level"].to_numpy(dtype=np.float64)
-    same = np.isnan(levels) if isnan(condition.level) else np.abs(levels - condition.level) < 1e-12
-    return np.asarray((frame["condition"].astype(object) == condition.name).to_numpy() & same)
 
 
 def make_unique_keys(names: Iterable[str]) -> list[str]:

@@ -17,12 +17,13 @@ from fairtrial.significance.scores import Better, rank_values, round_noise
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.significance.verdict import Verdict
+
 Mark = Literal["better", "worse"]
 MISSING_SCORE = "\N{EN DASH}"
 _MOST_DIGITS = 4
 _LATEX_MARKS = {"worse": r"$\bullet$", "better": r"$\circ$"}
 _MARKDOWN_MARKS = {"worse": "●", "better": "○"}
-
 _LATEX_ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -126,6 +127,15 @@ def to_markdown(
     for note_cell in sheet.notes:
         lines += ["", (_MARKDOWN_MARKS[note_cell.mark] + " " if note_cell.mark else "") + _escape_markdown(note_cell.text)]
     return "\n".join(lines) + "\n"
+
+
+def build_score_frame(verdict: Verdict) -> pd.DataFrame:
+    """Build the table of scores that a verdict judged: a row for each data set, a column for each learner."""
+    import pandas as pd
+
+    table = verdict.table
+    index = pd.Index(table.datasets, name=verdict.unit)
+    return pd.DataFrame(table.values, index=index, columns=list(table.learners))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""The experiments of five papers, each with its published table beside ours."""
+"""Repeat the experiments of five papers, compare the numbers with the published ones, and judge the papers' claims."""
 
-from fairtrial.reproduce.experiments import EXPERIMENTS as EXPERIMENTS, reproduce as reproduce
-from fairtrial.reproduce.reproduction import Claim as Claim, Reproduction as Reproduction, Table as Table
+from fairtrial.reproduce.claim import Claim
+from fairtrial.reproduce.experiment import Experiment, Reproduction, ResultTable, load_experiments, reproduce
+
+__all__ = ["Claim", "Experiment", "Reproduction", "ResultTable", "load_experiments", "reproduce"]

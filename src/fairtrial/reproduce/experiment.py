@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import pkgutil
+import time
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module, resources
 from importlib.util import find_spec
@@ -14,16 +17,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fairtrial import _check
 from fairtrial._registry import Registry
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, UnknownNameError
 from fairtrial.reproduce.claim import Claim
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     import pandas as pd
 
     from fairtrial.data import Dataset
 
 Scale = Literal["smoke", "quick", "full"]
 SCALES: tuple[Scale, ...] = ("smoke", "quick", "full")
+_DURATIONS = "runs.log"
 
 
 @dataclass(frozen=True)
@@ -79,14 +85,16 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A published experiment. `run` repeats it; `folder` has its page template and study files."""
+    """A published experiment. `run` repeats it, `template` is the Jinja template of its page.
+
+    `check_measures` raises for a measure that the experiment cannot use; None if it takes no further measures.
+    """
 
     name: str
     title: str
     paper: str
     run: Callable[[Request], Reproduction]
-    folder: str
-    takes_measures: bool = False
+    template: Traversable
     check_measures: Callable[[Sequence[str]], None] | None = None
 
 
@@ -94,16 +102,23 @@ experiments: Registry[Experiment] = Registry("experiment", group="fairtrial.expe
 
 
 def experiment(
-    name: str, *, title: str, paper: str, check_measures: Callable[[Sequence[str]], None] | None = None
+    name: str,
+    *,
+    title: str,
+    paper: str,
+    template: str = "page.md.j2",
+    check_measures: Callable[[Sequence[str]], None] | None = None,
 ) -> Callable[[Callable[[Request], Reproduction]], Callable[[Request], Reproduction]]:
     """Register a function of a Request as the experiment of this name.
 
-    An experiment that accepts further measures passes `check_measures`, which raises for a measure that cannot be used.
+    `template` is a file in the folder of the function's module. It starts with `{% extends "page.md.j2" %}` and fills
+    `{% block text %}`; see `fairtrial.reproduce.page`. A folder with several experiments has one template for each.
     """
 
     def register(function: Callable[[Request], Reproduction]) -> Callable[[Request], Reproduction]:
-        folder = function.__module__.rsplit(".", 2)[-2]
-        experiments.add(name, Experiment(name, title, paper, function, folder, check_measures is not None, check_measures))
+        package = function.__module__.rpartition(".")[0]
+        page = resources.files(package) / template
+        experiments.add(name, Experiment(name, title, paper, function, page, check_measures))
         return function
 
     return register
@@ -134,7 +149,7 @@ def reproduce(
     interrupted run. `measures` are import paths of your own measures, for `ranking-real`.
     """
     from fairtrial.report.files import create_folder
-    from fairtrial.reproduce.page import format_command, log_duration, read_durations, write_page
+    from fairtrial.reproduce.page import format_command, write_page
 
     chosen = load_experiments()[name]
     _check.check_one_of("scale", scale, SCALES)
@@ -165,6 +180,23 @@ def _check_folder(folder: Path, experiment: Experiment) -> Path:
             f"{experiment.name}: choose another folder"
         )
     return folder
+
+
+@contextmanager
+def log_duration(folder: Path, command: str) -> Iterator[None]:
+    """Log how long this run of the command took, even if it is interrupted or fails."""
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        with (folder / _DURATIONS).open("a", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerow([command, f"{time.perf_counter() - start:.1f}"])
+
+
+def read_durations(folder: Path, command: str) -> list[float]:
+    """Read the seconds of every run of the command that wrote to the folder."""
+    with (folder / _DURATIONS).open(newline="", encoding="utf-8") as file:
+        return [float(seconds) for logged, seconds in csv.reader(file) if logged == command]
 
 
 def read_published(name: str) -> pd.DataFrame:
@@ -207,6 +239,8 @@ def load_datasets(names: Mapping[str, str | Iterable[str]]) -> tuple[dict[str, D
             try:
                 datasets[name] = load(candidate)
                 break
+            except UnknownNameError:
+                missing.setdefault(name, f"{candidate} was not found: set FAIRTRIAL_DATA to the folder that contains it")
             except InputError as error:
                 missing.setdefault(name, str(error))
     return datasets, {name: reason for name, reason in missing.items() if name not in datasets}

@@ -1,12 +1,17 @@
-"""The page of an experiment: Markdown from a template, tables as CSV, figures as SVG and PNG."""
+"""The page of an experiment: Markdown from a template, tables as CSV, figures as SVG and PNG.
+
+An experiment's template extends `page.md.j2` and fills its block `text`. Its variables are `Reproduction.values`, and
+`experiment`, `request`, `command`, `claims` (a frame), `outcome_counts`, `figures`, `tables`, `skipped` and `machine`.
+Besides Jinja's filters there are `markdown` (a frame or a ResultTable as a Markdown table), `join_names` ("a, b and c") and
+`file_name` (a figure's title as its file name). A paragraph becomes one line, several blank lines become one; the lines of
+lists, tables and code are kept.
+"""
 
 from __future__ import annotations
 
-import csv
 import platform
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +25,6 @@ from fairtrial.reproduce.experiment import Experiment, Reproduction, Request, Re
 if TYPE_CHECKING:
     import pandas as pd
 
-_DURATIONS = "runs.log"
 _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 
 
@@ -42,12 +46,9 @@ def _render(experiment: Experiment, request: Request, reproduction: Reproduction
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("fairtrial.reproduce", "")
-    environment = Environment(
-        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters["file_name"] = format_file_name
-    environment.filters["markdown"] = _format_table
-    template = environment.get_template(f"{experiment.folder}/page.md.j2")
+    environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"file_name": format_file_name, "join_names": _join_names, "markdown": _format_table}
+    template = environment.from_string(experiment.template.read_text(encoding="utf-8"))
     text = template.render(
         **reproduction.values,
         experiment=experiment,
@@ -60,16 +61,31 @@ def _render(experiment: Experiment, request: Request, reproduction: Reproduction
         skipped=reproduction.skipped,
         machine=_describe_machine(request, durations),
     )
-    return _squeeze_blank_lines(text)
+    return _join_lines(text)
 
 
-def _squeeze_blank_lines(text: str) -> str:
-    """Separate paragraphs by one blank line, whatever the template's conditions left out."""
-    lines: list[str] = []
-    for line in text.splitlines():
-        if line.strip() or (lines and lines[-1].strip()):
-            lines.append(line.rstrip())
-    return "\n".join(lines).rstrip() + "\n"
+def _join_lines(text: str) -> str:
+    """Write each paragraph of running text in one line; keep the lines of lists, tables and code.
+
+    >>> _join_lines("One\\nparagraph.\\n\\n\\n- a\\n- b\\n")
+    'One paragraph.\\n\\n- a\\n- b\\n'
+    """
+    paragraphs = []
+    for block in re.split(r"\n\s*\n", text.strip()):
+        lines = [line.rstrip() for line in block.splitlines() if line.strip()]
+        is_text = not any(re.match(r"\||#|```|>|\s*([-*]|\d+\.)\s", line) for line in lines)
+        paragraphs.append(" ".join(line.strip() for line in lines) if is_text else "\n".join(lines))
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _join_names(names: Iterable[object]) -> str:
+    """Join all names; a page leaves none out.
+
+    >>> _join_names(["a"]), _join_names("ab"), _join_names("abc")
+    ('a', 'a and b', 'a, b and c')
+    """
+    *others, last = map(str, names)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _format_table(table: ResultTable | pd.DataFrame) -> str:
@@ -112,20 +128,3 @@ def format_file_name(title: str) -> str:
     """
     words = "".join(char if char.isalnum() and char.isascii() else " " for char in title.lower()).split()
     return "-".join(words)[:60]
-
-
-@contextmanager
-def log_duration(folder: Path, command: str) -> Iterator[None]:
-    """Log how long this run of the command took, even if it is interrupted or fails."""
-    start = time.perf_counter()
-    try:
-        yield
-    finally:
-        with (folder / _DURATIONS).open("a", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerow([command, f"{time.perf_counter() - start:.1f}"])
-
-
-def read_durations(folder: Path, command: str) -> list[float]:
-    """Read the seconds of every run of the command that wrote to the folder."""
-    with (folder / _DURATIONS).open(newline="", encoding="utf-8") as file:
-        return [float(seconds) for logged, seconds in csv.reader(file) if logged == command]

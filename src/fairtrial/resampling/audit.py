@@ -1,4 +1,4 @@
-"""Look at splits before trusting them: leaks, rows that are never tested, sizes, and shift between training and test parts."""
+"""Audit splits before trusting them: leaks, rows never tested, sizes, and shift between training and test sets."""
 
 from __future__ import annotations
 
@@ -12,33 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray, check_between, check_generator, check_whole_number
-from fairtrial.kernels.two_sample import count_duplicates
+from fairtrial._text import join_names
+from fairtrial.kernels import two_sample
+from fairtrial.resampling import shift
 from fairtrial.resampling.layout import (
     LEVELS,
     MAX_EXAMINED_SPLITS,
+    MAX_LISTED,
     Coverage,
     Finding,
     Level,
     SplitLayout,
     count_coverage,
     find_coverage_problems,
-    join_names,
     read_layout,
 )
-from fairtrial.resampling.shift import (
-    AUC,
-    ENERGY,
-    HELLINGER,
-    KS,
-    OUTLYING,
-    OUTLYING_FOLD,
-    Shift,
-    ShiftTest,
-    SimilarityTest,
-    compute_shift,
-    compute_shift_tests,
-    count_families,
-)
+from fairtrial.resampling.shift import AUC, ENERGY, HELLINGER, KS, OUTLYING, OUTLYING_FOLD, Shift, ShiftTest, SimilarityTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +109,7 @@ def _count_arrangements(
 ) -> tuple[IntArray, IntArray]:
     shape = (sides.shape[0], sides.shape[2])
     duplicates, conflicts = np.empty(shape, dtype=np.intp), np.empty(shape, dtype=np.intp)
-    count_duplicates(groups, layout.labels[rows], len(layout.classes), sides, duplicates, conflicts)
+    two_sample.count_duplicates(groups, layout.labels[rows], len(layout.classes), sides, duplicates, conflicts)
     return duplicates, conflicts
 
 
@@ -160,7 +149,8 @@ def find_leak_problems(layout: SplitLayout, leak_counts: Leaks, alpha: float) ->
     for check, observed, expected, p, description in kinds:
         if observed.sum() == 0:
             continue
-        statement = f"{observed.sum()} of {tested} test rows ({100 * observed.sum() / tested:.3g} %) have {description} in their training part"
+        affected = f"{observed.sum()} of {tested} test rows ({100 * observed.sum() / tested:.3g} %)"
+        statement = f"{affected} have {description} in their training part"
         chance = f"random stratified folds have {_format_expected(float(np.nansum(expected)))}" + (
             f" in {MAX_EXAMINED_SPLITS} of {len(observed)} splits" if len(observed) > MAX_EXAMINED_SPLITS else ""
         )
@@ -227,7 +217,7 @@ def _find_shifted(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: 
                 ]
         if cells:
             worst = sorted(cells, key=lambda cell: (cell.p, cell.split))
-            yield Finding(level, check, f"{text}: {join_names([cell.text for cell in worst])}. {remark}.")
+            yield Finding(level, check, f"{text}: {join_names([cell.text for cell in worst], MAX_LISTED)}. {remark}.")
 
 
 def _get_severity(layout: SplitLayout) -> tuple[Level, str]:
@@ -262,11 +252,13 @@ def _find_outlying(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha:
         sentences = []
         if farther:
             sentences.append(
-                f"Test rows lie farther from the centre of their class than training rows: {_describe_differences(layout, shift_test, farther)}."
+                "Test rows lie farther from the centre of their class than training rows: "
+                f"{_describe_differences(layout, shift_test, farther)}."
             )
         if nearer:
             sentences.append(
-                f"Test rows lie nearer to the centre of their class than training rows: {_describe_differences(layout, shift_test, nearer)}."
+                "Test rows lie nearer to the centre of their class than training rows: "
+                f"{_describe_differences(layout, shift_test, nearer)}."
             )
         if level == "note":
             sentences.append(f"{_GROUPS}.")
@@ -281,9 +273,11 @@ def _describe_differences(layout: SplitLayout, shift_test: ShiftTest, indices: S
     return join_names(
         [
             f"{_get_split_name(layout, shift_test, i)} by {100 * abs(shift_test.statistic.values[0, i]):.2g} % "
-            f"(random folds {100 * shift_test.low[i]:+.2g} to {100 * shift_test.high[i]:+.2g} %, p = {shift_test.p_adjusted[i]:.2g})"
+            f"(random folds {100 * shift_test.low[i]:+.2g} to {100 * shift_test.high[i]:+.2g} %, p = "
+            f"{shift_test.p_adjusted[i]:.2g})"
             for i in indices
-        ]
+        ],
+        MAX_LISTED,
     )
 
 
@@ -299,13 +293,15 @@ def _get_split_name(layout: SplitLayout, shift_test: ShiftTest, i: int) -> str:
 
 def _find_similar(similarity_tests: Sequence[SimilarityTest], alpha: float) -> Iterator[Finding]:
     items = [
-        f"mean {similarity_test.check} {similarity_test.mean:.3g} where {similarity_test.expected:.3g} is expected (p = {similarity_test.p_adjusted:.2g})"
+        f"mean {similarity_test.check} {similarity_test.mean:.3g} where {similarity_test.expected:.3g} is expected (p = "
+        f"{similarity_test.p_adjusted:.2g})"
         for similarity_test in similarity_tests
         if similarity_test.p_adjusted <= alpha
     ]
     if items:
         text = (
-            f"Test and training parts are more alike than those of random stratified folds: {join_names(items)}. {_TOO_ALIKE}."
+            f"Test and training parts are more alike than those of random stratified folds: {join_names(items, MAX_LISTED)}. "
+            f"{_TOO_ALIKE}."
         )
         yield Finding("note", TOO_ALIKE, text)
 
@@ -467,7 +463,7 @@ def audit(
     `splits` are `Splits`, pairs (train, test) of positions or masks, or a splitter, which is frozen first. `dataset` has `X`
     and `y`, or is a pair (X, y); y may be None. Shift is judged against `n_permutations` random stratified folds of the same
     sizes; the chance that such folds raise any finding of shift is `alpha`. What is not found may be there all the same. Of a
-    class with more than `most_rows` rows a random sample of that many is looked at.
+    class with more than `max_rows` rows a random sample of that many is looked at.
 
     >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]
     >>> found = audit([([0, 1, 2, 3], [3, 4, 5]), ([3, 4, 5], [0, 1, 2])], (X, ["a", "b", "a", "b", "a", "b"]))
@@ -483,8 +479,8 @@ def audit(
     seed = np.random.SeedSequence(check_generator("random_state", random_state).integers(0, 2**63 - 1))
     leak_seed, shift_seed = seed.spawn(2)
     counts, leak_counts = count_coverage(layout), count_leaks(layout, n_permutations, np.random.default_rng(leak_seed))
-    shift_result = compute_shift(layout, n_permutations, max_rows, shift_seed)
-    shift_tests, similarity_tests = compute_shift_tests(shift_result.statistics)
+    shift_result = shift.compute_shift(layout, n_permutations, max_rows, shift_seed)
+    shift_tests, similarity_tests = shift.compute_shift_tests(shift_result.statistics)
     shifts = find_shift_problems(layout, shift_tests, similarity_tests, alpha)
     findings = [*find_coverage_problems(layout, counts), *find_leak_problems(layout, leak_counts, alpha), *shifts]
     return Audit(
@@ -520,10 +516,11 @@ def _describe_shift_basis(
     """What the judgement of shift rests on."""
     if not shift_result.statistics:
         return ("Shift is not looked for: each test part is a single row.",)
-    min_permutations = ceil(count_families(shift_result.statistics) / alpha) - 1
+    min_permutations = ceil(shift.count_families(shift_result.statistics) / alpha) - 1
     if n_permutations < min_permutations:
         sentences = [
-            f"A shift can hardly be found at alpha {alpha:g} with {n_permutations} permutations: take at least {min_permutations}."
+            f"A shift can hardly be found at alpha {alpha:g} with {n_permutations} permutations: take at least "
+            f"{min_permutations}."
         ]
     else:
         sentences = [] if any_shift else ["No shift found; a small one may be there all the same."]
@@ -536,7 +533,7 @@ def _describe_shift_basis(
     if 0 < shift_result.n_pooled < layout.n_rows:
         samples.insert(0, f"{shift_result.n_pooled} of {layout.n_rows} (all classes)")
     if samples:
-        sentences.append(f"Shift is looked for in a random sample of rows: {join_names(samples)}.")
+        sentences.append(f"Shift is looked for in a random sample of rows: {join_names(samples, MAX_LISTED)}.")
     if len(layout.splits) > MAX_EXAMINED_SPLITS:
         sentences.append(f"Shift is looked for in {MAX_EXAMINED_SPLITS} of {len(layout.splits)} splits, at even distances.")
     if not shift_result.by_attribute:

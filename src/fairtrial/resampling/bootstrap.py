@@ -1,4 +1,4 @@
-"""Training rows drawn with replacement, the rest test."""
+"""Bootstrap splits: training rows are drawn with replacement, the rest is the test set."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 from fairtrial._check import IntArray, check_whole_number
 from fairtrial.errors import InputError
 from fairtrial.resampling.splits import Split
-from fairtrial.resampling.splitter import Seed, Splitter, SplitterInput
+from fairtrial.resampling.splitter import Seed, Splitter, SplitterInput, scheme
 from fairtrial.resampling.splitters import number_by_appearance
 
 
+@scheme("bootstrap", cite="Efron & Tibshirani 1997")
 class Bootstrap(Splitter):
     """`n_splits` times as many rows are drawn, with replacement, as there are; those not drawn (about 36.8 %) test.
 

@@ -1,4 +1,9 @@
-"""Distribution optimally balanced stratified cross-validation (Moreno-Torres et al. 2012; Lopez et al. 2014)."""
+"""Distribution optimally balanced stratified cross-validation (Moreno-Torres et al. 2012; Lopez et al. 2014).
+
+Distances are standardised Euclidean, or HEOM if any value is nominal or missing. HEOM, the heterogeneous Euclidean-overlap
+metric (Wilson & Martinez 1997), sums squares: the difference of numbers relative to their range, 1 if nominal values differ,
+and 1 if a value is missing.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +18,9 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray, IntArray, check_one_of
 from fairtrial._frames import BoolArray, EncodedTable, read_columns
 from fairtrial.errors import InputError
+from fairtrial.kernels import neighbours
 from fairtrial.kernels.kd_tree import OVERLAP, SQUARE, SQUARE_WITH_MISSING
-from fairtrial.kernels.neighbours import find_chains_by_class, find_groups_by_class, find_keel_groups
-from fairtrial.resampling.splitter import FoldSplitter, Seed, SplitterInput, check_class_sizes
+from fairtrial.resampling.splitter import FoldSplitter, Seed, SplitterInput, check_class_sizes, scheme
 from fairtrial.resampling.splitters import number_by_appearance
 
 _ROUGH_BITS = 24
@@ -138,6 +143,7 @@ def _compute_present_deviation(column: FloatArray) -> float:
     return float(np.std(present)) if len(present) else 0.0
 
 
+@scheme("db-scv", cite="Zeng & Martinez 2000")
 class DBSCV(FoldSplitter):
     """Folds dealt out along a walk through each class, always on to the nearest case not yet visited.
 
@@ -156,7 +162,7 @@ class DBSCV(FoldSplitter):
         check_class_sizes(rows, self.n_splits, "DBSCV")
         starts = [int(rng.integers(len(members))) for members in classes]
         cases = as_cases(rows.X)
-        walk = np.concatenate(find_chains_by_class(cases.points, cases.kinds, classes, starts))
+        walk = np.concatenate(neighbours.find_chains_by_class(cases.points, cases.kinds, classes, starts))
         folds = np.empty(rows.n, np.intp)
         folds[walk] = np.arange(rows.n) % self.n_splits
         return folds
@@ -165,6 +171,7 @@ class DBSCV(FoldSplitter):
 Assign = Literal["shuffled", "literal", "keel"]
 
 
+@scheme("dob-scv", cite="Moreno-Torres, Sáez & Herrera 2012")
 class DOBSCV(FoldSplitter):
     """Folds in which near neighbours of a class are kept apart, so that every fold has cases of every region.
 
@@ -199,7 +206,7 @@ class DOBSCV(FoldSplitter):
         if self.assign == "keel":
             return assign_keel_folds(rows, classes, seeds, self.n_splits)
         cases = as_cases(rows.X)
-        groups = find_groups_by_class(cases.points, cases.kinds, classes, seeds, self.n_splits)
+        groups = neighbours.find_groups_by_class(cases.points, cases.kinds, classes, seeds, self.n_splits)
         counts = [len(members) for members in groups]
         folds = np.empty(rows.n, np.intp)
         folds[np.concatenate(groups)] = (assign_literal_folds if self.assign == "literal" else assign_shuffled_folds)(
@@ -213,7 +220,9 @@ def assign_keel_folds(rows: SplitterInput, classes: list[IntArray], seeds: list[
     cases = as_keel_cases(rows.X, rows.require_classes("DOBSCV"))
     folds = np.empty(rows.n, np.intp)
     for members, order in zip(classes, seeds, strict=True):
-        grouped_rows, positions = find_keel_groups(cases.points[members], cases.weights, cases.proportions, order, n_splits)
+        grouped_rows, positions = neighbours.find_keel_groups(
+            cases.points[members], cases.weights, cases.proportions, order, n_splits
+        )
         folds[members[grouped_rows]] = positions
     empty = np.flatnonzero(np.bincount(folds, minlength=n_splits) == 0)
     if len(empty):

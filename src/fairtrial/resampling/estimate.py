@@ -1,19 +1,40 @@
-"""The bootstrap's estimates of a learner's error: E0, leave-one-out bootstrap, .632 and .632+, from one run."""
+"""The bootstrap's estimates of a learner's error: E0, leave-one-out bootstrap, .632 and .632+, from one run.
+
+Efron & Tibshirani, Improvements on cross-validation: the .632+ bootstrap method, JASA 92 (1997) 548-560.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, check_column, check_one_of, check_same_length, check_whole_number, encode_labels
-from fairtrial.errors import InputError, LearnerError
+from fairtrial._check import (
+    FloatArray,
+    check_between,
+    check_column,
+    check_finite,
+    check_numbers,
+    check_one_of,
+    check_same_length,
+    check_whole_number,
+    encode_labels,
+)
+from fairtrial.errors import InputError, LearnerError, SuspectInputWarning
 from fairtrial.resampling.bootstrap import Bootstrap
-from fairtrial.resampling.out_of_bag import METHODS, ErrorEstimates, Loss, NoInformation, out_of_bag_estimates
 from fairtrial.resampling.splits import Split, count_rows
 from fairtrial.resampling.splitter import Seed
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+METHODS = ("632+", "632", "632-e0", "loo-bootstrap", "e0", "e0-pooled", "resubstitution")
+Loss = Callable[[npt.NDArray[Any], npt.NDArray[Any]], npt.ArrayLike]
 LossName = Literal["error", "squared", "absolute"]
 
 
@@ -141,3 +162,282 @@ def _apply_loss(loss: Loss, y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) 
     if losses.shape != y_true.shape:
         raise InputError(f"loss must give a number for each of {len(y_true)} cases, got shape {losses.shape}: do not average")
     return losses
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One estimate of the expected loss, with its standard error and interval."""
+
+    method: str
+    value: float
+    standard_error: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.value:.4f}, standard error {self.standard_error:.4f}, {self.low:.4f} to {self.high:.4f}"
+
+
+@dataclass(frozen=True)
+class ErrorEstimates:
+    """All estimates of one run; one of them is chosen: `value`, `standard_error`, `low` and `high` are its own.
+
+    `no_information` is the loss if cases and predictions had nothing to do with each other, `overfitting` runs from 0 (none)
+    to 1 (all that was learnt is chance), `weight` is what the .632+ estimate leaves of 1 beside resubstitution: for the cases
+    left out, and where these are worse than no information, 0.368 of it for the no-information rate.
+    `monte_carlo_error` is how far the leave-one-out bootstrap would move with other draws: more resamples make it smaller,
+    not the standard error.
+    """
+
+    method: str
+    estimates: tuple[Estimate, ...]
+    n_rows: int
+    n_resamples: int
+    level: float
+    no_information: float
+    overfitting: float
+    weight: float
+    monte_carlo_error: float
+
+    def __getitem__(self, method: str) -> Estimate:
+        check_one_of("method", method, METHODS)
+        return next(estimate for estimate in self.estimates if estimate.method == method)
+
+    @property
+    def value(self) -> float:
+        """The estimate by the chosen method."""
+        return self[self.method].value
+
+    @property
+    def standard_error(self) -> float:
+        """Its standard error."""
+        return self[self.method].standard_error
+
+    @property
+    def low(self) -> float:
+        """The lower end of its interval."""
+        return self[self.method].low
+
+    @property
+    def high(self) -> float:
+        """The upper end of its interval."""
+        return self[self.method].high
+
+    def frame(self) -> pd.DataFrame:
+        """A line for each method."""
+        import pandas as pd
+
+        return pd.DataFrame([vars(estimate) for estimate in self.estimates])
+
+    def __str__(self) -> str:
+        lines = [f"{self.n_resamples} bootstrap samples of {self.n_rows} rows, {100 * self.level:g} % intervals"]
+        lines += [f"{'>' if estimate.method == self.method else ' '} {estimate}" for estimate in self.estimates]
+        rates = f"no-information rate {self.no_information:.4f}, relative overfitting {self.overfitting:.4f}"
+        return "\n".join([*lines, f"{rates}, weight {self.weight:.4f}; Monte Carlo error {self.monte_carlo_error:.4f}"])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True, eq=False)
+class NoInformation:
+    """The mean loss over all pairs of a true class and a prediction, and how far each case moves it."""
+
+    rate: float
+    influence: FloatArray
+
+    @classmethod
+    def from_labels(cls, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
+        """For the error rate, from the shares of classes among truths and predictions.
+
+        >>> NoInformation.from_labels(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).rate
+        0.5
+        """
+        true_labels, predicted_labels = y.tolist(), predicted.tolist()
+        code = {label: i for i, label in enumerate(dict.fromkeys([*true_labels, *predicted_labels]))}
+        true_codes, codes = (np.array([code[label] for label in labels]) for labels in (true_labels, predicted_labels))
+        true_proportions, proportions = (
+            np.bincount(label_codes, minlength=len(code)) / len(y) for label_codes in (true_codes, codes)
+        )
+        return cls._from_means(1 - proportions[true_codes], 1 - true_proportions[codes])
+
+    @classmethod
+    def from_loss(cls, loss: Loss, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
+        """For any loss, by trying each prediction on all truths.
+
+        >>> squared = lambda true, guess: (true - guess) ** 2
+        >>> NoInformation.from_loss(squared, np.array([0.0, 2.0]), np.array([1.0, 1.0])).rate
+        1.0
+        """
+        loss_by_truth, loss_by_prediction = np.zeros(len(y)), np.zeros(len(y))
+        for j in range(len(y)):
+            losses = np.asarray(loss(y, np.repeat(predicted[j : j + 1], len(y), axis=0)), dtype=np.float64)
+            loss_by_truth += losses / len(y)
+            loss_by_prediction[j] = losses.mean()
+        return cls._from_means(loss_by_truth, loss_by_prediction)
+
+    @classmethod
+    def _from_means(cls, loss_by_truth: FloatArray, loss_by_prediction: FloatArray) -> NoInformation:
+        rate = float(loss_by_truth.mean())
+        return cls(rate, (loss_by_truth + loss_by_prediction - 2 * rate) / len(loss_by_truth))
+
+
+def out_of_bag_estimates(
+    losses: npt.ArrayLike,
+    counts: npt.ArrayLike,
+    resubstitution: npt.ArrayLike,
+    no_information: float | NoInformation,
+    *,
+    method: str = "632+",
+    level: float = 0.95,
+) -> ErrorEstimates:
+    """All estimates from a table of losses, whoever trained the learners.
+
+    `losses[b, i]` is the loss on case i of the learner trained on bootstrap sample b, `counts[b, i]` how often case i is in
+    that sample: only losses where it is 0 are looked at. `resubstitution[i]` is the loss on case i of the learner trained on
+    all cases.
+
+    >>> losses = [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
+    >>> counts = [[1, 2, 0], [2, 0, 1], [0, 1, 2]]
+    >>> found = out_of_bag_estimates(losses, counts, [0, 0, 0], 0.5)
+    >>> found["e0"].value, round(found["632"].value, 4)
+    (0.6667, 0.4213)
+    """
+    check_one_of("method", method, METHODS)
+    check_between("level", level, 0, 1)
+    Q, N, apparent = _check_tables(losses, counts, resubstitution)
+    if not isinstance(no_information, NoInformation):
+        no_information = NoInformation(float(no_information), np.zeros(len(apparent)))
+    left_out = _OutOfBagLosses.from_losses(Q, N)
+    error, gamma, e1 = float(apparent.mean()), no_information.rate, left_out.per_case
+    plus, overfitting, weight, slopes = _compute_632_plus(error, e1, gamma)
+    error_influence = (apparent - error) / len(apparent)
+    influences = (error_influence, left_out, no_information.influence)
+    zero_one = bool(np.isin(Q[N == 0], (0, 1)).all() and np.isin(apparent, (0, 1)).all())
+
+    def make_estimate(name: str, value: float, slopes: tuple[float, float, float]) -> Estimate:
+        se = _compute_standard_error(*influences, slopes)
+        return Estimate(name, value, se, *_compute_limits(value, se, level, len(apparent), zero_one))
+
+    estimates = (
+        make_estimate("632+", plus, slopes),
+        make_estimate("632", 0.368 * error + 0.632 * e1, (0.368, 0.632, 0)),
+        make_estimate("632-e0", 0.368 * error + 0.632 * left_out.per_run, (0.368, 0.632, 0)),
+        make_estimate("loo-bootstrap", e1, (0, 1, 0)),
+        make_estimate("e0", left_out.per_run, (0, 1, 0)),
+        make_estimate("e0-pooled", left_out.pooled, (0, 1, 0)),
+        make_estimate("resubstitution", error, (1, 0, 0)),
+    )
+    return ErrorEstimates(
+        method, estimates, len(apparent), len(Q), level, gamma, overfitting, weight, left_out.monte_carlo_error
+    )
+
+
+def _check_tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    Q, N, apparent = (
+        check_numbers("losses", losses),
+        check_numbers("counts", counts),
+        check_numbers("resubstitution", resubstitution),
+    )
+    if Q.ndim != 2 or Q.shape != N.shape or apparent.shape != Q.shape[1:]:
+        raise InputError(
+            "losses and counts must have a row for each bootstrap sample and a column for each case, and resubstitution a "
+            f"value for each case, got shapes {Q.shape}, {N.shape} and {apparent.shape}"
+        )
+    if min(Q.shape) < 2:
+        raise InputError(f"losses must hold at least 2 bootstrap samples of at least 2 cases, got shape {Q.shape}")
+    if not (N == 0).any():
+        raise InputError("counts must leave out some case in some bootstrap sample, got none that is left out")
+    check_finite("losses", np.where(N == 0, Q, 0.0))
+    return Q, N, check_finite("resubstitution", apparent)
+
+
+@dataclass(frozen=True, eq=False)
+class _OutOfBagLosses:
+    """Means of the losses on cases left out, and what each case does to the mean over cases.
+
+    `influence` is the nonparametric delta method (Efron & Tibshirani 1997); `noise` is how much of its sum of squares comes
+    from the number of bootstrap samples being finite; `plain_influence` leaves out what a case does as a training case.
+    """
+
+    per_case: float
+    per_run: float
+    pooled: float
+    influence: FloatArray
+    plain_influence: FloatArray
+    noise: float
+    monte_carlo_error: float
+
+    @classmethod
+    def from_losses(cls, Q: FloatArray, N: FloatArray) -> _OutOfBagLosses:
+        b, n = Q.shape
+        out = N == 0
+        Q = np.where(out, Q, 0.0)
+        times = out.sum(axis=0)
+        is_counted = times > 0
+        if not is_counted.all():
+            message = f"{(~is_counted).sum()} of {n} cases are in every bootstrap sample and do not count: draw more samples"
+            warnings.warn(message, SuspectInputWarning, stacklevel=4)
+        case_means = Q.sum(axis=0) / np.maximum(times, 1)
+        e1 = float(case_means[is_counted].mean())
+        plain_influence = np.where(is_counted, case_means - e1, 0.0) / n
+        count_deviations, run_means = N - N.mean(axis=0), Q.mean(axis=1)
+        products = count_deviations * (run_means - run_means.mean())[:, None] * (1 - 1 / n) ** -n
+        factor = 2 + 1 / (n - 1)
+        # What each bootstrap sample contributes to the mean of each case, and to their mean.
+        steps = np.where(out, Q - case_means, 0.0) * (b / np.maximum(times, 1))
+        run_effects = steps.mean(axis=1)
+        contributions = factor / n * (steps - run_effects[:, None]) + products
+        sizes = out.sum(axis=1)
+        return cls(
+            e1,
+            float((Q.sum(axis=1)[sizes > 0] / sizes[sizes > 0]).mean()),
+            float(Q.sum() / out.sum()),
+            factor * plain_influence + products.mean(axis=0),
+            plain_influence,
+            float(contributions.var(axis=0, ddof=1).sum() / b),
+            float(np.sqrt(run_effects.var(ddof=1) / b)),
+        )
+
+
+def _compute_632_plus(error: float, e1: float, gamma: float) -> tuple[float, float, float, tuple[float, float, float]]:
+    """The .632+ estimate (Efron & Tibshirani 1997, equation 32), the relative overfitting rate, its weight, and the slopes.
+
+    Slopes are those with respect to resubstitution, leave-one-out bootstrap and no-information rate.
+    """
+    excess, max_excess = min(e1, gamma) - error, gamma - error
+    estimate_632 = 0.368 * error + 0.632 * e1
+    if excess <= 0 or max_excess <= 0:
+        return estimate_632, 0.0, 0.632, (0.368, 0.632, 0.0)
+    overfitting = excess / max_excess
+    rest = 1 - 0.368 * overfitting
+    value = estimate_632 + excess * 0.368 * 0.632 * overfitting / rest
+    if e1 >= gamma:
+        return value, 1.0, 1.0, (0.0, 0.632, 0.368)
+    excess_slope, max_excess_slope = 0.632 / rest**2, -0.632 * 0.368 * (overfitting / rest) ** 2
+    return value, overfitting, 0.632 / rest, (1 - excess_slope - max_excess_slope, excess_slope, max_excess_slope)
+
+
+def _compute_standard_error(
+    error_influence: FloatArray, left_out: _OutOfBagLosses, gamma_influence: FloatArray, slopes: tuple[float, float, float]
+) -> float:
+    """Delta method with the Monte Carlo noise taken out; never below what the losses alone would give."""
+    a, b, c = slopes
+    variance = ((a * error_influence + b * left_out.influence + c * gamma_influence) ** 2).sum() - b**2 * left_out.noise
+    minimum = ((a * error_influence + b * left_out.plain_influence + c * gamma_influence) ** 2).sum()
+    return float(np.sqrt(max(variance, minimum)))
+
+
+def _compute_limits(value: float, se: float, level: float, n: int, zero_one: bool) -> tuple[float, float]:
+    """Wilson's interval for a rate, with as many cases as the standard error is worth; else the normal one."""
+    from scipy.special import ndtri
+
+    z = float(ndtri(0.5 + level / 2))
+    if not zero_one:
+        return value - z * se, value + z * se
+    effective_n = n if se == 0 else min(n, value * (1 - value) / se**2)
+    if effective_n == 0:
+        return 0.0, 1.0
+    centre = (value + z * z / (2 * effective_n)) / (1 + z * z / effective_n)
+    half = z / (1 + z * z / effective_n) * np.sqrt(value * (1 - value) / effective_n + z * z / (4 * effective_n**2))
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))

@@ -1,8 +1,8 @@
-"""Who is where: rows in both parts, rows never tested or tested again, sizes and class counts."""
+"""The layout of splits over a data set: which rows are trained and tested where, and problems with that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray, check_column, check_same_length, encode_labels
 from fairtrial._frames import EncodedTable, read_columns
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.resampling.splits import Split, Splits
 
@@ -22,7 +23,7 @@ Level = Literal["fault", "caution", "note"]
 LEVELS: tuple[Level, ...] = ("fault", "caution", "note")
 
 
-_MAX_LISTED = 6
+MAX_LISTED = 6
 
 
 @dataclass(frozen=True)
@@ -41,25 +42,6 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.level}: {self.text}"
-
-
-def join_names(names: Sequence[str]) -> str:
-    """The first few of many, in a row.
-
-    >>> join_names(["fold 1", "fold 2"])
-    'fold 1, fold 2'
-    """
-    more = len(names) - _MAX_LISTED
-    return ", ".join(names[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
-def format_count(number: float, noun: str) -> str:
-    """A number with its word.
-
-    >>> format_count(1, "row"), format_count(2, "row")
-    ('1 row', '2 rows')
-    """
-    return f"{number:g} {noun}" + ("" if number == 1 else "s")
 
 
 TEST, TRAIN = 1, 2
@@ -168,7 +150,7 @@ def read_layout(splits: Any, dataset: Any) -> SplitLayout:
     """Splits (or a splitter, or pairs of positions) of a data set, or of a pair (X, y); y may be None.
 
     >>> layout = read_layout([([0, 1], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
-    >>> layout.classes, layout.named, layout.compute_sides().tolist()
+    >>> layout.classes, layout.split_names, layout.compute_sides().tolist()
     (('a', 'b'), ['fold 1', 'fold 2'], [[2, 1], [2, 1], [1, 2], [1, 2]])
     """
     X, y = _unpack_dataset(dataset)
@@ -239,8 +221,8 @@ def count_coverage(layout: SplitLayout) -> Coverage:
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1, 2], [2, 3]), ([2, 3], [0])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
-    >>> found = count_coverage(layout)
-    >>> found.in_both.tolist(), found.never_tested.tolist(), found.run_test.tolist()
+    >>> coverage = count_coverage(layout)
+    >>> coverage.in_both.tolist(), coverage.never_tested.tolist(), coverage.test.tolist()
     ([1, 0], [1], [[1, 1], [1, 0]])
     """
     k, splits = len(layout.classes), layout.splits.splits
@@ -281,7 +263,7 @@ def find_coverage_problems(layout: SplitLayout, coverage: Coverage, *, use_split
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1, 2], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
-    >>> find_coverage_problems(layout, count_coverage(layout), as_numbered=True)[0].to_text
+    >>> find_coverage_problems(layout, count_coverage(layout), use_split_numbers=True)[0].text
     'Rows are in the training and in the test part of one split: fold 0 (1 of 2 test rows). The test knows the answers.'
     """
     names = _name_splits(layout) if use_split_numbers else layout.split_names
@@ -312,12 +294,13 @@ def _find_overlaps(names: list[str], coverage: Coverage) -> Iterator[Finding]:
     ]
     if overlaps:
         text = (
-            f"Rows are in the training and in the test part of one split: {join_names(overlaps)}. The test knows the answers."
+            f"Rows are in the training and in the test part of one split: {join_names(overlaps, MAX_LISTED)}. The test knows "
+            "the answers."
         )
         yield Finding("fault", "in train and test", text)
     repeated = [f"{name} ({count})" for name, count in zip(names, coverage.repeated_in_test, strict=True) if count > 0]
     if repeated:
-        yield Finding("fault", "twice in test", f"Test parts hold a row more than once: {join_names(repeated)}.")
+        yield Finding("fault", "twice in test", f"Test parts hold a row more than once: {join_names(repeated, MAX_LISTED)}.")
 
 
 def _find_untested(layout: SplitLayout, coverage: Coverage, repeats: list[int]) -> Iterator[Finding]:
@@ -348,7 +331,7 @@ def _find_absent_classes(layout: SplitLayout, coverage: Coverage, names: list[st
             continue  # a single row cannot be of all classes
         missing = [f"{layout.classes[code]} ({names[s]})" for s, code in np.argwhere(counts == 0)]
         if missing:
-            text = f"Classes are absent from {side} parts: {join_names(missing)}."
+            text = f"Classes are absent from {side} parts: {join_names(missing, MAX_LISTED)}."
             yield Finding("fault" if side == "training" else "caution", f"class absent from {side}", text)
 
 
@@ -363,7 +346,9 @@ def _find_uneven_folds(layout: SplitLayout, coverage: Coverage) -> Iterator[Find
         if folds and spread[worst] > 1:
             class_ranges.add(f"class {layout.classes[worst]} has {test[:, worst].min()} to {test[:, worst].max()} test rows")
     if size_ranges:
-        yield Finding("caution", "sizes", f"Test parts differ in size by more than one row: {join_names(sorted(size_ranges))}.")
+        ranges = join_names(sorted(size_ranges), MAX_LISTED)
+        yield Finding("caution", "sizes", f"Test parts differ in size by more than one row: {ranges}.")
     if class_ranges:
-        text = f"Folds are not stratified, their class counts differing by more than one: {join_names(sorted(class_ranges))}."
+        ranges = join_names(sorted(class_ranges), MAX_LISTED)
+        text = f"Folds are not stratified, their class counts differing by more than one: {ranges}."
         yield Finding("caution", "class counts", text)

@@ -1,8 +1,12 @@
-"""Which statistics are beyond chance: permutation p values, adjusted for all that were looked at.
+"""Shift between training and test sets: statistics of each split, compared with random splits by permutation.
 
-Each statistic is standardised by its own permutations. Within a family (energy distances, AUCs, attributes, outlying) the
-largest counts (Westfall & Young's max T); between families the smallest p does. The given splits stand among the permutations
-as one of them, so that the chance of *any* finding under random stratified folds is at most alpha.
+The statistics are computed within each class, where a shift of one class shows most clearly, and over all classes together,
+where a shift that they share does. A permutation reassigns the rows of a class among the splits. It keeps sizes, class counts
+and overlaps, so the given splits are one more draw if they ignore the attributes.
+
+Each statistic is standardised by its own permutations. Within a family (energy distances, AUCs, attributes, outlying rows) the
+largest counts (Westfall & Young's max T); between families the smallest p does. The given splits are counted as one of the
+permutations, so the probability of *any* finding under random stratified folds is at most alpha.
 """
 
 from __future__ import annotations
@@ -15,17 +19,16 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._frames import BoolArray
-from fairtrial.kernels import ranking, two_sample
+from fairtrial.kernels import mixed_distance, ranking, two_sample
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.kernels.mixed_distance import compute_distances, find_nearest_rows
-from fairtrial.kernels.two_sample import compute_energy_distances
 from fairtrial.resampling.layout import SplitLayout
 
 
 def rank_within_classes(values: FloatArray, nominal: BoolArray, labels: IntArray) -> FloatArray:
     """Each number as the share of its class that lies below it (ties count half); nominal and missing values as they are.
 
-    >>> rank_within_classes(np.array([[1.0], [3.0], [700.0], [900.0]]), np.array([False]), np.array([0, 0, 1, 1])).ravel().tolist()
+    >>> values, is_nominal = np.array([[1.0], [3.0], [700.0], [900.0]]), np.array([False])
+    >>> rank_within_classes(values, is_nominal, np.array([0, 0, 1, 1])).ravel().tolist()
     [0.25, 0.75, 0.25, 0.75]
     """
     from scipy.stats import rankdata
@@ -60,7 +63,7 @@ def compute_outlyingness(values: FloatArray, nominal: BoolArray) -> FloatArray:
     [1.5, 0.5, 0.0, 2.0]
     """
     centre_distances = np.empty((len(values), 1))
-    compute_distances(values, compute_centre(values, nominal)[None], nominal, centre_distances)
+    mixed_distance.compute_distances(values, compute_centre(values, nominal)[None], nominal, centre_distances)
     mean = centre_distances.mean()
     return centre_distances[:, 0] / mean if mean > 0 else np.ones(len(values))
 
@@ -117,7 +120,7 @@ class _ClassSample:
 class Shift:
     """All statistics; for each class its rows and how many of them were looked at; whether each attribute was, too.
 
-    `together` is how many rows of all classes were looked at together: none where there is only one class.
+    `n_pooled` is the number of rows examined regardless of class: 0 if there is only one class.
     """
 
     statistics: tuple[PermutedStatistic, ...]
@@ -133,8 +136,9 @@ def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed:
     >>> from fairtrial.resampling.layout import read_layout
     >>> x, fold = np.arange(20.0)[:, None], np.arange(20) // 10
     >>> layout = read_layout([(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in (0, 1)], (x, None))
-    >>> found = {each.check: each.compute_values[0] for each in compute_shift(layout, 9, 1000, np.random.SeedSequence(0)).cells}
-    >>> found["KS"].tolist()
+    >>> shift = compute_shift(layout, 9, 1000, np.random.SeedSequence(0))
+    >>> statistics = {statistic.check: statistic.values[0] for statistic in shift.statistics}
+    >>> statistics["KS"].tolist()
     [1.0, 1.0]
     """
     sides = layout.compute_sides()
@@ -163,7 +167,7 @@ def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed:
 
 
 def compute_sample_sizes(sizes: IntArray, splits: int, attributes: int, n_permutations: int, max_rows: int) -> IntArray:
-    """How many rows of each class are looked at: all, at most `most_rows`, and no more than can be done in some seconds.
+    """How many rows of each class are looked at: all, at most `max_rows`, and no more than can be done in some seconds.
 
     >>> compute_sample_sizes(np.array([50_000, 300]), 5, 10, 499, 1000).tolist()
     [1000, 300]
@@ -220,14 +224,14 @@ def _prepare_class(
     position = np.empty(len(members), dtype=np.intp)
     position[used] = np.arange(len(used))
     matrix = np.empty((n_sampled, n_sampled))
-    compute_distances(rows[queries], rows[queries], nominal, matrix)
+    mixed_distance.compute_distances(rows[queries], rows[queries], nominal, matrix)
     orders = [_order_values(rows[queries, j], bool(nominal[j])) for j in range(len(nominal))] if by_attribute else []
     return _ClassSample(code, members[used], position[neighbours], matrix, orders, compute_outlyingness(rows, nominal)[queries])
 
 
 def _find_neighbours(queries: IntArray, rows: FloatArray, nominal: BoolArray, k: int) -> IntArray:
     out = np.empty((len(queries), k), dtype=np.intp)
-    find_nearest_rows(queries, rows, nominal, out)
+    mixed_distance.find_nearest_rows(queries, rows, nominal, out)
     return out
 
 
@@ -286,7 +290,9 @@ def _evaluate_sample(sample: _ClassSample, sides: npt.NDArray[np.uint8]) -> _Cla
     b, _, splits = sides.shape
     sampled_sides = np.ascontiguousarray(sides[:, : sample.n_sampled])
     marks = np.moveaxis(sampled_sides, 1, 0).reshape(sample.n_sampled, b * splits)
-    energy = compute_energy_distances(sample.distances, (marks & 1).astype(np.float64), (marks >> 1).astype(np.float64))
+    energy = two_sample.compute_energy_distances(
+        sample.distances, (marks & 1).astype(np.float64), (marks >> 1).astype(np.float64)
+    )
     attributes = np.empty((b, splits, len(sample.orders)), dtype=np.float32)
     out = np.empty((b, splits))
     for j, (first, second) in enumerate(sample.orders):
@@ -381,8 +387,9 @@ def compute_shift_tests(statistics: Sequence[PermutedStatistic]) -> tuple[list[S
     """Judge all cells together.
 
     >>> values = np.vstack([[9.0, 5.0], np.random.default_rng(0).normal(size=(99, 2))])
-    >>> found, _ = compute_shift_tests([PermutedStatistic("energy distance", values, np.arange(2), np.zeros(2, int), np.full(2, -1))])
-    >>> found[0].p_adjusted.tolist()
+    >>> statistic = PermutedStatistic("energy distance", values, np.arange(2), np.zeros(2, int), np.full(2, -1))
+    >>> tests, _ = compute_shift_tests([statistic])
+    >>> tests[0].p_adjusted.tolist()
     [0.01, 0.01]
     """
     if not statistics:

@@ -1,4 +1,4 @@
-"""Splits from a table: which rows each fold tests, as `Splits.frame()` writes it."""
+"""Frozen splits: train and test indices of every repeat and fold, written to and read from tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Split:
 class Splits:
     """Frozen splits of `n_rows` rows. They are a `cv=` for scikit-learn, whatever data comes with it.
 
-    >>> splits = Splits.of([([0, 1], [2]), ([2], [0, 1])], n_rows=3)
+    >>> splits = Splits.from_pairs([([0, 1], [2]), ([2], [0, 1])], n_rows=3)
     >>> [(train.tolist(), test.tolist()) for train, test in splits]
     [([0, 1], [2]), ([2], [0, 1])]
     >>> print(splits)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import IntArray, check_column, check_generator, check_same_length, check_whole_number, encode_labels
+from fairtrial._registry import Registry
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.resampling.splits import Split, Splits, count_rows
 
@@ -47,7 +48,7 @@ _MAX_FROZEN = 1_000_000
 class Splitter:
     """A way of splitting rows. It works wherever scikit-learn takes `cv=`; `freeze` decides the splits once.
 
-    A subclass is called with its parameters by name (plus `random_state` if it draws), and supplies `_splits`.
+    A subclass is called with its parameters by name (plus `random_state` if it draws), and supplies `_iter_splits`.
     With a whole number as `random_state` every call gives the same splits; a generator moves on from call to call.
     """
 
@@ -58,6 +59,10 @@ class Splitter:
     """Whether the scheme looks at the groups; only then must they be given."""
     _is_random = True
     """Whether the scheme depends on chance."""
+    _keeps_seed = False
+    """Whether `random_state` is a parameter of the scheme, as WEKA's seed is: a study then passes it on."""
+    cite = ""
+    """The work that proposes the scheme, as the bibliography names it."""
 
     def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterable[Split]:
         raise NotImplementedError
@@ -78,6 +83,10 @@ class Splitter:
         """Pairs of positions (train, test), as scikit-learn asks for them; made one after the other."""
         for split in self._iter_splits(self._read_input(X, y, groups), self._make_generator()):
             yield split.train, split.test
+
+    def _for_repeat(self, repeat: int) -> Splitter:
+        """The splitter for this repeat of a study, counted from 0. Most draw anew with the generator of the repeat."""
+        return self
 
     def get_metadata_routing(self) -> Any:
         """What scikit-learn may pass on: groups, to the schemes that look at them."""
@@ -108,8 +117,41 @@ class Splitter:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in parameters.items())})"
 
 
+schemes = Registry[type[Splitter]]("scheme", group="fairtrial.schemes")
+"""Splitters by the name that a study file gives to their scheme."""
+
+S = TypeVar("S", bound=type[Splitter])
+
+
+def scheme(name: str, *, cite: str = "") -> Callable[[S], S]:
+    """Register a splitter as a resampling scheme of study files: `resampling = { scheme = "name", ... }`.
+
+    The parameters of the splitter are the options of the scheme; a study passes the seed. A package registers its own
+    splitters in a module that it names in the entry-point group `fairtrial.schemes`.
+
+    Parameters
+    ----------
+    name : str
+        The name of the scheme in study files.
+    cite : str, optional
+        The work that proposes the scheme, as the bibliography names it.
+
+    Examples
+    --------
+    >>> schemes["kfold"].__name__, schemes["dob-scv"].cite
+    ('KFold', 'Moreno-Torres, Sáez & Herrera 2012')
+    """
+
+    def register(splitter: S) -> S:
+        schemes.add(name, splitter)
+        splitter.cite = cite
+        return splitter
+
+    return register
+
+
 class FoldSplitter(Splitter):
-    """A splitter into `n_splits` folds, each of which tests once. A subclass supplies `_folds`: the fold of each row."""
+    """A splitter into `n_splits` folds, each of which tests once. A subclass supplies `_assign_folds`: the fold of each row."""
 
     def __init__(self, n_splits: int = 5, *, random_state: Seed = None) -> None:
         self.n_splits = check_whole_number("n_splits", n_splits, 2)

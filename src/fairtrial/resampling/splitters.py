@@ -1,4 +1,4 @@
-"""Splits as somebody else made them: those of a paper, of KEEL's fold files, of a colleague."""
+"""Splitters: folds, leave-one-out, hold-outs, repeated splits, and splits that are given."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import numpy.typing as npt
 from fairtrial._check import IntArray, check_between, check_column, check_whole_number
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.resampling.splits import Split, Splits, count_rows
-from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, SplitterInput, check_class_sizes
+from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, SplitterInput, check_class_sizes, scheme
 
 
+@scheme("kfold", cite="Stone 1974")
 class KFold(FoldSplitter):
     """Rows are shuffled and dealt into `n_splits` folds, whose sizes differ by at most one. Each fold tests once.
 
@@ -31,6 +32,7 @@ class KFold(FoldSplitter):
         return rng.permutation(np.arange(rows.n) % self.n_splits)
 
 
+@scheme("stratified", cite="Kohavi 1995")
 class StratifiedKFold(FoldSplitter):
     """Each class is shuffled and dealt into `n_splits` folds, one class going on where the last one ended.
 
@@ -70,6 +72,7 @@ def shuffle_by_class(y: IntArray, rng: np.random.Generator) -> IntArray:
     return order[np.argsort(y[order], kind="stable")]
 
 
+@scheme("leave-one-out", cite="Stone 1974")
 class LeaveOneOut(Splitter):
     """As many splits as rows: each row tests once, all others train. Nothing is drawn.
 
@@ -98,6 +101,7 @@ class LeaveOneOut(Splitter):
 TestSize = float | int
 
 
+@scheme("holdout")
 class Holdout(Splitter):
     """A share `test_size` of the rows tests (a whole number: so many rows), the others train; a third is customary.
 
@@ -173,6 +177,7 @@ def _warn_of_lost_classes(rows: SplitterInput, y: IntArray, quotas: IntArray) ->
             warnings.warn(f"class {name!r} has no row in the {side} part: it is too rare", SuspectInputWarning, stacklevel=4)
 
 
+@scheme("subsampling")
 class RandomSubsampling(Splitter):
     """`n_splits` hold-outs, each drawn anew: a row may test several times or never. Each one is a repeat of its own.
 
@@ -209,7 +214,7 @@ class Repeated(Splitter):
     >>> splits = Repeated(KFold(2), 3, random_state=1).freeze(range(10))
     >>> print(splits)
     Repeated(splitter=KFold(n_splits=2), n_repeats=3, random_state=1): 6 splits in 3 repeats of 10 rows, test parts of 5
-    >>> [(part.extend, part.fold) for part in splits]
+    >>> [(split.repeat, split.fold) for split in splits]
     [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
     """
 
@@ -294,7 +299,7 @@ class Given(Splitter):
     def from_folds(cls, fold: npt.ArrayLike) -> Given:
         """From the fold in which each row tests; -1 for rows that only train.
 
-        >>> [test.tolist() for _, test in Given.folds([1, 2, 1, -1]).split([0, 0, 0, 0])]
+        >>> [test.tolist() for _, test in Given.from_folds([1, 2, 1, -1]).split([0, 0, 0, 0])]
         [[0, 2], [1]]
         """
         numbers = check_column("fold", fold)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -11,18 +10,20 @@ from fairtrial._check import IntArray, check_whole_number
 from fairtrial.errors import InputError
 from fairtrial.kernels.randomness import JavaRandom
 from fairtrial.resampling.splits import Split
-from fairtrial.resampling.splitter import Splitter, SplitterInput
+from fairtrial.resampling.splitter import FoldSplitter, SplitterInput, scheme
 
 
-class WekaFolds(Splitter):
+@scheme("weka", cite="Witten & Frank 2005")
+class WekaFolds(FoldSplitter):
     """Stratified folds as WEKA's evaluation makes them for a seed, training rows in WEKA's order.
 
     >>> splits = WekaFolds(2, random_state=1).freeze(list(range(6)), ["a", "a", "a", "b", "b", "b"])
-    >>> [part.run_test.tolist() for part in splits]
+    >>> [split.test.tolist() for split in splits]
     [[4, 3, 2], [5, 1, 0]]
     """
 
     _uses_classes = True
+    _keeps_seed = True
 
     def __init__(self, n_splits: int = 10, *, random_state: int = 1) -> None:
         self.n_splits = check_whole_number("n_splits", n_splits, 2)
@@ -30,9 +31,9 @@ class WekaFolds(Splitter):
             raise InputError(f"random_state must be a whole number, WEKA's seed, got {random_state!r}")
         self.random_state = self._seed = int(random_state)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds there are."""
-        return self.n_splits
+    def _for_repeat(self, repeat: int) -> WekaFolds:
+        """WEKA's Experimenter adds the number of the repeat to its seed."""
+        return WekaFolds(self.n_splits, random_state=self._seed + repeat)
 
     def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
         if rows.n < self.n_splits:

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.kernels.significance import compute_regions, count_leads
 from fairtrial.significance.scores import Better, compute_differences, read_paired_columns, round_noise
 
 if TYPE_CHECKING:
@@ -183,9 +183,9 @@ def bayes_signed_rank(
     """Bayesian signed-rank test of two learners over several data sets (Benavoli et al. 2014, 2017).
 
     `a` and `b` hold one score for each data set. The differences get Dirichlet weights, together with one pseudo-observation of
-    weight `prior_strength`: no difference (`prior_place="rope"`), or one that speaks for the first or for the second. Each draw
-    of the weights gives three probabilities: that the mean of the differences on two data sets drawn at random lies above the
-    rope, within it (limits included) or below. Without a rope, means of zero count half for either side.
+    weight `prior_strength`: no difference (`prior_position="rope"`), or one that speaks for the first or for the second. Each
+    draw of the weights gives three probabilities: that the mean of the differences on two data sets drawn at random lies above
+    the rope, within it (limits included) or below. Without a rope, means of zero count half for either side.
 
     `p_first` is the share of draws in which 'above' is the most probable of the three, and so on; `samples()` gives the draws.
     Sums of differences are compared free of float noise. `seed` decides the draws, the number of threads does not.
@@ -236,7 +236,7 @@ def warn_undefined(test: str, reason: str) -> None:
 
 def compute_most_probable(draws: FloatArray) -> tuple[float, float, float]:
     """Share of the draws in which each region is the most probable one; equals share a draw."""
-    first, rope, second = (count_leads(draws) / len(draws)).tolist()
+    first, rope, second = (kernels.count_leads(draws) / len(draws)).tolist()
     return first, rope, second
 
 
@@ -255,7 +255,7 @@ def _draw_signed_ranks(
         buffer = np.empty((_STEP, len(z)), dtype=np.float32)
         for offset in range(0, len(out), _STEP):
             weights = _draw_weights(rng, buffer[: len(out) - offset], prior, strength)
-            compute_regions(weights, above, below, 0.0 if rope > 0 else 0.5, out[offset : offset + _STEP])
+            kernels.compute_regions(weights, above, below, 0.0 if rope > 0 else 0.5, out[offset : offset + _STEP])
         return out
 
     return np.concatenate(run_in_chunks(draw_block, samples, _BLOCK))

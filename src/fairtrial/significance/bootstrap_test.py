@@ -1,4 +1,4 @@
-"""The bootstrap of the difference of any measure between two models of the same rows."""
+"""Bootstrap test of the difference of any measure between two models on the same rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bootstrap_difference(
     >>> y = rng.integers(0, 2, 200)
     >>> good, fair = y + rng.normal(size=200), y + 2 * rng.normal(size=200)
     >>> found = bootstrap_difference("ks", y, good, fair)
-    >>> found.compute_p_value < 0.05, found.effect.low > 0
+    >>> found.p_value < 0.05, found.effect.low > 0
     (True, True)
     """
     _check.check_one_of("method", method, ("bca", "percentile"))

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial import _check
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
+from fairtrial.significance import designs
 from fairtrial.significance.bayes import check_rope
-from fairtrial.significance.designs import (
-    ComparisonOptions,
-    build_splits_table,
-    compare_on_many_datasets,
-    compare_on_one_dataset,
-)
-from fairtrial.significance.narrative import join_names, write_findings
+from fairtrial.significance.designs import ComparisonOptions
+from fairtrial.significance.narrative import write_findings
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 from fairtrial.significance.reading import read_scores
-from fairtrial.significance.scores import Better, Design, Scores, ScoreTable, format_count
+from fairtrial.significance.scores import Better, Design, Scores, ScoreTable
 from fairtrial.significance.verdict import ExcludedScores, Step, Verdict as Verdict
 
 if TYPE_CHECKING:
@@ -66,9 +63,9 @@ def compare(
     >>> import pandas as pd
     >>> table = pd.DataFrame({"tree": [0.9, 0.8, 0.9, 0.6, 0.7, 0.8], "bayes": [0.8, 0.7, 0.7, 0.5, 0.6, 0.6]})
     >>> verdict = compare(table, measure="accuracy")
-    >>> verdict.choice, verdict.compute_p_value, verdict.groups
+    >>> verdict.choice, verdict.p_value, verdict.groups
     ('wilcoxon', 0.03125, (('tree',), ('bayes',)))
-    >>> print(verdict.words.splitlines()[1])
+    >>> print(verdict.summary.splitlines()[1])
     Larger scores are better, as the measure accuracy says.
     """
     _check.check_between("alpha", alpha, 0, 1)
@@ -88,14 +85,14 @@ def compare(
     options = ComparisonOptions(resolved_better, control, alpha, rope, posthoc, test_fraction, parametric)
     single_dataset = len(used_scores.design.datasets) == 1
     table = (
-        build_splits_table(used_scores)
+        designs.build_splits_table(used_scores)
         if single_dataset
         else ScoreTable(used_scores.compute_means(), used_scores.design.datasets, used_scores.learners)
     )
     chosen_test = (
-        compare_on_one_dataset(_get_planned_design(all_scores, used_scores), table, options)
+        designs.compare_on_one_dataset(_get_planned_design(all_scores, used_scores), table, options)
         if single_dataset
-        else compare_on_many_datasets(table, options)
+        else designs.compare_on_many_datasets(table, options)
     )
     steps = [
         _describe_design(all_scores),

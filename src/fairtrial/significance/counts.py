@@ -1,4 +1,4 @@
-"""Tests that count: which learner is right where the other is wrong, and who wins more often."""
+"""Tests that count: McNemar, sign test, Cochran Q."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial import _check
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits
 from fairtrial.significance.outcome import Effect, Outcome
-from fairtrial.significance.scores import compute_differences, format_count, read_paired_columns
+from fairtrial.significance.scores import compute_differences, read_paired_columns
 
 McNemarMethod = Literal["mid-p", "exact", "chi2", "chi2-uncorrected"]
 MCNEMAR_METHODS = ("mid-p", "exact", "chi2", "chi2-uncorrected")

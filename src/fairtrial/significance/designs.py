@@ -1,4 +1,4 @@
-"""Learners on several data sets: Wilcoxon's test for two, Friedman's and post-hoc comparisons for more."""
+"""Which test fits which design: two or more learners, on one data set or on several; assumptions and reasons."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial._text import choose_p_format, format_p_value
+from fairtrial._text import choose_p_format, format_count, format_p_value
 from fairtrial.errors import InputError
+from fairtrial.significance import bayes, counts, omnibus, resampled
 from fairtrial.significance.adjust import adjust
-from fairtrial.significance.bayes import Posterior, bayes_signed_rank, correlated_t
-from fairtrial.significance.counts import sign_test
-from fairtrial.significance.omnibus import anova, iman_davenport
+from fairtrial.significance.bayes import Posterior
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.posthoc import ALL_PAIRS, Comparison, Omnibus, PostHoc, bergmann, posthoc, shaffer
-from fairtrial.significance.resampled import SAME_SCORES, corrected_resampled_t, five_by_two_f, paired_t
-from fairtrial.significance.scores import Better, Design, Scores, ScoreTable, compute_differences, format_count, round_noise
+from fairtrial.significance.resampled import SAME_SCORES
+from fairtrial.significance.scores import Better, Design, Scores, ScoreTable, compute_differences, round_noise
 from fairtrial.significance.verdict import Step, find_smallest, list_pairs
 from fairtrial.significance.wilcoxon import wilcoxon
 
@@ -34,8 +33,8 @@ _FEWEST, _MOST = 3, 5000
 class Assumptions:
     """p values of Shapiro and Wilk's test for each pair, adjusted by Holm, and of Mauchly's test, which is 1 for two learners.
 
-    They are NaN where they cannot be computed, which counts against the assumption: `still` is the number of pairs whose
-    differences do not vary and have no such p, `enough` whether there are data sets enough for Mauchly's test.
+    They are NaN where they cannot be computed, which counts against the assumption: `n_constant` is the number of pairs whose
+    differences do not vary and have no such p, `enough_datasets` whether there are enough data sets for Mauchly's test.
     """
 
     normality: tuple[float, ...]
@@ -208,7 +207,8 @@ def choose_posthoc(options: ComparisonOptions, k: int, parametric: bool) -> tupl
     if options.posthoc in ("tukey", "dunnett") and not parametric:
         if not options.parametric:
             raise InputError(
-                f"posthoc must fit ranks, got {options.posthoc!r}, which follows an analysis of variance: pass parametric=True, "
+                f"posthoc must fit ranks, got {options.posthoc!r}, which follows an analysis of variance: pass "
+                "parametric=True, "
                 f"or use {default_posthoc!r}"
             )
         return (
@@ -286,19 +286,19 @@ def compare_on_one_dataset(design: Design, table: ScoreTable, options: Compariso
     def run_test(i: int, j: int) -> Outcome:
         a, b = table.values[:, i], table.values[:, j]
         if five_by_two:
-            return five_by_two_f(a.reshape(5, 2), b.reshape(5, 2))
-        return corrected_resampled_t(a, b, test_fraction=fraction)
+            return resampled.five_by_two_f(a.reshape(5, 2), b.reshape(5, 2))
+        return resampled.corrected_resampled_t(a, b, test_fraction=fraction)
 
     if k == 2:
         outcome = run_test(0, 1)
-        posterior, bayes = None, []
+        posterior, rope_steps = None, []
         if options.rope is not None:
-            posterior = correlated_t(*table.values.T, test_fraction=fraction, rope=options.rope, better=options.better)
+            posterior = bayes.correlated_t(*table.values.T, test_fraction=fraction, rope=options.rope, better=options.better)
             bayes_reason = (
                 "The Bayesian correlated t test stands beside it, a region of practical equivalence having been given."
             )
-            bayes = [(WHICH_ROPE, f"{options.rope:g}", bayes_reason)]
-        steps = (step, *explain_unused_posthoc(options), *bayes)
+            rope_steps = [(WHICH_ROPE, f"{options.rope:g}", bayes_reason)]
+        steps = (step, *explain_unused_posthoc(options), *rope_steps)
         return ChosenTest(name, outcome.p_value, outcome, steps, None, posterior, _list_dataset_notes(design, options))
     posthoc_result, outcome, pairs_step = _compare_pairs(table, options, name, run_test)
     steps = (step, pairs_step, *explain_unused_rope(options, k))
@@ -423,7 +423,7 @@ def _compare_two_learners(table: ScoreTable, options: ComparisonOptions) -> Chos
     parametric = options.parametric and assumptions.hold(options.alpha)
     notes = []
     if parametric:
-        outcome = paired_t(a, b)
+        outcome = resampled.paired_t(a, b)
         outcome = replace(outcome, caveats=("data sets are taken as independent of each other",))
         reason = "The paired t test compares two learners on several data sets, as was asked."
     else:
@@ -433,18 +433,18 @@ def _compare_two_learners(table: ScoreTable, options: ComparisonOptions) -> Chos
             "equally good the differences are symmetric, which is all that it assumes."
         )
         notes += [_note_sign_test(a, b, options.alpha), _note_smallest_p(outcome.n, options.alpha)]
-    posterior, bayes = None, []
+    posterior, rope_steps = None, []
     if options.rope is not None:
-        posterior = bayes_signed_rank(a, b, rope=options.rope, better=options.better)
+        posterior = bayes.bayes_signed_rank(a, b, rope=options.rope, better=options.better)
         bayes_reason = "The Bayesian signed-rank test stands beside it, a region of practical equivalence having been given."
-        bayes = [(WHICH_ROPE, f"{options.rope:g}", bayes_reason)]
-    steps = (normality_step, (WHICH_TEST, outcome.test, reason), *explain_unused_posthoc(options), *bayes)
+        rope_steps = [(WHICH_ROPE, f"{options.rope:g}", bayes_reason)]
+    steps = (normality_step, (WHICH_TEST, outcome.test, reason), *explain_unused_posthoc(options), *rope_steps)
     return ChosenTest(outcome.test, outcome.p_value, outcome, steps, None, posterior, tuple(note for note in notes if note))
 
 
 def _note_sign_test(a: FloatArray, b: FloatArray, alpha: float) -> str:
     """What the sign test says, and whether the differences are so asymmetric that it matters."""
-    outcome = sign_test(a, b)
+    outcome = counts.sign_test(a, b)
     note = f"The sign test, which asks only who wins more often, gives {format_p_value(outcome.p_value, alpha, digits=3)}."
     skew = _compute_skewness(compute_differences(a, b))
     if abs(skew) <= _SKEWED:
@@ -478,7 +478,7 @@ def _compare_many_learners(table: ScoreTable, options: ComparisonOptions) -> Cho
     assumptions, normality_step = _explain_normality(table, options)
     parametric = options.parametric and assumptions.hold(options.alpha)
     if parametric:
-        name, anova_outcome = "anova", anova(_to_score_frame(table))
+        name, anova_outcome = "anova", omnibus.anova(_to_score_frame(table))
         caveats = ("differences between learners are taken as normal", "data sets are taken as independent of each other")
         outcome = replace(
             anova_outcome, p_value=anova_outcome.details["p_corrected"], variant="Greenhouse & Geisser", caveats=caveats
@@ -488,15 +488,15 @@ def _compare_many_learners(table: ScoreTable, options: ComparisonOptions) -> Cho
             "Greenhouse and Geisser's, which allows for unequal spread."
         )
     else:
-        name, outcome = "friedman (iman_davenport)", iman_davenport(_to_score_frame(table), better=options.better)
+        name, outcome = "friedman (iman_davenport)", omnibus.iman_davenport(_to_score_frame(table), better=options.better)
         reason = (
             f"Friedman's test on ranks within data sets compares {k} learners on {n} data sets, in Iman and Davenport's form: "
             "the chi-squared form is too conservative."
         )
     method, method_reason = choose_posthoc(options, k, parametric)
-    omnibus: Omnibus = "anova" if parametric else "friedman"
+    omnibus_name: Omnibus = "anova" if parametric else "friedman"
     comparisons = posthoc(
-        _to_score_frame(table), method, options.control, better=options.better, omnibus=omnibus, alpha=options.alpha
+        _to_score_frame(table), method, options.control, better=options.better, omnibus=omnibus_name, alpha=options.alpha
     )
     steps = (normality_step, (WHICH_TEST, name, reason), (HOW_PAIRS, method, method_reason), *explain_unused_rope(options, k))
     return ChosenTest(f"{name} + {method}", outcome.p_value, outcome, steps, comparisons, notes=_note_few_datasets(n))

@@ -12,8 +12,9 @@ from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import FallbackWarning, InputError, UndefinedMeasureWarning
 from fairtrial.kernels.arithmetic import Binning, compute_ratio
+from fairtrial.measures import intervals
 from fairtrial.measures.bootstrap import Resamples
-from fairtrial.measures.intervals import IntervalPlan, compute_bootstrap_intervals
+from fairtrial.measures.intervals import IntervalPlan
 from fairtrial.significance.outcome import Effect
 from fairtrial.significance.scores import compute_differences, read_paired_columns, round_noise
 
@@ -306,7 +307,7 @@ def rank_biserial(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95, re
     draws = Resamples(len(delta), resamples, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FallbackWarning)  # the note tells it
-        interval = compute_bootstrap_intervals(
+        interval = intervals.compute_bootstrap_intervals(
             lambda draw_counts: compute_balance(draw_counts)[:, None], [estimate], ["rank_biserial"], plan, draws
         )[0]
     notes = [_describe_size(estimate, *_CORRELATION), f"{interval.method} bootstrap", interval.note]
@@ -348,7 +349,9 @@ def _bootstrap_effect(
         return np.array([compute_statistic(counts.astype(np.intp)) for counts in draw_counts])
 
     plan = IntervalPlan("auto", level, resamples, seed, False)
-    interval = compute_bootstrap_intervals(compute, [estimate], [name], plan, Resamples(n, resamples, seed, strata))[0]
+    interval = intervals.compute_bootstrap_intervals(compute, [estimate], [name], plan, Resamples(n, resamples, seed, strata))[
+        0
+    ]
     notes = [
         _describe_size(estimate, *sizes),
         f"{interval.method} bootstrap" if interval.method != "none" else "no interval",

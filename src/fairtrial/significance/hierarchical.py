@@ -13,8 +13,8 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
+from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.kernels.significance import run_chain
 from fairtrial.significance.bayes import Posterior, check_rope, compute_most_probable, warn_undefined
 from fairtrial.significance.scores import Better, compute_differences
 
@@ -198,7 +198,7 @@ def _run_chains(
     def run_numbered_chain(number: int, _: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([seed, number])
         squares = statistics.squares / (1 - statistics.rho)
-        return run_chain(
+        return kernels.run_chain(
             rng,
             statistics.means,
             squares,

@@ -1,4 +1,4 @@
-"""What a verdict says, made from its numbers."""
+"""The findings of a verdict as sentences."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtrial._text import choose_p_format, format_p_value
-from fairtrial.significance.scores import format_count
+from fairtrial._text import choose_p_format, format_count, format_p_value, join_names
 
 if TYPE_CHECKING:
     from fairtrial.significance.verdict import Verdict
-
-_MAX_NAMES = 8
 
 
 def write_findings(verdict: Verdict, notes: Sequence[str]) -> tuple[str, ...]:
@@ -30,16 +27,6 @@ def write_findings(verdict: Verdict, notes: Sequence[str]) -> tuple[str, ...]:
         _explain_p_value(verdict),
     ]
     return tuple(part for part in parts if part)
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Names in a row, the first few of many.
-
-    >>> join_names(["a", "b", "c"])
-    'a, b, c'
-    """
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _format_sentence(text: str) -> str:
@@ -151,7 +138,8 @@ def _describe_posterior(verdict: Verdict) -> str:
         return f"{posterior.test}: undefined. {' '.join(_format_sentence(each) for each in posterior.caveats)}"
     equal = f", practically equal (within {posterior.rope:g}) {posterior.p_rope:.3f}" if posterior.rope > 0 else ""
     return (
-        f"Bayesian ({posterior.test}): {first} better {posterior.p_first:.3f}{equal}, {second} better {posterior.p_second:.3f}. "
+        f"Bayesian ({posterior.test}): {first} better {posterior.p_first:.3f}{equal}, {second} better "
+        f"{posterior.p_second:.3f}. "
         f"{_format_sentence(posterior.meaning)}"
     )
 

@@ -1,10 +1,9 @@
-"""Permutation tests: of the predictions of two models, and of the labels that a learner is given."""
+"""Permutation tests: of the predictions of two models, and of the labels that a learner is trained on."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -286,11 +285,9 @@ def _prepare_swaps(
         raise InputError(f"pred_a and pred_b must have the same columns, got shapes {first.shape} and {second.shape}")
     if params["average"] is None:
         raise InputError("average must give one number for a test, got None: choose 'macro', 'weighted' or positive=")
-    check_rows: Callable[[Any], Any] = lambda predictions: measure.read_rows(
-        true_labels, predictions, sample_weight=None, **options
-    )  # noqa: E731
     if not isinstance(measure, LabelMeasure):
-        check_rows(first), check_rows(second)
+        for predictions in (first, second):
+            measure.read_rows(true_labels, predictions, sample_weight=None, **options)
         if measure.facts.rank_based:
             first, second = _rank_scores("pred_a", first), _rank_scores("pred_b", second)
     rows = measure.read_rows(

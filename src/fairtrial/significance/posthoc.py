@@ -1,4 +1,12 @@
-"""Which of many learners differ? All pairs, or all against a control, with adjusted p values."""
+"""Which of many learners differ? All pairs, or all against a control, with adjusted p values.
+
+Bergmann and Hommel's procedure is exact up to 16 learners. A set of pairs is *exhaustive* if exactly its pairs can be equal
+together: the pairs within the blocks of a partition of the learners. The adjusted p-value of a pair is the largest |I| min
+p(I) over the exhaustive sets I that contain it. Listing these Bell(k) - 1 sets ends at about 9 learners, but they need not be
+listed: with v the smallest p-value of I, the blocks of I are cliques of the graph of pairs with p >= v, and we need the
+partition into cliques with the most pairs such that the pair in question lies within a block. A dynamic programme over subsets
+of learners finds it for all pairs at once.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +25,10 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._text import format_p_value
 from fairtrial.errors import InputError
+from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.kernels.significance import compute_adjacency, compute_max_pairs
+from fairtrial.significance import omnibus as omnibus_tests
 from fairtrial.significance.adjust import ADJUSTMENT_METHODS as ADJUSTMENTS, adjust, apply_step_down, check_p_values
-from fairtrial.significance.omnibus import (
-    compute_aligned_ranks,
-    compute_friedman_ranks,
-    compute_quade_ranks,
-    compute_sums_of_squares,
-)
 from fairtrial.significance.scores import Better, ScoreTable, read_table
 
 if TYPE_CHECKING:
@@ -100,7 +103,10 @@ def bergmann(p_values: npt.ArrayLike) -> FloatArray:
 
     def compute_chunk(start: int, stop: int) -> FloatArray:
         return np.asarray(
-            np.max([v * compute_max_pairs(compute_adjacency(square >= v), k) for v in thresholds[start:stop]], axis=0)
+            np.max(
+                [v * kernels.compute_max_pairs(kernels.compute_adjacency(square >= v), k) for v in thresholds[start:stop]],
+                axis=0,
+            )
         )
 
     chunk = -(-len(thresholds) // 8)
@@ -111,7 +117,11 @@ def bergmann(p_values: npt.ArrayLike) -> FloatArray:
 Omnibus = Literal["friedman", "aligned", "quade", "anova"]
 
 
-RANKINGS = {"friedman": compute_friedman_ranks, "aligned": compute_aligned_ranks, "quade": compute_quade_ranks}
+RANKINGS = {
+    "friedman": omnibus_tests.compute_friedman_ranks,
+    "aligned": omnibus_tests.compute_aligned_ranks,
+    "quade": omnibus_tests.compute_quade_ranks,
+}
 
 
 ALL_PAIRS = ("nemenyi", "tukey", "shaffer", "bergmann")
@@ -320,7 +330,7 @@ def _build_rank_means(table: ScoreTable, omnibus: str, better: Better) -> _Learn
 
 def _build_anova_means(table: ScoreTable) -> _LearnerMeans:
     n, k = table.shape
-    error = compute_sums_of_squares(table.values)[1]
+    error = omnibus_tests.compute_sums_of_squares(table.values)[1]
     if error == 0:
         raise InputError(
             "scores must not differ by the same amounts on every data set, got no error to compare with: use 'friedman'"

@@ -1,4 +1,4 @@
-"""Scores from a file or a frame: wide or tidy, with repeats and folds or without, guessed and told."""
+"""Read scores from a file, a frame or a matrix: wide or tidy, with or without repeats and folds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-", "<na>")
 
 @dataclass(frozen=True)
 class ScoreColumns:
-    """Columns as read; `place` says where a row stands, `index` names rows where no column does."""
+    """Columns as read; `describe_row` names a row in messages, `index` names rows if no column does."""
 
     names: list[str]
     columns: list[Sequence[Any]]
@@ -121,7 +121,8 @@ class ScoreColumns:
         for row, cell in enumerate(cells):
             if cell == "" or cell.lower() in ("nan", "none", "<na>"):
                 raise InputError(
-                    f"each row must name its {role}, got none in {self.describe_row(row)}, column {self.names[column]!r}: fill it"
+                    f"each row must name its {role}, got none in {self.describe_row(row)}, column {self.names[column]!r}: "
+                    "fill it"
                 )
         return cells
 
@@ -223,7 +224,7 @@ _ONLY_DATA_SET = "data"
 
 
 def read_scores(source: Scores | str | PathLike[str] | pd.DataFrame | Any, *, measure: str | None = None) -> Scores:
-    """Scores from a CSV, TSV or Parquet file, a pandas frame or a matrix; the layout is guessed and told in `guessed`.
+    """Scores from a CSV, TSV or Parquet file, a pandas frame or a matrix; the layout is guessed; `guesses` says how.
 
     - wide: a row for each data set, a column for each learner; the first column of text (or the frame's index) names the data
       sets. Columns called `repeat` and `fold` make it a row for each split.

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class Design:
 @dataclass(frozen=True)
 class Scores:
     """Scores as they were read. `cells` has a row for each of `splits` (data set, repeat, fold) and a column for each learner,
-    NaN where there is no score; `guessed` says what was taken for what; `measure` is named where the source names it."""
+    NaN where there is no score; `guesses` says how columns were interpreted; `measure` is named where the source names it."""
 
     cells: FloatArray = field(repr=False)
     splits: tuple[Split, ...] = field(repr=False)
@@ -235,7 +236,7 @@ class Scores:
         return np.array([shared_scores.cells[dataset_rows].mean(axis=0) for dataset_rows in rows.values()])
 
     def to_wide(self) -> pd.DataFrame:
-        """`means()` as a frame: rows data sets, columns learners."""
+        """`compute_means()` as a frame: rows data sets, columns learners."""
         import pandas as pd
 
         index = pd.Index(self.design.datasets, name="dataset")
@@ -246,12 +247,3 @@ class Scores:
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>" + self.to_wide().to_html()
-
-
-def format_count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> format_count(1, "fold"), format_count(3000, "fold")
-    ('1 fold', '3,000 folds')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.kernels.significance import estimate_strengths
+from fairtrial.kernels import significance as kernels
 from fairtrial.measures.bootstrap import Resamples, compute_percentile_limits
 from fairtrial.significance.scores import Better, ScoreTable, read_table, round_noise
 
@@ -177,7 +177,7 @@ def _is_connected(wins: FloatArray) -> bool:
 def _fit_strengths(wins: FloatArray, prior: float) -> FloatArray:
     """Log strengths, centred, for each table of wins; NaN where the likelihood has no maximum."""
     k = wins.shape[1]
-    logs = estimate_strengths(wins + prior * (1 - np.eye(k)))
+    logs = kernels.estimate_strengths(wins + prior * (1 - np.eye(k)))
     if prior == 0:
         logs[[not _is_connected(win_table) for win_table in wins]] = np.nan
     return logs

@@ -1,4 +1,4 @@
-"""The judgement on a table of scores: one object that words, tables and figures are made from, so they cannot disagree."""
+"""The verdict on a table of scores: one object from which sentences, tables and figures are made."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class ExcludedScores:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `advise` found, and why it looked there.
+    """What `compare` found, and why it chose that test.
 
     `choice` names the test and the post-hoc procedure as this package does; `steps` are (question, answer, reason);
     `outcome` is that of the main test, `posthoc` all comparisons of three learners or more, `posterior` the Bayesian
     counterpart for two learners where a rope was given. `table` holds the scores that were used: a row for each data set, or,
-    where there is only one, for each split of it (`unit` says which); `left_out` says what was read but not used.
+    where there is only one, for each split of it (`unit` says which); `excluded` says what was read but not used.
     """
 
     choice: str
@@ -86,7 +86,7 @@ class Verdict:
     def pairs(self) -> pd.DataFrame:
         """The comparisons: differences of mean scores and of mean ranks (first less second), p values, wins of the first.
 
-        Two learners are `different` exactly where `p_adjusted` is at most alpha.
+        A difference is `significant` if `p_adjusted` is at most alpha.
         """
         import pandas as pd
 

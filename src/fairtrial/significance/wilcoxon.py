@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import format_count
 from fairtrial.significance.effect import rank_biserial
 from fairtrial.significance.outcome import Outcome
-from fairtrial.significance.scores import compute_differences, format_count, rank_values, read_paired_columns
+from fairtrial.significance.scores import compute_differences, rank_values, read_paired_columns
 
 Zeros = Literal["drop", "pratt", "split"]
 Method = Literal["auto", "exact", "approximate"]

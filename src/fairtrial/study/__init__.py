@@ -7,10 +7,10 @@ if TYPE_CHECKING:
     from fairtrial.study.environments import EnvironmentMatrix as EnvironmentMatrix, run_environments as run_environments
     from fairtrial.study.results.results import Results as Results
     from fairtrial.study.run.dry_run import dry_run as dry_run
-    from fairtrial.study.store.store import ResultsStore as ResultsStore
+    from fairtrial.study.store.store import ResultsStore as ResultsStore, open_store as open_store
     from fairtrial.study.store.transfer import export as export, merge as merge
 
-__all__ = ["EnvironmentMatrix", "Results", "ResultsStore", "dry_run", "export", "merge", "run_environments"]
+__all__ = ["EnvironmentMatrix", "Results", "ResultsStore", "dry_run", "export", "merge", "open_store", "run_environments"]
 
 _MODULES = {
     "EnvironmentMatrix": "environments",
@@ -19,6 +19,7 @@ _MODULES = {
     "dry_run": "run.dry_run",
     "export": "store.transfer",
     "merge": "store.transfer",
+    "open_store": "store.store",
     "run_environments": "environments",
 }
 

@@ -1,4 +1,4 @@
-"""What results are made of, whoever keeps it: a store of a study, or a file of predictions."""
+"""What results are computed from, wherever it is stored: an archive of trials with the names that the study gives them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TRIAL_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class DataFacts:
-    """What is known of a data set without its table: its declared classes, and the id and class of each row."""
+    """A data set without its columns: its declared classes, and the id and class of each row."""
 
     name: str
     content_hash: str
@@ -61,7 +61,7 @@ class DataFacts:
 
 @dataclass(frozen=True)
 class ConditionFacts:
-    """A condition as the study names it: `name` and `level` are what tables show; `words` say what it does."""
+    """A condition as the study names it: `name` and `level` are what tables show; `summary` says what it does."""
 
     name: str
     level: float
@@ -80,7 +80,7 @@ class LearnerFacts:
 
 
 class Archive(Protocol):
-    """Evidence with the names that the study gave to what it is about."""
+    """Trials and predictions of a study: of a results file, or of a file of predictions."""
 
     @property
     def name(self) -> str:
@@ -114,7 +114,7 @@ class Archive(Protocol):
         """A line for each planned trial, run or not, with TRIAL_COLUMNS, in the order of the study."""
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """The evidence of trials with status ok, in the order asked for."""
+        """The predictions of trials with status ok, in this order."""
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
         """Positions of the training and test rows."""

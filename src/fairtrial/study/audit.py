@@ -1,16 +1,15 @@
-"""A fold audit of files: folds as KEEL publishes them, a table of splits, or a scheme that is drawn now."""
+"""Audit the folds of files: folds as KEEL publishes them, a table of splits, or folds that are drawn now."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from fairtrial._check import check_one_of
 from fairtrial.errors import InputError
 from fairtrial.resampling.audit import Audit, audit
 from fairtrial.resampling.splits import read_splits
-
-SCHEMES = ("stratified", "kfold", "dob-scv")
+from fairtrial.resampling.splitter import FoldSplitter, schemes
 
 
 def audit_file(
@@ -33,8 +32,8 @@ def audit_file(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "rows.csv"
     ...     _ = file.write_text("size,class\\n" + "\\n".join(f"{i},{'ab'[i % 2]}" for i in range(40)))
-    ...     found = audit_file(file, scheme="stratified", n_splits=2)
-    >>> found.ok
+    ...     result = audit_file(file, scheme="stratified", n_splits=2)
+    >>> result.ok
     True
     """
     if splits is not None and scheme is not None:
@@ -45,8 +44,8 @@ def audit_file(
         from fairtrial.data import read_folds
 
         if Path(path).suffix.lower() != ".zip" and not Path(path).is_dir():
-            raise InputError(f"{path} has no folds of its own: pass splits (a CSV table) or scheme, one of {list(SCHEMES)}")
-
+            names = _list_fold_schemes()
+            raise InputError(f"{path} has no folds of its own: pass splits (a CSV table) or scheme, one of {names}")
         folds = read_folds(path)
         return audit(folds.splits, folds.dataset, random_state=seed, **options)
     dataset = _load_dataset(path, target)
@@ -66,10 +65,10 @@ def _load_dataset(path: str | Path, target: str | None) -> Any:
 
 
 def _build_audit_splitter(scheme: str, n_splits: int, assign: str | None, seed: int) -> Any:
-    from fairtrial.resampling.dob_scv import DOBSCV
-    from fairtrial.resampling.splitters import KFold, StratifiedKFold
+    check_one_of("scheme", scheme, _list_fold_schemes())
+    options = {} if assign is None else {"assign": assign}
+    return schemes[scheme](n_splits, random_state=seed, **options)  # type: ignore[call-arg]
 
-    check_one_of("scheme", scheme, SCHEMES)
-    if scheme == "dob-scv":
-        return DOBSCV(n_splits, assign=cast("Any", assign or "shuffled"), random_state=seed)
-    return (KFold if scheme == "kfold" else StratifiedKFold)(n_splits, random_state=seed)
+
+def _list_fold_schemes() -> list[str]:
+    return [name for name in schemes if issubclass(schemes[name], FoldSplitter)]

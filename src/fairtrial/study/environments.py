@@ -1,4 +1,4 @@
-"""Trained here, tested there: every learner in every pair of environments, many times over."""
+"""Train each learner on one environment and test it on another: errors and performance deterioration over replicates."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, check_between, check_one_of, check_whole_number
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_count
 from fairtrial.conditions.environment import Environment
 from fairtrial.errors import FairtrialError, InputError, UndefinedMeasureWarning
 from fairtrial.study.randomness import derive_generator, derive_seed
@@ -49,9 +50,7 @@ def raise_on_interrupt() -> Iterator[None]:
 
 _RESAMPLES = 2000
 
-
 _VALUES = ("pd", "pd_low", "pd_high", "error", "error_low", "error_high", "ideal", "trivial", "loss", "loss_low", "loss_high")
-
 
 Cell = tuple[str, str, str]
 
@@ -87,6 +86,34 @@ class EnvironmentMatrix:
     plan: Mapping[str, Any]
     _cells: pd.DataFrame
     _runs: pd.DataFrame
+
+    @classmethod
+    def from_errors(
+        cls,
+        learners: Sequence[str],
+        environments: Sequence[str],
+        errors: Mapping[Cell, FloatArray],
+        trivial: Mapping[str, FloatArray],
+        failures: Sequence[EnvironmentFailure],
+        plan: Mapping[str, Any],
+    ) -> EnvironmentMatrix:
+        """The matrix of the errors of each cell in each replicate; NaN where the learner failed."""
+        import pandas as pd
+
+        replicates = int(plan["replicates"])
+        draws = derive_generator(plan["seed"], "bootstrap").integers(replicates, size=(_RESAMPLES, replicates))
+        counts = np.stack([np.bincount(draw, minlength=replicates) for draw in draws]).astype(np.float64)
+        lines, runs = [], []
+        for (learner, source, target), error in errors.items():
+            cell_names = {"learner": learner, "trained_on": source, "tested_on": target}
+            ideal = errors[learner, target, target]
+            lines.append(cell_names | _summarize_cell(error, ideal, trivial[target], counts, float(plan["alpha"])))
+            runs.append(
+                pd.DataFrame({**cell_names, "replicate": np.arange(replicates), "error": error, "trivial": trivial[target]})
+            )
+        cells = pd.DataFrame(lines)
+        _warn_undefined(cells)
+        return cls(tuple(learners), tuple(environments), tuple(failures), dict(plan), cells, pd.concat(runs, ignore_index=True))
 
     def frame(self) -> pd.DataFrame:
         """A line for each learner, environment trained on and environment tested on."""
@@ -129,13 +156,13 @@ class EnvironmentMatrix:
     def _summarize(self) -> str:
         plan = self.plan
         counts = {"learner": len(self.learners), "environment": len(self.environments), "replicate": plan["replicates"]}
-        text = ", ".join(_format_count(count, noun) for noun, count in counts.items())
+        text = ", ".join(format_count(count, noun) for noun, count in counts.items())
         text += f" of {plan['n_train']} training and {plan['n_test']} test rows"
         if not self.failures:
             return text
         first = self.failures[0]
         return (
-            f"{text}; {_format_count(len(self.failures), 'failure')}, the first: {first.learner}: {first.kind}: {first.message}"
+            f"{text}; {format_count(len(self.failures), 'failure')}, the first: {first.learner}: {first.kind}: {first.message}"
         )
 
     def _format_learner(self, learner: str) -> pd.DataFrame:
@@ -159,35 +186,6 @@ class EnvironmentMatrix:
             f"<h4>{escape(learner)}</h4>{self._format_learner(learner).to_html(escape=True)}" for learner in self.learners
         ]
         return f"<p>pD (error in per cent) of {escape(self._summarize())}</p>" + "".join(tables)
-
-
-def build_matrix(
-    learners: Sequence[str],
-    environments: Sequence[str],
-    errors: Mapping[Cell, FloatArray],
-    trivial: Mapping[str, FloatArray],
-    failures: Sequence[EnvironmentFailure],
-    plan: Mapping[str, Any],
-) -> EnvironmentMatrix:
-    """The matrix of the errors of each cell in each replicate; NaN where the learner failed."""
-    import pandas as pd
-
-    replicates = int(plan["replicates"])
-    draws = derive_generator(plan["seed"], "bootstrap").integers(replicates, size=(_RESAMPLES, replicates))
-    counts = np.stack([np.bincount(draw, minlength=replicates) for draw in draws]).astype(np.float64)
-    lines, runs = [], []
-    for (learner, source, target), error in errors.items():
-        cell_names = {"learner": learner, "trained_on": source, "tested_on": target}
-        ideal = errors[learner, target, target]
-        lines.append(cell_names | _summarize_cell(error, ideal, trivial[target], counts, float(plan["alpha"])))
-        runs.append(
-            pd.DataFrame({**cell_names, "replicate": np.arange(replicates), "error": error, "trivial": trivial[target]})
-        )
-    cells = pd.DataFrame(lines)
-    _warn_undefined(cells)
-    return EnvironmentMatrix(
-        tuple(learners), tuple(environments), tuple(failures), dict(plan), cells, pd.concat(runs, ignore_index=True)
-    )
 
 
 def _summarize_cell(
@@ -259,10 +257,6 @@ def _format_percent(value: float) -> str:
     return "-" if np.isnan(value) else f"{100 * value:.1f}"
 
 
-def _format_count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 _SEED_SPAN = 2**32
 
 
@@ -329,7 +323,7 @@ def run_environments(
                 failures += _replicate(learner, estimator, cells, rows, replicate, seed, errors)
                 advance()
     plan = {"n_train": n_train, "n_test": n_test, "replicates": replicates, "seed": seed, "alpha": alpha}
-    return build_matrix(list(learners), _list_used(cells), errors, trivial, failures, plan)
+    return EnvironmentMatrix.from_errors(list(learners), _list_used(cells), errors, trivial, failures, plan)
 
 
 def _list_cells(names: list[str], train_on: Sequence[str] | None, test_on: Sequence[str] | None) -> list[tuple[str, str]]:

@@ -1,4 +1,8 @@
-"""What makes a trial this trial: hashes of contents that are the same in every process, on every machine, under any name."""
+"""Content hashes that identify learners, conditions, splits and trials, the same in every process and on every machine.
+
+A trial is stored under a key: a hash of the data set, the split, the condition, the learner and the seed. `Encoder` turns
+a learner into plain values that can be hashed; `CodeWalker` does so for functions and classes of no installed package.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +30,8 @@ from urllib.request import url2pathname
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._check import IntArray
 from fairtrial.errors import InputError
-from fairtrial.study.records import PROTOCOL, SplitRows
 
 if TYPE_CHECKING:
     from fairtrial.conditions import Condition
@@ -85,10 +89,7 @@ _COMMON_PACKAGES = {
     "fairtrial": "fairtrial",
 }
 
-
 _NUMERIC_DEPENDENCIES = {"scikit-learn": ("numpy", "scipy"), "fairtrial": ("numpy", "numba")}
-
-
 """Packages that do the arithmetic for another one."""
 
 
@@ -104,10 +105,10 @@ class PackageOrigin:
 def find_origin(module: str) -> PackageOrigin:
     """Where a module comes from. That of an editable install counts as local too, since it is edited; fairtrial does not.
 
-    >>> find_origin("fairtrial.count_errors")
-    Origin(packages=('fairtrial',), local=False)
+    >>> find_origin("fairtrial.measures")
+    PackageOrigin(packages=('fairtrial',), local=False)
     >>> find_origin("fractions"), find_origin("__main__")
-    (Origin(packages=(), local=False), Origin(packages=(), local=True))
+    (PackageOrigin(packages=(), local=False), PackageOrigin(packages=(), local=True))
     """
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
@@ -170,23 +171,17 @@ def _find_install_kind(name: str, file: Path) -> str | None:
 
 
 _SHAPE = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
-
-
 _NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
-
-
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
-
-
 _METHODS = (FunctionType, property, staticmethod, classmethod)
 
 
 class CodeWalker:
     """Goes from a function or class to all local ones that it names. Each has the number in which it was met first, by which
-    the others refer to it: so circles do no harm, and no address is told.
+    the others refer to it: so cycles do no harm, and no address is encoded.
 
-    `tell` tells a value, and gives functions and classes that it meets to `number`; `local` says whether a module may change
-    without a new version. Comments and the places of lines do not count. What is reached by a name that is put together while
+    `encode` encodes a value, and passes functions and classes that it meets to `number`; `is_local` says whether a module may
+    change without a new version. Comments and line numbers do not count. What is reached by a name that is put together while
     the code runs (`getattr`, `eval`) is not seen.
     """
 
@@ -197,7 +192,7 @@ class CodeWalker:
         self._definitions: list[Any] = []
 
     def number(self, definition: Any) -> int:
-        """The number of a function or class, which will be told in its turn."""
+        """The number of a function or class, which will be encoded in its turn."""
         if id(definition) not in self._numbers:
             self._numbers[id(definition)] = len(self._definitions)
             self._definitions.append(definition)
@@ -205,7 +200,7 @@ class CodeWalker:
 
     def walk(self, definition: Any) -> list[Any]:
         """The function or class, then what it names, then what these name ..."""
-        self.number(definition)  # telling one adds to the things those that it names
+        self.number(definition)  # encoding one appends those that it names
         return [
             self._encode_class(reached) if isinstance(reached, type) else self._encode_function(reached)
             for reached in self._definitions
@@ -282,7 +277,7 @@ class CodeWalker:
         return self._encode_used(module, used, ())
 
     def _encode_value(self, value: Any) -> Any:
-        """What cannot be told, such as a lock or a logger, counts by its class."""
+        """What cannot be encoded, such as a lock or a logger, counts by its class."""
         if value is ...:
             return {"kind": "..."}
         try:
@@ -324,8 +319,6 @@ def _is_dunder(name: str) -> bool:
 
 
 _RESERVED_KEYS = frozenset({"class", "type", "function", "method", "partial", "array", "bytes", "number", "mapping", "set"})
-
-
 _RESERVED_KEYS |= {"range", "slice", "path", "random", "distribution", "pattern", "kind", "module"}
 
 
@@ -348,15 +341,15 @@ def to_canonical(value: Any) -> str:
 
 
 class Encoder:
-    """Tells values as plain ones that JSON can hold. `packages` notes the distributions that they come from, `local_modules`
-    the modules of no distribution, `holds_code` whether any function or class is told by its code.
+    """Encodes values as plain ones that JSON can hold. `packages` collects the distributions that they come from,
+    `local_modules` the modules of no distribution; `holds_code` is whether any function or class is encoded by its code.
 
-    A function or class of an installed package is told by its name, any other one by a hash of what it does: see `CodeWalker`.
-    What cannot be told from what it shows (a lock, an open file, an object of a compiled class) is refused.
+    A function or class of an installed package is encoded by its name, any other one by a hash of its code: see `CodeWalker`.
+    Objects whose state Python cannot see (a lock, an open file, an object of a compiled class) are refused.
 
     >>> from sklearn.svm import SVC
-    >>> told = Encoder().tell(SVC(C=2.0))
-    >>> told["class"], told["parameters"]["C"]
+    >>> encoded = Encoder().encode(SVC(C=2.0))
+    >>> encoded["class"], encoded["parameters"]["C"]
     ('sklearn.svm._classes.SVC', 2.0)
     """
 
@@ -368,7 +361,7 @@ class Encoder:
         self._walker: CodeWalker | None = None
 
     def encode(self, value: Any, path: str = "value") -> Any:
-        """The value in plain values; `place` says where it is, for whoever has to mend it."""
+        """Encode a value; `path` names it in error messages."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or type(value) in (bool, int, str):
@@ -532,9 +525,10 @@ def _hash_bytes(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
+PROTOCOL = 1
+"""Increases when the same trial would give other predictions than before: part of the key of every trial."""
+
 KEY = np.dtype("V16")
-
-
 """A key in an array; text of 16 bytes would lose zeros at its end."""
 
 
@@ -545,6 +539,13 @@ class LearnerIdentity(NamedTuple):
     class_name: str
     parameters: Mapping[str, Any]
     versions: Mapping[str, str]
+
+
+class ConditionIdentity(NamedTuple):
+    """A condition by what it does: its hash, and the hash that its random draws depend on."""
+
+    hash: str
+    draws_hash: str
 
 
 def compute_digest(*parts: bytes | str | int) -> bytes:
@@ -566,10 +567,10 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
     hash; a class or function of no installed package enters with its code and all that this names, and Python's version.
 
     >>> from sklearn.linear_model import LogisticRegression
-    >>> found = compute_learner_identity(LogisticRegression(C=2.0))
-    >>> found.class_name, found.parameters["C"], sorted(found.versions)
+    >>> identity = compute_learner_identity(LogisticRegression(C=2.0))
+    >>> identity.class_name, identity.parameters["C"], sorted(identity.versions)
     ('sklearn.linear_model._logistic.LogisticRegression', 2.0, ['numpy', 'scikit-learn', 'scipy'])
-    >>> [found.hash == compute_learner_identity(LogisticRegression(C=value)).hash for value in (2.0, 1.0)]
+    >>> [identity.hash == compute_learner_identity(LogisticRegression(C=value)).hash for value in (2.0, 1.0)]
     [True, False]
     """
     if isinstance(estimator, type):
@@ -583,12 +584,16 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
     return LearnerIdentity(learner_hash, encoded["class"], encoded["parameters"], versions)
 
 
-def hash_condition(condition: Condition, name: str = "condition") -> str:
+def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:
     """The identity of a condition: its description, and what its classes and functions do, as for a learner.
 
+    The draws depend on its description as if it, and each of its steps, had its default part. So a condition draws the same
+    in the test set whether it is declared for the test set only or for all rows.
+
     >>> from fairtrial.conditions import ClassNoise
-    >>> hash_condition(ClassNoise(0.1)) == hash_condition(ClassNoise(0.1, part="all"))
-    False
+    >>> training, everywhere = (compute_condition_identity(ClassNoise(0.1, part=part)) for part in ("train", "all"))
+    >>> training.hash == everywhere.hash, training.draws_hash == everywhere.draws_hash
+    (False, True)
     """
     description = condition.describe()
     if " at 0x" in repr(description):
@@ -599,19 +604,8 @@ def hash_condition(condition: Condition, name: str = "condition") -> str:
     encoder = Encoder()
     code = to_canonical([encoder.encode(definition, name) for definition in _list_code(condition)])
     versions = get_versions(encoder.packages, python=encoder.holds_code)
-    return compute_digest("condition", condition.content_hash, code, to_canonical(versions)).hex()
-
-
-def hash_draws(condition: Condition) -> str:
-    """What the random draws of a condition depend on: its description as if it, and each of its steps, had its usual part.
-
-    So it draws the same in the test part whether it is declared for this part or for all.
-
-    >>> from fairtrial.conditions import ClassNoise
-    >>> hash_draws(ClassNoise(0.1)) == hash_draws(ClassNoise(0.1, part="all")) == ClassNoise(0.1).content_hash
-    True
-    """
-    return str(_reset_part(condition).content_hash)
+    condition_hash = compute_digest("condition", condition.content_hash, code, to_canonical(versions)).hex()
+    return ConditionIdentity(condition_hash, str(_reset_part(condition).content_hash))
 
 
 def _list_code(value: Any) -> list[Any]:
@@ -636,14 +630,14 @@ def _reset_part(value: Any) -> Any:
     return replace(value, **parameters | {"part": type(value).part})
 
 
-def hash_split(rows: SplitRows) -> str:
+def hash_split(train: IntArray, test: IntArray, repeat: int, fold: int) -> str:
     """The identity of a split: its training and test rows in order, its repeat and its fold.
 
-    >>> hash_split(SplitRows(np.array([0, 1]), np.array([2]), 0, 0)) == hash_split(SplitRows(np.array([0]), np.array([1, 2]), 0, 0))
+    >>> hash_split(np.array([0, 1]), np.array([2]), 0, 0) == hash_split(np.array([0]), np.array([1, 2]), 0, 0)
     False
     """
-    sides = (np.ascontiguousarray(side, dtype="<i8").tobytes() for side in (rows.train, rows.test))
-    return compute_digest("split", rows.repeat, rows.fold, *sides).hex()
+    sides = (np.ascontiguousarray(side, dtype="<i8").tobytes() for side in (train, test))
+    return compute_digest("split", repeat, fold, *sides).hex()
 
 
 def hash_context(data: str, split: str, condition: str) -> bytes:
@@ -651,18 +645,20 @@ def hash_context(data: str, split: str, condition: str) -> bytes:
     return compute_digest("context", data, split, condition)
 
 
-def compute_trial_key(seed: int, data: str, split: str, condition: str, learner: str, protocol: int = PROTOCOL) -> bytes:
-    """The key of a trial: the protocol, the seed of the study and the hashes of the four things that make it."""
-    return compute_digest("trial", protocol, seed, data, split, condition, learner)
-
-
 def compute_trial_keys(
-    seed: int, data: str, splits: Sequence[str], conditions: Sequence[str], learners: Sequence[str]
+    seed: int,
+    data: str,
+    splits: Sequence[str],
+    conditions: Sequence[str],
+    learners: Sequence[str],
+    protocol: int = PROTOCOL,
 ) -> npt.NDArray[np.void]:
-    """The keys of all trials of a data set, splits x conditions x learners: what `compute_trial_key` gives, only faster."""
-    start = hashlib.blake2b(
-        b"".join([_encode_part("trial"), _encode_part(PROTOCOL), _encode_part(seed), _encode_part(data)]), digest_size=16
-    )
+    """The keys of all trials of a data set, splits x conditions x learners.
+
+    A key is the digest of "trial", the protocol, the seed of the study, and the hashes of data set, split, condition and
+    learner. What trials share is hashed once.
+    """
+    start = hashlib.blake2b(b"".join(_encode_part(part) for part in ("trial", protocol, seed, data)), digest_size=16)
     inner, last = list(map(_encode_part, conditions)), list(map(_encode_part, learners))
     keys = []
     for split in splits:

@@ -1,4 +1,4 @@
-"""The frozen splits of a data set, kept small: where all rows that do not test train, only those that test are kept."""
+"""The records that plan, runner and store exchange: splits, chunks of trials, trial records, predictions, abstentions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import InputError, StoreError
-from fairtrial.significance.scores import format_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,20 +20,22 @@ if TYPE_CHECKING:
     from fairtrial.conditions import Condition
 
 Status = Literal["ok", "error", "timeout", "memory", "crash"]
-
-
 FAILURES: tuple[Status, ...] = ("error", "timeout", "memory", "crash")
 
+CODES, INDICES, NUMBERS = np.dtype("<i2"), np.dtype("<i4"), np.dtype("<f8")
+"""How records store classes, row numbers and scores."""
 
-PROTOCOL = 1
+ABSTAINED = -1
+"""The predicted code of a row for which the learner predicts no class."""
 
+_COMPRESSION_LEVEL = 1
 
-"""Counts up when a trial would leave other evidence than before: part of the key of every trial."""
+_thread_state = threading.local()
 
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """What one trial may take: seconds of wall-clock time, bytes of memory beyond the start. None: as much as it likes."""
+    """Limits of one trial: seconds of wall-clock time, bytes of memory beyond the start. None: unlimited."""
 
     time: float | None = 3600.0
     memory: int | None = None
@@ -52,7 +53,7 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class TrialTask:
-    """One trial of a chunk: its key, and the places of its split, condition and learner in the chunk; then its seeds."""
+    """One trial of a chunk: its key; the indices of its split, condition and learner in the chunk; its seeds."""
 
     key: bytes
     split: int
@@ -64,9 +65,9 @@ class TrialTask:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Trials of one data set that travel together, in the order in which they are to run.
+    """Trials of one data set that are sent to a worker together, in the order in which they run.
 
-    `data` is the content hash of the data set, which travels apart; `learners` are estimators as cloudpickle writes them.
+    `data` is the content hash of the data set, which is sent separately; `learners` are estimators pickled by cloudpickle.
     """
 
     data: str
@@ -79,18 +80,18 @@ class Chunk:
 
 @dataclass(frozen=True)
 class DataRequest:
-    """The answer of a worker that has not met the data set of a chunk yet: send the chunk again, with it."""
+    """The answer of a worker that does not have the data set of a chunk: send the chunk again, with the data set."""
 
     data: str
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """What a trial leaves, as it is kept. Columns are compressed (`fairtrial.study.records`); a failure has none.
+    """The outcome of a trial as it is stored. Columns of predictions are compressed by `pack`; a failed trial has none.
 
-    `rows` is None where the test rows are those of the split, `truth` is None where their classes are those of the data set.
-    `level` and `test_level` are the realised levels of the condition in the two parts, None where it left the part alone;
-    `changed` counts the cases or values that it changed in training, `test_changed` in the test part.
+    `rows` is None if the test rows are those of the split, `y_true` is None if their classes are those of the data set.
+    `level` and `test_level` are the realised levels of the condition in the training and the test set, None if it did not
+    change that set; `changed` and `test_changed` count the cases or values that it changed there.
     """
 
     key: bytes
@@ -116,27 +117,12 @@ class TrialRecord:
     log: str | None = None
 
 
-CODES, INDICES, NUMBERS = np.dtype("<i2"), np.dtype("<i4"), np.dtype("<f8")
-
-
-ABSTAINED = -1
-
-
-"""The prediction of a row that the learner gives no class: the place of none."""
-
-
-_COMPRESSION_LEVEL = 1
-
-
-_thread_state = threading.local()
-
-
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """The evidence of one trial, for measures: a line for each test row.
+    """The predictions of one trial, one entry for each test row.
 
-    `rows` are positions in the data set; `truth` and `prediction` are places in its declared classes, a prediction also
-    ABSTAINED; `scores` has a column for each declared class, or is None where the learner gives none.
+    `rows` are positions in the data set; `y_true` and `prediction` are indices of its declared classes, a prediction may be
+    ABSTAINED; `scores` has a column for each declared class, or is None if the learner gives no scores.
     """
 
     rows: IntArray
@@ -147,7 +133,7 @@ class Predictions:
 
 
 def pack(array: npt.ArrayLike, dtype: np.dtype[Any]) -> bytes:
-    """The array as this type, little-endian, compressed.
+    """Compress an array of this type.
 
     >>> unpack(pack([3, 1, 2], CODES), CODES).tolist()
     [3, 1, 2]
@@ -156,7 +142,7 @@ def pack(array: npt.ArrayLike, dtype: np.dtype[Any]) -> bytes:
 
 
 def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The array in one dimension; it cannot be written to."""
+    """Decompress an array; it has one dimension and is read-only."""
     import zstandard
 
     try:
@@ -166,7 +152,7 @@ def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _get_codecs() -> tuple[Any, Any]:
-    """A compressor and a decompressor for each thread: they cannot be shared."""
+    """The compressor and decompressor of this thread: threads cannot share them."""
     if not hasattr(_thread_state, "tools"):
         import zstandard
 
@@ -177,14 +163,11 @@ def _get_codecs() -> tuple[Any, Any]:
     return _thread_state.tools  # type: ignore[no-any-return]
 
 
-_NOTE = re.compile(r"abstained on (\d+) of (\d+) test rows?: counted as errors(?:\n|$)")
-
-
 _WITHIN = ("learner_", "best_estimator_")  # of a preparation, of a search for parameters
 
 
 def find_abstention_label(fitted: Any) -> Any:
-    """The label `abstention_` of a learner that abstains, also one within a preparation, a search or a pipeline; else None.
+    """Find the label `abstention_` of a learner that abstains, or of the learner within a preparation, search or pipeline.
 
     >>> from fairtrial.learners import Chi, Prepared
     >>> find_abstention_label(Prepared(Chi()).fit([[0.0], [1.0]], ["no", "yes"]))
@@ -200,42 +183,54 @@ def find_abstention_label(fitted: Any) -> Any:
     return None
 
 
-def format_abstention_note(prediction: IntArray) -> str | None:
-    """What a trial notes of its abstentions; None where there are none.
+_ABSTENTION_NOTE = re.compile(r"abstained on (\d+) of (\d+) test rows?: counted as errors(?:\n|$)")
 
-    >>> import numpy as np
-    >>> format_abstention_note(np.array([0, ABSTAINED, 1]))
-    'abstained on 1 of 3 test rows: counted as errors'
+
+class AbstentionNote(NamedTuple):
+    """The first line of a trial's notes if the learner abstained: the number of abstentions, and of test rows.
+
+    >>> print(AbstentionNote(1, 3))
+    abstained on 1 of 3 test rows: counted as errors
     """
-    n_abstained = int((prediction == ABSTAINED).sum())
-    rows = "test row" if len(prediction) == 1 else "test rows"
-    return f"abstained on {n_abstained} of {len(prediction)} {rows}: counted as errors" if n_abstained else None
 
+    n_abstained: int
+    n_rows: int
 
-def strip_abstention_note(notes: object) -> str:
-    """The notes of a trial apart from that.
+    @classmethod
+    def from_predictions(cls, prediction: IntArray) -> AbstentionNote | None:
+        """The note of these predicted codes; None if none of them is ABSTAINED."""
+        n_abstained = int((prediction == ABSTAINED).sum())
+        return cls(n_abstained, len(prediction)) if n_abstained else None
 
-    >>> strip_abstention_note("abstained on 1 of 3 test rows: counted as errors\\nUserWarning: late")
-    'UserWarning: late'
-    """
-    if not isinstance(notes, str):
-        return ""
-    matched = _NOTE.match(notes)
-    return notes[matched.end() :] if matched else notes
+    @classmethod
+    def parse(cls, notes: object) -> tuple[AbstentionNote | None, str]:
+        """The note at the beginning of a trial's notes, if there is one, and the other notes.
+
+        >>> AbstentionNote.parse("abstained on 1 of 3 test rows: counted as errors\\nUserWarning: late")
+        (AbstentionNote(n_abstained=1, n_rows=3), 'UserWarning: late')
+        """
+        if not isinstance(notes, str):
+            return None, ""
+        matched = _ABSTENTION_NOTE.match(notes)
+        return (cls(int(matched[1]), int(matched[2])), notes[matched.end() :]) if matched else (None, notes)
+
+    def __str__(self) -> str:
+        noun = "test row" if self.n_rows == 1 else "test rows"
+        return f"abstained on {self.n_abstained} of {self.n_rows} {noun}: counted as errors"
 
 
 def count_abstentions(trials: pd.DataFrame) -> pd.DataFrame:
-    """A line for each learner that abstained: trials that went well, those with abstentions, their test rows, abstentions."""
+    """Count, for each learner that abstained, trials that succeeded, those with abstentions, their test rows, abstentions."""
     import pandas as pd
 
     succeeded = trials[trials["status"] == "ok"]
-    matches = [_NOTE.match(notes) if isinstance(notes, str) else None for notes in succeeded["notes"]]
+    parsed = [AbstentionNote.parse(notes)[0] for notes in succeeded["notes"]]
     frame = pd.DataFrame(
         {
             "learner": succeeded["learner"].astype(str).to_numpy(),
-            "abstaining": [matched is not None for matched in matches],
-            "rows": [int(matched[2]) if matched else 0 for matched in matches],
-            "abstained": [int(matched[1]) if matched else 0 for matched in matches],
+            "abstaining": [note is not None for note in parsed],
+            "rows": [note.n_rows if note else 0 for note in parsed],
+            "abstained": [note.n_abstained if note else 0 for note in parsed],
         }
     )
     sums = frame.groupby("learner", sort=False).agg(
@@ -244,31 +239,24 @@ def count_abstentions(trials: pd.DataFrame) -> pd.DataFrame:
     return sums[sums["abstained"] > 0].reset_index()
 
 
-def format_abstentions(trials: pd.DataFrame) -> list[str]:
-    """A sentence for each learner that abstained."""
-    return [
-        f"{learner} abstained in {n_abstaining:,} of {format_count(n_trials, 'trial')}, on {n_abstained:,} of the {format_count(rows, 'test row')} "
-        "there: counted as errors"
-        for learner, n_trials, n_abstaining, rows, n_abstained in count_abstentions(trials).itertuples(index=False, name=None)
-    ]
-
-
 Positions = npt.NDArray[Any]
 
 
 class PlannedSplits(Sequence[SplitRows]):
-    """Splits by number, each made when it is asked for. Leaving one out of n rows takes n places, not n times n.
+    """The splits of a data set, stored compactly: training rows only if they are not all the rows that do not test.
+
+    So leave-one-out of n rows stores n row numbers, not n times n.
 
     >>> from fairtrial.resampling import KFold
     >>> splits = PlannedSplits(6, [KFold(3, random_state=1).freeze(range(6))])
-    >>> len(splits), splits.read_numbers
+    >>> len(splits), splits.numbers
     (3, ((0, 0), (0, 1), (0, 2)))
-    >>> sorted([*splits[0].train.tolist(), *splits[0].run_test.tolist()])
+    >>> sorted([*splits[0].train.tolist(), *splits[0].test.tolist()])
     [0, 1, 2, 3, 4, 5]
     """
 
     def __init__(self, n_rows: int, repeats: Iterable[Iterable[Any]]) -> None:
-        """Of the splits of each repeat, in order; a scheme that repeats itself counts on from the repeat before."""
+        """`repeats` are the splits of each repeat, in order; a scheme that repeats itself continues the numbers."""
         self.n_rows = n_rows
         numbered = list(_number_splits(repeats, n_rows))
         self.numbers = tuple(number for number, _ in numbered)

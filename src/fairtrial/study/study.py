@@ -9,11 +9,13 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
-from fairtrial.study.spec.models import format_count
 
 if TYPE_CHECKING:
+    from fairtrial.study.plan.plan import StudyPlan
     from fairtrial.study.records import Status
+    from fairtrial.study.results.results import Results
     from fairtrial.study.spec.models import StudySpec
     from fairtrial.study.spec.resolve import ResolvedStudy
     from fairtrial.study.spec.toml import SpecSource
@@ -23,8 +25,8 @@ class Study:
     """Data sets, learners, conditions, resampling, measures and a verdict: what is to be tried and how it is judged.
 
     Each argument takes what the section of the same name takes in TOML: names, paths, tables. It also takes objects: data sets
-    (`Dataset`, `GivenFolds`), estimators by name, conditions, a splitter. Mistakes of form are told at once, all in one
-    SpecError; names are looked up by `resolve`. Studies are equal when they declare the same, on the same files.
+    (`Dataset`, `GivenFolds`), estimators by name, conditions, a splitter. Problems of form are reported at once, all in one
+    SpecError; names are looked up by `resolve`. Studies are equal if they specify the same, on the same files.
 
     >>> study = Study(data=["iris", "wine"], learners=["c45", "gaussian-nb"], conditions={"class-noise": [0, 0.1]}, seed=1)
     >>> print(study)
@@ -45,8 +47,7 @@ class Study:
         name: str = "study",
         allow_local_code: bool = False,
     ) -> None:
-        from fairtrial.study.spec.objects import from_python
-        from fairtrial.study.spec.toml import SpecSource
+        from fairtrial.study.spec.toml import SpecSource  # it imports pydantic
 
         sections = {
             "name": name,
@@ -59,8 +60,8 @@ class Study:
             "verdict": verdict,
             "limits": limits,
         }
-        plain, objects, problems = from_python({section: value for section, value in sections.items() if value is not None})
-        self._init_source(SpecSource(plain, objects=objects, problems=problems), allow_local_code)
+        given_sections = {section: value for section, value in sections.items() if value is not None}
+        self._init_source(SpecSource.from_python(given_sections), allow_local_code)
 
     def _init_source(self, source: SpecSource, allow_local_code: bool) -> None:
         self._source = source
@@ -70,10 +71,10 @@ class Study:
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, allow_local_code: bool = False) -> Study:
         """The study of a TOML file. Paths of data are relative to the folder of the file."""
-        from fairtrial.study.spec.toml import read_toml
+        from fairtrial.study.spec.toml import SpecSource  # it imports pydantic
 
         study = cls.__new__(cls)
-        study._init_source(read_toml(Path(path)), allow_local_code)
+        study._init_source(SpecSource.from_file(Path(path)), allow_local_code)
         return study
 
     @property
@@ -87,33 +88,25 @@ class Study:
         return self._source.folder
 
     def to_toml(self) -> str:
-        """The study as a TOML file. What only lives in Python cannot be written, and is named."""
-        from fairtrial.study.spec.objects import ensure_serializable
-        from fairtrial.study.spec.toml import format_toml
-
-        ensure_serializable(self.declaration)
-        return format_toml(self.declaration.to_short_form())
+        """The study as a TOML file. Objects that only live in Python cannot be written, and are named."""
+        return self._source.to_toml(self.declaration)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write the TOML file; paths of data are turned so that they lead to the same files from there."""
-        from fairtrial.study.spec.objects import ensure_serializable, make_paths_relative
-        from fairtrial.study.spec.toml import format_toml
-
-        ensure_serializable(self.declaration)
+        """Write the TOML file; paths of data are converted to lead to the same files from there."""
         target = Path(path)
-        short_form = make_paths_relative(self.declaration.to_short_form(), self.folder or Path(), target.parent)
+        text = self._source.to_toml(self.declaration, target.parent)
         try:
-            target.write_text(format_toml(short_form), encoding="utf-8")
+            target.write_text(text, encoding="utf-8")
         except OSError as error:
             raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
         return target
 
     def resolve(self) -> ResolvedStudy:
-        """Load the data, make learners, conditions and splitter, check all names; a SpecError tells every mistake."""
+        """Load the data, build learners, conditions and splitter, check all names; a SpecError reports every problem."""
         return self._source.resolve(self.declaration, self.allow_local_code)
 
-    def plan(self) -> Any:
-        """All trials of the study, and what each of them is known by."""
+    def plan(self) -> StudyPlan:
+        """All trials of the study with their keys."""
         from fairtrial.study.plan.plan import plan_study
 
         return plan_study(self.resolve())
@@ -128,29 +121,27 @@ class Study:
         retry: Iterable[Status] = (),
         progress: Any = None,
         shard: tuple[int, int] | None = None,
-    ) -> Any:
+    ) -> Results:
         """Run what the store does not hold yet, and give the results. The store is `NAME.fairtrial` unless it is given.
 
         Ctrl-C stops it cleanly and then raises KeyboardInterrupt, as anywhere in Python: what follows in a script does not run
         on half of the evidence, and the same call goes on.
         """
         from fairtrial.study.results.results import open_results
-        from fairtrial.study.run.coordinator import run
+        from fairtrial.study.run.coordinator import run_study
 
         path = Path(store) if store is not None else Path(f"{self.name}.fairtrial")
-        done = run(self, path, jobs=jobs, engine=engine, limits=limits, retry=tuple(retry), progress=progress, shard=shard)
+        done = run_study(
+            self, path, jobs=jobs, engine=engine, limits=limits, retry=tuple(retry), progress=progress, shard=shard
+        )
         if done.interrupted:
             raise KeyboardInterrupt(str(done))
         return open_results(path)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Study) and self._to_absolute() == other._to_absolute()
-
-    def _to_absolute(self) -> dict[str, Any]:
-        """The declaration in plain values, with the files of data wherever they are."""
-        from fairtrial.study.spec.objects import make_paths_absolute
-
-        return make_paths_absolute(self.declaration.to_dict(), self.folder or Path())
+        if not isinstance(other, Study):
+            return False
+        return self._source.to_absolute(self.declaration) == other._source.to_absolute(other.declaration)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -174,7 +165,7 @@ class Study:
 
 
 def _format_data_count(data: Mapping[str, Any]) -> str:
-    """How many data sets there are; globs, whose files are counted when they are read, apart."""
+    """The number of data sets; globs are counted separately, because their files are not read yet."""
     globs = sum(has_magic(pattern) for pattern in data["sets"])
     sets = len(data["sets"]) - globs + len(data) - 1
     parts = [format_count(sets, "data set")] if sets or not globs else []

@@ -1,3 +1,5 @@
-"""Contracts as tests: run them on engines of your own."""
+"""Contracts as tests: run them on your own engines."""
 
-from fairtrial.testing.engines import check_engine as check_engine
+from fairtrial.testing.engines import check_engine
+
+__all__ = ["check_engine"]

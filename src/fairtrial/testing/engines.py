@@ -56,7 +56,7 @@ def check_engine(make_executor: Callable[[], Executor]) -> None:
 
     A few trials run on it in chunks, and once more in a process of their own. Exceptions must come back as they are and leave
     the executor alive; a worker that has not met the data set must be able to ask for it; each trial must be answered once;
-    learners that raise, hang or kill their process must fail alone; the evidence must be that of the process, byte for byte.
+    learners that raise, hang or kill their process must fail alone; the records must be those of the process, byte for byte.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> check_engine(lambda: ThreadPoolExecutor(1))
@@ -79,8 +79,8 @@ def check_engine(make_executor: Callable[[], Executor]) -> None:
 def _run_expected(dataset: Dataset) -> list[TrialRecord]:
     from fairtrial.study.run.supervisor import Supervisor
 
-    with Supervisor() as guard:
-        return [record for chunk in _make_chunks(dataset) for record in guard.run(chunk, dataset)]
+    with Supervisor() as supervisor:
+        return [record for chunk in _make_chunks(dataset) for record in supervisor.run(chunk, dataset)]
 
 
 def _collect_records(engine: Engine, dataset: Dataset) -> tuple[list[TrialRecord], int]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairtrial import judge
+from fairtrial.report.report import build_sections
 
 RESAMPLES = 60
 
@@ -92,9 +93,7 @@ def streamed(name, folder):
 @cache
 def sections(name):
     """All sections of a judgement by key."""
-    from fairtrial.report.sections.judgement import build_judgement_sections
-
-    return {section.key: section for section in build_judgement_sections(judged(name))}
+    return {section.key: section for section in build_sections(judged(name))}
 
 
 def text_of(section):

@@ -8,7 +8,7 @@ from tests.report.judgement.cases import judged
 
 
 def test_models_that_lead_equally_often_are_all_named():
-    frame = pd.DataFrame({"first": [2, 2], "ahead of all others": [1, 1]}, index=["forest", "tree"])
+    frame = pd.DataFrame({"best": [2, 2], "significantly better than all others": [1, 1]}, index=["forest", "tree"])
     told = answer._describe_significant_leads(frame)
     assert told.text == "By the rows of a data set alone, forest and tree are each ahead of all others on 1."
 

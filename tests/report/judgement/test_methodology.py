@@ -1,7 +1,7 @@
 import pandas as pd
 
 from fairtrial import judge
-from fairtrial.report.sections.checks import build_judge_methodology_section, build_methodology_frame
+from fairtrial.report.sections.checks import build_judgement_section, build_methodology_frame
 from tests.report.judgement.cases import judged, sections, text_of
 from tests.report.prose import check_prose
 
@@ -9,7 +9,7 @@ from tests.report.prose import check_prose
 def test_a_constant_classifier_does_not_win_without_a_word():
     """Of 100 rows 95 are no: always no is right in 0.95 of them."""
     truth = ["no"] * 95 + ["yes"] * 5
-    found = build_judge_methodology_section(
+    found = build_judgement_section(
         judge(pd.DataFrame({"truth": truth, "always": ["no"] * 100, "coin": ["no", "yes"] * 50}), resamples=20)
     )
     told = text_of(found)

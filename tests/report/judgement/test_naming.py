@@ -1,7 +1,7 @@
 import pytest
 
-from fairtrial.report import names
-from fairtrial.report.names import (
+from fairtrial.report import judgement as names
+from fairtrial.report.judgement import (
     build_facts_frame,
     count_rows,
     get_fact,
@@ -21,7 +21,7 @@ def test_facts_are_those_of_the_judgement():
         "rows": 160,
         "measures": 12,
         "paired tests": 12,  # four tests of three pairs
-        "level of the intervals, %": 95,
+        "confidence level, %": 95,
         "alpha": 0.05,
     }
     assert get_fact(judged("two classes"), "rows", "{:,}").text == "160"
@@ -32,7 +32,7 @@ def test_names_rows_and_the_largest_data_sets(monkeypatch):
     assert list_datasets(found) == [f"set {i}" for i in range(5)]
     assert list_models(found) == ["forest", "tree"]
     assert count_rows(found) == {f"set {i}": 40 for i in range(5)}
-    monkeypatch.setattr(names, "MOST_PARTS", 2)
+    monkeypatch.setattr(names, "MAX_PARTS", 2)
     assert select_largest_datasets(found) == ["set 0", "set 1"]
 
 

@@ -1,13 +1,9 @@
 import pytest
 
 from fairtrial import judge
+from fairtrial.report.judgement import build_pairs_frame, order_pairs_best_first, rank_judged_models
 from fairtrial.report.sections import pairs
-from fairtrial.report.sections.pairs import (
-    build_judge_pairs_section,
-    build_pairs_frame,
-    order_pairs_best_first,
-    rank_judged_models,
-)
+from fairtrial.report.sections.pairs import build_judgement_section
 from fairtrial.significance import adjust, delong, mcnemar
 from tests.report.judgement.cases import judged, many_sets, sections, text_of, two_classes
 
@@ -37,15 +33,15 @@ def test_p_values_are_those_of_the_tests_adjusted():
     own = frame[frame["test"] == "McNemar's test"].set_index(["first", "second"])
     assert [own.loc[pair, "p"] for pair in PAIRS] == pytest.approx(raw)
     assert [own.loc[pair, "adjusted p"] for pair in PAIRS] == pytest.approx(list(adjust(raw, "holm")))
-    assert [own.loc[pair, "told apart"] for pair in PAIRS] == ["yes", "yes", "no"]
+    assert [own.loc[pair, "significant"] for pair in PAIRS] == ["yes", "yes", "no"]
 
 
 def test_words_count_the_pairs():
     found = sections("two classes")["pairs"]
     assert "By auc, DeLong's test decides. It tells 2 of 3 pairs apart at alpha 0.05." in text_of(found)
     counts = next(table for table in found.tables if table.key == "pairs-counts").frame
-    assert counts.loc["DeLong's test", "decides"] == "yes"
-    assert counts.loc["McNemar's test", "decides"] == "no"
+    assert counts.loc["DeLong's test", "primary"] == "yes"
+    assert counts.loc["McNemar's test", "primary"] == "no"
     assert found.figures[0].frame[["first", "second"]].to_numpy().tolist() == [list(pair) for pair in PAIRS]
 
 
@@ -56,26 +52,26 @@ def test_whether_tests_agree_is_said():
 
 
 def test_one_model_has_no_pairs():
-    assert build_judge_pairs_section(judged("one model")) is None
+    assert build_judgement_section(judged("one model")) is None
 
 
 def test_models_that_cannot_be_paired(tmp_path):
     path = tmp_path / "p.csv"
     long = two_classes(40).melt(["truth"], ["forest_proba", "tree_proba"], "model", "score")
     long.to_csv(path, index=False)
-    found = build_judge_pairs_section(judge(str(path), stream=True, resamples=20))
+    found = build_judgement_section(judge(str(path), stream=True, resamples=20))
     assert text_of(found) == "No pair of models could be tested: no column tells the rows apart."
 
 
 def test_all_pairs_are_drawn_or_it_is_said_how_many(monkeypatch):
     judgement = judge(many_sets(8), resamples=20)
-    assert len(build_judge_pairs_section(judgement).figures[0].frame) == 8
-    monkeypatch.setattr(pairs, "_MOST_DRAWN", 5)
-    assert build_judge_pairs_section(judgement).figures[0].title.endswith("(the first 5 of 8 pairs)")
+    assert len(build_judgement_section(judgement).figures[0].frame) == 8
+    monkeypatch.setattr(pairs, "_MAX_DRAWN", 5)
+    assert build_judgement_section(judgement).figures[0].title.endswith("(the first 5 of 8 pairs)")
 
 
 def test_tests_that_disagree_name_the_data_set():
-    told = text_of(build_judge_pairs_section(judge(many_sets(2, 80), resamples=20)))
+    told = text_of(build_judgement_section(judge(many_sets(2, 80), resamples=20)))
     assert "do not all agree on forest and tree on set " in told
 
 

@@ -2,18 +2,19 @@ import pytest
 
 from fairtrial import __version__
 from fairtrial.report.page import render
-from fairtrial.report.sections.judgement import build_judgement_sections, format_judgement_subtitle
+from fairtrial.report.report import build_sections
+from fairtrial.report.source import describe_source
 from tests.report.judgement.cases import TABLES, judged, sections, streamed
 from tests.report.prose import check_prose
 
-ALWAYS = ["answer", "what-was-judged", "measures", "classes", "methodology", "reproduce", "references"]
+ALWAYS = ["answer", "predictions", "measures", "classes", "methodology", "reproduce", "references"]
 MORE = {
-    "two classes": ["pairs", "groups", "calibration", "curves"],
+    "two classes": ["pairs", "subgroups", "calibration", "curves"],
     "labels only": ["pairs"],
     "many classes": ["pairs", "calibration", "curves"],
     "many sets": ["pairs", "verdict", "calibration", "curves"],
     "folded": ["pairs", "verdict", "calibration", "curves"],
-    "weighted": ["pairs", "groups", "calibration", "curves"],
+    "weighted": ["pairs", "subgroups", "calibration", "curves"],
     "one model": ["calibration", "curves"],
     "decisions": ["pairs", "curves"],
 }
@@ -37,10 +38,10 @@ def test_every_number_in_the_prose_is_a_cell(name):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_counted_files_say_the_same_kind_of_things(name, folder):
-    found = build_judgement_sections(streamed(name, folder))
+    found = build_sections(streamed(name, folder))
     assert {section.key for section in found} == {*ALWAYS, *COUNTED[name]}
     assert check_prose(found, names=[__version__]) > 5
-    told = next(section for section in found if section.key == "what-was-judged")
+    told = next(section for section in found if section.key == "predictions")
     assert "counted and not held" in " ".join(told.notes)
 
 
@@ -48,7 +49,7 @@ def test_a_page_is_made_and_names_are_escaped():
     from fairtrial import judge
 
     table = TABLES["labels only"]().rename(columns={"tree": "<script>x</script>", "forest": '"><img src=x>'})
-    found = build_judgement_sections(judge(table.replace({"yes": "<b>yes</b>"}), resamples=20))
+    found = build_sections(judge(table.replace({"yes": "<b>yes</b>"}), resamples=20))
     page = render(found, "<i>")
     assert "<script>x" not in page
     assert "<img src=x" not in page
@@ -57,8 +58,8 @@ def test_a_page_is_made_and_names_are_escaped():
 
 
 def test_the_line_under_the_title():
-    assert format_judgement_subtitle(judged("many sets")) == "2 models, 5 data sets, 200 rows"
-    assert format_judgement_subtitle(judged("one model")) == "1 model, 1 data set, 160 rows"
+    assert describe_source(judged("many sets")).subtitle == "2 models, 5 data sets, 200 rows"
+    assert describe_source(judged("one model")).subtitle == "1 model, 1 data set, 160 rows"
 
 
 def test_a_report_is_written_of_a_judgement_also_of_a_counted_file(tmp_path):

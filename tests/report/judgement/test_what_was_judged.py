@@ -1,7 +1,7 @@
 import pandas as pd
 
 from fairtrial import judge
-from fairtrial.report.sections.run import build_judge_input_section, build_models_frame, explain_omissions
+from fairtrial.report.sections.run import build_judgement_section, build_models_frame, explain_omissions
 from tests.report.judgement.cases import judged, lone, sections, text_of, two_classes
 
 
@@ -10,32 +10,32 @@ def table_of(found, key):
 
 
 def test_roles_are_shown_with_how_they_were_found():
-    found = build_judge_input_section(judge(two_classes(60).rename(columns={"truth": "came"}), truth="came", resamples=20))
+    found = build_judgement_section(judge(two_classes(60).rename(columns={"truth": "came"}), y_true="came", resamples=20))
     roles = table_of(found, "judged-columns").set_index("column")
-    assert roles.loc["came", ["role", "how"]].tolist() == ["truth", "given"]
+    assert roles.loc["came", ["role", "how"]].tolist() == ["y_true", "given"]
     assert roles.loc["tree_proba", ["role", "model", "how"]].tolist() == ["score", "tree", "guessed"]
-    assert roles.loc["sex", "role"] == "group"
-    assert "Guessed from names and contents: group, row and score." in text_of(found)
+    assert roles.loc["sex", "role"] == "subgroup"
+    assert "Guessed from names and contents: row, score and subgroup." in text_of(found)
 
 
 def test_the_file_in_words():
-    assert "predictions holds the predictions of 3 models for 160 rows." in text_of(sections("two classes")["what-was-judged"])
-    told = text_of(sections("many sets")["what-was-judged"])
+    assert "predictions holds the predictions of 3 models for 160 rows." in text_of(sections("two classes")["predictions"])
+    told = text_of(sections("many sets")["predictions"])
     assert "the predictions of 2 models for 200 rows of 5 data sets." in told
-    assert "1 model for" in text_of(sections("one model")["what-was-judged"])
-    found = build_judge_input_section(judge(lone(40).assign(comment="x"), resamples=20))
+    assert "1 model for" in text_of(sections("one model")["predictions"])
+    found = build_judgement_section(judge(lone(40).assign(comment="x"), resamples=20))
     assert "Left alone: comment." in text_of(found)
 
 
 def test_the_positive_class_is_named_with_how_it_was_chosen():
-    assert "The positive class is yes, the second of two in their order." in text_of(sections("two classes")["what-was-judged"])
+    assert "The positive class is yes, the second of two in their order." in text_of(sections("two classes")["predictions"])
     assert "The positive class is no, as asked for." in text_of(
-        build_judge_input_section(judge(two_classes(60), positive="no", resamples=20))
+        build_judgement_section(judge(two_classes(60), positive="no", resamples=20))
     )
-    assert "positive class" not in text_of(sections("many classes")["what-was-judged"])
+    assert "positive class" not in text_of(sections("many classes")["predictions"])
     first, second = two_classes(60).assign(dataset="a"), two_classes(60, seed=3).assign(dataset="b")
     both = pd.concat([first, second.replace({"yes": "well", "no": "ill"})], ignore_index=True)
-    found = build_judge_input_section(judge(both, resamples=20))
+    found = build_judgement_section(judge(both, resamples=20))
     assert "The positive class differs between data sets" in text_of(found)
     assert table_of(found, "judged-positive").set_index("data set")["positive class"].to_dict() == {"a": "yes", "b": "well"}
 
@@ -44,7 +44,7 @@ def test_every_repair_is_repeated():
     table = two_classes(60)[["row", "truth"]].assign(p_yes=two_classes(60)["forest_proba"].round(2))
     table["p_no"] = (1 - table["p_yes"] + 0.01).clip(0, 1)
     judgement = judge(table, resamples=20)
-    found = build_judge_input_section(judgement)
+    found = build_judgement_section(judgement)
     assert found.notes == judgement.notes
     assert "sum to one only within rounding" in " ".join(found.notes)
 
@@ -61,12 +61,12 @@ def test_models_of_held_and_of_counted_files(tmp_path):
 
 
 def test_what_is_left_out_says_why():
-    told = text_of(sections("labels only")["what-was-judged"])
+    told = text_of(sections("labels only")["predictions"])
     assert "There are no curves: the file has no scores." in told
     assert "Calibration is left out: no model gives probabilities." in told
     assert "There are no subgroups" in told
     assert "There is no verdict over splits: the file has one split of one data set." in told
-    assert "There are no paired tests" in text_of(sections("one model")["what-was-judged"])
-    told = text_of(sections("folded")["what-was-judged"])
+    assert "There are no paired tests" in text_of(sections("one model")["predictions"])
+    told = text_of(sections("folded")["predictions"])
     assert "no verdict" not in told
     assert "no curves" not in told

@@ -3,10 +3,10 @@
 import pytest
 
 from fairtrial.report.checks import registry
-from fairtrial.report.page import iterate_tables, render
+from fairtrial.report.page import render
 from fairtrial.report.sections import checks
 from tests.report.pages import IMAGE, SCRIPT, hostile_results
-from tests.report.prose import check_prose
+from tests.report.prose import check_prose, iterate_tables
 from tests.report.result_cases import cases, made
 
 
@@ -17,11 +17,11 @@ def test_every_check_has_a_line_and_every_raised_one_a_part(name):
     assert sorted(frame["number"]) == sorted(registry)
     raised = frame[frame["outcome"] == "raised"]
     assert raised.index.tolist() == list(range(len(raised)))
-    assert [part.title.split()[0] for part in section.parts] == raised["number"].tolist()
+    assert [part.title.split()[0] for part in section.subsections] == raised["number"].tolist()
     assert not (frame["outcome"] == "could not be made").any()
     assert (raised["remedy"] != "").all()
-    assert all(part.notes[0].startswith("Why it matters: ") and len(part.notes) == 1 for part in section.parts)
-    assert not any(part.sentences for part in section.parts)
+    assert all(part.notes[0].startswith("Why it matters: ") and len(part.notes) == 1 for part in section.subsections)
+    assert not any(part.sentences for part in section.subsections)
 
 
 @pytest.mark.parametrize("name", cases())

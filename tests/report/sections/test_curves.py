@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from fairtrial.report.page import iterate_figures, render
+from fairtrial.report.page import render
 from fairtrial.report.sections import curves
 from fairtrial.report.sections.curves import build_section
 from fairtrial.study import Results
-from tests.report.prose import check_prose
+from tests.report.prose import check_prose, iterate_figures
 from tests.report.result_cases import cases, few_learners
 from tests.study.archives import CLEAN, archive_of, data_facts, folds, random_predictions
 
@@ -41,7 +41,7 @@ def test_areas_are_those_of_pooled_rows():
         own = trials[(trials["learner"] == learner) & (trials["condition"] == "clean")]
         rows = list(results.archive.predictions(own["trial"].tolist()))
         truth, scores = (
-            np.concatenate([each(one) for one in rows]) for each in (lambda one: one.truth == 0, lambda one: one.scores[:, 0])
+            np.concatenate([each(one) for one in rows]) for each in (lambda one: one.y_true == 0, lambda one: one.scores[:, 0])
         )
         assert frame.loc[learner, "area under ROC"] == pytest.approx(roc_auc_score(truth, scores))
     assert frame["area under ROC"].is_monotonic_decreasing
@@ -56,7 +56,7 @@ def test_it_says_which_class_and_who_has_no_curve():
 
 
 def test_bands_for_few_learners_and_else_for_the_best():
-    few = next(iterate_figures([build_section(few_learners(["bayes", "tree"], ["cancer"]))])).chart.to_dict()
+    few = iterate_figures([build_section(few_learners(["bayes", "tree"], ["cancer"]))])[0].chart.to_dict()
     assert few["title"]["subtitle"][-1] == "Shaded: 95 % band for the whole curve"
     part = written("two classes").subsections[0]
     assert part.figures[0].chart.to_dict()["title"]["subtitle"][-1].endswith(f"of {part.tables[0].frame.index[0]}")

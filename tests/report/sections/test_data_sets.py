@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from fairtrial.report.page import iterate_tables
 from fairtrial.report.sections import data_sets
 from fairtrial.study.archive import DataFacts
-from tests.report.prose import check_prose
+from tests.report.prose import check_prose, iterate_tables
 from tests.report.result_cases import cases, made, skilled_results
 from tests.study.archives import real_results, real_sources
 

@@ -22,8 +22,8 @@ def test_shares_are_counts_of_rows():
     facts = next(each for each in results.archive.datasets if each.name == "cancer")
     place = facts.classes.index("malignant")
     shares = [(facts.codes[results.archive.split("cancer", 0, fold)[1]] == place).mean() for fold in range(5)]
-    assert summary.loc["cancer", "lowest share"] == pytest.approx(min(shares))
-    assert summary.loc["cancer", "highest share"] == pytest.approx(max(shares))
+    assert summary.loc["cancer", "lowest proportion"] == pytest.approx(min(shares))
+    assert summary.loc["cancer", "highest proportion"] == pytest.approx(max(shares))
     assert summary.loc["cancer", "never tested"] == 0
     assert f"{max(shares):.3f}" in found.figures[0].alt
 

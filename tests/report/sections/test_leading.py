@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from fairtrial import compare
-from fairtrial.report.sections.answer import describe_best, describe_lead, find_best_names
-from fairtrial.report.sections.comparison import build_score_context
+from fairtrial.report.names import find_best_names
+from fairtrial.report.sections.answer import describe_best_learners, describe_lead
+from fairtrial.report.sections.verdict import VerdictContext
 
 
 def test_float_noise_does_not_part_the_best():
@@ -17,6 +18,9 @@ def test_the_best_mean_and_the_best_rank_are_told_of_whom_they_are():
     steady = np.array([0.81, 0.82, 0.83, 0.84, 0.85, 0.86])
     table = pd.DataFrame({"steady": steady, "lucky": steady - 0.01, "last": steady - 0.02})
     table.loc[0, "lucky"] = 0.99
-    judged = build_score_context(compare(table))
-    assert describe_best(judged, "score").text == "lucky has the best mean score, 0.857, but steady the best mean rank, 1.17."
+    judged = VerdictContext.from_scores(compare(table))
+    assert (
+        describe_best_learners(judged, "score").text
+        == "lucky has the best mean score, 0.857, but steady the best mean rank, 1.17."
+    )
     assert describe_lead(judged, "score")[0] == ", with the best mean rank, {rank}"

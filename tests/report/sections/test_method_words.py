@@ -1,6 +1,7 @@
 """Names of tests in words."""
 
-from fairtrial.report.names import describe_choice, describe_effect, describe_test as in_words
+from fairtrial.report.names import describe_test as in_words
+from fairtrial.report.sections.verdict import describe_choice, describe_effect
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 
 

@@ -6,16 +6,16 @@ import pytest
 
 from fairtrial.report.names import (
     concat_sentences,
-    describe_condition,
-    find_main_condition,
     format_condition_phrase,
     format_measure_name,
     get_verdict_measure_name,
     join_names,
-    make_keys,
 )
 from fairtrial.report.section import build_sentence
+from fairtrial.report.selection import get_main_condition, make_unique_keys
 from fairtrial.study.archive import ConditionFacts
+from fairtrial.study.results.selection import format_condition
+from tests.report.checks.made_results import changed
 from tests.study.archives import CLEAN, real_results
 
 
@@ -24,22 +24,22 @@ def condition(name, level):
 
 
 def test_conditions_are_told_with_their_level_unless_there_is_none():
-    assert describe_condition(condition("class-noise", 0.05)) == "class-noise 0.05"
-    assert describe_condition(condition("worn", math.nan)) == "worn"
+    assert format_condition(condition("class-noise", 0.05)) == "class-noise 0.05"
+    assert format_condition(condition("worn", math.nan)) == "worn"
     assert format_condition_phrase(condition("worn", math.nan)) == "under worn"
-    assert (describe_condition(CLEAN), format_condition_phrase(CLEAN)) == ("clean", "on clean data")
+    assert (format_condition(CLEAN), format_condition_phrase(CLEAN)) == ("clean", "on clean data")
 
 
 def test_a_condition_that_a_study_holds_at_level_one_for_want_of_another_has_no_level():
     moved = ConditionFacts("ps", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]})
-    assert (describe_condition(moved), format_condition_phrase(moved)) == ("ps", "under ps")
-    assert describe_condition(ConditionFacts("noise", 1.0, "", {"condition": "class-noise", "level": 1.0})) == "noise 1"
+    assert (format_condition(moved), format_condition_phrase(moved)) == ("ps", "under ps")
+    assert format_condition(ConditionFacts("noise", 1.0, "", {"condition": "class-noise", "level": 1.0})) == "noise 1"
 
 
 def test_the_main_condition_is_clean_wherever_it_stands():
-    noise = condition("class-noise", 0.1)
-    assert find_main_condition([noise, CLEAN]) is CLEAN
-    assert find_main_condition([noise, condition("worn", 1.0)]) is noise
+    noise, worn = condition("class-noise", 0.1), condition("worn", 1.0)
+    assert get_main_condition(changed(real_results(), conditions=(noise, CLEAN))) is CLEAN
+    assert get_main_condition(changed(real_results(), conditions=(noise, worn))) is noise
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,14 @@ def test_the_judged_measure_is_that_of_the_verdict_or_the_first(declaration, mea
 
 
 def test_keys_are_safe_and_never_alike():
-    assert make_keys(["A b", "a-b", "a_b-2", "</script>", "é", "ü"]) == ["a-b", "a-b-2", "a-b-2-2", "script", "name", "name-2"]
+    assert make_unique_keys(["A b", "a-b", "a_b-2", "</script>", "é", "ü"]) == [
+        "a-b",
+        "a-b-2",
+        "a-b-2-2",
+        "script",
+        "name",
+        "name-2",
+    ]
 
 
 def test_names_are_listed_and_cut_when_many():

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import rankdata
 
-from fairtrial.report.page import iterate_tables
 from fairtrial.report.sections import ranks
-from tests.report.prose import check_prose
+from tests.report.prose import check_prose, iterate_tables
 from tests.report.result_cases import cases, few_learners, made, skilled_results
 
 

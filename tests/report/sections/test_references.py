@@ -3,11 +3,13 @@
 import pytest
 
 from fairtrial.measures import registry as measures
+from fairtrial.report.bibliography import read_bibliography, split_citation
 from fairtrial.report.checks import registry as checks
 from fairtrial.report.sections import sources
+from fairtrial.resampling.splitter import schemes
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 from tests.report.prose import check_prose
-from tests.report.result_cases import cases, made
+from tests.report.result_cases import cases
 from tests.study.archives import real_results
 
 UNCITED = {"none", "sidak"}
@@ -16,9 +18,9 @@ UNCITED = {"none", "sidak"}
 
 def test_every_work_that_measures_tests_and_schemes_cite_is_known_and_no_other():
     cites = [each.facts.cite for each in measures.values() if each.formula.__module__.startswith("fairtrial.")]
-    cites += [*sources.TESTS.values(), *sources.SCHEMES.values()]
+    cites += [*sources.TESTS.values(), *(splitter.cite for splitter in schemes.values() if splitter.cite)]
     cites += [checks[number].cite for number in checks if number.startswith("FT")]
-    assert {work for cite in cites for work in sources.split_citation(cite)} == set(sources.read_bibliography())
+    assert {work for cite in cites for work in split_citation(cite)} == set(read_bibliography())
 
 
 def test_every_adjustment_has_its_work():
@@ -58,11 +60,11 @@ def test_what_was_used_is_cited_and_what_was_not_is_not():
 
 def test_a_work_says_what_it_is_for():
     found = dict(sources.list_references(real_results()))
-    assert found[sources.read_bibliography()["Bamber 1975"]] == "auc"
+    assert found[read_bibliography()["Bamber 1975"]] == "auc"
 
 
 @pytest.mark.parametrize("name", cases())
 def test_it_works_for_results_of_any_shape(name):
-    section = made(sources, name)
+    section = sources.build_references_section(cases()[name])
     check_prose([section])
     assert section.notes

@@ -9,27 +9,27 @@ import pytest
 from fairtrial import Study
 from fairtrial.report.page import render
 from fairtrial.report.sections import sources
-from fairtrial.study import ResultsStore
+from fairtrial.study import open_store
 from tests.report.checks.made_results import changed, of_a_file, stopped_study
 from tests.report.prose import check_prose
-from tests.report.result_cases import cases, made
+from tests.report.result_cases import cases
 
 
 @pytest.fixture(scope="module")
 def section():
-    return sources.build_section(stopped_study())
+    return sources.build_reproduction_section(stopped_study())
 
 
 def test_the_study_file_declares_the_same_study(section, tmp_path):
-    text = section.parts[1].code
+    text = section.subsections[1].code
     assert tomllib.loads(text)["learners"]["stopped"]["parameters"] == {"max_iter": 2}
     (tmp_path / "stopped.toml").write_text(text, encoding="utf-8")
     assert Study.read(tmp_path / "stopped.toml").declaration.to_dict() == stopped_study().archive.declaration
-    assert "stopped.toml" in section.parts[1].sentences[0].text
+    assert "stopped.toml" in section.subsections[1].sentences[0].text
 
 
 def test_commands_install_the_versions_and_run_the_file(section):
-    lines = section.parts[0].code.splitlines()
+    lines = section.subsections[0].code.splitlines()
     assert lines[1].startswith("pip install ")
     assert f"numpy=={np.__version__}" in lines[1].split()
     assert "python==" not in lines[1]
@@ -41,16 +41,16 @@ def test_commands_install_the_versions_and_run_the_file(section):
 
 def test_hashes_are_those_of_the_store_and_of_the_data(section):
     results = stopped_study()
-    with ResultsStore.open(results.archive.store.path) as store:
+    with open_store(results.archive.file.path) as store:
         digest = store.compute_digest()
     assert section.tables[0].frame.to_numpy().tolist() == [
-        ["evidence", "stopped.fairtrial", digest],
+        ["results", "stopped.fairtrial", digest],
         ["data set", "iris", results.archive.datasets[0].content_hash],
     ]
 
 
 def test_a_study_that_cannot_be_written_says_why():
-    told = sources.build_section(cases()["several"])
+    told = sources.build_reproduction_section(cases()["several"])
     assert told.subsections == ()
     assert re.match(r"The study file cannot be written: \S", told.notes[0])
 
@@ -58,17 +58,17 @@ def test_a_study_that_cannot_be_written_says_why():
 def test_names_with_blanks_and_signs_are_quoted_for_the_shell():
     results = stopped_study()
     header = dict(results.archive.header) | {"name": "my; rm -rf"}
-    code = sources.build_section(changed(results, header=header)).subsections[0].code
+    code = sources.build_reproduction_section(changed(results, header=header)).subsections[0].code
     assert "fairtrial run 'my; rm -rf.toml' --store 'my; rm -rf.fairtrial'" in code
 
 
 def test_a_file_of_predictions_is_judged_again():
-    found = sources.build_section(changed(of_a_file(), name="predictions of mine.csv"))
+    found = sources.build_reproduction_section(changed(of_a_file(), name="predictions of mine.csv"))
     assert found.code == "fairtrial judge 'predictions of mine.csv'\n"
 
 
 def test_code_is_shown_as_it_is_and_escaped():
-    found = sources.build_section(changed(of_a_file(), name="<script>x</script>"))
+    found = sources.build_reproduction_section(changed(of_a_file(), name="<script>x</script>"))
     text = render([found], "Again")
     assert "<pre" in text
     assert "judge &#39;&lt;script&gt;x&lt;/script&gt;&#39;" in text
@@ -76,4 +76,4 @@ def test_code_is_shown_as_it_is_and_escaped():
 
 @pytest.mark.parametrize("name", cases())
 def test_it_works_for_results_of_any_shape(name):
-    check_prose([made(sources, name)])
+    check_prose([sources.build_reproduction_section(cases()[name])])

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from fairtrial.measures import ela, rla
-from fairtrial.report.page import iterate_figures, iterate_tables
 from fairtrial.report.sections import scores
 from fairtrial.report.sections.robustness import build_section
 from tests.report.drifting import drifting
-from tests.report.prose import check_prose, sentences_of
+from tests.report.prose import check_prose, iterate_figures, iterate_tables, sentences_of
 from tests.report.result_cases import NOISE, cases, few_learners, skilled_results
 from tests.study.archives import CLEAN
 
@@ -44,7 +43,7 @@ def test_it_names_the_best_at_the_highest_level():
     conditions = (CLEAN, *(replace(NOISE, level=level) for level in (0.3, 0.1)))
     skills = {"a": {"clean": 0.95, "class-noise": 0.8}, "b": {"clean": 0.9, "class-noise": 0.85}}
     found = build_section(skilled_results(skills, sets=3, conditions=conditions))
-    frame = next(iterate_tables([found])).frame
+    frame = iterate_tables([found])[0].frame
     last = frame[frame["level"] == 0.3].set_index("learner")
     words = [each.text for each in sentences_of([found])]
     assert words[0].startswith(f"Under class-noise at level 0.3 {last['RLA'].idxmin()} loses least")

@@ -19,7 +19,7 @@ def test_counts_of_the_real_study():
         "conditions": 2,
         "splits": 15,
         "trials": 120,
-        "trials that ran well": 110,
+        "trials that succeeded": 110,
         "trials that failed": 2,
         "trials not run": 8,
     }
@@ -72,9 +72,9 @@ def test_a_run_that_goes_on_and_versions_that_differ():
 def test_how_trials_ended_by_learner_and_what_failed_first():
     results = cases()["failures"]
     frame = run.build_status_frame(results).set_index("learner")
-    assert frame.columns[0] == "ran well"
-    assert frame.loc["tree"].to_dict() == {"ran well": 26, "error": 2, "not run": 2}
-    assert frame.loc["bayes"].to_dict() == {"ran well": 28, "error": 0, "not run": 2}
+    assert frame.columns[0] == "succeeded"
+    assert frame.loc["tree"].to_dict() == {"succeeded": 26, "error": 2, "not run": 2}
+    assert frame.loc["bayes"].to_dict() == {"succeeded": 28, "error": 0, "not run": 2}
     failures = run.build_failures_frame(results)
     assert failures.to_numpy().tolist() == [["tree", "error", "ValueError", 2, 1, "no such luck"]]
 

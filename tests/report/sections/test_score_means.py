@@ -6,8 +6,8 @@ from scipy.stats import sem, t
 from sklearn.metrics import accuracy_score
 
 from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores
-from fairtrial.report.selection import match_condition
 from fairtrial.significance.resampled import corrected_resampled_t
+from fairtrial.study.results.selection import mask_condition
 from tests.report.result_cases import cases, few_learners, skilled_results
 
 
@@ -15,7 +15,7 @@ def values_of(results, dataset, learner, condition="clean"):
     """Accuracies of the splits from the predictions themselves."""
     trials = results.trials()
     own = trials[(trials["dataset"] == dataset) & (trials["learner"] == learner) & (trials["condition"] == condition)]
-    return np.array([accuracy_score(one.truth, one.prediction) for one in results.archive.predictions(own["trial"].tolist())])
+    return np.array([accuracy_score(one.y_true, one.prediction) for one in results.archive.predictions(own["trial"].tolist())])
 
 
 def line_of(frame, **wanted):
@@ -72,7 +72,7 @@ def test_means_of_data_sets_are_those_of_the_wide_table(name):
     results = cases()[name]
     sets = average_by_dataset(results, compute_scores(results, ["accuracy"])[0])
     for condition in results.archive.conditions:
-        own = sets[match_condition(sets, condition)].pivot(index="dataset", columns="learner", values="mean")
+        own = sets[mask_condition(sets, condition)].pivot(index="dataset", columns="learner", values="mean")
         wide = results.wide("accuracy", condition.name, condition.level)
         own = own.reindex(index=wide.index, columns=wide.columns)
         np.testing.assert_allclose(own.to_numpy(float), wide.to_numpy(float), rtol=0, atol=1e-12)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from fairtrial.report.page import iterate_figures, iterate_tables
-from fairtrial.report.sections import scores
-from tests.report.prose import check_prose, sentences_of
+from fairtrial.report.means import format_means_key
+from fairtrial.report.sections import answer, scores
+from tests.report.prose import check_prose, iterate_figures, iterate_tables, sentences_of
 from tests.report.result_cases import NOISE, cases, made, skilled_results
 from tests.study.archives import CLEAN
 
@@ -33,8 +33,8 @@ def test_means_are_those_of_the_wide_table():
 def test_the_frame_for_other_sections_is_that_of_the_table():
     results = cases()["failures"]
     tables = {table.key: table.frame for table in iterate_tables([scores.build_section(results)])}
-    key = scores.format_means_key(results, "auc")
-    assert tables[key].equals(scores.build_means_frame(results, "auc"))
+    key = format_means_key(results, "auc")
+    assert tables[key].equals(answer._build_means_frame(results, "auc"))
 
 
 def test_the_note_says_which_interval_it_is():

@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 
 from fairtrial import compare
-from fairtrial.report.page import iterate_figures, iterate_tables
 from fairtrial.report.sections import verdict
-from fairtrial.report.sections.comparison import build_score_context
-from tests.report.prose import check_prose, sentences_of
+from fairtrial.report.sections.verdict import VerdictContext
+from tests.report.prose import check_prose, iterate_figures, iterate_tables, sentences_of
 from tests.report.result_cases import cases, made, skilled_results
 
 
@@ -31,8 +30,8 @@ def test_the_leader_is_ahead_of_those_told_apart_and_not_of_the_others():
 def test_each_condition_has_its_part():
     found = made(verdict, "two apart")
     assert found.sentences[0].text == "By error rate on clean data, good is ahead of poor."
-    assert [part.key for part in found.parts] == ["verdict-class-noise-0-2"]
-    assert found.parts[0].sentences[0].text == "By error rate under class-noise 0.2, poor is ahead of good."
+    assert [part.key for part in found.subsections] == ["verdict-class-noise-0-2"]
+    assert found.subsections[0].sentences[0].text == "By error rate under class-noise 0.2, poor is ahead of good."
 
 
 def test_nothing_told_apart_is_not_called_equal():
@@ -92,7 +91,7 @@ def test_p_below_alpha_without_a_pair_apart_is_resolved_in_one_breath():
         found = compare(table, posthoc="nemenyi")
         if found.p_value <= 0.05 and all(p > 0.05 for *_, p in found.comparisons):
             break
-    told = verdict.describe_finding(build_score_context(found), "score").text
+    told = VerdictContext.from_scores(found).describe_finding("score").text
     assert told.endswith("are not all equally good, but the data do not suffice to say which of them differ.")
 
 

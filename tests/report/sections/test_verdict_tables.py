@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import wilcoxon
 
 from fairtrial.report.sections.verdict import (
+    VerdictContext,
+    build_comparisons_frame,
     build_facts_table,
     build_further_tables,
     build_learners_table,
-    build_pairs_frame,
-    build_verdict_context,
     build_verdict_facts,
 )
 from tests.report.prose import check_words, without_names
@@ -20,7 +20,7 @@ from tests.study.archives import CLEAN
 @pytest.mark.parametrize("name", ["several", "many classes", "two learners", "apart", "two apart", "failures", "worst rank"])
 def test_every_number_of_the_findings_is_in_a_table(name):
     results = cases()[name]
-    found = build_verdict_context(results, results.verdict().measure, CLEAN)
+    found = VerdictContext.from_study(results, results.verdict().measure, CLEAN)
     tables = [build_facts_table(found), build_learners_table(found), *build_further_tables(found)]
     verdict = found.verdict
     skip = ("The sign test", "With ")  # what further tests say, and what no test could have said
@@ -34,21 +34,21 @@ def test_facts_are_those_of_the_test():
     found = build_verdict_facts(results.verdict())["value"]
     wide = results.wide("error_rate")
     assert found["p"] == pytest.approx(wilcoxon(wide["poor"], wide["good"], method="exact").pvalue)
-    assert (found["learners"], found["data sets"], found["told apart"], found["comparisons"]) == (2, 8, 1, 1)
+    assert (found["learners"], found["data sets"], found["significantly different"], found["comparisons"]) == (2, 8, 1, 1)
     whole = [found[f"probability that {name} is better"] for name in ("poor", "good")]
     assert sum(whole) + found["probability of practical equality"] == pytest.approx(1)
     assert found["region of practical equivalence"] == 0.01
 
 
 def test_no_verdict_gives_the_reason():
-    found = build_verdict_context(cases()["one learner"], "accuracy", CLEAN)
+    found = VerdictContext.from_study(cases()["one learner"], "accuracy", CLEAN)
     assert found.verdict is None
     assert found.reason
 
 
 def test_pairs_say_yes_or_no():
     verdict = cases()["apart"].verdict()
-    frame = build_pairs_frame(verdict)
-    told = dict(zip(zip(frame["first"], frame["second"], strict=True), frame["told apart"], strict=True))
+    frame = build_comparisons_frame(verdict)
+    told = dict(zip(zip(frame["first"], frame["second"], strict=True), frame["significantly different"], strict=True))
     assert told["good", "poor"] == "yes"
-    assert np.array_equal(frame["adjusted p"] <= 0.05, frame["told apart"] == "yes")
+    assert np.array_equal(frame["adjusted p"] <= 0.05, frame["significantly different"] == "yes")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from fairtrial.report.page import iterate_tables, render
+from fairtrial.report.page import render
 from fairtrial.report.sections import run
 from tests.report.checks.made_results import changed, of_a_file, stopped_study
 from tests.report.pages import IMAGE, SCRIPT, hostile_results
-from tests.report.prose import check_prose
+from tests.report.prose import check_prose, iterate_tables
 from tests.report.result_cases import cases, made
 from tests.study.archives import real_results
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from fairtrial.reproduce.drift.declared import Plan, plan_of
-from fairtrial.reproduce.drift.findings import Findings
-from fairtrial.study.environments import build_matrix
+from fairtrial.reproduce.drift.results import DriftResults
+from fairtrial.reproduce.drift.simulation import DriftPlan
+from fairtrial.study.environments import EnvironmentMatrix
 
 ENVIRONMENTS = {
     "populations": ["NGP", "DP", "W"],
@@ -25,22 +25,22 @@ def cells(table: str) -> list[tuple[str, str]]:
     return [pair for pair in pairs if pair[0] == pair[1] or wanted.get(table, bool)(pair)]
 
 
-def findings(lost: dict[str, float] = LOST, plan: Plan | None = None) -> Findings:
+def make_results(lost: dict[str, float] = LOST, plan: DriftPlan | None = None) -> DriftResults:
     """Each learner loses the same in every change, but for a wobble that is the same for all."""
-    plan = plan or plan_of("smoke")
+    plan = plan or DriftPlan.read("smoke")
     wobble = np.array([-2, -1, 0, 0, 1, 2]) / 1000
     matrices = {}
-    for part in {each for variant in ("", *plan.variants) for each in plan.parts(variant).values()}:
+    for run in {run for variant in ("", *plan.variants) for run in plan.list_runs(variant).values()}:
         errors = {}
-        for train, test in cells(part.table):
+        for train, test in cells(run.table):
             foreign = train != test
-            errors[part.learner, train, test] = IDEAL[part.learner] + foreign * (lost[part.learner] + wobble)
-        trivial = {name: np.full(REPLICATES, TRIVIAL) for name in ENVIRONMENTS[part.table]}
+            errors[run.learner, train, test] = IDEAL[run.learner] + foreign * (lost[run.learner] + wobble)
+        trivial = {name: np.full(REPLICATES, TRIVIAL) for name in ENVIRONMENTS[run.table]}
         settings = {"n_train": 1, "n_test": 1, "replicates": REPLICATES, "seed": 0, "alpha": 0.05}
-        matrices[part] = build_matrix([part.learner], ENVIRONMENTS[part.table], errors, trivial, [], settings)
-    return Findings(plan, matrices)
+        matrices[run] = EnvironmentMatrix.from_errors([run.learner], ENVIRONMENTS[run.table], errors, trivial, [], settings)
+    return DriftResults(plan, matrices)
 
 
 @pytest.fixture(scope="session")
-def found() -> Findings:
-    return findings()
+def results() -> DriftResults:
+    return make_results()

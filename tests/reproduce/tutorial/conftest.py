@@ -1,30 +1,30 @@
-"""Results that several tests look at: three learners on Labour and Breast Cancer, over WEKA's folds."""
+"""Results that several tests use: three learners on Labour and Breast Cancer, over WEKA's folds."""
 
 import pytest
 
 from fairtrial import Study
 from fairtrial.data import load
-from fairtrial.reproduce.tutorial.studies import declared
+from fairtrial.reproduce.tutorial.inputs import declare_study
 
 
-def run_again(shared_data, path, folds, learners):
-    given = declared("eight_learners", folds=folds)
-    given["learners"] = {name: given["learners"][name] for name in learners}
+def run_study(shared_data, path, n_folds, learners):
+    declared = declare_study("eight_learners", n_folds)
+    declared["learners"] = {name: declared["learners"][name] for name in learners}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FAIRTRIAL_DATA", str(shared_data))
-        sets = {"Breast Cancer": load("uci/breast-cancer"), "Labour": load("uci/labor")}
-    return Study(data=sets, **given).run(path, jobs=1, progress=False)
+        datasets = {"Breast Cancer": load("uci/breast-cancer"), "Labour": load("uci/labor")}
+    return Study(data=datasets, **declared).run(path, jobs=1, progress=False)
 
 
 @pytest.fixture(scope="session")
 def small_study(shared_data, tmp_path_factory):
-    return run_again(shared_data, tmp_path_factory.mktemp("tutorial") / "small.fairtrial", 10, ("NB", "C4.5", "Boost"))
+    return run_study(shared_data, tmp_path_factory.mktemp("tutorial") / "small.fairtrial", 10, ("NB", "C4.5", "Boost"))
 
 
 @pytest.fixture(scope="session")
 def two_folds(shared_data, tmp_path_factory):
-    """The same as a smoke run has it: two folds, where the tutorial has ten."""
-    return run_again(shared_data, tmp_path_factory.mktemp("tutorial") / "two.fairtrial", 2, ("NB", "C4.5", "Bagg"))
+    """Two folds, as at smoke scale; the tutorial has ten."""
+    return run_study(shared_data, tmp_path_factory.mktemp("tutorial") / "two.fairtrial", 2, ("NB", "C4.5", "Bagg"))
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +32,14 @@ def labour(shared_data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FAIRTRIAL_DATA", str(shared_data))
         return load("uci/labor")
+
+
+@pytest.fixture(scope="session")
+def frame():
+    """Return a table of a section by its name, indexed by its first column on request."""
+
+    def find(section, name, index=None):
+        table = next(table.frame for table in section.tables if table.name == name)
+        return table if index is None else table.set_index(index)
+
+    return find

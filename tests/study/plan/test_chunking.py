@@ -15,8 +15,7 @@ from fairtrial.study.plan.plan import plan_study
 from fairtrial.study.plan.schedule import Chunker
 from fairtrial.study.randomness import derive_seed
 from fairtrial.study.records import ResourceLimits
-from fairtrial.study.run.estimator import TrialData
-from fairtrial.study.run.trial import apply_condition
+from fairtrial.study.run.trial_data import TrialData, apply_condition
 from tests.study.small_studies import CLEAN, rows, study
 
 PLAN = plan_study(

@@ -186,7 +186,7 @@ import enum, functools
 from dataclasses import dataclass
 import numpy as np
 from sklearn.base import BaseEstimator
-from fairtrial.study.identity import Teller, canonical
+from fairtrial.study.identity import Encoder, to_canonical
 NAMES = {"alpha", "beta", "gamma", "delta"}
 class Kind(enum.Enum):
     A = 1
@@ -201,7 +201,7 @@ class Learner(BaseEstimator):
     def fit(self, X, y): return [help(each) for each in np.asarray(X)]
     @functools.lru_cache
     def slow(self): return lambda: self.fit(1, 2)
-print(canonical(Encoder().encode(Learner())))
+print(to_canonical(Encoder().encode(Learner())))
 """
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from fairtrial.errors import SpecError
 from fairtrial.study.records import ResourceLimits
-from fairtrial.study.run.coordinator import run
+from fairtrial.study.run.coordinator import run_study
 from fairtrial.study.run.dry_run import dry_run
 from fairtrial.study.study import Study
 
@@ -14,7 +14,7 @@ COMMON = {"data": ["iris", "wine"], "resampling": {"folds": 3}}
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("dry") / "some.fairtrial"
-    run(Study(**COMMON, learners=["gaussian-nb"]), path, jobs=1, progress=False)
+    run_study(Study(**COMMON, learners=["gaussian-nb"]), path, jobs=1, progress=False)
     return path
 
 

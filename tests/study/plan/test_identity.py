@@ -15,17 +15,15 @@ from sklearn.svm import SVC
 from fairtrial.conditions import ClassNoise, ConceptChange, Condition, PriorShift, Sequence
 from fairtrial.errors import InputError
 from fairtrial.study.identity import (
+    PROTOCOL,
+    compute_condition_identity,
     compute_digest,
     compute_learner_identity,
-    compute_trial_key,
     compute_trial_keys,
-    hash_condition,
     hash_context,
-    hash_draws,
     hash_split,
     to_canonical,
 )
-from fairtrial.study.records import PROTOCOL, SplitRows
 
 PARTS = st.lists(st.one_of(st.binary(max_size=4), st.text(max_size=4), st.integers(-300, 300)), max_size=4)
 
@@ -47,20 +45,22 @@ def test_the_keys_of_a_data_set_are_those_of_its_trials_one_by_one():
     assert keys.shape == (3, 2, 4)
     assert keys.dtype.itemsize == 16
     for (i, j, k), key in np.ndenumerate(keys):
-        assert key.tobytes() == compute_trial_key(7, "d", splits[i], conditions[j], learners[k])
-    assert compute_trial_key(7, "d", "s1", "c1", "l1") == compute_digest("trial", PROTOCOL, 7, "d", "s1", "c1", "l1")
+        assert key.tobytes() == compute_digest("trial", PROTOCOL, 7, "d", splits[i], conditions[j], learners[k])
 
 
 def test_every_part_of_a_key_counts():
-    parts = [7, "d", "s", "c", "l"]
-    others = [[*parts[:i], 8 if i == 0 else "other", *parts[i + 1 :]] for i in range(5)]
-    assert len({compute_trial_key(*each) for each in [parts, *others]}) == 6
+    def key(seed, data, split, condition, learner, protocol):
+        return compute_trial_keys(seed, data, [split], [condition], [learner], protocol).tobytes()
+
+    parts = [7, "d", "s", "c", "l", 1]
+    others = [[*parts[:i], 8 if i in (0, 5) else "other", *parts[i + 1 :]] for i in range(6)]
+    assert len({key(*each) for each in [parts, *others]}) == 7
     assert hash_context("d", "s", "c") != hash_context("d", "c", "s")
 
 
 def test_a_split_is_its_rows_in_order_with_its_number():
     def of(train, test, repeat=0, fold=0, kind=np.intp):
-        return hash_split(SplitRows(np.array(train, dtype=kind), np.array(test, dtype=kind), repeat, fold))
+        return hash_split(np.array(train, dtype=kind), np.array(test, dtype=kind), repeat, fold)
 
     assert of([0, 1], [2]) == of([0, 1], [2], kind=np.int32)
     others = [of([1, 0], [2]), of([0], [1, 2]), of([0, 1], [2], 1), of([0, 1], [2], 0, 1), of([0, 1], [3]), of([0, 1], [2])]
@@ -148,12 +148,12 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.pipeline import make_pipeline
 from fairtrial.conditions import ClassNoise
 from fairtrial.resampling import StratifiedKFold
-from fairtrial.study.identity import learner_identity
+from fairtrial.study.identity import compute_learner_identity
 grid = GridSearchCV(GaussianNB(), {"var_smoothing": np.array([1e-9, 1e-3])}, scoring=make_scorer(accuracy_score), cv=KFold(3))
 several = VotingClassifier([("bayes", GaussianNB(var_smoothing=1e-8)), ("grid", grid)], weights=np.array([1, 2]))
 odd = FunctionTransformer(functools.partial(np.clip, a_min=0), kw_args={"of": frozenset("abcdefgh"), "cv": StratifiedKFold(3)})
 learner = make_pipeline(odd, FunctionTransformer(kw_args={"rng": np.random.default_rng(3)}), several)
-print(learner_identity(learner).hash, ClassNoise(level=0.1).content_hash)
+print(compute_learner_identity(learner).hash, ClassNoise(level=0.1).content_hash)
 """
 
 
@@ -171,6 +171,14 @@ def test_identity_is_the_same_in_every_process():
     one, other = (each.stdout.split() for each in ran)
     assert one == other
     assert [len(each) for each in one] == [32, 64]
+
+
+def hash_condition(condition, name="condition"):
+    return compute_condition_identity(condition, name).hash
+
+
+def hash_draws(condition):
+    return compute_condition_identity(condition).draws_hash
 
 
 def shifted(factor):

@@ -38,8 +38,8 @@ def _edited(tmp_path, editable):
     (notes / "RECORD").write_text("")
     if editable:
         (notes / "direct_url.json").write_text(f'{{"url": "{(tmp_path / "code").as_uri()}", "dir_info": {{"editable": true}}}}')
-    script = "import edited_package; from fairtrial.study.identity import *; found = origin('edited_package')\n"
-    script += "print(found.packages, found.local, versions_of(found.packages))"
+    script = "import edited_package; from fairtrial.study.identity import *; found = find_origin('edited_package')\n"
+    script += "print(found.packages, found.local, get_versions(found.packages))"
     path = f"import sys; sys.path[:0] = [{str(tmp_path / 'code')!r}, {str(tmp_path / 'site')!r}]\n"
     return subprocess.run([sys.executable, "-c", path + script], capture_output=True, text=True, check=True).stdout.strip()
 

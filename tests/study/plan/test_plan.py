@@ -15,7 +15,7 @@ from fairtrial.data import Dataset
 from fairtrial.errors import InputError
 from fairtrial.learners.prepared import Prepared
 from fairtrial.resampling import Split, Splits
-from fairtrial.study.identity import compute_trial_key, hash_condition, hash_split
+from fairtrial.study.identity import PROTOCOL, compute_condition_identity, compute_digest, hash_split
 from fairtrial.study.plan.plan import TrialBlock, plan_study
 from fairtrial.study.spec.resolve import NamedData
 from fairtrial.study.spec.schemes import build_scheme
@@ -65,10 +65,13 @@ def test_each_trial_has_a_key_of_its_own():
 
 def test_a_key_is_that_of_the_hashes_of_its_parts():
     of, condition, learner = BASE.data[1], BASE.conditions[1], BASE.learners[2]
-    key = compute_trial_key(1, DATA["second"].content_hash, hash_split(of.splits[4]), hash_condition(NOISE[2]), learner.hash)
+    rows = of.splits[4]
+    split_hash = hash_split(rows.train, rows.test, rows.repeat, rows.fold)
+    condition_hash = compute_condition_identity(NOISE[2]).hash
+    key = compute_digest("trial", PROTOCOL, 1, DATA["second"].content_hash, split_hash, condition_hash, learner.hash)
     assert BASE.get_keys(1)[4, 1, 2].tobytes() == key
-    assert condition.hash == hash_condition(NOISE[2])
-    assert of.split_hashes[4] == hash_split(of.splits[4])
+    assert condition.hash == condition_hash
+    assert of.split_hashes[4] == split_hash
 
 
 ADDED = {
@@ -203,7 +206,7 @@ def test_shards_are_of_about_the_same_size():
 def test_no_trial_moves_to_another_shard_when_the_study_grows(added):
     def shards(planned):
         keys = [
-            {planned.keys(d)[s, c, a].tobytes() for d, s, c, a in trials(planned.iter_missing(shard=(part, 3)))}
+            {planned.get_keys(d)[s, c, a].tobytes() for d, s, c, a in trials(planned.iter_missing(shard=(part, 3)))}
             for part in (1, 2, 3)
         ]
         return {key: part for part, those in enumerate(keys) for key in those}
@@ -225,7 +228,8 @@ def test_the_header_gives_names_to_hashes():
     assert header["seed"] == 1
     assert header["declaration"] == {"name": "small"}
     assert header["data"] == [[name, each.content_hash] for name, each in DATA.items()]
-    assert header["conditions"] == [["clean", 0.0, hash_condition(CLEAN[2])], ["class-noise", 0.1, hash_condition(NOISE[2])]]
+    clean, noise = (compute_condition_identity(entry[2]).hash for entry in (CLEAN, NOISE))
+    assert header["conditions"] == [["clean", 0.0, clean], ["class-noise", 0.1, noise]]
     assert [name for name, _ in header["learners"]] == list(LEARNERS)
     numbers = [line[:2] for line in header["splits"][DATA["first"].content_hash]]
     assert numbers == [[repeat, fold] for repeat in range(2) for fold in range(3)]

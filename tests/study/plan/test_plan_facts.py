@@ -2,16 +2,16 @@ import numpy as np
 import pandas as pd
 
 from fairtrial.data import Dataset
-from fairtrial.study.identity import hash_condition
+from fairtrial.study.identity import compute_condition_identity
 from fairtrial.study.plan.plan import TrialIndex, plan_study
 from fairtrial.study.run.coordinator import add_plan, build_data_facts, build_link
-from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.store.store import open_store
 from tests.study.small_study import small_study
 
 
 def test_a_store_gives_back_what_the_plan_is_about(tmp_path):
     planned = plan_study(small_study())
-    with ResultsStore.open(tmp_path / "a.fairtrial", write=True, create=True) as store:
+    with open_store(tmp_path / "a.fairtrial", write=True, create=True) as store:
         add_plan(store, planned)
         archive = store.open_archive()
         assert (archive.name, archive.seed) == ("small", 3)
@@ -46,6 +46,6 @@ def test_a_link_is_made_of_the_hashes_at_its_place():
     planned = plan_study(small_study())
     link = build_link(planned, TrialIndex(1, 2, 0, 1))
     assert link.data == planned.data[1].dataset.content_hash
-    assert link.condition == hash_condition(planned.conditions[0].condition)
+    assert link.condition == compute_condition_identity(planned.conditions[0].condition).hash
     assert link.split.hex() == planned.data[1].split_hashes[2]
     assert link.learner == planned.learners[1].hash

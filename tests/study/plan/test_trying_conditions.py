@@ -86,7 +86,7 @@ def test_one_odd_split_refuses_nothing(monkeypatch):
 
 
 @pytest.mark.usefixtures("silence")
-@pytest.mark.parametrize(("name", "value"), [("_MOST_ROWS", 29), ("_PATIENCE", -1.0)])
+@pytest.mark.parametrize(("name", "value"), [("_MAX_ROWS", 29), ("_CONDITION_SECONDS", -1.0)])
 def test_what_was_not_tried_is_not_refused(monkeypatch, name, value):
     monkeypatch.setattr(dry_run, name, value)
     tried({"first": rows()}, SHIFT)

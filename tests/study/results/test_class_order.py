@@ -5,7 +5,7 @@ import pytest
 
 from fairtrial._check import encode_labels
 from fairtrial.errors import InputError
-from fairtrial.study.results.stacking import ClassOrder, build_class_orders
+from fairtrial.study.results.stacking import ClassOrder
 from tests.study.archives import data_facts
 
 
@@ -34,10 +34,10 @@ def test_classes_that_cannot_be_sorted_keep_their_order():
 
 def test_a_positive_class_counts_where_a_data_set_has_it():
     sets = [data_facts("one", [0, 1], ("no", "yes")), data_facts("two", [0, 1], ("bad", "good"))]
-    first, second = build_class_orders(sets, "no")
+    first, second = ClassOrder.from_datasets(sets, "no")
     assert first.names[first.positive] == "no"
     assert second.names[second.positive] == "good"
-    first, second = build_class_orders(sets, {"two": "bad"}, {"one": "no", "two": "good"})
+    first, second = ClassOrder.from_datasets(sets, {"two": "bad"}, {"one": "no", "two": "good"})
     assert (first.names[first.positive], second.names[second.positive]) == ("no", "bad")
 
 
@@ -51,7 +51,7 @@ def test_a_positive_class_counts_where_a_data_set_has_it():
 )
 def test_a_positive_class_that_is_nowhere_is_refused(positive, words):
     with pytest.raises(InputError, match=words):
-        build_class_orders([data_facts("one", [0, 1], ("no", "yes"))], positive)
+        ClassOrder.from_datasets([data_facts("one", [0, 1], ("no", "yes"))], positive)
 
 
 def test_predictions_are_placed_and_abstentions_stay():

@@ -10,9 +10,9 @@ from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import accuracy, auc, brier, kappa
 from fairtrial.study.records import Predictions
 from fairtrial.study.results.results import Results
-from fairtrial.study.results.scores import make_requests
+from fairtrial.study.results.scores import ScoreRequest
 from fairtrial.study.results.selection import mask_condition, mask_failed
-from fairtrial.study.results.stacking import build_class_orders
+from fairtrial.study.results.stacking import ClassOrder
 from fairtrial.study.results.verdict import apply_policy, predict_trivial
 from tests.study.archives import CLEAN, archive_of, data_facts, folds, real_archive, real_sources
 
@@ -28,7 +28,12 @@ def treated(policy, measure="accuracy", replaced=lost, **options):
         scores, trials = Results(archive).scores(measure), archive.trials()
     mine = mask_condition(scores, CLEAN)
     found = apply_policy(
-        policy, archive, scores[mine], trials[mine], make_requests(measure)[0], build_class_orders(archive.datasets)
+        policy,
+        archive,
+        scores[mine],
+        trials[mine],
+        ScoreRequest.from_measures(measure)[0],
+        ClassOrder.from_datasets(archive.datasets),
     )
     return scores[mine], *found
 
@@ -115,12 +120,14 @@ def test_the_trivial_classifier_meets_the_rows_that_the_condition_left():
     moved = Predictions(np.array([3, 7, 11]), np.array([1, 1, 0]), np.array([1, 1, 0]), None, None)
     splits = {"x": {(0, 0): (np.arange(8), np.arange(8, 20))}}
     archive = archive_of([facts], [CLEAN], ["a", "b"], splits, lambda *place: moved if place[2] == "a" else "crash")
-    (order,) = build_class_orders([facts])
+    (order,) = ClassOrder.from_datasets([facts])
     alone = predict_trivial(archive, facts, order, 0, 0)
     assert (alone.y_true.tolist(), set(alone.prediction.tolist())) == (facts.codes[8:].tolist(), {0})
     assert np.unique(alone.scores, axis=0).tolist() == [[0.75, 0.25]]
     verdictless = Results(archive).scores("accuracy")
-    after, _ = apply_policy("trivial", archive, verdictless, archive.trials(), make_requests("accuracy")[0], [order])
+    after, _ = apply_policy(
+        "trivial", archive, verdictless, archive.trials(), ScoreRequest.from_measures("accuracy")[0], [order]
+    )
     assert after["value"].tolist() == pytest.approx([1, 1 / 3])
 
 

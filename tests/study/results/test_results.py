@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 
 from fairtrial.errors import InputError, StoreError, UndefinedMeasureWarning
 from fairtrial.study.results.results import Results, open_results
-from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.store.store import open_store
 from fairtrial.study.study import Study
 from tests.study.archives import real_archive, real_results
 
@@ -28,7 +28,7 @@ def test_scores_are_tidy_and_those_of_scikit_learn():
     found = Results(archive).scores()
     assert list(found.columns) == ["dataset", "condition", "level", "learner", "repeat", "fold", "measure", "value", "status"]
     assert len(found) == 2 * 120
-    by_hand = {"accuracy": lambda one: accuracy_score(one.truth, one.prediction), "auc": area}
+    by_hand = {"accuracy": lambda one: accuracy_score(one.y_true, one.prediction), "auc": area}
     for name, of in by_hand.items():
         expected = [of(one) for one in archive.kept]
         np.testing.assert_allclose(found[found["measure"] == name]["value"], expected)
@@ -37,8 +37,8 @@ def test_scores_are_tidy_and_those_of_scikit_learn():
 
 def area(one):
     if one.scores.shape[1] == 2:
-        return roc_auc_score(one.truth == 0, one.scores[:, 0])
-    return np.mean([roc_auc_score(one.truth == code, one.scores[:, code]) for code in range(3)])
+        return roc_auc_score(one.y_true == 0, one.scores[:, 0])
+    return np.mean([roc_auc_score(one.y_true == code, one.scores[:, code]) for code in range(3)])
 
 
 def test_names_may_be_categories_or_plain_text():
@@ -136,22 +136,22 @@ def test_it_shows_itself():
 def test_a_store_gives_the_results_back_and_is_closed_with_them(tmp_path):
     from fairtrial.study.plan.plan import plan_study
     from fairtrial.study.run.coordinator import add_plan
-    from fairtrial.study.store.store import ResultsStore
+    from fairtrial.study.store.store import open_store
     from fairtrial.study.study import Study
 
     study = Study(name="kept", data=["iris"], learners=["c45", "naive-bayes"], resampling={"folds": 3}, measures=["kappa"])
-    with ResultsStore.open(tmp_path / "kept.fairtrial", write=True, create=True) as store:
+    with open_store(tmp_path / "kept.fairtrial", write=True, create=True) as store:
         add_plan(store, plan_study(study.resolve()))
     results = open_results(tmp_path / "kept.fairtrial")
     assert (results.missing, results.complete, results.measures) == (6, False, ("kappa",))
     assert results.notes == ("Incomplete: 6 of 6 trials have not run.",)
     assert results.scores()["value"].isna().all()
     assert "No verdict" in str(results)
-    store = results.archive.store
+    file = results.archive.file
     del results
     gc.collect()
-    with pytest.raises(StoreError):
-        store.done()
+    with pytest.raises(StoreError, match="has been closed"), file.read_connection() as connection:
+        connection.execute("SELECT 1")
     with pytest.raises(InputError, match="kept"):
         open_results(tmp_path / "kept.fairtrial", "keep")
 
@@ -178,22 +178,22 @@ FUZZY = {
 def test_a_study_of_a_learner_that_abstains_gives_all_results(tmp_path):
     paths = [tmp_path / "a.fairtrial", tmp_path / "b.fairtrial"]
     results, _ = (Study(**FUZZY).run(path, jobs=1, progress=False) for path in paths)
-    with ResultsStore.open(paths[0]) as one, ResultsStore.open(paths[1]) as other:
+    with open_store(paths[0]) as one, open_store(paths[1]) as other:
         assert one.compute_digest() == other.compute_digest()
     assert len(results.failures()) == 0
     trials = results.trials().query("learner == 'chi'")
     evidence = list(results.archive.predictions(trials["trial"].tolist()))
     silent = [int((one.prediction == -1).sum()) for one in evidence]
-    rows = sum(len(one.truth) for one, some in zip(evidence, silent, strict=True) if some)
+    rows = sum(len(one.y_true) for one, some in zip(evidence, silent, strict=True) if some)
     some = sum(each > 0 for each in silent)
     told = f"chi abstained in {some} of 24 trials, on {sum(silent):,} of the {rows:,} test rows there: counted as errors"
     assert some > 0
     assert told in results.notes
     assert told in str(results).splitlines()
     scores = results.scores(["accuracy", "balanced_accuracy"]).query("learner == 'chi'")
-    expected = [accuracy_score(one.truth, one.prediction) for one in evidence]
+    expected = [accuracy_score(one.y_true, one.prediction) for one in evidence]
     np.testing.assert_allclose(scores.query("measure == 'accuracy'")["value"], expected)
-    recalls = [recall_score(one.truth, one.prediction, labels=np.unique(one.truth), average="macro") for one in evidence]
+    recalls = [recall_score(one.y_true, one.prediction, labels=np.unique(one.y_true), average="macro") for one in evidence]
     np.testing.assert_allclose(scores.query("measure == 'balanced_accuracy'")["value"], recalls)
     assert results.robustness("class-noise")["ela"].notna().all()
     with pytest.warns(UndefinedMeasureWarning, match="does not beat the trivial classifier"):

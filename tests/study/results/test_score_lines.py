@@ -5,9 +5,11 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from fairtrial.study.records import Predictions
-from fairtrial.study.results.scores import ScoreLines, join_predictions, make_requests
+from fairtrial.study.results.scores import ScoreLines, ScoreRequest, join_predictions
 from fairtrial.study.results.stacking import ClassOrder
 from tests.study.archives import real_archive
+
+make_requests = ScoreRequest.from_measures
 
 
 def lost(dataset, condition, learner, _, fold):
@@ -25,7 +27,7 @@ def test_pooled_folds_are_scored_as_one():
     for line, (repeat, learner) in enumerate(zip(lines.frame["repeat"], lines.frame["learner"], strict=True)):
         own = archive.lines[(archive.lines["repeat"] == repeat) & (archive.lines["learner"] == learner)]
         parts = [archive.kept[number] for number in own["trial"]]
-        truth, scores = np.concatenate([one.truth for one in parts]), np.concatenate([one.scores[:, 1] for one in parts])
+        truth, scores = np.concatenate([one.y_true for one in parts]), np.concatenate([one.scores[:, 1] for one in parts])
         assert len(truth) == 150
         assert values[0, line] == pytest.approx(roc_auc_score(truth, scores))
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairtrial.study.results.stacking import build_split_grid, compute_shared_means, mask_shared_splits, note_left_out
+from fairtrial.study.results.stacking import SplitGrid
+from fairtrial.study.results.summary import note_left_out
 from tests.study.archives import CLEAN, real_results
 
 NAN = np.nan
@@ -23,27 +24,29 @@ def scores_of(values, statuses=None):
 
 
 def test_a_split_that_a_learner_lacks_counts_for_none():
-    means = compute_shared_means(scores_of({"x": {"a": [1.0, 2.0, 3.0, NAN], "b": [4.0, 5.0, 6.0, 70.0]}}))
+    means = SplitGrid.from_scores(scores_of({"x": {"a": [1.0, 2.0, 3.0, NAN], "b": [4.0, 5.0, 6.0, 70.0]}})).compute_means()
     assert means.loc["x"].to_dict() == {"a": 2.0, "b": 5.0}
 
 
 def test_a_learner_without_any_value_costs_the_others_nothing():
-    means = compute_shared_means(scores_of({"x": {"a": [1.0, 3.0], "b": [NAN, NAN]}, "y": {"a": [5.0, 7.0], "b": [NAN, 1.0]}}))
+    scores = scores_of({"x": {"a": [1.0, 3.0], "b": [NAN, NAN]}, "y": {"a": [5.0, 7.0], "b": [NAN, 1.0]}})
+    means = SplitGrid.from_scores(scores).compute_means()
     assert means.loc["x", "a"] == 2.0
     assert np.isnan(means.loc["x", "b"])
     assert means.loc["y"].to_dict() == {"a": 7.0, "b": 1.0}
 
 
 def test_without_a_common_split_there_is_no_mean():
-    means = compute_shared_means(scores_of({"x": {"a": [1.0, NAN], "b": [NAN, 1.0]}, "y": {"a": [1.0, 2.0], "b": [1.0, 2.0]}}))
+    scores = scores_of({"x": {"a": [1.0, NAN], "b": [NAN, 1.0]}, "y": {"a": [1.0, 2.0], "b": [1.0, 2.0]}})
+    means = SplitGrid.from_scores(scores).compute_means()
     assert means.index.tolist() == ["y"]
 
 
 def test_a_learner_that_failed_has_no_value_and_costs_no_split():
     scores = scores_of({"x": {"a": [1.0, NAN, 3.0], "b": [1.0, 2.0, 9.0]}}, {("x", "a", 1): "timeout"})
-    assert build_split_grid(scores)["a"].isna().all()
-    assert mask_shared_splits(build_split_grid(scores)).all()
-    assert compute_shared_means(scores).loc["x", "b"] == 4.0
+    assert SplitGrid.from_scores(scores).values["a"].isna().all()
+    assert SplitGrid.from_scores(scores).shared.all()
+    assert SplitGrid.from_scores(scores).compute_means().loc["x", "b"] == 4.0
 
 
 def test_how_many_are_left_out_is_said():

@@ -7,7 +7,7 @@ from sklearn.metrics import confusion_matrix
 
 from fairtrial.measures import Confusion, ScoreTally
 from fairtrial.measures.rows import ProbabilityRows
-from fairtrial.study.results.stacking import ClassOrder, stack_trials
+from fairtrial.study.results.stacking import ClassOrder, Stack
 from tests.study.archives import data_facts, random_predictions
 
 RNG = np.random.default_rng(3)
@@ -20,7 +20,7 @@ TRIALS = [
 
 
 def test_trials_that_are_alike_are_stacked_together():
-    found = {tuple(places.tolist()): stack for places, stack in stack_trials(TRIALS, ClassOrder.from_facts(FACTS))}
+    found = {tuple(places.tolist()): stack for places, stack in Stack.iter_groups(TRIALS, ClassOrder.from_facts(FACTS))}
     assert set(found) == {(0, 3), (1,), (2,), (4,)}
     assert found[0, 3].scores.shape == (2, 9, 3)
     assert found[1,].scores is None
@@ -28,13 +28,13 @@ def test_trials_that_are_alike_are_stacked_together():
 
 
 def test_tables_and_tallies_are_those_of_each_trial():
-    for places, stack in stack_trials(TRIALS, ClassOrder.from_facts(FACTS)):
+    for places, stack in Stack.iter_groups(TRIALS, ClassOrder.from_facts(FACTS)):
         for line, place in enumerate(places):
             one = TRIALS[place]
-            table = Confusion.from_labels(one.truth, one.prediction, labels=[0, 1, 2])
+            table = Confusion.from_labels(one.y_true, one.prediction, labels=[0, 1, 2])
             np.testing.assert_array_equal(stack.confusion.table[line], table.table)
             if one.scores is not None:
-                tally, own = stack.tally(1), ScoreTally.from_scores(one.truth == 1, one.scores[:, 1])
+                tally, own = stack.tally(1), ScoreTally.from_scores(one.y_true == 1, one.scores[:, 1])
                 size = len(own.values)
                 np.testing.assert_array_equal(tally.values[line, :size], own.values)
                 np.testing.assert_array_equal(tally.pos[line, :size], own.pos)
@@ -42,7 +42,7 @@ def test_tables_and_tallies_are_those_of_each_trial():
 
 
 def test_means_over_rows_are_those_of_each_trial():
-    stack = next(stack for places, stack in stack_trials(TRIALS, ClassOrder.from_facts(FACTS)) if len(places) == 2)
+    stack = next(stack for places, stack in Stack.iter_groups(TRIALS, ClassOrder.from_facts(FACTS)) if len(places) == 2)
     rows = stack.make_mean_rows()
     single = [ProbabilityRows.read(TRIALS[place].y_true, TRIALS[place].scores, labels=[0, 1, 2]) for place in (0, 3)]
     np.testing.assert_allclose(
@@ -55,7 +55,9 @@ def test_means_over_rows_are_those_of_each_trial():
 def test_abstentions_are_a_further_label_and_their_trials_a_stack_of_their_own():
     plain = TRIALS[0]
     silent = replace(plain, prediction=np.where(np.arange(9) < 4, -1, plain.prediction))
-    found = {tuple(places.tolist()): stack for places, stack in stack_trials([plain, silent], ClassOrder.from_facts(FACTS))}
+    found = {
+        tuple(places.tolist()): stack for places, stack in Stack.iter_groups([plain, silent], ClassOrder.from_facts(FACTS))
+    }
     assert set(found) == {(0,), (1,)}
     assert found[0,].confusion.labels == ("a", "b", "c")
     expected = confusion_matrix(silent.y_true, np.where(silent.prediction < 0, 3, silent.prediction), labels=[0, 1, 2, 3])

@@ -12,8 +12,9 @@ from fairtrial.errors import InputError, SpecError, StoreError
 from fairtrial.study.plan.plan import plan_study
 from fairtrial.study.records import DataRequest, ResourceLimits, TrialRecord
 from fairtrial.study.run import engine as engines
-from fairtrial.study.run.coordinator import run
-from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.run.coordinator import run_study
+from fairtrial.study.store.sqlite import SQLiteStore
+from fairtrial.study.store.store import open_store
 from tests.study.small_study import Answering, Watching, small_study
 
 
@@ -23,7 +24,7 @@ def path(tmp_path):
 
 
 def stored(path):
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         return store.count_by_status()
 
 
@@ -38,7 +39,7 @@ def np_places(keys):
 
 def test_every_trial_goes_out_once_and_is_kept_and_told(path):
     executor, watching = Answering(), Watching()
-    summary = run(small_study(), path, engine=executor, progress=watching)
+    summary = run_study(small_study(), path, engine=executor, progress=watching)
     assert sorted(executor.trials) == sorted(all_keys(small_study()))
     assert (summary.planned, summary.stored, summary.done, summary.left, summary.interrupted) == (24, 0, 24, 0, False)
     assert stored(path) == {"ok": 24}
@@ -50,10 +51,10 @@ def test_every_trial_goes_out_once_and_is_kept_and_told(path):
 
 
 def test_a_finished_study_opens_no_engine(path, monkeypatch):
-    run(small_study(), path, engine=Answering(), progress=False)
+    run_study(small_study(), path, engine=Answering(), progress=False)
     monkeypatch.setattr(engines, "open_engine", lambda *_: pytest.fail("an engine was opened"))
     watching = Watching()
-    summary = run(small_study(), path, progress=watching)
+    summary = run_study(small_study(), path, progress=watching)
     assert (summary.planned, summary.stored, summary.done, summary.interrupted) == (24, 24, 0, False)
     assert str(summary) == "all 24 trials were stored before: nothing to do"
     assert watching.summaries == [summary]
@@ -61,9 +62,9 @@ def test_a_finished_study_opens_no_engine(path, monkeypatch):
 
 def test_a_study_that_grew_runs_only_what_is_new(path):
     study = small_study()
-    run(small_study(conditions=study.conditions[:1]), path, engine=Answering(), progress=False)
+    run_study(small_study(conditions=study.conditions[:1]), path, engine=Answering(), progress=False)
     executor = Answering()
-    summary = run(study, path, engine=executor, progress=False)
+    summary = run_study(study, path, engine=executor, progress=False)
     assert (summary.stored, summary.done, len(executor.trials)) == (12, 12, 12)
     assert {condition.name for chunk in executor.said for condition in chunk.conditions} == {"class-noise"}
 
@@ -79,13 +80,13 @@ def ask(how, stop):
 def test_stop_and_go_on(path, how):
     stop = threading.Event()
     watching = Watching(5, lambda: ask(how, stop))
-    summary = run(small_study(), path, jobs=1, engine=Answering(), progress=watching, stop=stop)
+    summary = run_study(small_study(), path, jobs=1, engine=Answering(), progress=watching, stop=stop)
     assert summary.interrupted
     assert 5 <= summary.done < 24
     assert stored(path) == {"ok": summary.done}
     assert str(summary).endswith(f"{24 - summary.done} are left: run the same command again to go on")
     executor = Answering()
-    rest = run(small_study(), path, engine=executor, progress=False)
+    rest = run_study(small_study(), path, engine=executor, progress=False)
     assert (rest.stored, rest.done, len(executor.trials)) == (summary.done, summary.left, summary.left)
 
 
@@ -98,7 +99,7 @@ def test_a_second_ctrl_c_ends_at_once_and_what_was_kept_stays(path):
     with pytest.raises(
         KeyboardInterrupt, match=r"stopped: \d+ of 24 trials are stored, \d+ are left: run the same command again"
     ):
-        run(small_study(), path, jobs=1, engine=Answering(), progress=watching)
+        run_study(small_study(), path, jobs=1, engine=Answering(), progress=watching)
     assert watching.summaries == [None]
     assert stored(path) == {"ok": len(watching.evidence)}
 
@@ -110,13 +111,13 @@ def test_failures_are_done_unless_they_are_to_be_tried_again(path):
 
     keys = sorted(all_keys(small_study()))
     timeouts, errors = ([key for key in keys if key[0] % 4 == kind] for kind in (0, 1))
-    first = run(small_study(), path, engine=Answering(failing), progress=False)
+    first = run_study(small_study(), path, engine=Answering(failing), progress=False)
     assert timeouts
     assert errors
     assert first.failures == {"error": len(errors), "timeout": len(timeouts)}
-    assert run(small_study(), path, progress=False).done == 0
+    assert run_study(small_study(), path, progress=False).done == 0
     executor = Answering()
-    again = run(small_study(), path, engine=executor, retry=["timeout"], progress=False)
+    again = run_study(small_study(), path, engine=executor, retry=["timeout"], progress=False)
     assert sorted(executor.trials) == timeouts
     assert (again.done, again.failed) == (len(timeouts), 0)
     assert stored(path) == {"ok": 24 - len(errors), "error": len(errors)}
@@ -125,15 +126,15 @@ def test_failures_are_done_unless_they_are_to_be_tried_again(path):
 def test_shards_share_the_trials_out(tmp_path):
     parts = [Answering() for _ in range(3)]
     for i, executor in enumerate(parts, start=1):
-        summary = run(small_study(), tmp_path / f"{i}.fairtrial", engine=executor, shard=(i, 3), progress=False)
+        summary = run_study(small_study(), tmp_path / f"{i}.fairtrial", engine=executor, shard=(i, 3), progress=False)
         assert summary.planned == summary.done == len(executor.trials)
     assert sorted(key for executor in parts for key in executor.trials) == sorted(all_keys(small_study()))
-    again = run(small_study(), tmp_path / "1.fairtrial", shard=(1, 3), progress=False)
+    again = run_study(small_study(), tmp_path / "1.fairtrial", shard=(1, 3), progress=False)
     assert (again.planned, again.stored, again.done) == (len(parts[0].trials), len(parts[0].trials), 0)
 
 
 def test_a_store_that_cannot_be_written_ends_the_run_and_loses_nothing(path, monkeypatch):
-    add, batches = ResultsStore.add, []
+    add, batches = SQLiteStore.add_records, []
 
     def full(self, batch):
         batches.append(list(batch))
@@ -141,14 +142,14 @@ def test_a_store_that_cannot_be_written_ends_the_run_and_loses_nothing(path, mon
             raise StoreError("the disk is full")
         add(self, batches[-1])
 
-    monkeypatch.setattr(ResultsStore, "add", full)
+    monkeypatch.setattr(SQLiteStore, "add_records", full)
     kept = lambda: len(batches[0]) + len(batches[1])  # noqa: E731
     with pytest.raises(StoreError, match="the disk is full; the run stops") as told:
-        run(small_study(), path, jobs=1, engine=Answering(), progress=False)
+        run_study(small_study(), path, jobs=1, engine=Answering(), progress=False)
     assert str(told.value).endswith(f"{kept()} of 24 trials are stored and safe")
     assert stored(path) == {"ok": kept()}
     monkeypatch.undo()
-    assert run(small_study(), path, engine=Answering(), progress=False).done == 24 - kept()
+    assert run_study(small_study(), path, engine=Answering(), progress=False).done == 24 - kept()
 
 
 def test_a_failure_of_the_engine_is_raised_with_what_came_before_kept(path):
@@ -159,13 +160,13 @@ def test_a_failure_of_the_engine_is_raised_with_what_came_before_kept(path):
 
     executor = Answering(breaking)
     with pytest.raises(TypeError, match="the engine is broken"):
-        run(small_study(), path, jobs=1, engine=executor, progress=False)
+        run_study(small_study(), path, jobs=1, engine=executor, progress=False)
     assert stored(path)["ok"] >= sum(len(chunk.tasks) for chunk in executor.said[:3])
 
 
 def test_limits_of_the_run_take_the_place_of_those_of_the_study(path):
     executor = Answering()
-    run(small_study(), path, engine=executor, limits=ResourceLimits(7.0, 10**9), progress=False)
+    run_study(small_study(), path, engine=executor, limits=ResourceLimits(7.0, 10**9), progress=False)
     assert {chunk.limits for chunk in executor.said} == {ResourceLimits(7.0, 10**9)}
 
 
@@ -179,13 +180,13 @@ def test_a_worker_gets_the_data_set_that_it_needs(path):
             return super().submit(function, chunk, dataset)
 
     given = []
-    assert run(small_study(), path, engine=Forgetful(), progress=False).done == 24
+    assert run_study(small_study(), path, engine=Forgetful(), progress=False).done == 24
     assert given.count(None) == given.count(True) == len(given) // 2
 
 
 def test_the_run_is_noted(path):
-    run(small_study(), path, jobs=2, engine=Answering(), progress=False)
-    with ResultsStore.open(path) as store:
+    run_study(small_study(), path, jobs=2, engine=Answering(), progress=False)
+    with open_store(path) as store:
         [noted] = store.open_archive().runs
     assert (noted["engine"], noted["jobs"], noted["done"], noted["left"]) == ("Answering", 2, 24, 0)
     assert {"numpy", "scikit-learn", "fairtrial", "python"} <= set(noted["versions"])
@@ -193,23 +194,23 @@ def test_the_run_is_noted(path):
 
 def test_an_unknown_kind_of_failure(path):
     with pytest.raises(InputError, match=r"retry must be .*'timout'"):
-        run(small_study(), path, retry=["timout"])
+        run_study(small_study(), path, retry=["timout"])
     assert not path.exists()
 
 
 def test_limits_of_another_kind(path):
     with pytest.raises(InputError, match=r"limits must be Limits\(time, memory\) or None, got \{'time': 5\}"):
-        run(small_study(), path, limits={"time": 5})
+        run_study(small_study(), path, limits={"time": 5})
 
 
 @pytest.mark.parametrize(
     ("wrong", "sentence"), [({"jobs": 0}, "jobs must be at least 1"), ({"engine": "sparc"}, "engine must be")]
 )
 def test_engine_and_jobs_are_checked_where_nothing_is_to_do(path, wrong, sentence):
-    run(small_study(), path, engine=Answering(), progress=False)
+    run_study(small_study(), path, engine=Answering(), progress=False)
     with pytest.raises(InputError, match=sentence):
-        run(small_study(), path, progress=False, **wrong)
-    assert run(small_study(), path, progress=False, engine="dask://nohost:99").done == 0
+        run_study(small_study(), path, progress=False, **wrong)
+    assert run_study(small_study(), path, progress=False, engine="dask://nohost:99").done == 0
 
 
 HOPELESS = SimpleNamespace(name="rare", level=1.0, condition=PriorShift(priors={"nobody": 0.1}))
@@ -218,14 +219,14 @@ HOPELESS = SimpleNamespace(name="rare", level=1.0, condition=PriorShift(priors={
 def test_a_condition_that_fits_no_data_set_is_refused_and_leaves_no_file(path):
     study = small_study()
     with pytest.raises(SpecError, match=r"conditions\.rare: .*nobody"):
-        run(small_study(conditions=(*study.conditions, HOPELESS)), path, engine=Answering(), progress=False)
+        run_study(small_study(conditions=(*study.conditions, HOPELESS)), path, engine=Answering(), progress=False)
     assert not path.exists()
 
 
 def test_a_refused_study_does_not_become_the_last_one_of_a_file(path):
     study = small_study()
-    run(study, path, engine=Answering(), progress=False)
+    run_study(study, path, engine=Answering(), progress=False)
     with pytest.raises(SpecError):
-        run(small_study(name="other", conditions=(*study.conditions, HOPELESS)), path, engine=Answering(), progress=False)
-    with ResultsStore.open(path) as store:
+        run_study(small_study(name="other", conditions=(*study.conditions, HOPELESS)), path, engine=Answering(), progress=False)
+    with open_store(path) as store:
         assert store.open_archive().name == "small"

@@ -1,10 +1,12 @@
 import os
+import subprocess
+import sys
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, ThreadPoolExecutor
 
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.study.run.engine import Engine, count_usable_cores, open_engine
+from fairtrial.study.run.engine import Engine, check_engine, count_usable_cores, engines, open_engine, register_engine
 
 
 def test_the_local_engine_runs_as_many_chunks_as_jobs_are_asked_for():
@@ -68,3 +70,34 @@ def test_slots_follow_the_workers_that_there_are_now():
     counts = iter([0, 2, 100])
     engine = Engine("any", Executor(), print, lambda: next(counts), lambda: None)
     assert [engine.slots, engine.slots, engine.slots] == [2, 4, 151]
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """Two engines that another package defines."""
+    check_engine("dask")  # the engines of this package are there before
+    monkeypatch.setattr(engines, "_items", dict(engines._items))
+
+    def make(engine, jobs, packages):
+        return Engine(engine, ThreadPoolExecutor(1), packages, lambda: jobs or 7, lambda: None)
+
+    register_engine("slurm")(make)
+    register_engine("slurm://partition")(make)
+
+
+@pytest.mark.usefixtures("registered")
+def test_an_engine_that_registers_itself_is_opened_by_name_or_address():
+    engine = open_engine("slurm", 3, ["xgboost"])
+    assert (engine.name, engine.workers(), engine.work) == ("slurm", 3, ("xgboost",))
+    assert open_engine("slurm://large").name == "slurm://large"
+    check_engine("slurm://other", 2)
+    with pytest.raises(InputError, match="got 'slurn': did you mean 'slurm'"):
+        open_engine("slurn")
+
+
+def test_dask_is_not_imported_unless_it_is_used():
+    code = (
+        "import sys; from fairtrial.study.run.engine import check_engine; check_engine('dask', 2); "
+        "print('dask' in sys.modules, 'distributed' in sys.modules)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["False", "False"]

@@ -40,7 +40,7 @@ def flight(work):
 def gather(out):
     found = []
     while not out.idle:
-        found += out.arrived(1.0)
+        found += out.collect_records(1.0)
     return found
 
 

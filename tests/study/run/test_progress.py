@@ -20,7 +20,7 @@ def play(progress):
 
 def picture(live):
     shown = Console(file=io.StringIO(), width=live._console.width)
-    shown.print(live._picture())
+    shown.print(live._render())
     return shown.file.getvalue()
 
 

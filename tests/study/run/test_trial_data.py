@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.data import Dataset
-from fairtrial.study.run.estimator import TrialData, to_matrix
+from fairtrial.study.run.trial_data import TrialData, _to_matrix
 
 NUMBERS = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "age": [5.0, np.nan, 7.0, 8.0]})
 MIXED = NUMBERS.assign(hue=pd.Categorical(["red", "blue", None, "red"], categories=["red", "blue", "green"]))
@@ -73,7 +73,7 @@ def test_a_named_table_has_the_columns_of_the_data_set():
 
 @pytest.mark.parametrize("table", [np.asfortranarray(np.eye(3)), pd.DataFrame(np.eye(3)).astype({0: int})])
 def test_a_matrix_lies_row_after_row(table):
-    matrix = to_matrix(table)
+    matrix = _to_matrix(table)
     assert matrix.flags.c_contiguous
     assert matrix.dtype == np.float64
     np.testing.assert_array_equal(matrix, np.eye(3))
@@ -81,4 +81,4 @@ def test_a_matrix_lies_row_after_row(table):
 
 @pytest.mark.parametrize("table", [MIXED, np.array([["a"]]), pd.DataFrame({"flag": [True]})])
 def test_nominal_columns_make_no_matrix(table):
-    assert to_matrix(table) is None
+    assert _to_matrix(table) is None

@@ -6,7 +6,7 @@ import sklearn
 
 import fairtrial
 from fairtrial.errors import InputError
-from fairtrial.study.run.engine import find_version_differences, get_versions, refuse_differences
+from fairtrial.study.run.engine import CheckedWork, find_version_differences, get_versions
 
 
 def test_versions_are_those_that_the_packages_tell_of_themselves():
@@ -30,6 +30,6 @@ def test_a_package_that_is_absent_on_both_sides_is_no_difference():
 
 
 def test_a_worker_with_other_packages_is_refused_by_name():
-    refuse_differences("the worker", {"numpy": "2"}, {"numpy": "2"})
+    CheckedWork("run", {"numpy": "2"}).refuse_differences("the worker", {"numpy": "2"})
     with pytest.raises(InputError, match=r"the worker on node7 must have .* got numpy 1 instead of 2: install the same"):
-        refuse_differences("the worker on node7", {"numpy": "2"}, {"numpy": "1"})
+        CheckedWork("run", {"numpy": "2"}).refuse_differences("the worker on node7", {"numpy": "1"})

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from fairtrial.study.run.fork_server import ENVIRONMENT
-from fairtrial.study.run.protocol import DONE, READY, WORK, Frame, Inbox, decode_record, encode_frame, encode_work, make_marker
+from fairtrial.study.run.protocol import DONE, READY, WORK, Frame, Inbox, LogTail, RecordMessage, WorkMessage, encode_frame
 from fairtrial.study.run.worker import RESIDENT
 from tests.study.chunks import chunk_of, dataset, expected
 
@@ -56,15 +56,18 @@ def frames(link, count):
 def test_it_answers_each_trial_marks_its_output_and_ends_when_spoilt(child):
     link, log, process = child
     chunk = chunk_of("nothing", "talk and raise", "leave thread", "nothing")
-    link.sendall(encode_frame(TOKEN, Frame(WORK, 5, encode_work(dataset(), chunk))))
+    link.sendall(encode_frame(TOKEN, Frame(WORK, 5, WorkMessage(dataset(), chunk).encode())))
     ready, *answers = frames(link, 4)
     assert (ready.kind, ready.number) == (READY, 5)
     assert 10**7 < RESIDENT.unpack(ready.payload)[0] < 10**11
     assert [(each.kind, each.number) for each in answers] == [(DONE, 5), (DONE, 6), (DONE, 7)]
-    evidence = [decode_record(each.payload) for each in answers]
+    evidence = [RecordMessage.decode(each.payload) for each in answers]
     assert [(each.status, last) for each, last in evidence] == [("ok", False), ("error", False), ("ok", True)]
     assert (evidence[2][0].prediction, evidence[2][0].scores) == expected()
     assert process.wait(60) == 0
     printed = os.read(log, 65536)
-    places = [printed.index(each) for each in (make_marker(TOKEN, 5), make_marker(TOKEN, 6), b"I began", make_marker(TOKEN, 7))]
+    places = [
+        printed.index(each)
+        for each in (LogTail.make_marker(TOKEN, 5), LogTail.make_marker(TOKEN, 6), b"I began", LogTail.make_marker(TOKEN, 7))
+    ]
     assert places == sorted(places)

@@ -4,12 +4,12 @@ import json
 import tomllib
 
 import pytest
+import tomli_w
 from hypothesis import given, settings, strategies as st
 from pydantic import ValidationError
 
 from fairtrial.errors import SpecError
 from fairtrial.study.spec.models import StudySpec
-from fairtrial.study.spec.toml import format_toml
 
 SMALL = {"data": ["iris"], "learners": ["c45"]}
 
@@ -57,7 +57,7 @@ def test_plain_values_give_the_same_declaration_again(plain):
     found = StudySpec.from_mapping(plain)
     assert StudySpec.from_mapping(found.to_dict()) == found
     assert StudySpec.from_mapping(found.to_short_form()) == found
-    assert StudySpec.from_mapping(tomllib.loads(format_toml(found.to_short_form()))).to_dict() == found.to_dict()
+    assert StudySpec.from_mapping(tomllib.loads(tomli_w.dumps(found.to_short_form()))).to_dict() == found.to_dict()
     assert StudySpec.from_mapping(json.loads(json.dumps(found.to_dict()))) == found
 
 
@@ -102,8 +102,16 @@ def test_brief_is_shorter():
     brief = StudySpec.from_mapping(
         SMALL | {"conditions": {"class-noise": [0, 0.1], "s": {"condition": "class-noise", "level": 0.2}}}
     ).to_short_form()
-    assert brief["learners"] == {"c45": {}}
+    assert brief["learners"] == ["c45"]
     assert brief["conditions"] == {"class-noise": [0, 0.1], "s": {"condition": "class-noise", "level": [0.2]}}
+
+
+def test_conditions_keep_their_order_in_a_file():
+    """tomli_w writes lists before tables: a condition with levels only is not shortened to a list after a table."""
+    conditions = {"missing-values": [0.1], "swapped": {"condition": "class-noise", "level": 0.2}, "class-noise": [0.3, 0.4]}
+    short = StudySpec.from_mapping(SMALL | {"conditions": conditions}).to_short_form()
+    assert list(tomllib.loads(tomli_w.dumps(short))["conditions"]) == list(conditions)
+    assert short["conditions"]["missing-values"] == [0.1]
 
 
 def test_a_declaration_does_not_change():

@@ -116,7 +116,3 @@ def test_names_of_files(good, tmp_path):
 def test_what_is_no_name_of_a_file(wrong, told):
     with pytest.raises(InputError, match=told):
         values.require_file_name("name")(wrong)
-
-
-def test_counted():
-    assert [values.format_count(number, "row") for number in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]

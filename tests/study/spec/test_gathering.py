@@ -3,7 +3,8 @@
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.study.spec.problems import ProblemCollector, ProblemsError, SpecProblem, build_collecting, to_problems
+from fairtrial.study.spec.problems import ProblemCollector, ProblemsError, SpecProblem, to_problems
+from fairtrial.study.spec.resolve import build_collecting
 
 
 def test_everything_is_told_in_the_end_with_its_place():

@@ -1,5 +1,6 @@
 """Arguments of Python become plain values; objects are set aside."""
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,14 @@ from fairtrial.measures import accuracy
 from fairtrial.resampling import KFold
 from fairtrial.study.records import ResourceLimits
 from fairtrial.study.spec.models import StudySpec
-from fairtrial.study.spec.objects import ensure_serializable, from_python, make_paths_absolute, make_paths_relative
+from fairtrial.study.spec.objects import PythonReader
 from fairtrial.study.spec.problems import SpecProblem
+from fairtrial.study.spec.toml import SpecSource
+
+
+def from_python(sections):
+    reader = PythonReader()
+    return reader.read(sections), reader.objects, reader.collector.problems
 
 
 def test_data():
@@ -120,21 +127,22 @@ def test_a_matrix_with_its_classes_is_told_where_it_stands(data):
 def test_what_cannot_be_written_is_named(section):
     mark = {"object": "thing"} if section == "resampling" else {"x": {"object": "thing"}}
     good = {"data": ["iris"], "learners": ["c45"]}
-    ensure_serializable(StudySpec.from_mapping(good))
+    source = SpecSource(good)
+    source.to_toml(StudySpec.from_mapping(good))
     with pytest.raises(InputError, match=rf"{section}\S* cannot be written to a study file \(thing\): "):
-        ensure_serializable(StudySpec.from_mapping(good | {section: mark}))
+        source.to_toml(StudySpec.from_mapping(good | {section: mark}))
 
 
 def test_paths_lead_to_the_same_files_from_elsewhere(tmp_path):
-    plain = {
-        "data": {
-            "sets": ["iris", "files/*.csv", "/abs/x.csv", "openml:3"],
-            "h": {"file": "h.csv", "target": "y"},
-            "w": {"set": "wine"},
-        }
+    data = {
+        "sets": ["iris", "files/*.csv", "/abs/x.csv", "openml:3"],
+        "h": {"file": "h.csv", "target": "y"},
+        "w": {"set": "wine"},
     }
-    assert make_paths_relative(plain, tmp_path, tmp_path / "a" / "..") == plain
-    assert make_paths_relative(plain, tmp_path / "a", tmp_path / "b")["data"] == {
+    spec = StudySpec.from_mapping({"data": data, "learners": ["c45"]})
+    source = SpecSource({}, folder=tmp_path / "a")
+    assert tomllib.loads(source.to_toml(spec, tmp_path / "b" / ".." / "a"))["data"] == data
+    assert tomllib.loads(source.to_toml(spec, tmp_path / "b"))["data"] == {
         "sets": ["iris", "../a/files/*.csv", "/abs/x.csv", "openml:3"],
         "h": {"file": "../a/h.csv", "target": "y"},
         "w": {"set": "wine"},
@@ -142,8 +150,15 @@ def test_paths_lead_to_the_same_files_from_elsewhere(tmp_path):
 
 
 def test_whole_paths(tmp_path):
-    plain = {"data": {"sets": ["iris", "b/../files/*.csv", "/abs/x.csv"], "h": {"file": "h.csv", "target": "y"}}}
-    assert make_paths_absolute(plain, tmp_path)["data"] == {
+    data = {"sets": ["iris", "b/../files/*.csv", "/abs/x.csv"], "h": {"file": "h.csv", "target": "y"}}
+    spec = StudySpec.from_mapping({"data": data, "learners": ["c45"]})
+    assert SpecSource({}, folder=tmp_path).to_absolute(spec)["data"] == {
         "sets": ["iris", str(tmp_path / "files" / "*.csv"), "/abs/x.csv"],
         "h": {"file": str(tmp_path / "h.csv"), "target": "y"},
     }
+
+
+def test_keys_that_are_no_text_cannot_be_written():
+    spec = StudySpec.from_mapping({"data": ["iris"], "learners": {"a": {"learner": "svc", "parameters": {"x": {1: 2}}}}})
+    with pytest.raises(InputError, match="cannot be written as TOML"):
+        SpecSource({}).to_toml(spec)

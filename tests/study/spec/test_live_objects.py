@@ -1,6 +1,7 @@
 """Objects are told by declarations that give them back, or not at all."""
 
 import pytest
+import tomli_w
 from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -14,12 +15,12 @@ from fairtrial.data import GivenFolds, load
 from fairtrial.learners import C45, AdaBoostM1, Bagging, Prepared, get_sampler
 from fairtrial.resampling import DOBSCV, Bootstrap, Given, Holdout, KFold, LeaveOneOut, Repeated, StratifiedKFold, WekaFolds
 from fairtrial.study.identity import compute_learner_identity
-from fairtrial.study.spec.learners import CodePolicy, ensure_prepared, resolve_learners
+from fairtrial.study.spec.learners import ensure_prepared, resolve_learners
+from fairtrial.study.spec.local_code import CodePolicy
 from fairtrial.study.spec.models import StudySpec
 from fairtrial.study.spec.objects import serialize_conditions, serialize_data, serialize_learner, serialize_splitter
 from fairtrial.study.spec.resolve import resolve_conditions
 from fairtrial.study.spec.schemes import build_scheme, build_scheme_from_splitter
-from fairtrial.study.spec.toml import format_toml
 from fairtrial.study.spec.tuning import Tuned
 
 ESTIMATORS = [
@@ -41,7 +42,7 @@ def test_the_declaration_of_an_estimator_gives_it_back(estimator):
     told = serialize_learner(estimator)
     assert "object" not in told
     declared = StudySpec.from_mapping({"data": ["iris"], "learners": {"it": told}})
-    format_toml(declared.to_short_form())
+    tomli_w.dumps(declared.to_short_form())
     [found], mistakes = resolve_learners(declared.learners, CodePolicy(), {})
     assert mistakes == []
     assert compute_learner_identity(found.estimator).hash == compute_learner_identity(ensure_prepared(estimator)).hash
@@ -93,7 +94,7 @@ def test_the_declaration_of_conditions_gives_them_back(conditions):
     told = serialize_conditions(conditions)
     assert "object" not in told
     declared = StudySpec.from_mapping({"data": ["iris"], "learners": ["c45"], "conditions": {"it": told}})
-    format_toml(declared.to_short_form())
+    tomli_w.dumps(declared.to_short_form())
     found, mistakes = resolve_conditions(declared.conditions, {})
     assert mistakes == []
     assert tuple(each.condition for each in found) == conditions

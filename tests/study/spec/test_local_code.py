@@ -78,9 +78,9 @@ def test_a_module_of_the_current_folder_is_refused_before_it_is_imported(module,
 
 def test_a_module_of_the_python_path_is_refused_before_it_is_imported(module, tmp_path):
     script = f"""
-    from fairtrial.study.spec.local_code import imported_class
+    from fairtrial.study.spec.local_code import import_class
     try:
-        imported_class("{module}.Mine")
+        import_class("{module}.Mine")
     except Exception as error:
         print(error)
     """

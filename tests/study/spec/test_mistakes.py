@@ -3,15 +3,8 @@
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.study.spec.models import LearnerSpec
-from fairtrial.study.spec.problems import (
-    SpecProblem,
-    build_spec_error,
-    format_key_path,
-    restore_indices,
-    validate_spec,
-    validate_table,
-)
+from fairtrial.study.spec.models import LearnerSpec, StudySpec, validate_table
+from fairtrial.study.spec.problems import SpecProblem, build_spec_error, format_key_path, restore_indices
 
 GOOD = {"data": ["iris"], "learners": ["c45"]}
 
@@ -101,12 +94,12 @@ GOOD = {"data": ["iris"], "learners": ["c45"]}
     ],
 )
 def test_mistakes_in_plain_words(change, place, message):
-    _, mistakes = validate_spec(GOOD | change)
+    _, mistakes = StudySpec.read_valid_parts(GOOD | change)
     assert [(format_key_path(each.path), each.message) for each in mistakes] == [(place, message)]
 
 
 def test_what_is_right_is_left():
-    found, mistakes = validate_spec(
+    found, mistakes = StudySpec.read_valid_parts(
         {
             "data": ["iris", 3, "wine", 4],
             "learners": {"a": 3, "b": "c45"},
@@ -122,7 +115,7 @@ def test_what_is_right_is_left():
 
 def test_mistakes_that_are_known_before_are_told_first_and_their_parts_left_out():
     known = SpecProblem(("learners", "a"), "no object")
-    found, mistakes = validate_spec({"data": ["iris"], "learners": {"a": None, "b": "c45"}, "seed": "x"}, [known])
+    found, mistakes = StudySpec.read_valid_parts({"data": ["iris"], "learners": {"a": None, "b": "c45"}, "seed": "x"}, [known])
     assert mistakes[0] == known
     assert [each.path for each in mistakes] == [("learners", "a"), ("seed",)]
     assert list(found.learners) == ["b"]
@@ -140,19 +133,19 @@ def test_places_are_those_in_what_was_written():
 
 
 def test_a_section_with_a_wrong_name_is_told_once():
-    _, mistakes = validate_spec({"data": ["iris"], "learnres": ["c45"]})
+    _, mistakes = StudySpec.read_valid_parts({"data": ["iris"], "learnres": ["c45"]})
     assert [each.path for each in mistakes] == [("learnres",)]
 
 
 @pytest.mark.parametrize("wrong", [3, "study", [], None])
 def test_what_is_no_table(wrong):
-    _, [mistake] = validate_spec(wrong)
+    _, [mistake] = StudySpec.read_valid_parts(wrong)
     assert mistake == SpecProblem((), f"a study must be a table of sections, got {wrong!r}")
 
 
 def test_what_is_given_is_not_written_to():
     given = {"data": ["iris", 3], "learners": {"a": {"learner": 3}}}
-    validate_spec(given)
+    StudySpec.read_valid_parts(given)
     assert given == {"data": ["iris", 3], "learners": {"a": {"learner": 3}}}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fairtrial.errors import SpecError
-from fairtrial.study.spec.toml import SpecSource, read_toml
+from fairtrial.study.spec.toml import SpecSource
 
 WRONG = """seed = "one"
 measures = ["accuracy",
@@ -32,7 +32,7 @@ time = "ten"
 
 def lines(path):
     with pytest.raises(SpecError) as caught:
-        read_toml(path).read_spec()
+        SpecSource.from_file(path).read_spec()
     return caught.value, [(each.line, each.location) for each in caught.value.problems]
 
 
@@ -57,7 +57,7 @@ def test_every_mistake_has_its_line(tmp_path):
 
 def test_mistakes_of_meaning_alone_have_their_lines_too(tmp_path):
     (tmp_path / "study.toml").write_text('data = ["iris"]\n[learners.forest]\nlearner = "random-forrest"\n')
-    reading = read_toml(tmp_path / "study.toml")
+    reading = SpecSource.from_file(tmp_path / "study.toml")
     with pytest.raises(SpecError, match=r"study.toml:3: learners.forest.learner: no learner is called 'random-forrest'"):
         reading.resolve(reading.read_spec(), False)
 
@@ -80,7 +80,7 @@ def test_a_control_whose_own_declaration_is_wrong_is_no_further_mistake(tmp_path
 def test_mistakes_of_toml_itself(tmp_path, text, line, told):
     (tmp_path / "study.toml").write_text(text)
     with pytest.raises(SpecError) as caught:
-        read_toml(tmp_path / "study.toml")
+        SpecSource.from_file(tmp_path / "study.toml")
     [problem] = caught.value.problems
     assert problem.line == line
     assert told in problem.message
@@ -89,19 +89,19 @@ def test_mistakes_of_toml_itself(tmp_path, text, line, told):
 
 def test_a_file_that_cannot_be_read(tmp_path):
     with pytest.raises(SpecError, match=r"gone.toml: the study cannot be read: No such file or directory"):
-        read_toml(tmp_path / "gone.toml")
+        SpecSource.from_file(tmp_path / "gone.toml")
     (tmp_path / "latin.toml").write_bytes('seed = 1\nname = "été"'.encode("latin-1"))
     with pytest.raises(SpecError, match=r"latin.toml:2: a study must be text in UTF-8"):
-        read_toml(tmp_path / "latin.toml")
+        SpecSource.from_file(tmp_path / "latin.toml")
 
 
 def test_the_file_names_the_study_unless_it_says_otherwise(tmp_path):
     (tmp_path / "noise.toml").write_bytes(b'\xef\xbb\xbfdata = ["iris"]\nlearners = ["c45"]\n')
-    reading = read_toml(tmp_path / "noise.toml")
+    reading = SpecSource.from_file(tmp_path / "noise.toml")
     assert reading.read_spec().name == "noise"
     assert reading.folder == tmp_path
     (tmp_path / "noise.toml").write_text('name = "x"\ndata = ["iris"]\nlearners = ["c45"]\n')
-    assert read_toml(tmp_path / "noise.toml").read_spec().name == "x"
+    assert SpecSource.from_file(tmp_path / "noise.toml").read_spec().name == "x"
 
 
 def test_without_a_file_there_are_no_lines():

@@ -6,9 +6,13 @@ from fairtrial.errors import SpecError
 from fairtrial.resampling import KFold
 from fairtrial.study.records import ResourceLimits
 from fairtrial.study.spec.models import StudySpec
-from fairtrial.study.spec.resolve import resolve, resolve_limits
+from fairtrial.study.spec.toml import SpecSource
 
 GOOD = {"data": ["iris"], "learners": ["c45", "svc"]}
+
+
+def resolve(spec, **options):
+    return SpecSource({}, **options).resolve(spec)
 
 
 def problems(change, **options):
@@ -28,7 +32,7 @@ def test_what_is_resolved():
     assert (found.name, found.seed, found.measures) == ("x", 3, ("auc", "f1"))
     assert (found.verdict.measure, found.verdict.control, found.verdict.rope) == ("auc", "svc", 0.01)
     assert found.limits == ResourceLimits(120.0, 1_000_000_000)
-    assert found.declaration.to_dict()["learners"] == {"c45": {"learner": "c45"}, "svc": {"learner": "svc"}}
+    assert found.declaration["learners"] == {"c45": {"learner": "c45"}, "svc": {"learner": "svc"}}
 
 
 @pytest.mark.parametrize(
@@ -91,4 +95,4 @@ def test_a_splitter_object_takes_the_place_of_the_declared_scheme():
 
 
 def test_no_limits():
-    assert resolve_limits(StudySpec.from_mapping(GOOD | {"limits": {"time": "none"}})) == ResourceLimits(None, None)
+    assert StudySpec.from_mapping(GOOD | {"limits": {"time": "none"}}).limits.to_resource_limits() == ResourceLimits(None, None)

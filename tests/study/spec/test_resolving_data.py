@@ -5,8 +5,8 @@ import zipfile
 import pytest
 
 from fairtrial.data import load
-from fairtrial.study.spec.models import DataSpec
-from fairtrial.study.spec.resolve import is_path, resolve_data
+from fairtrial.study.spec.models import DataSpec, is_path
+from fairtrial.study.spec.resolve import resolve_data
 
 TABLE = "size,kind\n1,a\n2,b\n3,a\n{},b\n"
 HEAD = "@relation x\n@attribute a real\n@attribute c {x,y}\n@data\n"

@@ -10,7 +10,8 @@ from sklearn.svm import SVC
 from fairtrial.data import load
 from fairtrial.learners import C45, Bagging, Prepared
 from fairtrial.resampling import Repeated
-from fairtrial.study.spec.learners import CodePolicy, resolve_learners
+from fairtrial.study.spec.learners import resolve_learners
+from fairtrial.study.spec.local_code import CodePolicy
 from fairtrial.study.spec.models import StudySpec
 from fairtrial.study.spec.tuning import Tuned
 

@@ -1,20 +1,25 @@
 """Schemes by name: the splitters that they stand for, their repeats, their text."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from fairtrial import _registry
 from fairtrial.data import Dataset, load
 from fairtrial.errors import InputError, UnknownNameError
 from fairtrial.resampling import DOBSCV, Bootstrap, FiveByTwo, Given, KFold, Repeated, Splits, StratifiedKFold, WekaFolds
-from fairtrial.study.spec.schemes import CLASSES, build_scheme, build_scheme_from_splitter
+from fairtrial.resampling.splitter import FoldSplitter, scheme, schemes
+from fairtrial.study.spec.models import StudySpec
+from fairtrial.study.spec.schemes import build_scheme, build_scheme_from_splitter
 
 IRIS = load("iris")
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", list(schemes))
 def test_every_scheme_splits(name):
-    scheme = build_scheme({"scheme": name} | ({"n_splits": 3} if name in ("bootstrap", "subsampling") else {}))
-    splits = scheme.draw_splits(IRIS, None, 0, np.random.default_rng(1))
+    made = build_scheme({"scheme": name} | ({"n_splits": 3} if name in ("bootstrap", "subsampling") else {}))
+    splits = made.draw_splits(IRIS, None, 0, np.random.default_rng(1))
     assert splits.n_rows == 150
     assert all(not set(part.train) & set(part.test) for part in splits)
 
@@ -33,8 +38,8 @@ def test_parts_carry_the_number_of_the_repeat():
 
 
 def test_weka_counts_its_seed_up_with_the_repeats():
-    scheme = build_scheme({"scheme": "weka", "folds": 10, "repeats": 3})
-    third = scheme.draw_splits(IRIS, None, 2, np.random.default_rng(1))
+    weka = build_scheme({"scheme": "weka", "folds": 10, "repeats": 3})
+    third = weka.draw_splits(IRIS, None, 2, np.random.default_rng(1))
     assert third.content_hash == WekaFolds(10, random_state=3).freeze(IRIS.X, IRIS.y).content_hash
 
 
@@ -52,10 +57,10 @@ def test_the_text_tells_all_but_the_repeats():
 
 def test_given_splits_are_taken_as_they_are():
     given = Splits.from_pairs([([0, 1], [2])], 150)
-    scheme = build_scheme({"scheme": "given"})
-    assert scheme.draw_splits(IRIS, given, 0, np.random.default_rng(1)) is given
+    made = build_scheme({"scheme": "given"})
+    assert made.draw_splits(IRIS, given, 0, np.random.default_rng(1)) is given
     with pytest.raises(InputError, match="iris has no folds of its own"):
-        scheme.draw_splits(IRIS, None, 0, np.random.default_rng(1))
+        made.draw_splits(IRIS, None, 0, np.random.default_rng(1))
 
 
 def test_splitter_objects():
@@ -104,3 +109,30 @@ def test_a_class_column_with_very_many_values_is_asked_about(values, asked):
         build_scheme({"scheme": "stratified", "folds": 40}).check("regr", data, None)
     assert ("'y' has 30 different values in 60 rows; is it a number rather than a class" in str(caught.value)) == asked
     assert f"{60 // values} in regr, got 40" in str(caught.value)
+
+
+def test_a_splitter_is_a_scheme_once_it_is_registered(monkeypatch):
+    monkeypatch.setattr(schemes, "_items", dict(schemes._items))
+
+    @scheme("every-other")
+    class EveryOther(FoldSplitter):
+        def _assign_folds(self, rows, rng):
+            return np.arange(rows.n) % self.n_splits
+
+    spec = StudySpec.from_mapping({"data": ["iris"], "learners": ["c45"], "resampling": "every-other"})
+    assert spec.resampling.to_dict() == {"scheme": "every-other", "folds": 10, "repeats": 1}
+    made = build_scheme(spec.resampling.to_dict())
+    assert made.text == build_scheme_from_splitter(EveryOther(10)).text == "{'n_splits': 10, 'scheme': 'every-other'}"
+    splits = made.draw_splits(IRIS, None, 0, np.random.default_rng(1))
+    assert splits.splits[3].test.tolist() == list(range(3, 150, 10))
+    with pytest.raises(InputError, match="a scheme called 'kfold' exists already"):
+        scheme("kfold")(EveryOther)
+
+
+def test_other_packages_register_schemes_by_an_entry_point(monkeypatch):
+    loaded = []
+    point = SimpleNamespace(load=lambda: loaded.append("package"))
+    monkeypatch.setattr(_registry, "entry_points", lambda group: [point] if group == "fairtrial.schemes" else [])
+    monkeypatch.setattr(schemes, "_loaded", False)
+    assert "kfold" in schemes
+    assert loaded == ["package"]

@@ -3,10 +3,24 @@
 import tomllib
 
 import pytest
+import tomli_w
 from hypothesis import given, settings, strategies as st
 
-from fairtrial.study.spec.toml import find_position, format_toml, locate_keys
-from tests.study.spec.test_toml_text import TABLES
+from fairtrial.study.spec.problems import SpecProblem, build_spec_error
+from fairtrial.study.spec.toml import locate_keys
+
+TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=12)
+SCALARS = st.one_of(
+    st.booleans(),
+    st.integers(-(2**62), 2**62),
+    st.floats(allow_nan=False),
+    TEXTS,
+    st.sampled_from(["a.b", "", '"', "\\", "'''"]),
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4), max_leaves=12
+)
+TABLES = st.dictionaries(TEXTS, VALUES, max_size=5)
 
 TEXT = '''# a comment with "quotes" and [brackets]
 seed = 1   # = 2
@@ -108,7 +122,7 @@ def test_lines_are_the_same_with_the_line_ends_of_windows():
 @given(TABLES)
 @settings(max_examples=150, deadline=None)
 def test_every_key_of_a_random_table_is_found_and_no_other(table):
-    text = format_toml(table)
+    text = tomli_w.dumps(table)
     found = locate_keys(text)
     assert set(found) == set(paths_of(table))
     lines = text.split("\n")
@@ -141,5 +155,6 @@ def test_multi_line_text_is_skipped_as_a_whole(quote, inner):
 
 
 def test_what_has_no_place_has_that_of_what_it_lies_in():
-    assert find_position(EXPECTED, ("learners", "forest", "sampler", "k")) == (13, 1)
-    assert find_position(EXPECTED, ("verdict",)) is None
+    problems = [SpecProblem(("learners", "forest", "sampler", "k"), "x"), SpecProblem(("verdict",), "y")]
+    lines = {problem.location: problem.line for problem in build_spec_error(problems, EXPECTED).problems}
+    assert lines == {"learners.forest.sampler.k": 13, "verdict": None}

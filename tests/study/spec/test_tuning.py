@@ -15,7 +15,7 @@ from fairtrial.errors import InputError, LearnerError
 from fairtrial.learners import C45, Chi, Prepared, get_sampler
 from fairtrial.measures import get_measure
 from fairtrial.resampling import KFold, StratifiedKFold
-from fairtrial.study.spec.tuning import Tuned, check_grid
+from fairtrial.study.spec.tuning import Tuned
 
 WINE = load("wine")
 X, Y = WINE.X, WINE.y
@@ -144,6 +144,6 @@ def test_a_measure_without_a_value_in_any_inner_split_fails_the_learner():
     ],
 )
 def test_grids_are_checked(grid, told):
-    check_grid(Prepared(SVC()), {"C": [1]})
+    Tuned(Prepared(SVC()), {"C": [1]}).check_grid()
     with pytest.raises(InputError, match=told):
-        check_grid(Prepared(SVC()), grid)
+        Tuned(Prepared(SVC()), grid).check_grid()

@@ -6,7 +6,7 @@ import pytest
 
 from fairtrial.errors import StoreError
 from fairtrial.study.store import schema
-from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.store.store import open_store
 from tests.study.small_store import SmallStudy
 
 STUDY = SmallStudy()
@@ -31,7 +31,7 @@ def test_the_lists_of_columns_are_those_of_the_tables(path):
 
 
 def test_an_older_file_is_brought_up_to_date_and_a_copy_is_kept(path, monkeypatch):
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         digest = store.compute_digest()
     steps = {
         1: lambda connection: connection.execute("ALTER TABLE run ADD COLUMN host TEXT"),
@@ -40,16 +40,16 @@ def test_an_older_file_is_brought_up_to_date_and_a_copy_is_kept(path, monkeypatc
     monkeypatch.setattr(schema, "VERSION", 3)
     monkeypatch.setattr(schema, "MIGRATIONS", steps)
     with pytest.raises(StoreError, match=r"older fairtrial \(schema 1, this one reads 3\): bring it up to date"):
-        ResultsStore.open(path)
-    with ResultsStore.open(path, write=True) as store:
+        open_store(path)
+    with open_store(path, write=True) as store:
         assert store.compute_digest() == digest
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         assert store.compute_digest() == digest
     assert columns(path, "run")[-1] == "host"
     copy = path.with_name("old.fairtrial.schema-1")
     assert columns(copy, "run")[-1] != "host"
     monkeypatch.undo()
-    with ResultsStore.open(copy) as store:
+    with open_store(copy) as store:
         assert store.compute_digest() == digest
 
 
@@ -64,23 +64,23 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
         with pytest.raises(
             StoreError, match=r"could not be brought from schema 1 to 3 .*it is as before, its copy is .*schema-1"
         ):
-            ResultsStore.open(path, write=True)
+            open_store(path, write=True)
     assert "host" not in columns(path, "run")
-    with ResultsStore.open(path, write=True) as store:
+    with open_store(path, write=True) as store:
         assert store.count_by_status() == {"ok": 48}
 
 
 def test_a_file_without_a_way_up_is_refused(path, monkeypatch):
     monkeypatch.setattr(schema, "VERSION", 2)
     with pytest.raises(StoreError, match="schema 1, which this fairtrial cannot bring up to date"):
-        ResultsStore.open(path, write=True)
+        open_store(path, write=True)
 
 
 @pytest.mark.parametrize("write", [False, True])
 def test_a_newer_file_is_refused(path, monkeypatch, write):
     monkeypatch.setattr(schema, "VERSION", 0)
     with pytest.raises(StoreError, match=r"written by a newer fairtrial \(schema 1, this one knows 0\): upgrade"):
-        ResultsStore.open(path, write=write)
+        open_store(path, write=write)
 
 
 @pytest.mark.parametrize("script", ["CREATE TABLE other (a)", "PRAGMA application_id = 7", "PRAGMA user_version = 1"])
@@ -93,7 +93,7 @@ def test_an_sqlite_file_of_another_program_is_refused_and_left_alone(tmp_path, s
     before = path.read_bytes()
     for write in (False, True):
         with pytest.raises(StoreError, match="SQLite file of another program, not a fairtrial store: choose another file"):
-            ResultsStore.open(path, write=write, create=write)
+            open_store(path, write=write, create=write)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
@@ -105,6 +105,6 @@ def test_a_creation_that_broke_off_is_taken_up(tmp_path):
     connection.close()
     assert path.stat().st_size > 0
     with pytest.raises(StoreError, match="is empty: check the path, or run a study first"):
-        ResultsStore.open(path)
-    with ResultsStore.open(path, write=True, create=True) as store:
+        open_store(path)
+    with open_store(path, write=True, create=True) as store:
         assert store.count_by_status() == {}

@@ -15,7 +15,8 @@ import pytest
 from fairtrial.errors import StoreError
 from fairtrial.study.records import TrialRecord
 from fairtrial.study.store.codec import refuse_corrupted_records
-from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.store.sqlite import SQLiteStore
+from fairtrial.study.store.store import open_store, stores
 from tests.study.small_store import SmallStudy
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -29,7 +30,7 @@ def path(tmp_path):
 
 
 def planned(path):
-    store = ResultsStore.open(path, write=True, create=True)
+    store = open_store(path, write=True, create=True)
     STUDY.plan_into(store)
     return store
 
@@ -44,7 +45,7 @@ def table(path, query):
 
 def is_whole(store):
     """Pages and evidence; the keys may be made up."""
-    with store.reading() as connection:
+    with store.file.read_connection() as connection:
         refuse_corrupted_records(connection)
         return connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
 
@@ -56,9 +57,9 @@ def process(code, path):
 
 def test_what_is_added_is_done_and_counted(path):
     with planned(path) as store:
-        store.add([(STUDY.success(link), link) for link in LINKS[:5]])
-        store.add([(STUDY.failure(LINKS[5], "timeout"), LINKS[5]), (STUDY.failure(LINKS[6], "crash"), LINKS[6])])
-    with ResultsStore.open(path) as store:
+        store.add_records([(STUDY.success(link), link) for link in LINKS[:5]])
+        store.add_records([(STUDY.failure(LINKS[5], "timeout"), LINKS[5]), (STUDY.failure(LINKS[6], "crash"), LINKS[6])])
+    with open_store(path) as store:
         assert store.count_by_status() == {"ok": 5, "crash": 1, "timeout": 1}
         assert store.find_done() == {STUDY.key(link) for link in LINKS[:7]}
         assert store.find_done(retry=["timeout"]) == {STUDY.key(link) for link in [*LINKS[:5], LINKS[6]]}
@@ -69,17 +70,17 @@ def test_a_success_replaces_a_failure_and_is_never_replaced(path):
     link, wrong = LINKS[0], replace(STUDY.success(LINKS[0]), level=0.9)
     with planned(path) as store:
         for evidence in (STUDY.failure(link, "error"), STUDY.failure(link, "memory")):
-            store.add([(evidence, link)])
+            store.add_records([(evidence, link)])
         assert table(path, "SELECT status, attempts FROM trial") == [("memory", 2)]
-        store.add([(STUDY.success(link), link)])
-        store.add([(STUDY.failure(link), link), (wrong, link)])
+        store.add_records([(STUDY.success(link), link)])
+        store.add_records([(STUDY.failure(link), link), (wrong, link)])
     assert table(path, "SELECT status, attempts, level, error FROM trial") == [("ok", 3, 0.25, None)]
     assert table(path, "SELECT count(*) FROM evidence") == [(1,)]
 
 
 def test_the_same_trial_twice_in_one_batch(path):
     with planned(path) as store:
-        store.add(
+        store.add_records(
             [(STUDY.failure(LINKS[0]), LINKS[0]), (STUDY.success(LINKS[0]), LINKS[0]), (STUDY.failure(LINKS[0]), LINKS[0])]
         )
     assert table(path, "SELECT id, status, attempts FROM trial") == [(1, "ok", 2)]
@@ -87,18 +88,18 @@ def test_the_same_trial_twice_in_one_batch(path):
 
 def test_a_batch_is_kept_whole_or_not_at_all(path):
     with planned(path) as store:
-        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+        store.add_records([(STUDY.success(LINKS[0]), LINKS[0])])
         unknown = LINKS[1]._replace(learner="nobody")
         with pytest.raises(StoreError, match=r"does not know 'nobody'.*add the plan"):
-            store.add([(STUDY.success(LINKS[1]), LINKS[1]), (STUDY.success(LINKS[2]), unknown)])
+            store.add_records([(STUDY.success(LINKS[1]), LINKS[1]), (STUDY.success(LINKS[2]), unknown)])
         assert store.count_by_status() == {"ok": 1}
-        store.add([(STUDY.success(LINKS[1]), LINKS[1])])
+        store.add_records([(STUDY.success(LINKS[1]), LINKS[1])])
         assert store.count_by_status() == {"ok": 2}
 
 
 def test_evidence_before_any_plan_is_refused(path):
-    with ResultsStore.open(path, write=True, create=True) as store, pytest.raises(StoreError, match="no study yet"):
-        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+    with open_store(path, write=True, create=True) as store, pytest.raises(StoreError, match="no study yet"):
+        store.add_records([(STUDY.success(LINKS[0]), LINKS[0])])
 
 
 def test_a_plan_twice_changes_nothing_and_the_latest_study_is_remembered(path):
@@ -117,7 +118,7 @@ def test_a_plan_twice_changes_nothing_and_the_latest_study_is_remembered(path):
 def test_runs_are_noted(path):
     with planned(path) as store:
         run = store.start_run({"engine": "local", "jobs": np.int64(2)})
-        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+        store.add_records([(STUDY.success(LINKS[0]), LINKS[0])])
         store.finish_run(run, {"trials": 1})
         store.start_run({"engine": "dask", "started": "3000-01-01T00:00:00+00:00"})
         first, second = store.open_archive().runs
@@ -132,8 +133,8 @@ def test_runs_are_noted(path):
 def test_mean_times_are_of_successes_by_data_set_and_learner(path):
     times = {link: (i + 1) / 10 for i, link in enumerate(LINKS)}
     with planned(path) as store:
-        store.add([(STUDY.success(link, fit_time=times[link], predict_time=1.0), link) for link in LINKS[:-1]])
-        store.add([(STUDY.failure(LINKS[-1], fit_time=1e6, predict_time=1.0), LINKS[-1])])
+        store.add_records([(STUDY.success(link, fit_time=times[link], predict_time=1.0), link) for link in LINKS[:-1]])
+        store.add_records([(STUDY.failure(LINKS[-1], fit_time=1e6, predict_time=1.0), LINKS[-1])])
         found = store.compute_mean_times()
     expected = {}
     for link in LINKS[:-1]:
@@ -147,7 +148,7 @@ def test_digest_tells_evidence_and_ignores_times_order_and_compression(tmp_path)
     def digest(name, *evidence):
         with planned(tmp_path / name) as store:
             for each, link in evidence:
-                store.add([(each, link)])
+                store.add_records([(each, link)])
             return store.compute_digest()
 
     good, bad = STUDY.success(LINKS[0]), STUDY.failure(LINKS[1])
@@ -156,7 +157,7 @@ def test_digest_tells_evidence_and_ignores_times_order_and_compression(tmp_path)
     content = zstandard.ZstdDecompressor().decompress(good.prediction)
     harder = zstandard.ZstdCompressor(level=19, write_checksum=True).compress(content)
     assert base == digest("c", (replace(good, prediction=harder), LINKS[0]), (bad, LINKS[1]))
-    changes = [{"prediction": good.scores}, {"scores": None}, {"truth": good.prediction}, {"level": 0.26}, {"changed": 4}]
+    changes = [{"prediction": good.scores}, {"scores": None}, {"y_true": good.prediction}, {"level": 0.26}, {"changed": 4}]
     changes += [{"rows": good.prediction}, {"score_kind": "decision"}, {"test_level": 0.0}, {"test_changed": 1}]
     others = [digest(f"d{i}", (replace(good, **each), LINKS[0]), (bad, LINKS[1])) for i, each in enumerate(changes)]
     others += [digest("e", (good, LINKS[0]), (replace(bad, status="crash"), LINKS[1])), digest("f", (good, LINKS[0]))]
@@ -166,17 +167,17 @@ def test_digest_tells_evidence_and_ignores_times_order_and_compression(tmp_path)
 def test_what_a_learner_prints_can_be_stored(path):
     told = "caf\u00e9 \udcff \x00 end"
     with planned(path) as store:
-        store.add([(STUDY.failure(LINKS[0], message=told, changed=np.int64(3), log=""), LINKS[0])])
+        store.add_records([(STUDY.failure(LINKS[0], message=told, changed=np.int64(3), log=""), LINKS[0])])
         line = store.open_archive().trials().iloc[0]
     assert (line["message"], line["changed"], line["log"]) == ("caf\u00e9 \\udcff \x00 end", 3, "")
 
 
 def test_a_reader_cannot_write(path):
     STUDY.filled(path)
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         with pytest.raises(StoreError, match="open to read only"):
-            store.add([(STUDY.success(LINKS[0]), LINKS[0])])
-        with store.read_connection() as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
+            store.add_records([(STUDY.success(LINKS[0]), LINKS[0])])
+        with store.file.read_connection() as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
             connection.execute("DELETE FROM trial")
 
 
@@ -193,57 +194,59 @@ def test_a_second_writer_is_refused_with_the_process_of_the_first(path):
         planned(path),
         pytest.raises(StoreError, match=rf"is being written by process {os.getpid()} \(this one\): wait for it"),
     ):
-        ResultsStore.open(path, write=True)
-    ResultsStore.open(path, write=True).close()
+        open_store(path, write=True)
+    open_store(path, write=True).close()
 
 
 def test_readers_and_a_writer_in_two_processes_see_each_other_and_leave_one_file(path):
-    reader = "import sys; from fairtrial.study.store.store import ResultsStore; s = ResultsStore.open(sys.argv[1])\n"
-    reader += "for line in sys.stdin: print(len(s.archive().trials().query('status == \"ok\"')), s.counts(), flush=True)"
+    reader = "import sys; from fairtrial.study.store.store import open_store; s = open_store(sys.argv[1])\n"
+    reader += "for line in sys.stdin:\n    ok = s.open_archive().trials().query('status == \"ok\"')\n"
+    reader += "    print(len(ok), s.count_by_status(), flush=True)"
     with planned(path) as store:
         other = process(reader, path)
         for n, link in enumerate(LINKS[:5]):
-            store.add([(STUDY.success(link), link)])
+            store.add_records([(STUDY.success(link), link)])
             other.stdin.write("now\n")
             other.stdin.flush()
             assert other.stdout.readline() == f"{n + 1} {{'ok': {n + 1}}}\n"
-    with ResultsStore.open(path, write=True) as store:  # with the reader still there
-        store.add([(STUDY.success(LINKS[5]), LINKS[5])])
+    with open_store(path, write=True) as store:  # with the reader still there
+        store.add_records([(STUDY.success(LINKS[5]), LINKS[5])])
     assert other.communicate("now\n", timeout=60)[0] == "6 {'ok': 6}\n"
     assert os.listdir(path.parent) == [path.name]
 
 
 def test_a_writer_in_another_process_is_read_from_here(path):
     writer = (
-        "import sys; from tests.study.small_store import SmallStudy; from fairtrial.study.store.store import Store\n"
-        "study = SmallStudy(); store = Store.open(sys.argv[1], write=True, create=True); study.plan_into(store)\n"
+        "import sys; from tests.study.small_store import SmallStudy; from fairtrial.study.store.store import open_store\n"
+        "study = SmallStudy(); store = open_store(sys.argv[1], write=True, create=True); study.plan_into(store)\n"
         "for link in study.links()[:4]:\n"
-        "    sys.stdin.readline(); store.add([(study.success(link), link)]); print('added', flush=True)\n"
+        "    sys.stdin.readline(); store.add_records([(study.success(link), link)]); print('added', flush=True)\n"
         "sys.stdin.readline(); store.close()"
     )
-    ResultsStore.open(path, write=True, create=True).close()
+    open_store(path, write=True, create=True).close()
     other = process(writer, path)
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         for n in range(4):
             other.stdin.write("next\n")
             other.stdin.flush()
             assert other.stdout.readline() == "added\n"
             assert store.count_by_status() == {"ok": n + 1}
         with pytest.raises(StoreError, match=f"is being written by process {other.pid}: wait for it, or use another --store"):
-            ResultsStore.open(path, write=True)
+            open_store(path, write=True)
     other.communicate("end\n", timeout=60)
     assert os.listdir(path.parent) == [path.name]
 
 
 def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path):
     writer = (
-        "import sys, itertools; from tests.study.small_store import SmallStudy; from fairtrial.study.store.store import Store\n"
+        "import sys, itertools; from tests.study.small_store import SmallStudy\n"
+        "from fairtrial.study.store.store import open_store\n"
         "from dataclasses import replace\n"
         "study = SmallStudy(); link = study.links()[0]; one = study.success(link)\n"
-        "store = Store.open(sys.argv[1], write=True, create=True); study.plan_into(store)\n"
-        "start = sum(store.counts().values())\n"
+        "store = open_store(sys.argv[1], write=True, create=True); study.plan_into(store)\n"
+        "start = sum(store.count_by_status().values())\n"
         "for n in itertools.count(start, 20):\n"
-        "    store.add([(replace(one, key=i.to_bytes(16, 'big')), link) for i in range(n, n + 20)])\n"
+        "    store.add_records([(replace(one, key=i.to_bytes(16, 'big')), link) for i in range(n, n + 20)])\n"
         "    print(n + 20, flush=True)\n"
     )
     acknowledged = 0
@@ -253,27 +256,27 @@ def test_nothing_acknowledged_is_lost_when_the_writer_is_killed(path):
                 acknowledged = int(other.stdout.readline())
             other.send_signal(signal.SIGKILL)
             acknowledged = int([str(acknowledged), *other.stdout.read().split("\n")[:-1]][-1])
-        with ResultsStore.open(path) as store:
+        with open_store(path) as store:
             stored = store.count_by_status()["ok"]
             assert stored in (acknowledged, acknowledged + 20)
             assert store.find_done() == {i.to_bytes(16, "big") for i in range(stored)}
             assert is_whole(store)
-    with ResultsStore.open(path, write=True) as store:  # the lock that was left does no harm
+    with open_store(path, write=True) as store:  # the lock that was left does no harm
         assert store.count_by_status()["ok"] >= acknowledged
     assert os.listdir(path.parent) == [path.name]
 
 
 def test_a_full_disk_is_told_and_what_was_stored_is_kept(path):
     with planned(path) as store:
-        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
-        with store.read_connection() as connection:
+        store.add_records([(STUDY.success(LINKS[0]), LINKS[0])])
+        with store.file.read_connection() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count = {pages + 3}")
         large = TrialRecord(b"k" * 16, "ok", prediction=np.random.default_rng(0).bytes(100_000))
         with pytest.raises(StoreError, match="the disk is full: all that was stored before is kept; free some space"):
-            store.add([(STUDY.success(LINKS[1]), LINKS[1]), (large, LINKS[2])])
+            store.add_records([(STUDY.success(LINKS[1]), LINKS[1]), (large, LINKS[2])])
         assert store.count_by_status() == {"ok": 1}
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         store.check()
         assert store.find_done() == {STUDY.key(LINKS[0])}
 
@@ -287,15 +290,15 @@ def test_a_quota_is_told_and_what_was_stored_is_kept(path):
             large = STUDY.success(LINKS[0], log="x" * 20_000)
             batches = [[(replace(large, key=i.to_bytes(16, "big")), LINKS[0])] for i in range(100)]
             with pytest.raises(StoreError, match="all that was stored before is kept"):
-                list(map(store.add, batches))
+                list(map(store.add_records, batches))
             added = store.count_by_status()["ok"]
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert added > 3
-    with ResultsStore.open(path, write=True) as store:
+    with open_store(path, write=True) as store:
         assert is_whole(store)
         assert store.find_done() == {i.to_bytes(16, "big") for i in range(added)}
-        store.add([(large, LINKS[0])])
+        store.add_records([(large, LINKS[0])])
         assert store.count_by_status() == {"ok": added + 1}
 
 
@@ -305,7 +308,7 @@ def test_damaged_evidence_is_noticed(path):
     content = path.read_bytes()
     place = content.index(marked[10:]) - 10
     path.write_bytes(content[: place + 12] + bytes([content[place + 12] ^ 1]) + content[place + 13 :])
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         trial = int(store.open_archive().trials()["trial"].iloc[7])
         with pytest.raises(StoreError, match=f"evidence of trial {trial} is damaged"):
             store.check()
@@ -325,13 +328,13 @@ def test_damaged_pages_are_refused_when_they_are_read(path):
 
 
 def opened_and_checked(path):
-    with ResultsStore.open(path) as store:
+    with open_store(path) as store:
         store.check()
 
 
 def test_a_forgotten_store_closes_itself(path):
     store = planned(path)
-    store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+    store.add_records([(STUDY.success(LINKS[0]), LINKS[0])])
     del store
     assert os.listdir(path.parent) == [path.name]
 
@@ -345,5 +348,22 @@ def test_a_forked_process_leaves_the_file_to_its_parent(path):
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
         assert path.with_name(path.name + ".lock").exists()
-        store.add([(STUDY.success(LINKS[0]), LINKS[0])])
+        store.add_records([(STUDY.success(LINKS[0]), LINKS[0])])
     assert table(path, "SELECT count(*) FROM trial") == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["a.memory", "A.MEMORY", "memory://a"])
+def test_a_backend_is_chosen_by_suffix_or_scheme(tmp_path, monkeypatch, name):
+    open_store(tmp_path / "a.fairtrial", write=True, create=True).close()  # loads the backends of this package
+    monkeypatch.setattr(stores, "_items", dict(stores._items))
+    opened = []
+    stores.add(".memory", lambda path, *, write, create: opened.append((path, write, create)))
+    stores.add("memory://", lambda path, *, write, create: opened.append((path, write, create)))
+    open_store(name, write=True)
+    assert opened == [(name, True, False)]
+
+
+@pytest.mark.parametrize("name", ["a", "a.fairtrial", "a.sqlite", "a.b.c"])
+def test_sqlite_is_the_default(tmp_path, name):
+    with open_store(tmp_path / name, write=True, create=True) as store:
+        assert isinstance(store, SQLiteStore)

@@ -9,12 +9,11 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray, check_generator, check_whole_number
 from fairtrial._frames import as_frame
+from fairtrial.data.dataset import Dataset
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from fairtrial.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class BestError:
 
 @dataclass(frozen=True)
 class Population:
-    """A distribution of rows and classes. A subclass supplies `classes`, `_draw`, `_posterior` and `best_error`."""
+    """A distribution of rows and classes. A subclass supplies `classes`, `_draw`, `_compute_posterior` and `best_error`."""
 
     name: ClassVar[str] = ""
 
@@ -68,8 +67,6 @@ class Population:
 
     def dataset(self, n: int, seed: int = 0) -> Dataset:
         """n independent rows as a data set."""
-        from fairtrial.data.dataset import Dataset
-
         X, y = self.sample(n, seed)
         return Dataset.from_table(X, y, name=self.name, source=f"{self!r}, seed {seed}")
 

@@ -34,7 +34,7 @@ class RankingPairs:
     ones replaced. At threshold 0.5 the expected accuracies are 95 % and 90 %. Noise is added afterwards, by conditions.
 
     >>> pairs = RankingPairs().sample(1000, rng=1)
-    >>> pairs.is_better.shape, int((pairs.is_better[0] != pairs.worse[0]).sum())
+    >>> pairs.better.shape, int((pairs.better[0] != pairs.worse[0]).sum())
     ((1000, 100), 10)
     >>> round(float(((pairs.worse >= 0.5) == pairs.labels).mean()), 2)
     0.9

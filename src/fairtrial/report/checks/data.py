@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial.report.cache import get_verdict_measure, has_only_predictions
-from fairtrial.report.checks.check import (
+from fairtrial.report.check import (
     CheckFinding,
     check,
     join_unique_names,
@@ -66,9 +66,9 @@ def accuracy_on_imbalance(results: Results) -> CheckFinding:
         sets=join_unique_names(frame["data set"]),
         be="is" if len(frame) == 1 else "are",
         worst=frame["data set"].iloc[worst],
-        share=format_number(frame, "checks-ft002", worst, "share of the largest"),
+        share=format_number(frame, "checks-ft002", worst, "proportion of the largest"),
     )
-    return report_raised(sentence, frame, **{"imbalance ratio": "{:.1f}", "share of the largest": "{:.3f}"})
+    return report_raised(sentence, frame, **{"imbalance ratio": "{:.1f}", "proportion of the largest": "{:.3f}"})
 
 
 def _compute_imbalance(results: Results) -> pd.DataFrame:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fairtrial.report.checks.check import Check, registry
-from fairtrial.report.sections.sources import read_bibliography, split_citation
+from fairtrial.report.bibliography import read_bibliography, split_citation
+from fairtrial.report.check import Check, registry
 
 _HEAD = """# Methodology checks
 
@@ -14,12 +14,12 @@ nothing but its own line. That a check passes means that it found nothing, not t
 In Python:
 
 ```python
-from fairtrial.report.checks import examine
+from fairtrial.report.checks import run_checks
 from fairtrial import Study
 
 study = Study(data=["iris", "wine"], learners=["gaussian-nb", "decision-tree"], resampling={"folds": 3})
-for check, finding in examine(study.run("small.fairtrial", jobs=1, progress=False))[:2]:
-    print(check.number, finding.outcome + ":", finding.words)
+for check, finding in run_checks(study.run("small.fairtrial", jobs=1, progress=False))[:2]:
+    print(check.number, finding.outcome + ":", finding.sentence)
 ```
 
 ```text
@@ -30,7 +30,6 @@ FT016 raised: The rows of each data set are split only once: how much another pa
 | number | check |
 |---|---|
 """
-
 _CUSTOM_CHECKS = """
 ## Checks of your own
 
@@ -38,8 +37,8 @@ A check is a function of results. Register it, choose letters of your own for it
 group `fairtrial.checks` of your package:
 
 ```py
-from fairtrial.report.checks import check, passed, raised
-from fairtrial.report.section import say
+from fairtrial.report.checks import check, report_passed, report_raised
+from fairtrial.report.section import build_sentence
 
 
 @check(
@@ -52,8 +51,8 @@ from fairtrial.report.section import say
 )
 def default_seed(results):
     if results.archive.seed == 0:
-        return raised(say("The seed is the default one."))
-    return passed(say("The study has a seed of its own."))
+        return report_raised(build_sentence("The seed is the default one."))
+    return report_passed(build_sentence("The study has a seed of its own."))
 ```
 
 ```toml
@@ -62,7 +61,7 @@ mine = "my_package.my_checks"
 ```
 
 Sentences hold no digits of their own: numbers come from the table of the check,
-`shown(frame, "checks-lab001", line, column)`, which `raised(words, frame)` puts into the report beside them.
+`format_number(frame, "checks-lab001", line, column)`, which `report_raised(sentence, frame)` puts into the report beside them.
 """
 
 
@@ -84,6 +83,7 @@ def _format_anchor(check: Check) -> str:
 def _render_entry(check: Check) -> str:
     works = "".join(f"- {read_bibliography().get(work, work)}\n" for work in split_citation(check.cite))
     return (
-        f"\n## {check.number} {check.title}\n\n**Looks for** {check.looks_for}.\n\n**Why it matters.** {check.why.rstrip('.')}.\n\n"
+        f"\n## {check.number} {check.title}\n\n**Looks for** {check.looks_for}.\n\n"
+        f"**Why it matters.** {check.why.rstrip('.')}.\n\n"
         f"**Remedy:** {check.remedy.rstrip('.')}.\n\n{works}"
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial.report.cache import get_declared_section, has_only_predictions
-from fairtrial.report.checks.check import (
+from fairtrial.report.check import (
     CheckFinding,
     check,
     join_unique_names,

@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.report.cache import (
-    get_declared_section,
-    get_first_condition,
-    get_verdict_measure,
-    has_only_predictions,
-    unwrap_estimator,
-)
-from fairtrial.report.checks.check import (
+from fairtrial.report.cache import get_declared_section, get_verdict_measure, has_only_predictions, unwrap_estimator
+from fairtrial.report.check import (
     CheckFinding,
     check,
     join_unique_names,
@@ -25,6 +19,7 @@ from fairtrial.report.checks.check import (
 from fairtrial.report.checks.data import FOLLOWS_THE_LARGEST
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import build_sentence, format_number
+from fairtrial.report.selection import get_main_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +96,7 @@ def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], 
 )
 def no_baseline(results: Results) -> CheckFinding:
     """Learners against the one that learns nothing."""
-    condition, measure = get_first_condition(results), get_verdict_measure(results)
+    condition, measure = get_main_condition(results), get_verdict_measure(results)
     wide = results.wide(measure, condition.name, condition.level)
     trivial = [
         learner.name for learner in results.archive.learners if unwrap_estimator(learner)[0].rpartition(".")[2] in TRIVIAL

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairtrial._check import FloatArray
-from fairtrial.errors import InputError
+from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import get_measure
-from fairtrial.report.cache import (
-    find_score_kinds,
-    find_unsupported_measures,
-    get_first_condition,
-    ignore_undefined,
-    select_condition,
-)
-from fairtrial.report.checks.check import (
+from fairtrial.report.cache import get_cached, get_verdict_measure, select_condition
+from fairtrial.report.check import (
     CheckFinding,
     check,
     join_unique_names,
@@ -27,6 +22,7 @@ from fairtrial.report.checks.check import (
 )
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import build_sentence, format_number
+from fairtrial.report.selection import get_main_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,9 +80,9 @@ def crossing_curves(results: Results) -> CheckFinding:
 
 
 def _find_crossings(results: Results, dataset: str) -> list[tuple[str, str, str, float, float]]:
-    condition = get_first_condition(results)
+    condition = get_main_condition(results)
     try:
-        with ignore_undefined():
+        with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
             curves = results.curves("roc", dataset=dataset, condition=condition.name, level=condition.level)
     except InputError:  # no learner has a curve here
         return []
@@ -213,8 +209,8 @@ def uncalibrated(results: Results) -> CheckFinding:
 
 def _compute_calibration_errors(results: Results) -> pd.DataFrame:
     """Of the pooled test rows of a repeat, which are many enough for bins; the mean over repeats and data sets."""
-    with ignore_undefined():
-        scores = select_condition(results.scores("calibration_error", pooled=True), get_first_condition(results))
+    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+        scores = select_condition(results.scores("calibration_error", pooled=True), get_main_condition(results))
     sets = scores.groupby(["learner", "dataset"], sort=False, observed=True)["value"].mean()
     errors = sets.groupby("learner", sort=False, observed=True).agg(["mean", "count"]).reset_index().astype({"learner": str})
     return errors.rename(columns={"mean": "calibration error", "count": "data sets"})
@@ -243,12 +239,12 @@ def undefined_often(results: Results) -> CheckFinding:
     frame = undefined_counts.reset_index().rename(columns={"sum": "undefined", "size": "trials"})
     frame["proportion"] = frame["undefined"] / frame["trials"]
     supported = [pair not in unsupported_pairs for pair in zip(frame["learner"], frame["measure"], strict=True)]
-    frame = frame[np.array(supported) & (frame["share"] >= UNDEFINED).to_numpy()].reset_index(drop=True)
+    frame = frame[np.array(supported) & (frame["proportion"] >= UNDEFINED).to_numpy()].reset_index(drop=True)
     if frame.empty:
         return report_passed(
             build_sentence("The declared measures are defined in all trials that went well, or in nearly all.")
         )
-    worst = int(frame["share"].argmax())
+    worst = int(frame["proportion"].argmax())
     sentence = build_sentence(
         "{measures} {be} undefined in many trials: {measure} of {learner} in {holes} of {trials}.",
         measures=join_unique_names(format_measure_name(name) for name in frame["measure"]),
@@ -258,4 +254,39 @@ def undefined_often(results: Results) -> CheckFinding:
         holes=format_number(frame, "checks-ft021", worst, "undefined", "{:d}"),
         trials=format_number(frame, "checks-ft021", worst, "trials", "{:d}"),
     )
-    return report_raised(sentence, frame, share="{:.2f}")
+    return report_raised(sentence, frame, proportion="{:.2f}")
+
+
+def find_score_kinds(results: Results) -> pd.DataFrame:
+    """What each learner gives beside labels (probability, decision or none), read off one trial; none ran: no line."""
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        trials = results.trials()
+        good = trials[trials["status"] == "ok"].drop_duplicates("learner")
+        kinds = [
+            trial_predictions.score_kind or "none" for trial_predictions in results.archive.predictions(good["trial"].tolist())
+        ]
+        return pd.DataFrame({"learner": good["learner"].astype(str).to_numpy(), "gives": kinds})
+
+    return get_cached(results, "kinds", compute)
+
+
+def find_unsupported_measures(results: Results) -> pd.DataFrame:
+    """Learners and declared measures that need scores or probabilities which the learner does not give."""
+
+    def compute() -> pd.DataFrame:
+        import pandas as pd
+
+        enough = {"scores": ("probability", "decision"), "probabilities": ("probability",)}
+        declared = [get_measure(name) for name in dict.fromkeys([*results.measures, get_verdict_measure(results).name])]
+        lines = [
+            (learner, gives, measure.name, measure.facts.needs)
+            for learner, gives in find_score_kinds(results).itertuples(index=False, name=None)
+            for measure in declared
+            if measure.facts.needs in enough and gives not in enough[measure.facts.needs]
+        ]
+        return pd.DataFrame(lines, columns=["learner", "gives", "measure", "needs"])
+
+    return get_cached(results, "lacking", compute)

@@ -1,4 +1,4 @@
-"""Checks of the conditions: what the scores under noise are measured against."""
+"""Checks of the splits: leaks, rows left out, optimism, repeats, and the labels that scores are measured against."""
 
 from __future__ import annotations
 
@@ -6,15 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtrial.report.cache import (
-    RANDOM_SCHEMES,
-    build_split_lines,
-    build_test_count_lines,
-    get_resampling_scheme,
-    has_only_predictions,
-    select_condition,
-)
-from fairtrial.report.checks.check import (
+from fairtrial.report.cache import get_cached, get_resampling_scheme, has_only_predictions, select_condition
+from fairtrial.report.check import (
     CheckFinding,
     check,
     join_unique_names,
@@ -22,8 +15,8 @@ from fairtrial.report.checks.check import (
     report_passed,
     report_raised,
 )
-from fairtrial.report.names import describe_condition
 from fairtrial.report.section import build_sentence, format_number
+from fairtrial.study.results.selection import format_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,9 +24,10 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
     from fairtrial.study.archive import ConditionFacts
 
+RANDOM_SCHEMES = ("holdout", "subsampling", "bootstrap")
+"""Schemes that draw each test part afresh: they do not promise to test every row."""
+
 ONE_PARTITION = ("leave-one-out", "given")
-
-
 """Schemes of which there is only one partition: a repeat would give the same."""
 
 
@@ -171,16 +165,16 @@ def noisy_test_labels(results: Results) -> CheckFinding:
         return report_passed(build_sentence("Scores are measured against the classes of the data set under every condition."))
     frame = pd.DataFrame(lines, columns=["condition", "data set", "test rows", "with another class"])
     frame["proportion"] = frame["with another class"] / frame["test rows"]
-    worst = int(frame["share"].argmax())
+    worst = int(frame["proportion"].argmax())
     sentence = build_sentence(
         "{conditions} {verb} the classes of test rows: under {condition} a share of {share} of those of {dataset}.",
         conditions=join_unique_names(frame["condition"]),
         verb="changes" if frame["condition"].nunique() == 1 else "change",
         condition=frame["condition"].iloc[worst],
-        share=format_number(frame, "checks-ft017", worst, "share"),
+        share=format_number(frame, "checks-ft017", worst, "proportion"),
         dataset=frame["data set"].iloc[worst],
     )
-    return report_raised(sentence, frame, share="{:.3f}")
+    return report_raised(sentence, frame, proportion="{:.3f}")
 
 
 def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: ConditionFacts) -> list[tuple[str, str, int, int]]:
@@ -193,5 +187,39 @@ def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: Cond
     ):
         changed = int(np.count_nonzero(trial_predictions.y_true != codes[name][trial_predictions.rows]))
         if changed:
-            lines.append((describe_condition(condition), name, len(trial_predictions.rows), changed))
+            lines.append((format_condition(condition), name, len(trial_predictions.rows), changed))
     return lines
+
+
+def build_split_lines(results: Results) -> pd.DataFrame:
+    """A line for each split: its rows, and how many stand in both parts."""
+    return get_cached(results, "splits", lambda: _tabulate_splits(results))[0]
+
+
+def build_test_count_lines(results: Results) -> pd.DataFrame:
+    """A line for each data set: rows, rows never tested, and the least and most times that a row is tested."""
+    return get_cached(results, "splits", lambda: _tabulate_splits(results))[1]
+
+
+def _tabulate_splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One reading of all splits for both tables."""
+    import pandas as pd
+
+    trials, archive = results.trials(), results.archive
+    splits, tested = [], []
+    for facts in archive.datasets:
+        fold_keys = trials.loc[trials["dataset"] == facts.name, ["repeat", "fold"]].drop_duplicates()
+        test_counts = np.zeros(len(facts.codes), dtype=np.intp)
+        for repeat, fold in fold_keys.itertuples(index=False, name=None):
+            train, test = archive.split(facts.name, repeat, fold)
+            test_counts += np.bincount(test, minlength=len(test_counts))
+            in_training = np.zeros(len(test_counts), dtype=bool)
+            in_training[train] = True
+            splits.append((facts.name, repeat, fold, int(in_training.sum()), len(test), int(in_training[test].sum())))
+        if len(fold_keys):
+            tested.append(
+                (facts.name, len(test_counts), int((test_counts == 0).sum()), int(test_counts.min()), int(test_counts.max()))
+            )
+    first = pd.DataFrame(splits, columns=["data set", "repeat", "fold", "training rows", "test rows", "in both"])
+    second = pd.DataFrame(tested, columns=["data set", "rows", "never tested", "least", "most"])
+    return first, second

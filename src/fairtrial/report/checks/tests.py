@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from fairtrial.report.cache import compute_verdict
-from fairtrial.report.checks.check import (
+from fairtrial.report.check import (
     CheckFinding,
     check,
     join_unique_names,
@@ -14,8 +14,9 @@ from fairtrial.report.checks.check import (
     report_passed,
     report_raised,
 )
-from fairtrial.report.names import describe_condition, describe_test, format_measure_name
+from fairtrial.report.names import describe_test, format_measure_name
 from fairtrial.report.section import build_sentence, choose_p_format, format_number, format_p_value
+from fairtrial.study.results.selection import format_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,8 +71,8 @@ def folds_as_samples(results: Results) -> CheckFinding:
     "FT008",
     title="Too few data sets for the test",
     looks_for="Wilcoxon's test on so few data sets on which the learners differ that its smallest p value lies above alpha "
-    f"(fewer than {compute_min_wilcoxon_n(0.05)} at the level of 0.05, {compute_min_wilcoxon_n(0.01)} at that of 0.01); Friedman's on "
-    f"fewer than {MIN_FRIEDMAN_DATASETS}, or on fewer than there are learners",
+    f"(fewer than {compute_min_wilcoxon_n(0.05)} at the level of 0.05, {compute_min_wilcoxon_n(0.01)} at that of 0.01); "
+    f"Friedman's on fewer than {MIN_FRIEDMAN_DATASETS}, or on fewer than there are learners",
     why="With so few cases Wilcoxon's test cannot reach the level at all, and the approximation behind Friedman's "
     "is rough; either way a large p value says nothing.",
     remedy="add data sets; until then speak of these data sets only",
@@ -153,7 +154,7 @@ def _tabulate_verdicts(results: Results) -> pd.DataFrame:
         for condition in results.archive.conditions:
             verdict, _ = compute_verdict(results, measure, condition)
             if verdict is not None and not np.isnan(verdict.p_value):
-                lines.append((measure, describe_condition(condition), verdict.choice, verdict.p_value, verdict.alpha))
+                lines.append((measure, format_condition(condition), verdict.choice, verdict.p_value, verdict.alpha))
     frame = pd.DataFrame(lines, columns=["measure", "condition", "test", "p", "alpha"])
     p = frame["p"].to_numpy(dtype=np.float64)
     frame.insert(4, "p adjusted", adjust(p, "holm") if len(p) else p)

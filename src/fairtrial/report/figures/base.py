@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,98 +14,19 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-_LETTER, _HEIGHT, _GAP = 7.0, 13.0, 8.0  # pixels: a letter's width, a line's height, from the point to the name
-
-
-_POINT = 5.0
-
-
-class Corner(NamedTuple):
-    """On which side of its point a name begins, and how it is moved."""
-
-    align: Literal["left", "right"]
-    dx: float
-    dy: float
-
-
-CORNERS = (
-    Corner("left", _GAP, -_GAP),
-    Corner("right", -_GAP, -_GAP),
-    Corner("left", _GAP, _GAP),
-    Corner("right", -_GAP, _GAP),
-)
-
-
-_Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels
-
-
-def choose_corners(points: Sequence[tuple[float, float]], names: Sequence[str], width: float) -> list[Corner]:
-    """For each point (in pixels from the upper left) the corner for its name: inside the width, off other names and points.
-
-    >>> [corner.align for corner in choose_corners([(100, 50), (110, 50), (390, 50)], ["tree", "bayes", "forest"], 400)]
-    ['right', 'left', 'right']
-    """
-    occupied: list[_Box] = [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
-    corners = []
-    for point, name in zip(points, names, strict=True):
-        boxes = {corner: _compute_label_box(point, name, corner) for corner in CORNERS}
-        costs = {corner: _measure_hidden_area(box, occupied, width) for corner, box in boxes.items()}
-        best = min(costs, key=costs.__getitem__)
-        occupied.append(boxes[best])
-        corners.append(best)
-    return corners
-
-
-def _compute_label_box(point: tuple[float, float], name: str, corner: Corner) -> _Box:
-    x, y = point[0] + corner.dx, point[1] + corner.dy
-    name_width = _LETTER * len(name)
-    left = x if corner.align == "left" else x - name_width
-    return left, y - _HEIGHT / 2, left + name_width, y + _HEIGHT / 2
-
-
-def _measure_hidden_area(box: _Box, occupied: Sequence[_Box], width: float) -> float:
-    """How many square pixels of others the name would cover, those outside the picture among them."""
-    outside = (max(0.0, -box[0]) + max(0.0, box[2] - width)) * _HEIGHT
-    return outside + sum(_compute_overlap(box, obstacle) for obstacle in occupied)
-
-
-def _compute_overlap(first: _Box, second: _Box) -> float:
-    width = min(first[2], second[2]) - max(first[0], second[0])
-    height = min(first[3], second[3]) - max(first[1], second[1])
-    return max(0.0, width) * max(0.0, height)
-
-
 Frames = Mapping[str, "pd.DataFrame"]
-
-
 # Okabe and Ito's colours, told apart by colour-blind readers; yellow is last because it is faint on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-
-
 # When learners outnumber colours, the colours come again with another dash.
 DASHES = ((1, 0), (6, 2), (2, 2), (8, 2, 2, 2))
-
-
 GREY = "#6B6B6B"
-
-
 INK = "#2B2B2B"
-
-
 # A ground without words on it; a dark page makes it dark.
 PALE = "#D9D9D9"
-
-
 SIDE = 340
-
-
 # Longer names and titles end in dots: a figure must stay one that can be read, whatever its learners are called.
 NAME_WIDTH, TITLE_WIDTH = 260, 900
-
-
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
-
-
 # A figure has a few hundred pixels: points that fall on the same place of this grid cannot be told apart.
 _GRID = 1000
 
@@ -239,11 +160,6 @@ def list_fields(*axes: Any) -> list[str]:
     return [str(axis_channel.to_dict()["field"]) for axis_channel in axes]
 
 
-def find_maximum(frames: Frames, column: str) -> float:
-    """The largest number in a column of all frames; 0 where there is none."""
-    return float(np.nanmax([0.0, *(frame[column].max() for frame in check_frames(frames, [column]).values())]))
-
-
 def build_tooltips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
     """Tooltips for the learner and these columns, each with its title."""
     import altair as alt
@@ -255,33 +171,10 @@ def build_tooltips(columns: Mapping[str, str]) -> list[alt.Tooltip]:
     return channels
 
 
-def draw_curve_lines(frames: Frames, x: Any, y: Any, columns: Mapping[str, str], **mark: Any) -> Any:
-    """A line for each learner along its rows, with tooltips of these columns; more on the line in `mark`."""
-    import altair as alt
-
-    line = build_chart(collect_rows(frames, columns, thin=list_fields(x, y))).mark_line(
-        strokeWidth=2.2, strokeJoin="round", **mark
-    )
-    return line.encode(
-        x, y, encode_colour(frames), encode_dash(frames), order=alt.Order("row:Q"), tooltip=build_tooltips(columns)
-    )
-
-
 def draw_reference_line(points: Sequence[tuple[float, float]], x: Any, y: Any) -> Any:
     """A thin dashed grey line: what learners are compared with."""
     rows = [dict(zip(list_fields(x, y), point, strict=True)) for point in points]
     return build_chart(rows).mark_line(color=GREY, strokeDash=[4, 3], strokeWidth=1.2).encode(x, y)
-
-
-def draw_note(
-    text: str, x: Any, y: Any, *, position: tuple[float, float], side: Literal["left", "right"] = "right", gap: float = 0
-) -> Any:
-    """Words in the figure, to the right or to the left of a place."""
-    row = {**dict(zip(list_fields(x, y), position, strict=True)), "text": text}
-    mark = build_chart([row]).mark_text(
-        color=GREY, fontSize=12.5, align="left" if side == "right" else "right", dx=gap if side == "right" else -gap
-    )
-    return mark.encode(x, y, text="text:N")
 
 
 def format_with_interval(value: float | None, low: float | None, high: float | None, digits: int = 3) -> str:

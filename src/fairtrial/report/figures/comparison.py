@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,15 +26,14 @@ from fairtrial.report.figures.base import (
     to_frame,
     to_records,
 )
-from fairtrial.report.figures.critical_difference import (
-    build_rank_bars as build_rank_bars,
-    draw_critical_difference as draw_critical_difference,
-)
+from fairtrial.report.figures.critical_difference import draw_critical_difference
 from fairtrial.report.figures.curves import draw_intervals
-from fairtrial.report.figures.posterior import draw_density as draw_density, draw_simplex as draw_simplex
+from fairtrial.report.figures.posterior import draw_density, draw_simplex
 from fairtrial.report.figures.registry import register_figure
 from fairtrial.report.means import compute_level_means, compute_test_fraction
-from fairtrial.report.selection import get_main_condition, match_condition, name_condition
+from fairtrial.report.names import get_verdict_measure_name
+from fairtrial.report.selection import Selection, get_main_condition
+from fairtrial.study.results.selection import format_condition, mask_condition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,15 +42,22 @@ if TYPE_CHECKING:
 
     from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
-    from fairtrial.study.archive import ConditionFacts
 
 MINUS = "\N{MINUS SIGN}"
-
-
 _SMALL_P = 0.0001
-
-
 _NAMES: dict[str, Any] = {"grid": False, "labelLimit": 320, "labelPadding": 8, "domain": False, "ticks": False}
+_PAIR_COLUMNS = (
+    "first",
+    "second",
+    "difference",
+    "rank_difference",
+    "p_adjusted",
+    "significant",
+    "wins",
+    "ties",
+    "losses",
+)
+_SELECT = ("condition", "level", "positive")
 
 
 def draw_ranks(ranks: pd.DataFrame, *, unit: str = "data set", title: str = "Ranks") -> Any:
@@ -130,10 +137,10 @@ def draw_pairs(
 ) -> Any:
     """A matrix of pairs: the difference, its adjusted p value, and on how many data sets the row won, tied and lost.
 
-    `pairs` has the columns first, second, difference (of the scores, first less second), rank_difference, p_adjusted,
-    different, wins, ties and losses. `order` names the learners, the best first; by default it follows from the differences of
-    ranks. The row is the learner that comes first in it; against a control, it is the control. Pairs that are `different` are
-    framed; `alpha` is the level by which they are, so that no p value is rounded to its other side.
+    `pairs` has the columns first, second, difference (of the scores, first minus second), rank_difference, p_adjusted,
+    significant, wins, ties and losses. `order` names the learners, the best first; by default it follows from the differences
+    of ranks. The row is the learner that comes first in it; against a control, it is the control. Pairs that are `significant`
+    are framed; `alpha` is the level by which they are, so that no p value is rounded to its other side.
 
     >>> import pandas as pd
     >>> pair = {"first": ["tree"], "second": ["rule"], "difference": [0.2], "rank_difference": [-1.0], "p_adjusted": [0.01]}
@@ -179,19 +186,6 @@ def draw_pairs(
     heading = build_title(title, f"Row less column, adjusted p, {unit}s won / tied / lost by the row", "Framed: told apart")
     plain = alt.ViewBackground(stroke=None)
     return style_chart(alt.layer(*layers).properties(width=alt.Step(width), height=alt.Step(height), title=heading, view=plain))
-
-
-_PAIR_COLUMNS = (
-    "first",
-    "second",
-    "difference",
-    "rank_difference",
-    "p_adjusted",
-    "significant",
-    "wins",
-    "ties",
-    "losses",
-)
 
 
 def _order_by_mean_rank(pairs: pd.DataFrame) -> list[str]:
@@ -307,11 +301,6 @@ def _format_strength_subtitle(result: Any) -> str:
     return f"Points: strengths{scale}. Lines: {lines}. Dashed: their mean"
 
 
-def draw_comparison_figures(verdict: Verdict) -> dict[str, Any]:
-    """Draw every figure that applies to a verdict, by name."""
-    return {name: draw() for name, draw in list_comparison_figures(verdict).items()}
-
-
 def list_comparison_figures(verdict: Verdict) -> dict[str, Callable[[], Any]]:
     """Map the name of each figure that applies to a verdict to a function that draws it."""
     first, second, posterior = verdict.table.learners[0], verdict.table.learners[-1], verdict.posterior
@@ -336,137 +325,92 @@ def _find_critical_difference(verdict: Verdict) -> float | None:
     return posthoc.critical_difference if posthoc is not None and posthoc.omnibus == "friedman" else None
 
 
-@register_figure("critical-difference", "cd")
+@register_figure("critical-difference", "cd", select=_SELECT)
 def draw_study_critical_difference(
     results: Results,
+    selection: Selection,
     measure: str | None = None,
-    condition: str | None = None,
-    level: float | None = None,
     control: str | None = None,
     alpha: float | None = None,
-    positive: object = None,
 ) -> Any:
     """Mean ranks, with bars that join learners that are not told apart."""
-    return _draw_verdict_figure("critical-difference", results, measure, condition, level, control, alpha, positive)
+    return _draw_verdict_figure("critical-difference", results, selection, measure, control, alpha)
 
 
-@register_figure("ranks")
-def draw_study_ranks(
-    results: Results,
-    measure: str | None = None,
-    condition: str | None = None,
-    level: float | None = None,
-    positive: object = None,
-) -> Any:
+@register_figure("ranks", select=_SELECT)
+def draw_study_ranks(results: Results, selection: Selection, measure: str | None = None) -> Any:
     """How often each learner had which rank."""
-    return _draw_verdict_figure("ranks", results, measure, condition, level, None, None, positive)
+    return _draw_verdict_figure("ranks", results, selection, measure)
 
 
-@register_figure("pairs")
+@register_figure("pairs", select=_SELECT)
 def draw_study_pairs(
     results: Results,
+    selection: Selection,
     measure: str | None = None,
-    condition: str | None = None,
-    level: float | None = None,
     control: str | None = None,
     alpha: float | None = None,
-    positive: object = None,
 ) -> Any:
     """A matrix of the differences of pairs with adjusted p values."""
-    return _draw_verdict_figure("pairs", results, measure, condition, level, control, alpha, positive)
+    return _draw_verdict_figure("pairs", results, selection, measure, control, alpha)
 
 
 def _draw_verdict_figure(
     name: str,
     results: Results,
+    selection: Selection,
     measure: str | None,
-    condition: str | None,
-    level: float | None,
-    control: str | None,
-    alpha: float | None,
-    positive: object,
+    control: str | None = None,
+    alpha: float | None = None,
 ) -> Any:
-    condition_facts = _resolve_condition(results, condition, level)
+    condition = selection.find_condition(results)
     verdict = results.verdict(
-        measure, condition=condition_facts.name, level=condition_facts.level, control=control, alpha=alpha, positive=positive
+        measure,
+        condition=condition.name,
+        level=condition.level,
+        control=control,
+        alpha=alpha,
+        positive=selection.positive,
     )
-    return _extend_title(list_comparison_figures(verdict)[name](), results, measure, condition_facts)
+    return _extend_title(list_comparison_figures(verdict)[name](), results, selection, measure)
 
 
-@register_figure("simplex")
-def draw_study_simplex(
-    results: Results,
-    learner: Sequence[str] | None = None,
-    measure: str | None = None,
-    rope: float = 0.01,
-    condition: str | None = None,
-    level: float | None = None,
-    positive: object = None,
-) -> Any:
+@register_figure("simplex", select=("learner", *_SELECT))
+def draw_study_simplex(results: Results, selection: Selection, measure: str | None = None, rope: float = 0.01) -> Any:
     """What is to be believed about two learners over several data sets (Bayesian signed ranks)."""
-    return _draw_posterior_figure(
-        "simplex", results, learner, measure, rope, _resolve_condition(results, condition, level), positive, None
-    )
+    return _draw_posterior_figure("simplex", results, selection, measure, rope)
 
 
-@register_figure("density")
-def draw_study_density(
-    results: Results,
-    learner: Sequence[str] | None = None,
-    measure: str | None = None,
-    rope: float = 0.01,
-    dataset: str | None = None,
-    condition: str | None = None,
-    level: float | None = None,
-    positive: object = None,
-) -> Any:
+@register_figure("density", select=("learner", "dataset", *_SELECT))
+def draw_study_density(results: Results, selection: Selection, measure: str | None = None, rope: float = 0.01) -> Any:
     """What is to be believed about the difference of two learners on one data set (correlated Bayesian t)."""
-    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
-    if dataset is None and len(names) > 1:
-        raise InputError(f"dataset must be given for a study of several, got None: choose one of {', '.join(names)}")
-    if dataset is not None and dataset not in names:
-        raise InputError(f"dataset must be of the study, got {dataset!r}: {suggest_name(dataset, names)}")
-    condition_facts = _resolve_condition(results, condition, level)
-    return _draw_posterior_figure("density", results, learner, measure, rope, condition_facts, positive, dataset or names[0])
+    dataset = selection.find_dataset(results).name
+    return _draw_posterior_figure("density", results, replace(selection, dataset=dataset), measure, rope)
 
 
-def _draw_posterior_figure(
-    name: str,
-    results: Results,
-    learner: Sequence[str] | None,
-    measure: str | None,
-    rope: float,
-    condition: ConditionFacts,
-    positive: object,
-    dataset: str | None,
-) -> Any:
-    pair = _choose_learner_pair(results, learner)
-    verdict = _compare_learner_pair(results, pair, measure, rope, condition, positive, dataset)
+def _draw_posterior_figure(name: str, results: Results, selection: Selection, measure: str | None, rope: float) -> Any:
+    verdict = _compare_learner_pair(results, selection, measure, rope)
     figures = list_comparison_figures(verdict)
     if name not in figures:
         alternative = "density" if name == "simplex" else "simplex"
         raise InputError(f"the figure {name!r} has no posterior here: try {alternative!r}, or a study with more scores")
-    return _extend_title(figures[name](), results, measure, condition, dataset)
+    return _extend_title(figures[name](), results, selection, measure)
 
 
-def _extend_title(
-    chart: Any, results: Results, measure: str | None, condition: ConditionFacts, dataset: str | None = None
-) -> Any:
+def _extend_title(chart: Any, results: Results, selection: Selection, measure: str | None) -> Any:
     """The chart with its place in the study behind its title: the measure, the data, the condition."""
-    details = [get_measure(measure or _choose_verdict_measure(results)).name, dataset or _describe_datasets(results)]
+    condition, datasets = selection.find_condition(results), results.archive.datasets
+    dataset_text = selection.dataset or (datasets[0].name if len(datasets) == 1 else f"{len(datasets)} data sets")
+    details = [get_measure(measure or get_verdict_measure_name(results)).name, dataset_text]
     if condition != get_main_condition(results):
-        details.append(name_condition(condition))
+        details.append(format_condition(condition))
     chart.title.text = f"{chart.title.text}: {', '.join(details)}"
     return chart
 
 
-def _describe_datasets(results: Results) -> str:
-    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
-    return names[0] if len(names) == 1 else f"{len(names)} data sets"
-
-
-def _choose_learner_pair(results: Results, learner: Sequence[str] | None) -> list[str]:
-    learner_names = [learner_facts.name for learner_facts in results.archive.learners]
+def _choose_learner_pair(results: Results, selection: Selection) -> list[str]:
+    learner = selection.learner
+    learner_names = [facts.name for facts in results.archive.learners]
     selected = learner_names if learner is None else [learner] if isinstance(learner, str) else list(learner)
     for name in selected:
         if name not in learner_names:
@@ -478,83 +422,43 @@ def _choose_learner_pair(results: Results, learner: Sequence[str] | None) -> lis
     return selected
 
 
-def _compare_learner_pair(
-    results: Results,
-    pair: list[str],
-    measure: str | None,
-    rope: float,
-    condition: ConditionFacts,
-    positive: object,
-    dataset: str | None,
-) -> Verdict:
-    """The verdict on two learners: on the means of all data sets, or on the splits of one."""
+def _compare_learner_pair(results: Results, selection: Selection, measure: str | None, rope: float) -> Verdict:
+    """The verdict on two learners: on the means of all data sets, or on the splits of the one that is selected."""
     from fairtrial.significance.compare import compare
 
-    name = get_measure(measure or _choose_verdict_measure(results)).name
+    pair, condition, dataset = _choose_learner_pair(results, selection), selection.find_condition(results), selection.dataset
+    name = get_measure(measure or get_verdict_measure_name(results)).name
     if dataset is None:
-        table = results.wide(name, condition.name, condition.level, positive=positive)[pair].dropna()
+        table = results.wide(name, condition.name, condition.level, positive=selection.positive)[pair].dropna()
         return compare(table, measure=name, rope=rope)
-    scores = results.scores(name, positive=positive)
-    selected_scores = scores[(scores["dataset"] == dataset) & scores["learner"].isin(pair) & match_condition(scores, condition)]
-    tidy = selected_scores[selected_scores["value"].notna()][["dataset", "learner", "repeat", "fold", "value"]].reset_index(
-        drop=True
-    )
+    scores = results.scores(name, positive=selection.positive)
+    is_selected = (scores["dataset"] == dataset) & scores["learner"].isin(pair) & mask_condition(scores, condition)
+    selected_scores = scores[is_selected & scores["value"].notna()]
+    tidy = selected_scores[["dataset", "learner", "repeat", "fold", "value"]].reset_index(drop=True)
     tidy = tidy.astype({"dataset": object, "learner": object})
     splits = list(tidy[["repeat", "fold"]].drop_duplicates().itertuples(index=False, name=None))
     return compare(tidy, measure=name, rope=rope, test_fraction=compute_test_fraction(results, dataset, splits))
 
 
-def _choose_verdict_measure(results: Results) -> str:
-    declared = results.archive.declaration.get("verdict")
-    declared_measure = declared.get("measure") if isinstance(declared, Mapping) else None
-    return str(declared_measure or results.measures[0])
-
-
-@register_figure("intervals")
+@register_figure("intervals", select=("dataset", *_SELECT))
 def draw_study_intervals(
-    results: Results,
-    measure: str | Sequence[str] | None = None,
-    dataset: str | None = None,
-    condition: str | None = None,
-    level: float | None = None,
-    positive: object = None,
-    alpha: float = 0.05,
+    results: Results, selection: Selection, measure: str | Sequence[str] | None = None, alpha: float = 0.05
 ) -> Any:
     """Mean scores of each learner with intervals, over data sets or on one of them."""
     import pandas as pd
 
-    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
-    if dataset is not None and dataset not in names:
-        raise InputError(f"dataset must be of the study, got {dataset!r}: {suggest_name(dataset, names)}")
+    selection.check_dataset(results)
+    dataset, names = selection.dataset, [facts.name for facts in results.archive.datasets]
     measures = results.measures if measure is None else [measure] if isinstance(measure, str) else list(measure)
-    conditions = [_resolve_condition(results, condition, level)]
+    condition = selection.find_condition(results)
     frames = []
     for measure_name in measures:
-        frame = compute_level_means(results, conditions, measure_name, dataset=dataset, alpha=alpha, positive=positive)
+        frame = compute_level_means(
+            results, [condition], measure_name, dataset=dataset, alpha=alpha, positive=selection.positive
+        )
         frames.append(frame.assign(measure=get_measure(measure_name).name, estimate=frame["mean"]))
     scope_text = f"over {len(names)} data sets" if dataset is None and len(names) > 1 else f"on {dataset or names[0]}"
-    scope_text += "" if conditions[0] == get_main_condition(results) else f" under {name_condition(conditions[0])}"
+    scope_text += "" if condition == get_main_condition(results) else f" under {format_condition(condition)}"
     return draw_intervals(
         pd.concat(frames, ignore_index=True), title=f"Mean scores {scope_text}, {100 * (1 - alpha):g} % intervals"
     )
-
-
-def _resolve_condition(results: Results, condition: str | None, level: float | None) -> ConditionFacts:
-    """The condition that is meant, clean by default."""
-    if condition is None:
-        return get_main_condition(results)
-    conditions = results.archive.conditions
-    matching = [condition_facts for condition_facts in conditions if condition_facts.name == condition]
-    if not matching:
-        hint = suggest_name(condition, list(dict.fromkeys(condition_facts.name for condition_facts in conditions)))
-        raise InputError(f"condition must be one of the study's, got {condition!r}: {hint}")
-    same = (
-        matching
-        if level is None
-        else [condition_facts for condition_facts in matching if abs(condition_facts.level - level) < 1e-12]
-    )
-    if len(same) != 1:
-        raise InputError(
-            f"level must be one of {[each.level for each in matching]} for the condition {condition!r}, got {level!r}"
-        )
-    return same[0]

@@ -27,8 +27,8 @@ def draw_critical_difference(
     """Demsar's diagram: learners on an axis of mean ranks, and a bar for each of the `groups` that are not told apart.
 
     A solid bar covers members of its group alone. Where a learner that does not belong to it lies between two members, they are
-    joined by a thin dotted line instead (see `build_rank_bars`). With a `control`, the one group is what is not told apart from it.
-    The critical difference is drawn where it is given; not every procedure has one.
+    joined by a thin dotted line instead (see `build_rank_bars`). With a `control`, the one group is what is not significantly
+    different from it. The critical difference is drawn where it is given; not every procedure has one.
 
     >>> chart = draw_critical_difference({"tree": 1.2, "bayes": 1.8, "rule": 3.0}, [("tree", "bayes"), ("rule",)])
     >>> chart.to_dict()["title"]["subtitle"]

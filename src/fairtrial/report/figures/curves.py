@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial.errors import InputError
 from fairtrial.measures.intervals import compute_wilson_limits
 from fairtrial.report.figures.base import (
-    CORNERS,
     GREY,
-    NAME_WIDTH,
     PALETTE,
     SIDE,
     Frames,
@@ -23,14 +20,12 @@ from fairtrial.report.figures.base import (
     build_title,
     build_tooltips,
     check_frames,
-    choose_corners,
     collect_rows,
-    draw_curve_lines,
-    draw_note,
     draw_reference_line,
     encode_colour,
-    find_maximum,
+    encode_dash,
     format_with_interval,
+    list_fields,
     require_columns,
     style_chart,
     to_frame,
@@ -41,9 +36,233 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _RATE_TITLES = {"threshold": "threshold", "tpr": "true positive rate", "fpr": "false positive rate"}
-
-
 _RATES = ("tpr", "fpr")
+
+
+def draw_roc(frames: Frames, hulls: Frames | None = None, *, title: str = "ROC curve") -> Any:
+    """ROC curves (`roc_curve`) with the diagonal and, where given, the convex hulls (`roc_hull`).
+
+    >>> from fairtrial.measures import roc_curve, roc_hull
+    >>> y, score = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
+    >>> chart = draw_roc({"tree": roc_curve(y, score)}, {"tree": roc_hull(y, score)})
+    >>> chart.to_dict()["width"] == chart.to_dict()["height"]
+    True
+    """
+    import altair as alt
+
+    columns = {"threshold": "threshold", "fpr": "false positive rate", "tpr": "true positive rate"}
+    x, y = build_axis("x", "fpr", "False positive rate"), build_axis("y", "tpr", "True positive rate")
+    curves = _draw_curve_lines(frames, x, y, columns)
+    layers = [draw_reference_line([(0, 0), (1, 1)], x, y)]
+    if hulls is not None:
+        corners = build_chart(collect_rows(hulls, columns)).mark_line(strokeWidth=1, strokeDash=[2, 2], point={"size": 26})
+        layers.append(corners.encode(x, y, encode_colour(frames), order=alt.Order("row:Q"), tooltip=build_tooltips(columns)))
+    subtitle = "Dashed: guessing" if hulls is None else "Dotted, with corners: the convex hull. Dashed: guessing"
+    return style_chart(alt.layer(*layers, curves).properties(width=SIDE, height=SIDE, title=build_title(title, subtitle)))
+
+
+def compute_roc_band(
+    curve: pd.DataFrame,
+    positives: int,
+    negatives: int,
+    *,
+    level: float = 0.95,
+    kind: Literal["curve", "points"] = "curve",
+) -> pd.DataFrame:
+    """A confidence band of an ROC curve (columns fpr and tpr): the columns fpr, low and high.
+
+    `kind="curve"`: the whole true curve lies within with at least this probability (Campbell 1994, simultaneous joint regions):
+    both rates are distribution functions, each within Kolmogorov's distance of its estimate with probability sqrt(level), and
+    the classes are independent. It is wide, and it keeps its promise for any scores (Macskassy, Provost & Rosset 2005).
+    `kind="points"`: for each threshold alone, the rectangle of both rates' Wilson limits holds its true point with this
+    probability; the whole curve leaves that band more often. Both take the test rows as independent and the learner as given.
+
+    >>> from fairtrial.measures import roc_curve
+    >>> curve = roc_curve([0] * 10 + [1] * 10, list(range(20)))
+    >>> compute_roc_band(curve, 10, 10, level=0.9025).round(3).iloc[[0, -1]].to_dict("list")
+    {'fpr': [0.0, 1.0], 'low': [0.0, 0.591], 'high': [1.0, 1.0]}
+    """
+    import pandas as pd
+
+    frame = require_columns("curve", curve, ["fpr", "tpr"])
+    positives, negatives = (
+        _check.check_whole_number(*argument, 1) for argument in (("positives", positives), ("negatives", negatives))
+    )
+    _check.check_between("level", level, 0, 1)
+    _check.check_one_of("kind", kind, ("curve", "points"))
+    fpr, tpr = (_check.check_finite(name, frame[name].to_numpy(np.float64)) for name in ("fpr", "tpr"))
+    rate_level = float(np.sqrt(level))
+    compute_limits = _compute_simultaneous_limits if kind == "curve" else _compute_pointwise_limits
+    (fpr_low, fpr_high), (tpr_low, tpr_high) = (
+        compute_limits(fpr, negatives, rate_level),
+        compute_limits(tpr, positives, rate_level),
+    )
+    # Where the edges leave the square they bend, too.
+    bends = [np.interp(1.0, tpr_high, fpr_low), np.interp(0.0, tpr_low, fpr_high)]
+    x = np.unique(np.concatenate([[0.0, 1.0], fpr_low, fpr_high, bends]))
+    x = np.repeat(x[(x >= 0) & (x <= 1)], 2)[1:-1]
+    upper = _interpolate_steps(np.append(fpr_low, 2.0), np.append(tpr_high, tpr_high[-1]), x)
+    lower = _interpolate_steps(np.append(-1.0, fpr_high), np.append(tpr_low[0], tpr_low), x)
+    return pd.DataFrame({"fpr": x, "low": np.clip(lower, 0, 1), "high": np.clip(upper, 0, 1)})
+
+
+def _compute_simultaneous_limits(rate: FloatArray, cases: int, level: float) -> tuple[FloatArray, FloatArray]:
+    """Limits for all thresholds at once: Kolmogorov's distance."""
+    from scipy.stats import kstwo
+
+    distance = float(kstwo.ppf(level, cases))
+    return rate - distance, rate + distance
+
+
+def _compute_pointwise_limits(rate: FloatArray, cases: int, level: float) -> tuple[FloatArray, FloatArray]:
+    """Limits for each threshold alone: Wilson's."""
+    limits = np.array([compute_wilson_limits(round(value * cases), cases, level) for value in rate.tolist()])
+    return limits[:, 0], limits[:, 1]
+
+
+def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> FloatArray:
+    """A rising line with steps, at pairs of places: of each pair the value before a step, then the one behind it."""
+    before = np.clip(np.searchsorted(x, positions, side="left"), 1, len(x) - 1)
+    behind = np.clip(np.searchsorted(x, positions, side="right"), 1, len(x) - 1)
+    # The first and the last place stand alone: the start is looked at from its right, the end from its left.
+    right = np.arange(len(positions)) % 2 == 0
+    index = np.where(right, behind, before)
+    width = x[index] - x[index - 1]
+    fraction = np.divide(positions - x[index - 1], width, out=np.ones_like(positions), where=width > 0)
+    return np.asarray(y[index - 1] + np.clip(fraction, 0, 1) * (y[index] - y[index - 1]))
+
+
+def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.95, simultaneous: bool = True) -> Any:
+    """The chart of `draw_roc` with bands behind its curves; `learners` are those of the chart, whose colours they have.
+
+    >>> from fairtrial.measures import roc_curve
+    >>> curves = {"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])}
+    >>> chart = with_band(draw_roc(curves), {"tree": compute_roc_band(curves["tree"], 2, 2)}, curves)
+    >>> chart.to_dict()["layer"][0]["mark"]["type"]
+    'area'
+    """
+    rows = collect_rows(bands, ["fpr", "low", "high"], thin=["fpr", "low", "high"])
+    # Rows stay in their order: an `order` would make an area of each of them.
+    opacity = 0.22 if len(bands) == 1 else 0.14
+    x, low = build_axis("x", "fpr", "False positive rate"), build_axis("y", "low", "True positive rate")
+    area = build_chart(rows).mark_area(opacity=opacity, line=False).encode(x, low, encode_colour(learners), y2="high:Q")
+    chart = chart.copy(deep=True)
+    chart.layer.insert(0, area)
+    band_text = "band for the whole curve" if simultaneous else "band for each threshold alone"
+    learners_text = "" if len(bands) == len(learners) else f" of {', '.join(bands)}"
+    chart.title.subtitle = [*chart.title.subtitle, f"Shaded: {100 * level:g} % {band_text}{learners_text}"]
+    return chart
+
+
+def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curve") -> Any:
+    """Precision over recall (`precision_recall_curve`) with the base rate: the precision of calling everything positive.
+
+    >>> from fairtrial.measures import precision_recall_curve
+    >>> chart = draw_precision_recall({"tree": precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
+    >>> chart.to_dict()["title"]["subtitle"]
+    ['Dashed: the base rate, 0.500']
+    """
+    import altair as alt
+    import pandas as pd
+
+    columns = {"threshold": "threshold", "recall": "recall", "precision": "precision"}
+    # The precision of the highest score holds down to recall 0, for cases of one score are found in proportion.
+    whole = {
+        name: pd.concat([frame.head(1).assign(recall=0.0), frame]) for name, frame in check_frames(frames, columns).items()
+    }
+    x, y = build_axis("x", "recall", "Recall"), build_axis("y", "precision", "Precision")
+    curves = _draw_curve_lines(whole, x, y, columns, interpolate="step-before")
+    rates = sorted({round(float(frame["precision"].iloc[-1]), 6) for frame in frames.values()})
+    layers = [draw_reference_line([(0, rate), (1, rate)], x, y) for rate in rates]
+    subtitle = f"Dashed: the base rate, {', '.join(f'{rate:.3f}' for rate in rates)}"
+    return style_chart(alt.layer(*layers, curves).properties(width=SIDE, height=SIDE, title=build_title(title, subtitle)))
+
+
+def draw_cost(frames: Frames, lines: Frames | None = None, *, title: str = "Cost curve") -> Any:
+    """Cost curves (`cost_curve`) with the two trivial classifiers and, where given, the line of each threshold (`cost_lines`).
+
+    >>> from fairtrial.measures import cost_curve
+    >>> chart = draw_cost({"tree": cost_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
+    >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
+    ['line', 'line', 'text', 'text', 'line']
+    """
+    import altair as alt
+
+    columns = {"threshold": "best threshold", "probability_cost": "probability cost", "expected_cost": "expected cost"}
+    x = build_axis("x", "probability_cost", "Probability cost of the positive class")
+    y = build_axis("y", "expected_cost", "Normalised expected cost", high=0.5)
+    layers = [draw_reference_line(points, x, y) for points in ([(0, 0), (0.5, 0.5)], [(0.5, 0.5), (1, 0)])]
+    layers.append(_draw_note("always negative", x, y, position=(0.36, 0.36), side="left", gap=8))
+    layers.append(_draw_note("always positive", x, y, position=(0.64, 0.36), gap=8))
+    if lines is not None:
+        layers.append(_draw_cost_segments(frames, lines))
+    curves = _draw_curve_lines(frames, x, y, columns)
+    subtitle = "Lower is better. Dashed: calling everything negative, or everything positive"
+    return style_chart(alt.layer(*layers, curves).properties(width=460, height=300, title=build_title(title, subtitle)))
+
+
+def _draw_cost_segments(frames: Frames, lines: Frames) -> Any:
+    import altair as alt
+
+    rows = [{**row, "start": 0, "end": 1} for row in collect_rows(lines, ["threshold", "fpr", "fnr"], thin=["fpr", "fnr"])]
+    # A learner may have thousands of thresholds; the more there are, the fainter each is, so that the curves stay in front.
+    segments = build_chart(rows).mark_rule(strokeWidth=0.7, opacity=min(0.5, 25 / len(rows)), clip=True)
+    return segments.encode(alt.X("start:Q"), alt.Y("fpr:Q"), alt.X2("end:Q"), alt.Y2("fnr:Q"), encode_colour(frames))
+
+
+def draw_brier(frames: Frames, *, title: str = "Brier curve") -> Any:
+    """Brier curves (`brier_curve`): the area under each is the Brier score.
+
+    >>> from fairtrial.measures import brier_curve
+    >>> chart = draw_brier({"tree": brier_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
+    >>> chart.to_dict()["title"]["text"]
+    'Brier curve'
+    """
+    columns = {"cost": "cost", "loss": "loss"}
+    x = build_axis("x", "cost", "Cost of a false positive (a false negative costs the rest)")
+    y = build_axis("y", "loss", "Loss", high=1.05 * (find_maximum(frames, "loss") or 1.0))
+    subtitle = "Lower is better. The area under a curve is the Brier score"
+    return style_chart(
+        _draw_curve_lines(frames, x, y, columns).properties(width=460, height=300, title=build_title(title, subtitle))
+    )
+
+
+def draw_gain(frames: Frames, *, title: str = "Gain and lift") -> Any:
+    """Gain and lift side by side (`gain_curve`), each with what targeting at random gives.
+
+    >>> from fairtrial.measures import gain_curve
+    >>> chart = draw_gain({"tree": gain_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
+    >>> len(chart.to_dict()["hconcat"])
+    2
+    """
+    import altair as alt
+
+    columns = {"threshold": "threshold", "targeted": "share targeted", "gain": "gain", "lift": "lift"}
+    filled = {name: _interpolate_ties(frame) for name, frame in check_frames(frames, columns).items()}
+    x = build_axis("x", "targeted", "Share of cases targeted")
+    panels = []
+    for field, axis_title, top, chance in (
+        ("gain", "Share of positives found", 1.0, [(0, 0), (1, 1)]),
+        ("lift", "Lift", 1.08 * (find_maximum(frames, "lift") or 1.0), [(0, 1), (1, 1)]),
+    ):
+        y = build_axis("y", field, axis_title, high=top)
+        panels.append(
+            alt.layer(draw_reference_line(chance, x, y), _draw_curve_lines(filled, x, y, columns)).properties(
+                width=290, height=290
+            )
+        )
+    whole = alt.hconcat(*panels, spacing=36).properties(title=build_title(title, "Dashed: targeting at random"))
+    return style_chart(whole)
+
+
+def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
+    """Points between the thresholds: within a tie positives are found in proportion, so that lift bends there."""
+    targeted = frame["targeted"].to_numpy()
+    fractions = np.union1d(targeted, np.linspace(0, 1, 201))
+    reached = frame.iloc[np.searchsorted(targeted, fractions)]
+    gain = np.interp(fractions, targeted, frame["gain"].to_numpy())
+    lift = np.append(frame["lift"].iloc[0], gain[1:] / fractions[1:])
+    return reached.assign(targeted=fractions, gain=gain, lift=lift)
 
 
 def draw_tpr_fpr(frames: Frames, *, title: str = "Kolmogorov-Smirnov chart") -> Any:
@@ -111,243 +330,13 @@ def _draw_widest_gap(frame: pd.DataFrame, x: Any, y: Any, low: float, high: floa
     """A bar between the curves where they are farthest apart, with KS beside it."""
     gaps = frame["difference"].abs().to_numpy(np.float64)
     if np.isnan(gaps).any():
-        return [draw_note("undefined", x, y, position=((low + high) / 2, 0.5))]
+        return [_draw_note("undefined", x, y, position=((low + high) / 2, 0.5))]
     index = int(gaps.argmax())
     score, tpr, fpr = (float(frame[name].iloc[index]) for name in ("score", *_RATES))
     bar = build_chart([{"score": score, "value": fpr, "to": tpr}]).mark_rule(color=GREY, strokeWidth=5, opacity=0.45)
     side: Literal["left", "right"] = "right" if score < low + 0.6 * (high - low) else "left"
-    label = draw_note(f"KS = {gaps[index]:.3f}", x, y, position=(score, (tpr + fpr) / 2), side=side, gap=9)
+    label = _draw_note(f"KS = {gaps[index]:.3f}", x, y, position=(score, (tpr + fpr) / 2), side=side, gap=9)
     return [bar.encode(x, y, y2="to:Q"), label]
-
-
-def compute_roc_band(
-    curve: pd.DataFrame,
-    positives: int,
-    negatives: int,
-    *,
-    level: float = 0.95,
-    kind: Literal["curve", "points"] = "curve",
-) -> pd.DataFrame:
-    """A confidence band of an ROC curve (columns fpr and tpr): the columns fpr, low and high.
-
-    `of="curve"`: the whole true curve lies within with at least this probability (Campbell 1994, simultaneous joint regions):
-    both rates are distribution functions, each within Kolmogorov's distance of its estimate with probability sqrt(level), and
-    the classes are independent. It is wide, and it keeps its promise for any scores (Macskassy, Provost & Rosset 2005).
-    `of="points"`: for each threshold alone, the rectangle of both rates' Wilson limits holds its true point with this
-    probability; the whole curve leaves that band more often. Both take the test rows as independent and the learner as given.
-
-    >>> from fairtrial.measures import roc_curve
-    >>> curve = roc_curve([0] * 10 + [1] * 10, list(range(20)))
-    >>> compute_roc_band(curve, 10, 10, level=0.9025).round(3).iloc[[0, -1]].to_dict("list")
-    {'fpr': [0.0, 1.0], 'low': [0.0, 0.591], 'high': [1.0, 1.0]}
-    """
-    import pandas as pd
-
-    frame = require_columns("curve", curve, ["fpr", "tpr"])
-    positives, negatives = (
-        _check.check_whole_number(*argument, 1) for argument in (("positives", positives), ("negatives", negatives))
-    )
-    _check.check_between("level", level, 0, 1)
-    _check.check_one_of("kind", kind, ("curve", "points"))
-    fpr, tpr = (_check.check_finite(name, frame[name].to_numpy(np.float64)) for name in ("fpr", "tpr"))
-    rate_level = float(np.sqrt(level))
-    compute_limits = _compute_simultaneous_limits if kind == "curve" else _compute_pointwise_limits
-    (fpr_low, fpr_high), (tpr_low, tpr_high) = (
-        compute_limits(fpr, negatives, rate_level),
-        compute_limits(tpr, positives, rate_level),
-    )
-    # Where the edges leave the square they bend, too.
-    bends = [np.interp(1.0, tpr_high, fpr_low), np.interp(0.0, tpr_low, fpr_high)]
-    x = np.unique(np.concatenate([[0.0, 1.0], fpr_low, fpr_high, bends]))
-    x = np.repeat(x[(x >= 0) & (x <= 1)], 2)[1:-1]
-    upper = _interpolate_steps(np.append(fpr_low, 2.0), np.append(tpr_high, tpr_high[-1]), x)
-    lower = _interpolate_steps(np.append(-1.0, fpr_high), np.append(tpr_low[0], tpr_low), x)
-    return pd.DataFrame({"fpr": x, "low": np.clip(lower, 0, 1), "high": np.clip(upper, 0, 1)})
-
-
-def _compute_simultaneous_limits(rate: FloatArray, cases: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Limits for all thresholds at once: Kolmogorov's distance."""
-    from scipy.stats import kstwo
-
-    distance = float(kstwo.ppf(level, cases))
-    return rate - distance, rate + distance
-
-
-def _compute_pointwise_limits(rate: FloatArray, cases: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Limits for each threshold alone: Wilson's."""
-    limits = np.array([compute_wilson_limits(round(value * cases), cases, level) for value in rate.tolist()])
-    return limits[:, 0], limits[:, 1]
-
-
-def _interpolate_steps(x: FloatArray, y: FloatArray, positions: FloatArray) -> FloatArray:
-    """A rising line with steps, at pairs of places: of each pair the value before a step, then the one behind it."""
-    before = np.clip(np.searchsorted(x, positions, side="left"), 1, len(x) - 1)
-    behind = np.clip(np.searchsorted(x, positions, side="right"), 1, len(x) - 1)
-    # The first and the last place stand alone: the start is looked at from its right, the end from its left.
-    right = np.arange(len(positions)) % 2 == 0
-    index = np.where(right, behind, before)
-    width = x[index] - x[index - 1]
-    fraction = np.divide(positions - x[index - 1], width, out=np.ones_like(positions), where=width > 0)
-    return np.asarray(y[index - 1] + np.clip(fraction, 0, 1) * (y[index] - y[index - 1]))
-
-
-def with_band(chart: Any, bands: Frames, learners: Frames, *, level: float = 0.95, simultaneous: bool = True) -> Any:
-    """The chart of `draw_roc` with bands behind its curves; `learners` are those of the chart, whose colours they have.
-
-    >>> from fairtrial.measures import roc_curve
-    >>> from fairtrial.report.figures.curves import draw_roc
-    >>> curves = {"tree": roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])}
-    >>> chart = with_band(draw_roc(curves), {"tree": compute_roc_band(curves["tree"], 2, 2)}, curves)
-    >>> chart.to_dict()["layer"][0]["mark"]["type"]
-    'area'
-    """
-    rows = collect_rows(bands, ["fpr", "low", "high"], thin=["fpr", "low", "high"])
-    # Rows stay in their order: an `order` would make an area of each of them.
-    opacity = 0.22 if len(bands) == 1 else 0.14
-    x, low = build_axis("x", "fpr", "False positive rate"), build_axis("y", "low", "True positive rate")
-    area = build_chart(rows).mark_area(opacity=opacity, line=False).encode(x, low, encode_colour(learners), y2="high:Q")
-    chart = chart.copy(deep=True)
-    chart.layer.insert(0, area)
-    band_text = "band for the whole curve" if simultaneous else "band for each threshold alone"
-    learners_text = "" if len(bands) == len(learners) else f" of {', '.join(bands)}"
-    chart.title.subtitle = [*chart.title.subtitle, f"Shaded: {100 * level:g} % {band_text}{learners_text}"]
-    return chart
-
-
-_PLANE = 420  # pixels
-
-
-def draw_roc(frames: Frames, hulls: Frames | None = None, *, title: str = "ROC curve") -> Any:
-    """ROC curves (`roc_curve`) with the diagonal and, where given, the convex hulls (`roc_hull`).
-
-    >>> from fairtrial.measures import roc_curve, roc_hull
-    >>> y, score = [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]
-    >>> chart = draw_roc({"tree": roc_curve(y, score)}, {"tree": roc_hull(y, score)})
-    >>> chart.to_dict()["width"] == chart.to_dict()["height"]
-    True
-    """
-    import altair as alt
-
-    columns = {"threshold": "threshold", "fpr": "false positive rate", "tpr": "true positive rate"}
-    x, y = build_axis("x", "fpr", "False positive rate"), build_axis("y", "tpr", "True positive rate")
-    curves = draw_curve_lines(frames, x, y, columns)
-    layers = [draw_reference_line([(0, 0), (1, 1)], x, y)]
-    if hulls is not None:
-        corners = build_chart(collect_rows(hulls, columns)).mark_line(strokeWidth=1, strokeDash=[2, 2], point={"size": 26})
-        layers.append(corners.encode(x, y, encode_colour(frames), order=alt.Order("row:Q"), tooltip=build_tooltips(columns)))
-    subtitle = "Dashed: guessing" if hulls is None else "Dotted, with corners: the convex hull. Dashed: guessing"
-    return style_chart(alt.layer(*layers, curves).properties(width=SIDE, height=SIDE, title=build_title(title, subtitle)))
-
-
-def draw_precision_recall(frames: Frames, *, title: str = "Precision-recall curve") -> Any:
-    """Precision over recall (`precision_recall_curve`) with the base rate: the precision of calling everything positive.
-
-    >>> from fairtrial.measures import precision_recall_curve
-    >>> chart = draw_precision_recall({"tree": precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
-    >>> chart.to_dict()["title"]["subtitle"]
-    ['Dashed: the base rate, 0.500']
-    """
-    import altair as alt
-    import pandas as pd
-
-    columns = {"threshold": "threshold", "recall": "recall", "precision": "precision"}
-    # The precision of the highest score holds down to recall 0, for cases of one score are found in proportion.
-    whole = {
-        name: pd.concat([frame.head(1).assign(recall=0.0), frame]) for name, frame in check_frames(frames, columns).items()
-    }
-    x, y = build_axis("x", "recall", "Recall"), build_axis("y", "precision", "Precision")
-    curves = draw_curve_lines(whole, x, y, columns, interpolate="step-before")
-    rates = sorted({round(float(frame["precision"].iloc[-1]), 6) for frame in frames.values()})
-    layers = [draw_reference_line([(0, rate), (1, rate)], x, y) for rate in rates]
-    subtitle = f"Dashed: the base rate, {', '.join(f'{rate:.3f}' for rate in rates)}"
-    return style_chart(alt.layer(*layers, curves).properties(width=SIDE, height=SIDE, title=build_title(title, subtitle)))
-
-
-def draw_cost(frames: Frames, lines: Frames | None = None, *, title: str = "Cost curve") -> Any:
-    """Cost curves (`cost_curve`) with the two trivial classifiers and, where given, the line of each threshold (`cost_lines`).
-
-    >>> from fairtrial.measures import cost_curve
-    >>> chart = draw_cost({"tree": cost_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
-    >>> [layer["mark"]["type"] for layer in chart.to_dict()["layer"]]
-    ['line', 'line', 'text', 'text', 'line']
-    """
-    import altair as alt
-
-    columns = {"threshold": "best threshold", "probability_cost": "probability cost", "expected_cost": "expected cost"}
-    x = build_axis("x", "probability_cost", "Probability cost of the positive class")
-    y = build_axis("y", "expected_cost", "Normalised expected cost", high=0.5)
-    layers = [draw_reference_line(points, x, y) for points in ([(0, 0), (0.5, 0.5)], [(0.5, 0.5), (1, 0)])]
-    layers.append(draw_note("always negative", x, y, position=(0.36, 0.36), side="left", gap=8))
-    layers.append(draw_note("always positive", x, y, position=(0.64, 0.36), gap=8))
-    if lines is not None:
-        layers.append(_draw_cost_segments(frames, lines))
-    curves = draw_curve_lines(frames, x, y, columns)
-    subtitle = "Lower is better. Dashed: calling everything negative, or everything positive"
-    return style_chart(alt.layer(*layers, curves).properties(width=460, height=300, title=build_title(title, subtitle)))
-
-
-def _draw_cost_segments(frames: Frames, lines: Frames) -> Any:
-    import altair as alt
-
-    rows = [{**row, "start": 0, "end": 1} for row in collect_rows(lines, ["threshold", "fpr", "fnr"], thin=["fpr", "fnr"])]
-    # A learner may have thousands of thresholds; the more there are, the fainter each is, so that the curves stay in front.
-    segments = build_chart(rows).mark_rule(strokeWidth=0.7, opacity=min(0.5, 25 / len(rows)), clip=True)
-    return segments.encode(alt.X("start:Q"), alt.Y("fpr:Q"), alt.X2("end:Q"), alt.Y2("fnr:Q"), encode_colour(frames))
-
-
-def draw_brier(frames: Frames, *, title: str = "Brier curve") -> Any:
-    """Brier curves (`brier_curve`): the area under each is the Brier score.
-
-    >>> from fairtrial.measures import brier_curve
-    >>> chart = draw_brier({"tree": brier_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
-    >>> chart.to_dict()["title"]["text"]
-    'Brier curve'
-    """
-    columns = {"cost": "cost", "loss": "loss"}
-    x = build_axis("x", "cost", "Cost of a false positive (a false negative costs the rest)")
-    y = build_axis("y", "loss", "Loss", high=1.05 * (find_maximum(frames, "loss") or 1.0))
-    subtitle = "Lower is better. The area under a curve is the Brier score"
-    return style_chart(
-        draw_curve_lines(frames, x, y, columns).properties(width=460, height=300, title=build_title(title, subtitle))
-    )
-
-
-def draw_gain(frames: Frames, *, title: str = "Gain and lift") -> Any:
-    """Gain and lift side by side (`gain_curve`), each with what targeting at random gives.
-
-    >>> from fairtrial.measures import gain_curve
-    >>> chart = draw_gain({"tree": gain_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])})
-    >>> len(chart.to_dict()["hconcat"])
-    2
-    """
-    import altair as alt
-
-    columns = {"threshold": "threshold", "targeted": "share targeted", "gain": "gain", "lift": "lift"}
-    filled = {name: _interpolate_ties(frame) for name, frame in check_frames(frames, columns).items()}
-    x = build_axis("x", "targeted", "Share of cases targeted")
-    panels = []
-    for field, axis_title, top, chance in (
-        ("gain", "Share of positives found", 1.0, [(0, 0), (1, 1)]),
-        ("lift", "Lift", 1.08 * (find_maximum(frames, "lift") or 1.0), [(0, 1), (1, 1)]),
-    ):
-        y = build_axis("y", field, axis_title, high=top)
-        panels.append(
-            alt.layer(draw_reference_line(chance, x, y), draw_curve_lines(filled, x, y, columns)).properties(
-                width=290, height=290
-            )
-        )
-    whole = alt.hconcat(*panels, spacing=36).properties(title=build_title(title, "Dashed: targeting at random"))
-    return style_chart(whole)
-
-
-def _interpolate_ties(frame: pd.DataFrame) -> pd.DataFrame:
-    """Points between the thresholds: within a tie positives are found in proportion, so that lift bends there."""
-    targeted = frame["targeted"].to_numpy()
-    fractions = np.union1d(targeted, np.linspace(0, 1, 201))
-    reached = frame.iloc[np.searchsorted(targeted, fractions)]
-    gain = np.interp(fractions, targeted, frame["gain"].to_numpy())
-    lift = np.append(frame["lift"].iloc[0], gain[1:] / fractions[1:])
-    return reached.assign(targeted=fractions, gain=gain, lift=lift)
 
 
 def draw_calibration(frames: Frames, *, title: str = "Calibration") -> Any:
@@ -377,7 +366,7 @@ def draw_calibration(frames: Frames, *, title: str = "Calibration") -> Any:
         x, build_axis("y", "low", "Observed frequency"), shade, y2="high:Q"
     )
     points = data.mark_point(filled=True, size=50, opacity=1).encode(x, y, shade, tooltip=hint)
-    above = alt.layer(draw_reference_line([(0, 0), (1, 1)], x, y), bars, draw_curve_lines(frames, x, y, columns), points)
+    above = alt.layer(draw_reference_line([(0, 0), (1, 1)], x, y), bars, _draw_curve_lines(frames, x, y, columns), points)
     cases = build_axis("y", "weight", "Cases", high=1.1 * find_maximum(frames, "weight")).axis(tickCount=3)
     below = alt.layer(
         data.mark_rule(strokeWidth=1.6, opacity=0.55).encode(x, cases, shade, y2=alt.datum(0)),
@@ -442,87 +431,29 @@ def _build_forest_base(frame: pd.DataFrame, learners: list[str]) -> Any:
     )
 
 
-def draw_projection(
-    points: Any,
-    edges: Mapping[str, str] | pd.Series[str] | Iterable[tuple[str, str]] | None = None,
-    *,
-    title: str = "Learners by how they err",
-) -> Any:
-    """Learners as points of a plane (columns learner, x, y; or the result of `projection`), joined by the edges of a tree.
+def find_maximum(frames: Frames, column: str) -> float:
+    """The largest number in a column of all frames; 0 where there is none."""
+    return float(np.nanmax([0.0, *(frame[column].max() for frame in check_frames(frames, [column]).values())]))
 
-    `edges` are pairs of learners, or each learner's parent; by default the column parent of `points`, where there is one:
-    `draw_projection(projection(tables))`. Both axes have one scale, for distances are to be compared.
 
-    >>> import pandas as pd
-    >>> points = pd.DataFrame({"learner": ["Ideal", "tree", "bayes"], "x": [0, 3, 0], "y": [0, 0, 4]})
-    >>> chart = draw_projection(points, [("Ideal", "tree"), ("Ideal", "bayes")])
-    >>> chart.to_dict()["width"] == chart.to_dict()["height"]
-    True
-    """
+def _draw_curve_lines(frames: Frames, x: Any, y: Any, columns: Mapping[str, str], **mark: Any) -> Any:
+    """A line for each learner along its rows, with tooltips of these columns; more on the line in `mark`."""
     import altair as alt
 
-    points = require_columns("points", to_frame(points), ["learner", "x", "y"], index="learner")
-    rows = to_records(points, ["learner", "x", "y"])
-    positions = {row["learner"]: (row["x"], row["y"]) for row in rows}
-    low_x, low_y, span = _compute_bounding_square(points)
-    labels = _merge_close_labels(rows, near=0.02 * span)
-    pixels = [(_PLANE * (label["x"] - low_x) / span, _PLANE * (1 - (label["y"] - low_y) / span)) for label in labels]
-    corners = choose_corners(pixels, [label["names"] for label in labels], _PLANE)
-    x = build_axis("x", "x", "First coordinate", low=low_x, high=low_x + span)
-    y = build_axis("y", "y", "Second coordinate", low=low_y, high=low_y + span)
-    layers = [
-        build_chart(_build_edge_segments(_list_edges(points, edges), positions))
-        .mark_rule(color=GREY, opacity=0.6)
-        .encode(x, y, x2="x2:Q", y2="y2:Q")
-    ]
-    data = build_chart(rows).encode(x, y, tooltip=[alt.Tooltip("learner:N"), alt.Tooltip("x:Q"), alt.Tooltip("y:Q")])
-    layers.append(data.mark_point(filled=True, size=80, opacity=1, color=PALETTE[0]))
-    for corner in CORNERS:
-        corner_labels = [label for label, chosen in zip(labels, corners, strict=True) if chosen == corner]
-        if corner_labels:
-            text = build_chart(corner_labels).mark_text(**corner._asdict(), fontSize=12.5, limit=NAME_WIDTH)
-            layers.append(text.encode(x, y, text="names:N"))
-    whole = alt.layer(*layers).properties(
-        width=_PLANE, height=_PLANE, title=build_title(title, "Learners that lie close together err alike")
+    line = build_chart(collect_rows(frames, columns, thin=list_fields(x, y))).mark_line(
+        strokeWidth=2.2, strokeJoin="round", **mark
     )
-    return style_chart(whole)
+    return line.encode(
+        x, y, encode_colour(frames), encode_dash(frames), order=alt.Order("row:Q"), tooltip=build_tooltips(columns)
+    )
 
 
-def _compute_bounding_square(points: pd.DataFrame) -> tuple[float, float, float]:
-    """The lower left corner and the side of a square that holds all points, with room for their names."""
-    low, high = points[["x", "y"]].min(), points[["x", "y"]].max()
-    span = 1.3 * float((high - low).max()) or 1.0
-    middle = (low + high) / 2
-    return float(middle["x"]) - span / 2, float(middle["y"]) - span / 2, span
-
-
-def _merge_close_labels(rows: Iterable[dict[str, Any]], near: float) -> list[dict[str, Any]]:
-    """The names beside the points; points in one place share one label."""
-    labels: list[dict[str, Any]] = []
-    for row in rows:
-        close = [label for label in labels if abs(label["x"] - row["x"]) < near and abs(label["y"] - row["y"]) < near]
-        if close:
-            close[0]["names"] += f", {row['learner']}"
-        else:
-            labels.append({"x": row["x"], "y": row["y"], "names": row["learner"]})
-    return labels
-
-
-def _list_edges(points: pd.DataFrame, edges: Any) -> list[tuple[str, str]]:
-    if edges is None:
-        edges = points.set_index("learner")["parent"] if "parent" in points else ()
-    pairs = edges.items() if hasattr(edges, "items") else edges
-    return [(str(first), str(second)) for first, second in pairs if second]
-
-
-def _build_edge_segments(
-    pairs: Iterable[tuple[str, str]], positions: Mapping[str, tuple[float, float]]
-) -> list[dict[str, Any]]:
-    rows = []
-    for pair in pairs:
-        for name in pair:
-            if name not in positions:
-                raise InputError(f"edges must join the given learners, got {name!r}: known are {sorted(positions)}")
-        (x, y), (x2, y2) = positions[pair[0]], positions[pair[1]]
-        rows.append({"x": x, "y": y, "x2": x2, "y2": y2})
-    return rows
+def _draw_note(
+    text: str, x: Any, y: Any, *, position: tuple[float, float], side: Literal["left", "right"] = "right", gap: float = 0
+) -> Any:
+    """Words in the figure, to the right or to the left of a place."""
+    row = {**dict(zip(list_fields(x, y), position, strict=True)), "text": text}
+    mark = build_chart([row]).mark_text(
+        color=GREY, fontSize=12.5, align="left" if side == "right" else "right", dx=gap if side == "right" else -gap
+    )
+    return mark.encode(x, y, text="text:N")

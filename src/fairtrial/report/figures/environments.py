@@ -1,12 +1,14 @@
-"""The matrix of what a change of the test part costs: learners by data sets."""
+"""Figures of drift: what it costs to be tested elsewhere than trained, by environment and by data set."""
 
 from __future__ import annotations
 
+import warnings
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from fairtrial import _check
-from fairtrial.errors import InputError
+from fairtrial._registry import suggest_name
+from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.report.figures.base import (
     GREY,
     INK,
@@ -17,9 +19,13 @@ from fairtrial.report.figures.base import (
     to_frame,
     to_records,
 )
+from fairtrial.report.figures.registry import register_figure
+from fairtrial.report.selection import Selection, with_levels
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fairtrial.study import Results
 
 _TOOLTIP_TITLES = {
     "pd": "pD",
@@ -31,14 +37,8 @@ _TOOLTIP_TITLES = {
     "ideal": "error, trained there",
     "trivial": "trivial error",
 }
-
-
 _ENVIRONMENT_COLUMNS = ["learner", "trained_on", "tested_on", *_TOOLTIP_TITLES, "replicates", "failures"]
-
-
 _CELL = (66, 42)
-
-
 _DARK = "datum.pd > 0.6 || (datum.pd !== null && datum.pd < -0.4)"
 
 
@@ -108,8 +108,8 @@ def _format_environment_cell(row: dict[str, Any]) -> dict[str, str]:
     """What stands in a cell."""
     rate = "no result" if row["error"] is None else f"{100 * row['error']:.1f} %"
     if row["pd"] is None:
-        return {"told": "failed" if row["failures"] and not row["replicates"] else "undefined", "rate": rate}
-    return {"told": f"{round(row['pd'], 2) + 0.0:.2f}", "rate": rate}
+        return {"label": "failed" if row["failures"] and not row["replicates"] else "undefined", "rate": rate}
+    return {"label": f"{round(row['pd'], 2) + 0.0:.2f}", "rate": rate}
 
 
 def _build_environment_tooltips() -> list[Any]:
@@ -123,8 +123,6 @@ def _build_environment_tooltips() -> list[Any]:
 
 
 _DETERIORATION_COLUMNS = ["dataset", "condition", "level", "learner", "clean", "error", "loss", "ideal", "trivial", "pd"]
-
-
 _SUBTITLES = {
     "pd": (
         "pD: the share of what could be learnt that the change destroys. Below it: the error rate",
@@ -135,6 +133,22 @@ _SUBTITLES = {
         "White: nothing lost. Grey: undefined",
     ),
 }
+
+
+@register_figure("deterioration", "pd", select=("condition",))
+def draw_study_deterioration(results: Results, selection: Selection, value: str = "pd") -> Any:
+    """The matrix of pD (or of the loss in error rate), learners by data sets."""
+    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+        frame = with_levels(results.deterioration(), results.archive.conditions)
+    condition = selection.condition
+    if condition is not None:
+        condition_names = list(dict.fromkeys(frame["condition"].astype(str)))
+        if condition not in condition_names:
+            raise InputError(
+                f"condition must change the test part alone, got {condition!r}: {suggest_name(condition, condition_names)}"
+            )
+        frame = frame[frame["condition"] == condition]
+    return draw_deterioration(frame, value=value)
 
 
 def draw_deterioration(frame: Any, *, value: str = "pd", title: str = "What drift costs") -> Any:
@@ -201,9 +215,9 @@ def _format_deterioration_cell(row: dict[str, Any], value: str) -> dict[str, Any
     rate = "no result" if row["error"] is None else f"{100 * row['error']:.1f} %"
     cell_value = row[value]
     if cell_value is None:
-        return {"told": "undefined", "rate": rate, "dark": False}
+        return {"label": "undefined", "rate": rate, "dark": False}
     dark = (cell_value > 0.6 or cell_value < -0.4) if value == "pd" else cell_value > 0.3
-    return {"told": f"{round(cell_value, 2) + 0.0:.2f}", "rate": rate, "dark": bool(dark)}
+    return {"label": f"{round(cell_value, 2) + 0.0:.2f}", "rate": rate, "dark": bool(dark)}
 
 
 def _encode_deterioration_colour(value: str) -> Any:

@@ -1,18 +1,15 @@
-"""Figures of how learners err together, of splits, of the fold audit and of times, by name."""
+"""Figures of the folds: which rows train and test, the rarest class in each fold, and the fold audit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import IntArray
-from fairtrial._frames import read_columns
-from fairtrial._registry import suggest_name
 from fairtrial.errors import FairtrialError, InputError
-from fairtrial.measures import projection as project
 from fairtrial.report.figures.base import (
     GREY,
     INK,
@@ -24,12 +21,8 @@ from fairtrial.report.figures.base import (
     to_frame,
     to_records,
 )
-from fairtrial.report.figures.curves import draw_projection
-from fairtrial.report.figures.projection import compute_confusion_tables
 from fairtrial.report.figures.registry import register_figure
-from fairtrial.report.figures.times import draw_times
-from fairtrial.report.selection import get_main_condition
-from fairtrial.resampling.layout import Coverage, Finding, SplitLayout, count_coverage, find_coverage_problems
+from fairtrial.report.selection import Selection
 from fairtrial.resampling.splits import Split, Splits
 
 if TYPE_CHECKING:
@@ -46,9 +39,53 @@ ROW_ROLES = {
     "trains and tests": "#000000",
     "left aside": "#F4F4F4",
 }
-
-
 _CELL, _SPLITS_WIDTH, _MAX_ROWS, _MAX_SPLITS = 17, 620, 300, 60
+_COLUMNS = ["check", "repeat", "fold", "class", "attribute", "value", "expected", "low", "high", "p", "p_adjusted"]
+_PANELS = {
+    "energy distance": ("Energy distance", "of test and training rows"),
+    "two-sample AUC": ("Two-sample AUC", "nearest neighbours, test against training rows"),
+    "attributes": ("Most unusual attribute", "KS or Hellinger distance; the one of least p, so often high"),
+    "outlying": ("Outlying", "how much farther out test rows lie, in %"),
+}
+_WITHIN, _BEYOND = "within chance", "beyond chance"
+_BAND = "#C9D6DF"
+_TOGETHER = "all classes"
+_MOST_CLASSES = 6
+_MAX_AUDIT_SPLITS = 30
+_AUDIT_WIDTH, _AUDIT_HEIGHT = 330, 190
+
+
+@register_figure("splits", select=("dataset", "repeat"))
+def draw_study_splits(results: Results, selection: Selection) -> Any:
+    """Which rows train and which test; of many rows every second, third ... is drawn."""
+    facts, repeat = selection.find_dataset(results), selection.repeat or 0
+    all_splits = build_splits(results, facts)
+    repeat_splits = [split for split in all_splits.splits if split.repeat == repeat][:_MAX_SPLITS]
+    if not repeat_splits:
+        repeats = sorted({split.repeat for split in all_splits.splits})
+        raise InputError(f"repeat must be one of {repeats}, got {repeat!r}")
+    order = np.argsort(facts.codes, kind="stable")
+    step = -(-len(order) // _MAX_ROWS)
+    drawn_rows = order[::step]
+    positions = np.full(len(order), -1)
+    positions[drawn_rows] = np.arange(len(drawn_rows))
+    drawn_splits = [
+        Split(
+            _drop_missing_positions(positions[split.train]),
+            _drop_missing_positions(positions[split.test]),
+            split.repeat,
+            split.fold,
+        )
+        for split in repeat_splits
+    ]
+    labels = [str(facts.classes[code]) if code >= 0 else "(no class)" for code in facts.codes[drawn_rows]]
+    sampling_text = "" if step == 1 else f", 1 in {step} rows"
+    title = f"Which rows test: {facts.name}{sampling_text}, sorted by class"
+    return draw_splits(Splits(len(drawn_rows), tuple(drawn_splits), all_splits.scheme), labels, title=title)
+
+
+def _drop_missing_positions(positions: Any) -> Any:
+    return positions[positions >= 0]
 
 
 def draw_splits(
@@ -74,10 +111,10 @@ def draw_splits(
 
 
 def label_rows(schemes: Mapping[str, Splits] | Splits) -> pd.DataFrame:
-    """What each row is to each split: scheme, split, row, part (one of `ROW_ROLES`).
+    """What each row is to each split: scheme, split, row, role (one of `ROW_ROLES`).
 
     >>> from fairtrial.resampling import Splits
-    >>> label_rows({"one": Splits.of([([0, 0, 1], [1, 2])], n_rows=4)})["part"].tolist()
+    >>> label_rows({"one": Splits.of([([0, 0, 1], [1, 2])], n_rows=4)})["role"].tolist()
     ['trains more than once', 'trains and tests', 'tests', 'left aside']
     """
     import pandas as pd
@@ -124,16 +161,16 @@ def _draw_splits_panel(name: str, rows: pd.DataFrame) -> Any:
 
     splits = int(rows["split"].max())
     cell = _CELL if splits <= 12 else 8
-    present = [role for role in ROW_ROLES if (rows["part"] == role).any()]
+    present = [role for role in ROW_ROLES if (rows["role"] == role).any()]
     scale = alt.Scale(domain=present, range=[ROW_ROLES[role] for role in present])
     legend = alt.Legend(title=None, orient="right", symbolType="square", symbolSize=130, symbolStrokeWidth=0, columns=1)
     axis = alt.Axis(ticks=False, labels=splits <= 12, domain=False, labelPadding=6, labelFontSize=11)
-    chart = build_chart(to_records(rows, ["split", "row", "part"])).mark_rect(stroke="white", strokeWidth=0.8)
+    chart = build_chart(to_records(rows, ["split", "row", "role"])).mark_rect(stroke="white", strokeWidth=0.8)
     encoded = chart.encode(
         alt.X("row:O", axis=None),
         alt.Y("split:O", axis=axis, title="split"),
-        alt.Color("part:N", scale=scale, legend=legend),
-        tooltip=[alt.Tooltip("split:Q"), alt.Tooltip("row:Q", title="row (from 0)"), alt.Tooltip("part:N")],
+        alt.Color("role:N", scale=scale, legend=legend),
+        tooltip=[alt.Tooltip("split:Q"), alt.Tooltip("row:Q", title="row (from 0)"), alt.Tooltip("role:N")],
     )
     heading = alt.TitleParams(name, anchor="start", fontSize=13, fontWeight="normal", color=INK, offset=5)
     return encoded.properties(width=_SPLITS_WIDTH, height=max(cell * splits, 24), title=heading)
@@ -171,82 +208,19 @@ def build_splits(results: Results, facts: DataFacts) -> Splits:
     return Splits(len(facts.codes), tuple(splits), scheme)
 
 
-def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout, Coverage]:
-    """The splits beside the classes, and what is counted of them."""
-    splits = build_splits(results, facts)
-    unknown = bool((facts.codes < 0).any())
-    labels = np.where(facts.codes < 0, len(facts.classes), facts.codes).astype(np.intp)
-    classes = (*facts.classes, "(no class)") if unknown else facts.classes
-    occurring = np.unique(labels)
-    layout = SplitLayout(
-        splits,
-        read_columns(np.zeros((len(labels), 1))),
-        np.searchsorted(occurring, labels),
-        tuple(np.array([*classes], dtype=object)[occurring]),
-    )
-    return layout, count_coverage(layout)
-
-
-def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[Finding]:
-    """What the counts show, folds counted from 0 as in the tables of results.
-
-    Splits without any training row are predictions from elsewhere: their training is not judged.
-    """
-    findings = find_coverage_problems(layout, counts, use_split_numbers=True)
-    trained = counts.train.any()
-    return [finding for finding in findings if trained or finding.check != "class absent from training"]
-
-
-def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.DataFrame:
-    """A line for each split: rows, rows in both parts, and the share of the rarest class in the test part and in all."""
-    import pandas as pd
-
-    rarest = int(np.argmin(np.bincount(layout.labels, minlength=len(layout.classes))))
-    test = counts.test.sum(axis=1)
-    overall_proportion = float((layout.labels == rarest).mean())
-    return pd.DataFrame(
-        {
-            "data set": name,
-            "repeat": [split.repeat + 1 for split in layout.splits],
-            "fold": [split.fold + 1 for split in layout.splits],
-            "training rows": counts.train.sum(axis=1),
-            "test rows": test,
-            "in both": counts.in_both,
-            "rarest class": str(layout.classes[rarest]),
-            "proportion in test": np.divide(counts.test[:, rarest], test, out=np.full(len(test), np.nan), where=test > 0),
-            "proportion overall": overall_proportion,
-        }
-    )
-
-
-def count_repeated_ids(facts: DataFacts, layout: SplitLayout) -> tuple[int, int]:
-    """How many rows carry an id that another row has, and how many test rows (over all splits) have such a twin in training."""
-    import pandas as pd
-
-    id_codes = pd.factorize(pd.Series(list(facts.row_ids), dtype=object))[0]
-    sizes = np.bincount(id_codes[id_codes >= 0], minlength=1)
-    duplicated = (id_codes >= 0) & (sizes[np.maximum(id_codes, 0)] > 1)
-    if not duplicated.any():
-        return 0, 0
-    leaked = sum(
-        int(np.isin(id_codes[split.test[duplicated[split.test]]], id_codes[split.train]).sum()) for split in layout.splits
-    )
-    return int(duplicated.sum()), leaked
-
-
 def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold") -> Any:
     """The share of the rarest class in each test part (circles) beside its share in all rows (bars), by data set.
 
     `lines` are those of `build_fold_lines`, of one or several data sets; the first repeat is drawn.
 
     >>> import pandas as pd
-    >>> line = {"data set": ["iris"] * 2, "repeat": 1, "fold": [1, 2], "rarest class": "b", "share in test": [0.3, 0.4]}
-    >>> draw_rarest_class(pd.DataFrame({**line, "share in all": 0.35})).to_dict()["title"]["text"]
+    >>> line = {"data set": ["iris"] * 2, "repeat": 1, "fold": [1, 2], "rarest class": "b", "proportion in test": [0.3, 0.4]}
+    >>> draw_rarest_class(pd.DataFrame({**line, "proportion overall": 0.35})).to_dict()["title"]["text"]
     'The rarest class in each fold'
     """
     import altair as alt
 
-    columns = ["data set", "repeat", "fold", "rarest class", "share in test", "share in all"]
+    columns = ["data set", "repeat", "fold", "rarest class", "proportion in test", "proportion overall"]
     frame = require_columns("lines", to_frame(lines), columns)
     frame = frame[frame["repeat"] == frame["repeat"].min()]
     order = list(dict.fromkeys(frame["data set"].astype(str)))
@@ -268,33 +242,30 @@ def draw_rarest_class(lines: Any, *, title: str = "The rarest class in each fold
     return style_chart(alt.layer(*layers).properties(width=380, height=alt.Step(30, **{"for": "position"}), title=heading))
 
 
-_COLUMNS = ["check", "repeat", "fold", "class", "attribute", "value", "expected", "low", "high", "p", "p_adjusted"]
+@register_figure("audit", select=("dataset",))
+def draw_study_audit(
+    results: Results, selection: Selection, data: Any = None, n_permutations: int = 199, random_state: int = 0
+) -> Any:
+    """The fold audit. It needs the attributes: pass the data set as `data`, unless the catalogue has the same by its name."""
+    from fairtrial.resampling.audit import audit as audit_splits
+
+    facts = selection.find_dataset(results)
+    table = _load_from_catalogue(facts) if data is None else data
+    fold_audit = audit_splits(build_splits(results, facts), table, n_permutations=n_permutations, random_state=random_state)
+    return draw_audit(fold_audit, title=f"Fold audit: {facts.name}")
 
 
-_PANELS = {
-    "energy distance": ("Energy distance", "of test and training rows"),
-    "two-sample AUC": ("Two-sample AUC", "nearest neighbours, test against training rows"),
-    "attributes": ("Most unusual attribute", "KS or Hellinger distance; the one of least p, so often high"),
-    "outlying": ("Outlying", "how much farther out test rows lie, in %"),
-}
+def _load_from_catalogue(facts: DataFacts) -> Any:
+    from fairtrial.data import load
 
-
-_WITHIN, _BEYOND = "within chance", "beyond chance"
-
-
-_BAND = "#C9D6DF"
-
-
-_TOGETHER = "all classes"
-
-
-_MOST_CLASSES = 6
-
-
-_MAX_AUDIT_SPLITS = 30
-
-
-_AUDIT_WIDTH, _AUDIT_HEIGHT = 330, 190
+    remedy = "pass it as data=, a data set or a pair (X, y)"
+    try:
+        dataset = load(facts.name)
+    except FairtrialError:
+        raise InputError(f"the audit needs the attributes of {facts.name!r}, which results do not hold: {remedy}") from None
+    if dataset.content_hash != facts.content_hash:
+        raise InputError(f"the data set {facts.name!r} of the catalogue must be the one of the study, but differs: {remedy}")
+    return dataset
 
 
 def draw_audit(audit: Any, *, alpha: float | None = None, title: str = "Fold audit") -> Any:
@@ -348,7 +319,7 @@ def _draw_audit_panel(lines: pd.DataFrame, key: str, names: list[str], folds: li
     import altair as alt
 
     heading, subtitle = _PANELS[key]
-    rows = to_records(lines, [*_COLUMNS, "split", "judged"])
+    rows = to_records(lines, [*_COLUMNS, "split", "outcome"])
     several = len(names) > 1 and key != "outlying"
     x = alt.X("split:N", title="Fold", sort=folds, axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=folds))
     offset = [alt.XOffset("class:N", sort=names, scale=alt.Scale(domain=names))] if several else []
@@ -383,102 +354,5 @@ def _encode_chance_marks() -> list[Any]:
     import altair as alt
 
     outcomes = [_WITHIN, _BEYOND]
-    shape = alt.Shape("judged:N", scale=alt.Scale(domain=outcomes, range=["circle", "triangle-up"]), legend=None)
-    return [shape, alt.Size("judged:N", scale=alt.Scale(domain=outcomes, range=[70, 170]), legend=None)]
-
-
-@register_figure("projection")
-def draw_study_projection(
-    results: Results,
-    dataset: str | None = None,
-    distance: Literal["L2", "L1"] = "L2",
-    method: Literal["tree", "mds"] = "tree",
-) -> Any:
-    """Learners as points around Ideal, by their confusion tables on all data sets or on one, without noise."""
-    names = None if dataset is None else [_find_dataset_facts(results, dataset).name]
-    confusion = compute_confusion_tables(results, get_main_condition(results), names)
-    if not confusion.tables:
-        raise InputError("a projection needs a data set on which all learners have run, got none: run the missing trials")
-    points = project(confusion.tables, distance=distance, method=method, normalise=len(confusion.datasets) > 1)
-    dataset_text = confusion.datasets[0] if len(confusion.datasets) == 1 else f"{len(confusion.datasets)} data sets"
-    return draw_projection(points, title=f"Learners by how they err: {dataset_text}")
-
-
-@register_figure("splits")
-def draw_study_splits(results: Results, dataset: str | None = None, repeat: int = 0) -> Any:
-    """Which rows train and which test; of many rows every second, third ... is drawn."""
-    facts = _find_dataset_facts(results, dataset)
-    all_splits = build_splits(results, facts)
-    repeat_splits = [split for split in all_splits.splits if split.repeat == repeat][:_MAX_SPLITS]
-    if not repeat_splits:
-        repeats = sorted({split.repeat for split in all_splits.splits})
-        raise InputError(f"repeat must be one of {repeats}, got {repeat!r}")
-    order = np.argsort(facts.codes, kind="stable")
-    step = -(-len(order) // _MAX_ROWS)
-    drawn_rows = order[::step]
-    positions = np.full(len(order), -1)
-    positions[drawn_rows] = np.arange(len(drawn_rows))
-    drawn_splits = [
-        Split(
-            _drop_missing_positions(positions[split.train]),
-            _drop_missing_positions(positions[split.test]),
-            split.repeat,
-            split.fold,
-        )
-        for split in repeat_splits
-    ]
-    labels = [str(facts.classes[code]) if code >= 0 else "(no class)" for code in facts.codes[drawn_rows]]
-    sampling_text = "" if step == 1 else f", 1 in {step} rows"
-    title = f"Which rows test: {facts.name}{sampling_text}, sorted by class"
-    return draw_splits(Splits(len(drawn_rows), tuple(drawn_splits), all_splits.scheme), labels, title=title)
-
-
-def _drop_missing_positions(positions: Any) -> Any:
-    return positions[positions >= 0]
-
-
-@register_figure("audit")
-def draw_study_audit(
-    results: Results, dataset: str | None = None, data: Any = None, n_permutations: int = 199, random_state: int = 0
-) -> Any:
-    """The fold audit. It needs the attributes: pass the data set as `data`, unless the catalogue has the same by its name."""
-    from fairtrial.resampling.audit import audit as audit_splits
-
-    facts = _find_dataset_facts(results, dataset)
-    table = _load_from_catalogue(facts) if data is None else data
-    fold_audit = audit_splits(build_splits(results, facts), table, n_permutations=n_permutations, random_state=random_state)
-    return draw_audit(fold_audit, title=f"Fold audit: {facts.name}")
-
-
-def _load_from_catalogue(facts: DataFacts) -> Any:
-    from fairtrial.data import load
-
-    remedy = "pass it as data=, a data set or a pair (X, y)"
-    try:
-        dataset = load(facts.name)
-    except FairtrialError:
-        raise InputError(f"the audit needs the attributes of {facts.name!r}, which results do not hold: {remedy}") from None
-    if dataset.content_hash != facts.content_hash:
-        raise InputError(f"the data set {facts.name!r} of the catalogue must be the one of the study, but differs: {remedy}")
-    return dataset
-
-
-@register_figure("times", "time")
-def draw_study_times(results: Results, dataset: str | None = None) -> Any:
-    """Seconds to fit and to predict, and memory, by learner."""
-    frame = results.times()
-    if dataset is not None:
-        frame = frame[frame["dataset"] == _find_dataset_facts(results, dataset).name]
-    if frame.empty or not (frame[["fit_time", "predict_time", "memory"]] > 0).any(axis=None):
-        raise InputError("times need trials that ran here, got none: predictions from elsewhere carry no times")
-    names = [dataset_facts.name for dataset_facts in results.archive.datasets] if dataset is None else [dataset]
-    return draw_times(frame, title=f"Time and memory: {names[0] if len(names) == 1 else f'{len(names)} data sets'}")
-
-
-def _find_dataset_facts(results: Results, dataset: str | None) -> DataFacts:
-    facts_by_name = {dataset_facts.name: dataset_facts for dataset_facts in results.archive.datasets}
-    if dataset is None and len(facts_by_name) > 1:
-        raise InputError(f"dataset must be given for a study of several, got None: choose one of {', '.join(facts_by_name)}")
-    if dataset is not None and dataset not in facts_by_name:
-        raise InputError(f"dataset must be of the study, got {dataset!r}: {suggest_name(dataset, facts_by_name)}")
-    return next(iter(facts_by_name.values())) if dataset is None else facts_by_name[dataset]
+    shape = alt.Shape("outcome:N", scale=alt.Scale(domain=outcomes, range=["circle", "triangle-up"]), legend=None)
+    return [shape, alt.Size("outcome:N", scale=alt.Scale(domain=outcomes, range=[70, 170]), legend=None)]

@@ -14,11 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMNS = ("x", "y", "label", "changed")
-
-
 _FROM = ("from_x", "from_y")
-
-
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 
 

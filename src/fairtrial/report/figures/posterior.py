@@ -22,21 +22,11 @@ from fairtrial.report.figures.base import (
 from fairtrial.significance.bayes import Posterior, compute_most_probable
 
 _REGIONS = ("first", "rope", "second")
-
-
 _COLOURS = (PALETTE[0], "#A9A9A9", PALETTE[1])
-
-
 _DOTS = "Samples of how probable each result is. Dashed: where the most probable one changes"
-
-
 _HEIGHT = float(np.sqrt(3) / 2)
-
-
 # Hexagons along a side of the simplex, and one of them in Vega's units.
 _HEXAGONS = 52
-
-
 _HEXAGON = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 
 

@@ -1,22 +1,200 @@
-"""Confusion tables of a study: a table for each learner and data set, of all test rows under one condition."""
+"""The projection of learners: their confusion tables, and the figure of learners as points around Ideal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from fairtrial._check import IntArray
+from fairtrial.errors import InputError
+from fairtrial.measures import projection as project
 from fairtrial.measures.projection import IDEAL
-from fairtrial.report.selection import match_condition
+from fairtrial.report.figures.base import (
+    GREY,
+    NAME_WIDTH,
+    PALETTE,
+    build_axis,
+    build_chart,
+    build_title,
+    require_columns,
+    style_chart,
+    to_frame,
+    to_records,
+)
+from fairtrial.report.figures.registry import register_figure
+from fairtrial.report.selection import Selection, get_main_condition
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.records import ABSTAINED
+from fairtrial.study.results.selection import mask_condition
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fairtrial.study import Results
     from fairtrial.study.archive import DataFacts
+
+_PLANE = 420  # pixels
+_LETTER, _HEIGHT, _GAP = 7.0, 13.0, 8.0  # pixels: a letter's width, a line's height, from the point to the name
+_POINT = 5.0
+
+
+@register_figure("projection", select=("dataset",))
+def draw_study_projection(
+    results: Results,
+    selection: Selection,
+    distance: Literal["L2", "L1"] = "L2",
+    method: Literal["tree", "mds"] = "tree",
+) -> Any:
+    """Learners as points around Ideal, by their confusion tables on all data sets or on one, without noise."""
+    names = None if selection.dataset is None else [selection.find_dataset(results).name]
+    confusion = compute_confusion_tables(results, get_main_condition(results), names)
+    if not confusion.tables:
+        raise InputError("a projection needs a data set on which all learners have run, got none: run the missing trials")
+    points = project(confusion.tables, distance=distance, method=method, normalise=len(confusion.datasets) > 1)
+    dataset_text = confusion.datasets[0] if len(confusion.datasets) == 1 else f"{len(confusion.datasets)} data sets"
+    return draw_projection(points, title=f"Learners by how they err: {dataset_text}")
+
+
+def draw_projection(
+    points: Any,
+    edges: Mapping[str, str] | pd.Series[str] | Iterable[tuple[str, str]] | None = None,
+    *,
+    title: str = "Learners by how they err",
+) -> Any:
+    """Learners as points of a plane (columns learner, x, y; or the result of `projection`), joined by the edges of a tree.
+
+    `edges` are pairs of learners, or each learner's parent; by default the column parent of `points`, where there is one:
+    `draw_projection(projection(tables))`. Both axes have one scale, for distances are to be compared.
+
+    >>> import pandas as pd
+    >>> points = pd.DataFrame({"learner": ["Ideal", "tree", "bayes"], "x": [0, 3, 0], "y": [0, 0, 4]})
+    >>> chart = draw_projection(points, [("Ideal", "tree"), ("Ideal", "bayes")])
+    >>> chart.to_dict()["width"] == chart.to_dict()["height"]
+    True
+    """
+    import altair as alt
+
+    points = require_columns("points", to_frame(points), ["learner", "x", "y"], index="learner")
+    rows = to_records(points, ["learner", "x", "y"])
+    positions = {row["learner"]: (row["x"], row["y"]) for row in rows}
+    low_x, low_y, span = _compute_bounding_square(points)
+    labels = _merge_close_labels(rows, near=0.02 * span)
+    pixels = [(_PLANE * (label["x"] - low_x) / span, _PLANE * (1 - (label["y"] - low_y) / span)) for label in labels]
+    corners = choose_corners(pixels, [label["names"] for label in labels], _PLANE)
+    x = build_axis("x", "x", "First coordinate", low=low_x, high=low_x + span)
+    y = build_axis("y", "y", "Second coordinate", low=low_y, high=low_y + span)
+    layers = [
+        build_chart(_build_edge_segments(_list_edges(points, edges), positions))
+        .mark_rule(color=GREY, opacity=0.6)
+        .encode(x, y, x2="x2:Q", y2="y2:Q")
+    ]
+    data = build_chart(rows).encode(x, y, tooltip=[alt.Tooltip("learner:N"), alt.Tooltip("x:Q"), alt.Tooltip("y:Q")])
+    layers.append(data.mark_point(filled=True, size=80, opacity=1, color=PALETTE[0]))
+    for corner in CORNERS:
+        corner_labels = [label for label, chosen in zip(labels, corners, strict=True) if chosen == corner]
+        if corner_labels:
+            text = build_chart(corner_labels).mark_text(**corner._asdict(), fontSize=12.5, limit=NAME_WIDTH)
+            layers.append(text.encode(x, y, text="names:N"))
+    whole = alt.layer(*layers).properties(
+        width=_PLANE, height=_PLANE, title=build_title(title, "Learners that lie close together err alike")
+    )
+    return style_chart(whole)
+
+
+def _compute_bounding_square(points: pd.DataFrame) -> tuple[float, float, float]:
+    """The lower left corner and the side of a square that holds all points, with room for their names."""
+    low, high = points[["x", "y"]].min(), points[["x", "y"]].max()
+    span = 1.3 * float((high - low).max()) or 1.0
+    middle = (low + high) / 2
+    return float(middle["x"]) - span / 2, float(middle["y"]) - span / 2, span
+
+
+def _merge_close_labels(rows: Iterable[dict[str, Any]], near: float) -> list[dict[str, Any]]:
+    """The names beside the points; points in one place share one label."""
+    labels: list[dict[str, Any]] = []
+    for row in rows:
+        close = [label for label in labels if abs(label["x"] - row["x"]) < near and abs(label["y"] - row["y"]) < near]
+        if close:
+            close[0]["names"] += f", {row['learner']}"
+        else:
+            labels.append({"x": row["x"], "y": row["y"], "names": row["learner"]})
+    return labels
+
+
+def _list_edges(points: pd.DataFrame, edges: Any) -> list[tuple[str, str]]:
+    if edges is None:
+        edges = points.set_index("learner")["parent"] if "parent" in points else ()
+    pairs = edges.items() if hasattr(edges, "items") else edges
+    return [(str(first), str(second)) for first, second in pairs if second]
+
+
+def _build_edge_segments(
+    pairs: Iterable[tuple[str, str]], positions: Mapping[str, tuple[float, float]]
+) -> list[dict[str, Any]]:
+    rows = []
+    for pair in pairs:
+        for name in pair:
+            if name not in positions:
+                raise InputError(f"edges must join the given learners, got {name!r}: known are {sorted(positions)}")
+        (x, y), (x2, y2) = positions[pair[0]], positions[pair[1]]
+        rows.append({"x": x, "y": y, "x2": x2, "y2": y2})
+    return rows
+
+
+class Corner(NamedTuple):
+    """On which side of its point a name begins, and how it is moved."""
+
+    align: Literal["left", "right"]
+    dx: float
+    dy: float
+
+
+CORNERS = (
+    Corner("left", _GAP, -_GAP),
+    Corner("right", -_GAP, -_GAP),
+    Corner("left", _GAP, _GAP),
+    Corner("right", -_GAP, _GAP),
+)
+_Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels
+
+
+def choose_corners(points: Sequence[tuple[float, float]], names: Sequence[str], width: float) -> list[Corner]:
+    """For each point (in pixels from the upper left) the corner for its name: inside the width, off other names and points.
+
+    >>> [corner.align for corner in choose_corners([(100, 50), (110, 50), (390, 50)], ["tree", "bayes", "forest"], 400)]
+    ['right', 'left', 'right']
+    """
+    occupied: list[_Box] = [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
+    corners = []
+    for point, name in zip(points, names, strict=True):
+        boxes = {corner: _compute_label_box(point, name, corner) for corner in CORNERS}
+        costs = {corner: _measure_hidden_area(box, occupied, width) for corner, box in boxes.items()}
+        best = min(costs, key=costs.__getitem__)
+        occupied.append(boxes[best])
+        corners.append(best)
+    return corners
+
+
+def _compute_label_box(point: tuple[float, float], name: str, corner: Corner) -> _Box:
+    x, y = point[0] + corner.dx, point[1] + corner.dy
+    name_width = _LETTER * len(name)
+    left = x if corner.align == "left" else x - name_width
+    return left, y - _HEIGHT / 2, left + name_width, y + _HEIGHT / 2
+
+
+def _measure_hidden_area(box: _Box, occupied: Sequence[_Box], width: float) -> float:
+    """How many square pixels of others the name would cover, those outside the picture among them."""
+    outside = (max(0.0, -box[0]) + max(0.0, box[2] - width)) * _HEIGHT
+    return outside + sum(_compute_overlap(box, obstacle) for obstacle in occupied)
+
+
+def _compute_overlap(first: _Box, second: _Box) -> float:
+    width = min(first[2], second[2]) - max(first[0], second[0])
+    height = min(first[3], second[3]) - max(first[1], second[1])
+    return max(0.0, width) * max(0.0, height)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +242,7 @@ def _count_confusions(results: Results, facts: DataFacts, condition: ConditionFa
     """The table of one learner on one data set; None where a trial failed or has not run, or nothing was tested."""
     trials = results.trials()
     selected_trials = trials[
-        (trials["dataset"] == facts.name) & (trials["learner"] == learner) & match_condition(trials, condition)
+        (trials["dataset"] == facts.name) & (trials["learner"] == learner) & mask_condition(trials, condition)
     ]
     if not len(selected_trials) or (selected_trials["status"] != "ok").any():
         return None

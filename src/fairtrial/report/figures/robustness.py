@@ -1,4 +1,4 @@
-"""Figures of noise and drift by name."""
+"""Figures of robustness to noise: scores and losses of accuracy over the levels of a condition."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from fairtrial.report.figures.base import (
     to_frame,
     to_records,
 )
-from fairtrial.report.figures.environments import draw_deterioration
 from fairtrial.report.figures.registry import register_figure
 from fairtrial.report.means import compute_level_means
-from fairtrial.report.selection import get_main_condition, list_changed_conditions, with_levels
+from fairtrial.report.selection import Selection, get_main_condition, list_changed_conditions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,12 +96,12 @@ def _draw_level_panel(lines: pd.DataFrame, axis_title: str) -> Any:
     import altair as alt
 
     learners = list(dict.fromkeys(lines["learner"]))
-    rows = to_records(lines, ["place", "level", "learner", "value", "low", "high"])
+    rows = to_records(lines, ["position", "level", "learner", "value", "low", "high"])
     levels = sorted({row["level"] for row in rows})
     room = 0.07 * ((levels[-1] - levels[0]) or 0.2)
     ticks = alt.Axis(values=levels, format="~g", grid=False)
     domain = [levels[0] - room, levels[-1] + room]
-    x = alt.X("place:Q", title="Level", axis=ticks, scale=alt.Scale(domain=domain, nice=False, zero=False))
+    x = alt.X("position:Q", title="Level", axis=ticks, scale=alt.Scale(domain=domain, nice=False, zero=False))
     scale = alt.Scale(zero=False, nice=True, padding=6)
     shade = encode_colour(learners)
     hint = [alt.Tooltip("learner:N"), alt.Tooltip("level:Q")]
@@ -115,19 +114,11 @@ def _draw_level_panel(lines: pd.DataFrame, axis_title: str) -> Any:
 
 
 _CONTOUR_VALUES = (-0.25, 0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
-
-
 # From blue (gains) over white (nothing lost) to red; the first is that of what lies above the first line. All are light enough
 # for dark words; a dark page has shades of its own for them.
 _GAIN_COLOURS = ("#9ECAE1", "#EDF8FB")
-
-
 _LOSS_COLOURS = ("#FFF7EC", "#FEE8C8", "#FDD9A8", "#FDCB96", "#FDBB84", "#FCA972", "#FB9766", "#F5855C", "#EA6C52", "#D9534A")
-
-
 _SHADES = (*_GAIN_COLOURS, *_LOSS_COLOURS)
-
-
 _SIDE = 330
 
 
@@ -242,76 +233,59 @@ def _locate_contour_label(value: float, ends: Any, low: float) -> dict[str, Any]
     return {"clean": clean, "noisy": border + inset, "text": f"{value:g}"}
 
 
-@register_figure("noise")
-def draw_study_noise(
-    results: Results,
-    condition: str | None = None,
-    dataset: str | None = None,
-    measure: str = "accuracy",
-    positive: object = None,
-    alpha: float = 0.05,
-) -> Any:
+_SELECT = ("condition", "dataset")
+
+
+@register_figure("noise", select=(*_SELECT, "positive"))
+def draw_study_noise(results: Results, selection: Selection, measure: str = "accuracy", alpha: float = 0.05) -> Any:
     """A measure against the level of a condition, with intervals, over all data sets or on one."""
-    name = _resolve_condition_name(results, condition)
-    _check_dataset_name(results, dataset)
+    name = _find_condition_name(results, selection)
+    selection.check_dataset(results)
     levels = {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}[name]
+    conditions = [get_main_condition(results), *levels]
     frame = compute_level_means(
-        results, [get_main_condition(results), *levels], measure, dataset=dataset, alpha=alpha, positive=positive
+        results, conditions, measure, dataset=selection.dataset, alpha=alpha, positive=selection.positive
     )
     measure_name = get_measure(measure).name.replace("_", " ").capitalize()
-    return draw_levels(
-        frame, axis_title=measure_name, title=f"{measure_name} under {name}{_format_dataset_suffix(results, dataset)}"
-    )
+    title = f"{measure_name} under {name}{_format_dataset_suffix(results, selection)}"
+    return draw_levels(frame, axis_title=measure_name, title=title)
 
 
-@register_figure("rla")
-def draw_study_rla(results: Results, condition: str | None = None, dataset: str | None = None, alpha: float = 0.05) -> Any:
+@register_figure("rla", select=_SELECT)
+def draw_study_rla(results: Results, selection: Selection, alpha: float = 0.05) -> Any:
     """Relative loss of accuracy against the level."""
-    frame, name = collect_losses(results, condition, dataset, alpha)
-    return draw_losses(frame, which="rla", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, dataset)}")
+    frame, name = _collect_losses(results, selection, alpha)
+    return draw_losses(frame, which="rla", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, selection)}")
 
 
-@register_figure("ela")
-def draw_study_ela(results: Results, condition: str | None = None, dataset: str | None = None, alpha: float = 0.05) -> Any:
+@register_figure("ela", select=_SELECT)
+def draw_study_ela(results: Results, selection: Selection, alpha: float = 0.05) -> Any:
     """Equalized loss of accuracy against the level."""
-    frame, name = collect_losses(results, condition, dataset, alpha)
-    return draw_losses(frame, which="ela", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, dataset)}")
+    frame, name = _collect_losses(results, selection, alpha)
+    return draw_losses(frame, which="ela", title=f"Loss of accuracy under {name}{_format_dataset_suffix(results, selection)}")
 
 
-@register_figure("loss-surface", "surface")
-def draw_study_loss_surface(results: Results, condition: str | None = None, dataset: str | None = None) -> Any:
+@register_figure("loss-surface", "surface", select=_SELECT)
+def draw_study_loss_surface(results: Results, selection: Selection) -> Any:
     """Learners on the surfaces of RLA and ELA."""
-    frame, name = collect_losses(results, condition, dataset, 0.05)
-    return draw_loss_surface(frame, title=f"RLA and ELA under {name}{_format_dataset_suffix(results, dataset)}")
+    frame, name = _collect_losses(results, selection, 0.05)
+    return draw_loss_surface(frame, title=f"RLA and ELA under {name}{_format_dataset_suffix(results, selection)}")
 
 
-@register_figure("deterioration", "pd")
-def draw_study_deterioration(results: Results, condition: str | None = None, value: str = "pd") -> Any:
-    """The matrix of pD (or of the loss in error rate), learners by data sets."""
-    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-        frame = with_levels(results.deterioration(), results.archive.conditions)
-    if condition is not None:
-        condition_names = list(dict.fromkeys(frame["condition"].astype(str)))
-        if condition not in condition_names:
-            raise InputError(
-                f"condition must change the test part alone, got {condition!r}: {suggest_name(condition, condition_names)}"
-            )
-        frame = frame[frame["condition"] == condition]
-    return draw_deterioration(frame, value=value)
-
-
-def collect_losses(results: Results, condition: str | None, dataset: str | None, alpha: float) -> tuple[pd.DataFrame, str]:
+def _collect_losses(results: Results, selection: Selection, alpha: float) -> tuple[pd.DataFrame, str]:
     """RLA and ELA of one condition: over all data sets, or of one, which a study of one always means."""
-    name = _resolve_condition_name(results, condition)
-    _check_dataset_name(results, dataset)
+    name = _find_condition_name(results, selection)
+    selection.check_dataset(results)
+    dataset = selection.dataset
     single = dataset is not None or len(results.archive.datasets) == 1
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
         frame = results.robustness(name, by="dataset" if single else "all", alpha=alpha)
     return frame[frame["dataset"] == dataset] if dataset is not None else frame, name
 
 
-def _resolve_condition_name(results: Results, condition: str | None) -> str:
+def _find_condition_name(results: Results, selection: Selection) -> str:
     """The name of a condition that changes something; it need not be given where there is only one."""
+    condition = selection.condition
     condition_names = list(
         {**list_changed_conditions(results, test_only=False), **list_changed_conditions(results, test_only=True)}
     )
@@ -326,12 +300,7 @@ def _resolve_condition_name(results: Results, condition: str | None) -> str:
     return condition or condition_names[0]
 
 
-def _check_dataset_name(results: Results, dataset: str | None) -> None:
-    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
-    if dataset is not None and dataset not in names:
-        raise InputError(f"dataset must be of the study, got {dataset!r}: {suggest_name(dataset, names)}")
-
-
-def _format_dataset_suffix(results: Results, dataset: str | None) -> str:
-    names = [dataset_facts.name for dataset_facts in results.archive.datasets]
-    return f", {dataset or names[0]}" if dataset is not None or len(names) == 1 else f", mean of {len(names)} data sets"
+def _format_dataset_suffix(results: Results, selection: Selection) -> str:
+    names = [facts.name for facts in results.archive.datasets]
+    several = selection.dataset is None and len(names) > 1
+    return f", mean of {len(names)} data sets" if several else f", {selection.dataset or names[0]}"

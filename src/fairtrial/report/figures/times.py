@@ -17,17 +17,29 @@ from fairtrial.report.figures.base import (
     to_frame,
     to_records,
 )
+from fairtrial.report.figures.registry import register_figure
+from fairtrial.report.selection import Selection
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.study import Results
+
 TIME_COLUMNS = ("fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory")
-
-
 _PANELS = {"fit_time": "Fitting, seconds", "predict_time": "Predicting, seconds", "memory": "Memory, MiB"}
-
-
 _LEAST = 1e-5
+
+
+@register_figure("times", "time", select=("dataset",))
+def draw_study_times(results: Results, selection: Selection) -> Any:
+    """Seconds to fit and to predict, and memory, by learner."""
+    frame = results.times()
+    if selection.dataset is not None:
+        frame = frame[frame["dataset"] == selection.find_dataset(results).name]
+    if frame.empty or not (frame[["fit_time", "predict_time", "memory"]] > 0).any(axis=None):
+        raise InputError("times need trials that ran here, got none: predictions from elsewhere carry no times")
+    names = [facts.name for facts in results.archive.datasets if selection.dataset in (None, facts.name)]
+    return draw_times(frame, title=f"Time and memory: {names[0] if len(names) == 1 else f'{len(names)} data sets'}")
 
 
 def compute_learner_times(times: Any) -> pd.DataFrame:

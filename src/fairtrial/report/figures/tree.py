@@ -13,18 +13,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMNS = ("node", "parent", "sign", "value", "leaf", "splits_on", "class", "cases", "errors")
-
-
 # In pixels: from leaf to leaf, of a letter, and around words.
 _LINE, _LETTER, _GAP = 30, 7.4, 22
-
-
 _COUNT_COLUMNS = ("cases", "errors")
-
-
 _SIGNS = {"<=": "≤", ">": ">"}
-
-
 _LEGEND = "Leaves: class (cases/errors in training)"
 
 
@@ -71,7 +63,7 @@ def layout_tree(nodes: pd.DataFrame) -> pd.DataFrame:
     >>> stump = {"node": [0, 1, 2], "parent": [-1, 0, 0], "sign": ["", "<=", ">"], "value": [None, 0.5, 0.5]}
     >>> stump |= {"leaf": [False, True, True], "splits_on": ["age", "", ""], "class": ["a", "a", "b"]}
     >>> stump |= {"cases": [5.0, 2.0, 3.0], "errors": [2.0, 0.0, 1.0]}
-    >>> layout_tree(pd.DataFrame(stump))[["words", "answer", "y"]].compute_values.tolist()
+    >>> layout_tree(pd.DataFrame(stump))[["text", "answer", "y"]].compute_values.tolist()
     [['age', '', 30.0], ['a (2)', '≤ 0.5', 15.0], ['b (3/1)', '> 0.5', 45.0]]
     """
     labelled_nodes = nodes.reset_index(drop=True).assign(text=_format_node_texts(nodes), answer=_format_branch_texts(nodes))
@@ -126,7 +118,7 @@ def _compute_heights(nodes: pd.DataFrame) -> Any:
 
 def _compute_text_extents(nodes: pd.DataFrame, depth: Any) -> dict[str, Any]:
     """Where the words of each node begin and end: those of one depth begin at one place, behind the longest answer."""
-    text_widths, answer_widths = (_LETTER * nodes[name].str.len().to_numpy(float) for name in ("words", "answer"))
+    text_widths, answer_widths = (_LETTER * nodes[name].str.len().to_numpy(float) for name in ("text", "answer"))
     begin, inner = np.zeros(depth.max() + 1), ~nodes["leaf"].to_numpy(bool)
     for level in range(1, len(begin)):
         question_width = text_widths[(depth == level - 1) & inner].max()
@@ -168,7 +160,7 @@ def _locate_forks(layout: pd.DataFrame) -> list[float]:
 
 def _draw_questions(layout: pd.DataFrame, x: Any, y: Any) -> list[Any]:
     questions = [
-        {"x": row["x"], "y": row["y"], "text": row["words"], "start": row["end"] - _GAP + 4, "end": fork}
+        {"x": row["x"], "y": row["y"], "text": row["text"], "start": row["end"] - _GAP + 4, "end": fork}
         for row, fork in zip(layout.to_dict("records"), _locate_forks(layout), strict=True)
         if not row["leaf"]
     ]
@@ -188,7 +180,7 @@ def _draw_leaves(layout: pd.DataFrame, x: Any, y: Any) -> list[Any]:
         {
             "x": row["x"],
             "y": row["y"],
-            "text": row["words"],
+            "text": row["text"],
             "class": str(row["class"]),
             **{column: row[column] for column in _COUNT_COLUMNS},
         }

@@ -10,108 +10,51 @@ import numpy as np
 
 from fairtrial.measures import get_measure
 from fairtrial.predictions.narrative import explain_disagreement
-from fairtrial.predictions.statistics import find_below_chance
-from fairtrial.report.names import (
+from fairtrial.report.judgement import (
     ALPHA,
-    CLEAN,
     LEVEL,
-    concat_sentences,
-    describe_condition,
-    format_condition_phrase,
-    format_measure_name,
+    MEASURES_KEY,
+    PAIRS_KEY,
+    build_measures_frame,
+    build_pairs_frame,
     get_direction,
     get_fact,
-    get_verdict_measure_name,
-    join_names,
-    join_sentences,
     join_test_names,
     list_datasets,
-)
-from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, format_p_value
-from fairtrial.report.sections.pairs import (
-    PAIRS_KEY as PAIRS,
-    build_pairs_frame as build_pairs_frame,
     order_pairs_best_first,
     rank_judged_models,
 )
-from fairtrial.report.sections.scores import (
-    MEASURES_KEY as MEASURES,
-    build_means_frame,
-    build_measures_frame as build_measures_frame,
-    format_means_key,
+from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores, format_means_key
+from fairtrial.report.names import (
+    concat_sentences,
+    find_best_names,
+    format_condition_phrase,
+    format_measure_name,
+    get_verdict_measure_name,
+    join_names,
+    join_sentences,
 )
-from fairtrial.report.sections.verdict import (
-    VerdictContext,
-    build_verdict_learners,
-    compute_contexts,
-    describe_context_basis,
-    describe_effect_size,
-    describe_finding,
-    describe_posterior,
-    describe_test_result,
-)
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, format_p_value, section
+from fairtrial.report.sections.verdict import VerdictContext
+from fairtrial.study.results.selection import CLEAN, format_condition
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
 
-
-def find_best_names(values: pd.Series[float], better: str) -> list[str]:
-    """The names of the best, float noise left aside."""
-    rounded = values.round(12)
-    return [str(name) for name in values.index[rounded == (rounded.max() if better == "max" else rounded.min())]]
+LEADS = "answer-leads"
+_STATUSES = {"ok": "succeeded", "missing": "not run"}
+_MAX_NAMED_MODELS = 4
 
 
-def describe_best(context: VerdictContext, measure_text: str) -> Sentence:
-    """The best mean and the best mean rank, of the table of the verdict: said so where data sets or splits are left out."""
-    verdict = context.verdict
-    assert verdict is not None
-    ranked, scored, parts = _find_leaders(context, measure_text)
-    have = "has" if len(scored) == 1 else "have"
-    prefix = "" if context.basis is None or context.basis.is_complete else f"Over the {verdict.unit}s that are left, "
-    if ranked == scored:
-        template = f"{prefix}{{scored}} {have} the best mean {{measure}}, {{mean}}, and the best mean rank, {{rank}}."
-        return build_sentence(template, **{name: part for name, part in parts.items() if name != "ranked"})
-    return build_sentence(
-        f"{prefix}{{scored}} {have} the best mean {{measure}}, {{mean}}, but {{ranked}} the best mean rank, {{rank}}.", **parts
-    )
-
-
-def describe_lead(context: VerdictContext, measure_text: str) -> tuple[str, dict[str, Any]]:
-    """By what the first of the verdict's order comes first: words, and what stands in them."""
-    verdict = context.verdict
-    assert verdict is not None
-    ranked, scored, parts = _find_leaders(context, measure_text)
-    lead = verdict.order[0]
-    clauses = [
-        text
-        for names, text in ((ranked, "the best mean rank, {rank}"), (scored, "the best mean {measure}, {mean}"))
-        if lead in names
-    ]
-    template = f", with {', and '.join(clauses)}" if clauses else ", by the signed ranks of the differences"
-    return template, {name: part for name, part in parts.items() if "{" + name + "}" in template}
-
-
-def _find_leaders(context: VerdictContext, measure_text: str) -> tuple[list[str], list[str], dict[str, Any]]:
-    verdict = context.verdict
-    assert verdict is not None
-    frame, key = build_verdict_learners(verdict), f"{context.key}-learners"
-    ranked, scored = find_best_names(frame["mean rank"], "min"), find_best_names(frame["mean"], verdict.better)
-    parts: dict[str, Any] = {"measure": measure_text, "ranked": join_names(ranked), "scored": join_names(scored)}
-    parts["rank"] = format_number(frame, key, ranked[0], "mean rank", "{:.2f}")
-    parts["mean"] = format_number(frame, key, scored[0], "mean", "{:.3f}")
-    return ranked, scored, parts
-
-
-_KINDS = {"ok": "succeeded", "missing": "not run"}
-
-
+@section("answer", title="The answer", order=10, serves="study")
 def build_section(results: Results) -> Section:
     """Three sentences, and one more where trials failed or have not run. Their numbers are in the sections below."""
     measure_text = format_measure_name(get_verdict_measure_name(results))
-    main, *others = compute_contexts(results)
+    main, *others = VerdictContext.list_for_study(results)
     sentences = [
         _build_lead_sentence(results, main, measure_text),
         _build_certainty_sentence(main),
@@ -119,7 +62,7 @@ def build_section(results: Results) -> Section:
     ]
     trials = build_trials_frame(results)
     tables: tuple[ReportTable, ...] = ()
-    if len(trials) > 2 or trials.index[0] != "ran well":
+    if len(trials) > 2 or trials.index[0] != "succeeded":
         sentences.append(_count_unfinished_trials(trials))
         tables = (ReportTable("answer-trials", "How the trials went", trials),)
     return Section("answer", "The answer", tuple(sentence for sentence in sentences if sentence is not None), (), tables)
@@ -130,8 +73,8 @@ def build_trials_frame(results: Results) -> pd.DataFrame:
     import pandas as pd
 
     counts = results.trials()["status"].astype(str).value_counts(sort=False)
-    lines = {_KINDS.get(str(name), str(name)): int(number) for name, number in counts.items() if number}
-    first = {name: lines[name] for name in ("ran well",) if name in lines}
+    lines = {_STATUSES.get(str(name), str(name)): int(number) for name, number in counts.items() if number}
+    first = {name: lines[name] for name in ("succeeded",) if name in lines}
     lines = first | lines | {"all": int(counts.sum())}
     return pd.DataFrame({"trials": list(lines.values())}, index=pd.Index(lines, name="status"))
 
@@ -141,9 +84,9 @@ def _build_lead_sentence(results: Results, main: VerdictContext, measure_text: s
         return _describe_without_verdict(results, main, measure_text)
     return join_sentences(
         [
-            describe_context_basis(main),
-            describe_finding(main, measure_text),
-            describe_best(main, measure_text),
+            main.describe_basis(),
+            main.describe_finding(measure_text),
+            describe_best_learners(main, measure_text),
             _build_size_sentence(main),
         ]
     )
@@ -156,7 +99,7 @@ def _build_size_sentence(main: VerdictContext) -> Sentence | None:
     if verdict.pair is None:
         return None
     head = verdict.order[0] if verdict.control is None else verdict.control
-    return describe_effect_size(main) if verdict.posthoc is None or head in verdict.pair else None
+    return main.describe_effect_size() if verdict.posthoc is None or head in verdict.pair else None
 
 
 def _describe_without_verdict(results: Results, main: VerdictContext, measure_text: str) -> Sentence | None:
@@ -165,8 +108,8 @@ def _describe_without_verdict(results: Results, main: VerdictContext, measure_te
     reason = build_sentence("{reason}", reason=main.reason)
     if measure not in results.measures:
         return reason
-    frame = build_means_frame(results, measure)
-    in_condition = frame["condition"] == describe_condition(main.condition)
+    frame = _build_means_frame(results, measure)
+    in_condition = frame["condition"] == format_condition(main.condition)
     lines = frame[in_condition & np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
     if lines.empty:
         return reason
@@ -190,7 +133,7 @@ def _build_certainty_sentence(main: VerdictContext) -> Sentence | None:
     if main.verdict is None:
         return None
     return join_sentences(
-        [describe_test_result(main), *(describe_posterior(main) if main.verdict.posterior is not None else ())]
+        [main.describe_test_result(), *(main.describe_posterior() if main.verdict.posterior is not None else ())]
     )
 
 
@@ -233,10 +176,10 @@ def _to_sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _format_runners_up(verdict: Any, parts: dict[str, Any]) -> str:
+def _format_runners_up(verdict: Verdict, parts: dict[str, Any]) -> str:
     """Whom the leader is ahead of."""
     lead = verdict.order[0]
-    pairs = [verdict.in_order(first, second) for first, second, _, p in verdict.comparisons if p <= verdict.alpha]
+    pairs = [verdict.order_pair(first, second) for first, second, _, p in verdict.comparisons if p <= verdict.alpha]
     behind = [loser for best, loser in pairs if best == lead]
     if not behind:
         return ", but cannot be told from those next to it" if verdict.control is None else ""
@@ -247,98 +190,71 @@ def _format_runners_up(verdict: Any, parts: dict[str, Any]) -> str:
 def _count_unfinished_trials(trials: pd.DataFrame) -> Sentence:
     """How many trials failed or have not run."""
     clauses, parts = [], {"all": format_number(trials, "answer-trials", "all", "trials", "{:,}")}
-    for index, name in enumerate(status for status in trials.index if status not in ("ran well", "all")):
+    for index, name in enumerate(status for status in trials.index if status not in ("succeeded", "all")):
         key = "abcdefgh"[index]
         parts[key] = format_number(trials, "answer-trials", name, "trials", "{:,}")
         verb = "has " if trials.loc[name, "trials"] == 1 else "have "
         clauses.append(f"{{{key}}} " + (verb + "not run" if name == "not run" else f"failed ({name})"))
-    rest = ": what is said rests on the others." if "ran well" in trials.index else "."
+    rest = ": what is said rests on the others." if "succeeded" in trials.index else "."
     return build_sentence("Of {all} trials " + ", ".join(clauses) + rest, **parts)
 
 
-LEADS = "answer-leads"
+def _build_means_frame(results: Results, measure: str) -> pd.DataFrame:
+    """The frame of the table of a measure's means in the section of scores."""
+    scores, _ = compute_scores(results, [measure])
+    means = average_over_datasets(results, average_by_dataset(results, scores))
+    return means.drop(columns="measure").reset_index(drop=True)
 
 
-def build_leads_table(judgement: Judgement) -> ReportTable:
-    """The table of `count_leads`."""
-    note = (
-        f"First: the best {format_measure_name(judgement.main)} on the data set, alone. Ahead of all others: told apart from each "
-        "of them by the test that decides."
+def describe_best_learners(context: VerdictContext, measure_text: str) -> Sentence:
+    """The best mean and the best mean rank, of the table of the verdict: said so where data sets or splits are left out."""
+    verdict = context.verdict
+    assert verdict is not None
+    ranked, scored, parts = _find_leaders(context, measure_text)
+    have = "has" if len(scored) == 1 else "have"
+    prefix = "" if context.basis is None or context.basis.is_complete else f"Over the {verdict.unit}s that are left, "
+    if ranked == scored:
+        template = f"{prefix}{{scored}} {have} the best mean {{measure}}, {{mean}}, and the best mean rank, {{rank}}."
+        return build_sentence(template, **{name: part for name, part in parts.items() if name != "ranked"})
+    return build_sentence(
+        f"{prefix}{{scored}} {have} the best mean {{measure}}, {{mean}}, but {{ranked}} the best mean rank, {{rank}}.", **parts
     )
-    return ReportTable(LEADS, "On how many data sets each model is ahead", count_leads(judgement), note=note)
 
 
-def describe_leads(judgement: Judgement) -> list[Sentence | None]:
-    """Who is first on the most data sets, and who is ahead there by more than chance."""
-    leads = count_leads(judgement)
-    return [_describe_most_first(judgement, leads), _describe_significant_leads(leads)]
+def describe_lead(context: VerdictContext, measure_text: str) -> tuple[str, dict[str, Any]]:
+    """By what the first of the verdict's order comes first: words, and what stands in them."""
+    verdict = context.verdict
+    assert verdict is not None
+    ranked, scored, parts = _find_leaders(context, measure_text)
+    lead = verdict.order[0]
+    clauses = [
+        text
+        for names, text in ((ranked, "the best mean rank, {rank}"), (scored, "the best mean {measure}, {mean}"))
+        if lead in names
+    ]
+    template = f", with {', and '.join(clauses)}" if clauses else ", by the signed ranks of the differences"
+    return template, {name: part for name, part in parts.items() if "{" + name + "}" in template}
 
 
-def count_leads(judgement: Judgement) -> pd.DataFrame:
-    """On how many data sets a model has the best value alone, and on how many it is ahead of all others."""
-    import pandas as pd
-
-    ordered_pairs = order_pairs_best_first(judgement)
-    counts: dict[str, list[int]] = {}
-    for dataset in list_datasets(judgement):
-        scores = judgement.scores
-        estimates = scores[(scores["dataset"] == dataset) & (scores["measure"] == judgement.main)].set_index("model")[
-            "estimate"
-        ]
-        for model in estimates.index:
-            counts.setdefault(str(model), [0, 0, 0])[0] += 1
-        order = rank_judged_models(judgement, dataset)
-        if np.isfinite(estimates[order[0]]) and int((estimates == estimates[order[0]]).sum()) == 1:
-            counts[order[0]][1] += 1
-            pairs = ordered_pairs[
-                (ordered_pairs["dataset"] == dataset) & (ordered_pairs["first"] == order[0]) & ordered_pairs["primary"]
-            ]
-            sign = 1 if get_direction(judgement.main) == "max" else -1
-            won = (pairs["p_adjusted"] <= judgement.alpha) & (sign * pairs["difference"] > 0)
-            counts[order[0]][2] += bool(len(pairs)) and len(pairs) == len(order) - 1 and bool(won.all())
-    names = ["data sets", "best", "significantly better than all others"]
-    frame = pd.DataFrame(counts.values(), index=pd.Index(counts, name="model"), columns=names)
-    return frame.sort_values(["first", "ahead of all others"], ascending=False, kind="stable")
+def _find_leaders(context: VerdictContext, measure_text: str) -> tuple[list[str], list[str], dict[str, Any]]:
+    verdict = context.verdict
+    assert verdict is not None
+    frame, key = context.build_learners(), f"{context.key}-learners"
+    ranked, scored = find_best_names(frame["mean rank"], "min"), find_best_names(frame["mean"], verdict.better)
+    parts: dict[str, Any] = {"measure": measure_text, "ranked": join_names(ranked), "scored": join_names(scored)}
+    parts["rank"] = format_number(frame, key, ranked[0], "mean rank", "{:.2f}")
+    parts["mean"] = format_number(frame, key, scored[0], "mean", "{:.3f}")
+    return ranked, scored, parts
 
 
-def _describe_most_first(judgement: Judgement, leads: pd.DataFrame) -> Sentence:
-    most = int(leads["first"].max())
-    if not most:
-        return build_sentence(
-            "No model alone has the best {measure} on any data set.", measure=format_measure_name(judgement.main)
-        )
-    names = [str(name) for name in leads.index[leads["first"] == most]]
-    parts: dict[str, Any] = {"models": join_names(names), "measure": format_measure_name(judgement.main)}
-    parts["first"] = format_number(leads, LEADS, names[0], "first", "{:,}")
-    parts["all"] = get_fact(judgement, "data sets", "{:,}")
-    verb = "has" if len(names) == 1 else "each have"
-    return build_sentence(f"{{models}} {verb} the best {{measure}} alone on {{first}} of {{all}} data sets.", **parts)
-
-
-def _describe_significant_leads(leads: pd.DataFrame) -> Sentence | None:
-    """On how many data sets the lead is more than chance, row by row."""
-    if len(leads) < 2:
-        return None
-    counts = leads["ahead of all others"]
-    if not counts.max():
-        return build_sentence("By the rows of a data set alone, no model is ahead of all others on any.")
-    names = [str(name) for name in leads.index[counts == counts.max()]]
-    number = format_number(leads, LEADS, names[0], "ahead of all others", "{:,}")
-    verb = "is" if len(names) == 1 else "are each"
-    template = f"By the rows of a data set alone, {{models}} {verb} ahead of all others on {{number}}."
-    return build_sentence(template, models=join_names(names), number=number)
-
-
-_MAX_NAMED_MODELS = 4
-
-
-def build_judge_answer_section(judgement: Judgement) -> Section:
+@section("answer", title="The answer", order=10, serves="judgement")
+def build_judgement_section(judgement: Judgement) -> Section:
     """Of one data set what its rows say; of several how the models stand over them; and the verdict, where there is one."""
     datasets = list_datasets(judgement)
     sentences: list[Sentence | None]
     tables: tuple[ReportTable, ...] = ()
     if len(datasets) == 1:
-        sentences = list(describe_dataset_answer(judgement, datasets[0]))
+        sentences = list(_describe_dataset_answer(judgement, datasets[0]))
         sentences += [] if judgement.verdict is None else [_describe_overall_verdict(judgement)]
     else:
         sentences = [
@@ -350,7 +266,7 @@ def build_judge_answer_section(judgement: Judgement) -> Section:
     return Section("answer", "The answer", tuple(sentence for sentence in sentences if sentence is not None), (), tables)
 
 
-def describe_dataset_answer(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]:
+def _describe_dataset_answer(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]:
     """The best model of a data set, whom it is told apart from, and by which test."""
     first = _describe_best(judgement, dataset)
     if first is None:
@@ -396,12 +312,12 @@ def _describe_best(judgement: Judgement, dataset: str) -> Sentence | None:
         return None
     best_models = _find_best_models(judgement, dataset, order)
     parts: dict[str, Any] = {"model": join_names(best_models), "measure": format_measure_name(judgement.main)}
-    parts["estimate"] = format_number(frame, MEASURES, line, "estimate", "{:.4g}")
+    parts["estimate"] = format_number(frame, MEASURES_KEY, line, "estimate", "{:.4g}")
     verb = "has" if len(best_models) == 1 else "have"
     template = f"{{model}} {verb} the best {{measure}}, {{estimate}}" if len(order) > 1 else "{model} has {measure} {estimate}"
     if len(best_models) == 1 and np.isfinite(frame.loc[line, ["low", "high"]].to_numpy(dtype=np.float64)).all():
         template += ", with a {level} % interval from {low} to {high}"
-        parts |= {end: format_number(frame, MEASURES, line, end, "{:.4g}") for end in ("low", "high")}
+        parts |= {end: format_number(frame, MEASURES_KEY, line, end, "{:.4g}") for end in ("low", "high")}
         parts["level"] = get_fact(judgement, LEVEL)
     return build_sentence(template + ".", **parts)
 
@@ -419,14 +335,14 @@ def _describe_chance(judgement: Judgement, dataset: str) -> tuple[Sentence, ...]
     return (
         build_sentence(
             f"That is {relation} than guessing, which gives {{chance}}.",
-            chance=format_number(frame, MEASURES, line, "chance", "{:g}"),
+            chance=format_number(frame, MEASURES_KEY, line, "chance", "{:g}"),
         ),
     )
 
 
 def _describe_below_chance_models(judgement: Judgement, datasets: list[str]) -> tuple[Sentence, ...]:
     """Models whose AUC lies below that of guessing, and what that may mean."""
-    below_chance = find_below_chance(judgement.scores, judgement.positives)
+    below_chance = judgement.positives.select_below_chance(judgement.scores)
     below_chance = below_chance[below_chance["dataset"].isin(datasets)]
     if below_chance.empty:
         return ()
@@ -520,26 +436,106 @@ def _format_comparisons(frame: pd.DataFrame, lines: list[int], prefix: str, best
 
 def _format_pair_comparison(frame: pd.DataFrame, line: int, alpha: float) -> Sentence:
     parts: dict[str, Any] = {"model": frame.loc[line, "second"]}
-    parts["difference"] = format_number(frame, PAIRS, line, "difference", "{:.4g}")
+    parts["difference"] = format_number(frame, PAIRS_KEY, line, "difference", "{:.4g}")
     template = "{model} (difference {difference}"
     if np.isfinite(frame.loc[line, ["low", "high"]].to_numpy(dtype=np.float64)).all():
         template += ", interval from {low} to {high}"
-        parts |= {end: format_number(frame, PAIRS, line, end, "{:.4g}") for end in ("low", "high")}
+        parts |= {end: format_number(frame, PAIRS_KEY, line, end, "{:.4g}") for end in ("low", "high")}
     if np.isfinite(frame["adjusted p"][line]):
         equal = "at most " if frame["p at minimum"][line] else "= "
-        parts["p"] = format_p_value(frame, PAIRS, line, "adjusted p", alpha, equal=equal)
+        parts["p"] = format_p_value(frame, PAIRS_KEY, line, "adjusted p", alpha, equal=equal)
         return build_sentence(template + ", p {p})", **parts)
     return build_sentence(template + ", p is undefined)", **parts)
 
 
 def _describe_overall_verdict(judgement: Judgement) -> Sentence | None:
     """The verdict over data sets or splits."""
-    from fairtrial.report.sections.comparison import build_score_context
-    from fairtrial.report.sections.verdict import describe_finding, describe_test_result
-
     if judgement.verdict is None:
         return build_sentence("There is no verdict over the data sets.")
-    context = build_score_context(judgement.verdict)
+    context = VerdictContext.from_scores(judgement.verdict)
     return concat_sentences(
-        [describe_finding(context, format_measure_name(judgement.main)), Sentence(" "), describe_test_result(context)]
+        [context.describe_finding(format_measure_name(judgement.main)), Sentence(" "), context.describe_test_result()]
     )
+
+
+def build_leads_table(judgement: Judgement) -> ReportTable:
+    """The table of `count_leads`."""
+    note = (
+        f"Best: the best {format_measure_name(judgement.main)} on the data set, alone. Significantly better than all others: "
+        "told apart from each of them by the test that decides."
+    )
+    return ReportTable(LEADS, "On how many data sets each model is ahead", count_leads(judgement), note=note)
+
+
+def describe_leads(judgement: Judgement) -> list[Sentence | None]:
+    """Who is first on the most data sets, and who is ahead there by more than chance."""
+    leads = count_leads(judgement)
+    return [_describe_most_first(judgement, leads), _describe_significant_leads(leads)]
+
+
+def count_leads(judgement: Judgement) -> pd.DataFrame:
+    """On how many data sets a model has the best value alone, and on how many it is ahead of all others."""
+    import pandas as pd
+
+    ordered_pairs = order_pairs_best_first(judgement)
+    counts: dict[str, list[int]] = {}
+    for dataset in list_datasets(judgement):
+        scores = judgement.scores
+        estimates = scores[(scores["dataset"] == dataset) & (scores["measure"] == judgement.main)].set_index("model")[
+            "estimate"
+        ]
+        for model in estimates.index:
+            counts.setdefault(str(model), [0, 0, 0])[0] += 1
+        order = rank_judged_models(judgement, dataset)
+        if np.isfinite(estimates[order[0]]) and int((estimates == estimates[order[0]]).sum()) == 1:
+            counts[order[0]][1] += 1
+            pairs = ordered_pairs[
+                (ordered_pairs["dataset"] == dataset) & (ordered_pairs["first"] == order[0]) & ordered_pairs["primary"]
+            ]
+            sign = 1 if get_direction(judgement.main) == "max" else -1
+            won = (pairs["p_adjusted"] <= judgement.alpha) & (sign * pairs["difference"] > 0)
+            counts[order[0]][2] += bool(len(pairs)) and len(pairs) == len(order) - 1 and bool(won.all())
+    names = ["data sets", "best", "significantly better than all others"]
+    frame = pd.DataFrame(counts.values(), index=pd.Index(counts, name="model"), columns=names)
+    return frame.sort_values(["best", "significantly better than all others"], ascending=False, kind="stable")
+
+
+def _describe_most_first(judgement: Judgement, leads: pd.DataFrame) -> Sentence:
+    most = int(leads["best"].max())
+    if not most:
+        return build_sentence(
+            "No model alone has the best {measure} on any data set.", measure=format_measure_name(judgement.main)
+        )
+    names = [str(name) for name in leads.index[leads["best"] == most]]
+    parts: dict[str, Any] = {"models": join_names(names), "measure": format_measure_name(judgement.main)}
+    parts["first"] = format_number(leads, LEADS, names[0], "best", "{:,}")
+    parts["all"] = get_fact(judgement, "data sets", "{:,}")
+    verb = "has" if len(names) == 1 else "each have"
+    return build_sentence(f"{{models}} {verb} the best {{measure}} alone on {{first}} of {{all}} data sets.", **parts)
+
+
+def _describe_significant_leads(leads: pd.DataFrame) -> Sentence | None:
+    """On how many data sets the lead is more than chance, row by row."""
+    if len(leads) < 2:
+        return None
+    counts = leads["significantly better than all others"]
+    if not counts.max():
+        return build_sentence("By the rows of a data set alone, no model is ahead of all others on any.")
+    names = [str(name) for name in leads.index[counts == counts.max()]]
+    number = format_number(leads, LEADS, names[0], "significantly better than all others", "{:,}")
+    verb = "is" if len(names) == 1 else "are each"
+    template = f"By the rows of a data set alone, {{models}} {verb} ahead of all others on {{number}}."
+    return build_sentence(template, models=join_names(names), number=number)
+
+
+@section("answer", title="The answer", order=10, serves="comparison")
+def build_comparison_section(verdict: Verdict) -> Section:
+    """On what it rests and who is ahead; then how sure that is, and how large."""
+    context = VerdictContext.from_scores(verdict)
+    who = [
+        context.describe_basis(),
+        context.describe_finding(format_measure_name(verdict.measure) if verdict.measure else "the scores"),
+        describe_best_learners(context, format_measure_name(verdict.measure or "score")),
+    ]
+    sure = [context.describe_test_result(), context.describe_effect_size(), *context.describe_posterior()]
+    return Section("answer", "The answer", (join_sentences(who), join_sentences(sure)))

@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.measures.intervals import compute_wilson_limits
-from fairtrial.report.names import (
-    concat_sentences,
-    drop_single_dataset,
-    join_names,
-    list_datasets,
-    list_models,
-    make_keys,
-    select_largest_datasets,
-)
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
+from fairtrial.report.figures import curves
+from fairtrial.report.judgement import drop_single_dataset, list_datasets, list_models, select_largest_datasets
+from fairtrial.report.names import concat_sentences, join_names
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.selection import make_unique_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,31 +19,22 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
 
 CALIBRATION_KEY = "calibration-models"
-
-
 MOST_LIKELY = "most probable"
-
-
 DISTANCE, BIAS = "mean distance", "mean predicted minus observed"
-
-
 _PREDICTED, _OBSERVED = "mean predicted", "observed frequency"
-
-
 _LIMITS = ("low", "high")
-
-
 _CALIBRATION_NAMES = {"mean_predicted": _PREDICTED, "observed_frequency": _OBSERVED, "weight": "rows"}
 
 
-def build_judge_calibration_section(judgement: Judgement) -> Section | None:
+@section("calibration", title="Calibration", order=90, serves="judgement")
+def build_judgement_section(judgement: Judgement) -> Section | None:
     """Forecasts and what came of them in ten bins; None where no model gives probabilities."""
     if not len(judgement.calibration):
         return None
     several = len(list_datasets(judgement)) > 1
     frame = build_calibration_frame(judgement)
     bins = drop_single_dataset(judgement.calibration.rename(columns=_CALIBRATION_NAMES), several)
-    formats = dict.fromkeys([_PREDICTED, _OBSERVED, DISTANCE, BIAS, *_LIMITS, "low", "high"], "{:.4f}") | {"rows": "{:,.6g}"}
+    formats = dict.fromkeys([_PREDICTED, _OBSERVED, DISTANCE, BIAS, *_LIMITS], "{:.4f}") | {"rows": "{:,.6g}"}
     note = "The mean distance between forecast and share over the bins, each counted by its rows; zero is perfect. Limits of "
     note += "the mean forecast less the share are Wilson's of the share."
     tables = (
@@ -97,8 +83,8 @@ def build_calibration_frame(judgement: Judgement) -> pd.DataFrame:
         lines.append(line | {_OBSERVED: means["observed_frequency"], DISTANCE: distance, BIAS: bias} | limits)
     frame = pd.DataFrame(lines)
     dataset_order = {name: number for number, name in enumerate(list_datasets(judgement))}
-    frame = frame.assign(place=frame["dataset"].map(dataset_order)).sort_values(["place", DISTANCE], kind="stable")
-    return drop_single_dataset(frame.drop(columns="place"), len(dataset_order) > 1)
+    frame = frame.assign(position=frame["dataset"].map(dataset_order)).sort_values(["position", DISTANCE], kind="stable")
+    return drop_single_dataset(frame.drop(columns="position"), len(dataset_order) > 1)
 
 
 def _compute_bias_limits(judgement: Judgement, probability: float, proportion: float, rows: float) -> tuple[float, float]:
@@ -184,11 +170,9 @@ def _note_missing_probabilities(judgement: Judgement) -> tuple[str, ...]:
 
 
 def _draw_calibration_figures(judgement: Judgement) -> tuple[Figure, ...]:
-    from fairtrial.report.figures.curves import draw_calibration
-
     several, chosen = len(list_datasets(judgement)) > 1, select_largest_datasets(judgement)
     figures = []
-    for name, key in zip(chosen, make_keys(chosen), strict=True):
+    for name, key in zip(chosen, make_unique_keys(chosen), strict=True):
         bins = judgement.calibration[judgement.calibration["dataset"] == name]
         if not len(bins):
             continue
@@ -198,6 +182,6 @@ def _draw_calibration_figures(judgement: Judgement) -> tuple[Figure, ...]:
         title = f"Calibration{where}: " + (f"{label} class" if label == MOST_LIKELY else f"class {label}")
         alt = f"What came true over what was forecast{where}, a line for each model; the diagonal is perfect."
         figures.append(
-            Figure(f"calibration-{key}", title, draw_calibration(frames, title=title), alt, bins.reset_index(drop=True))
+            Figure(f"calibration-{key}", title, curves.draw_calibration(frames, title=title), alt, bins.reset_index(drop=True))
         )
     return tuple(figures)

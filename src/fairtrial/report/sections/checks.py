@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.predictions.narrative import METHODOLOGY_RULES, VALUE_FORMATS
-from fairtrial.report.checks import CheckResult, run_checks
-from fairtrial.report.names import drop_single_dataset, format_measure_name, list_datasets
-from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number
+from fairtrial.report.check import CheckResult, run_checks
+from fairtrial.report.judgement import drop_single_dataset, list_datasets
+from fairtrial.report.names import format_measure_name
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,12 +16,15 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
     from fairtrial.study import Results
 
+METHODOLOGY_KEY = "methodology-checks"
 _COUNTS = "checks-counts"
-
-
 _MANY = 30
+_MAX_SENTENCES = 8
+_METHODOLOGY_NAMES = {"proportion": "proportion of the largest class"}
+_METHODOLOGY_FORMATS = {"value": "{:.4g}", "limit": "{:g}", "proportion of the largest class": "{:.3f}"}
 
 
+@section("checks", title="Methodology checks", order=170, serves="study")
 def build_section(results: Results) -> Section:
     """How many checks were raised, all in one table with words and remedy, and for each raised one its numbers and why."""
     check_results = run_checks(results)
@@ -107,19 +111,8 @@ def _to_sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
 
 
-METHODOLOGY_KEY = "methodology-checks"
-
-
-_MAX_SENTENCES = 8
-
-
-_METHODOLOGY_NAMES = {"subject": "subject", "proportion": "proportion of the largest class"}
-
-
-_METHODOLOGY_FORMATS = {"value": "{:.4g}", "limit": "{:g}", "share of the largest": "{:.3f}"}
-
-
-def build_judge_methodology_section(judgement: Judgement) -> Section:
+@section("methodology", title="Methodology", order=170, serves="judgement")
+def build_judgement_section(judgement: Judgement) -> Section:
     """A sentence for each rule that is broken, and all of them in a table."""
     frame = build_methodology_frame(judgement)
     if frame.empty:
@@ -134,7 +127,7 @@ def build_judge_methodology_section(judgement: Judgement) -> Section:
         "Methodology",
         sentences,
         (),
-        (ReportTable(METHODOLOGY_KEY, "What was found", frame, _METHODOLOGY_FORMATS, long=len(frame) > 30),),
+        (ReportTable(METHODOLOGY_KEY, "What was found", frame, _METHODOLOGY_FORMATS, long=len(frame) > _MANY),),
         notes,
     )
 
@@ -149,10 +142,10 @@ def _describe_check(frame: pd.DataFrame, line: int) -> Sentence:
     numbers = {
         "value": format_number(frame, METHODOLOGY_KEY, line, "value", VALUE_FORMATS[number]),
         "limit": format_number(frame, METHODOLOGY_KEY, line, "limit", "{:g}"),
-        "proportion": format_number(frame, METHODOLOGY_KEY, line, "share of the largest"),
+        "proportion": format_number(frame, METHODOLOGY_KEY, line, "proportion of the largest class"),
     }
     parts: dict[str, Any] = {
-        "subject": format_measure_name(str(frame.loc[line, "of"])) if number == "FT002" else frame.loc[line, "of"]
+        "subject": format_measure_name(str(frame.loc[line, "subject"])) if number == "FT002" else frame.loc[line, "subject"]
     }
     where = ""
     if "data set" in frame:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairtrial.report.names import drop_single_dataset, list_datasets, select_largest_datasets
-from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number
-from fairtrial.report.sections.pairs import rank_judged_models
+from fairtrial.report.judgement import drop_single_dataset, list_datasets, rank_judged_models, select_largest_datasets
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,14 +15,13 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
 
 CLASSES_KEY = "classes-all"
-
-
 _CLASS_NAMES = {"support": "rows", "predicted": "predicted rows", "f_score": "F score", "auc": "AUC"} | {
     f"{rate}_{end}": f"{rate}, {end}" for rate in ("precision", "recall") for end in ("low", "high")
 }
 
 
-def build_judge_classes_section(judgement: Judgement) -> Section:
+@section("classes", title="Class by class", order=70, serves="judgement")
+def build_judgement_section(judgement: Judgement) -> Section:
     """Precision and recall of each class with Wilson's limits, F score, and the area under ROC against the rest."""
     frame = build_class_frame(judgement)
     formats = {name: "{:.4f}" for name in frame.columns if name not in ("data set", "model", "class", "rows", "predicted rows")}

@@ -1,100 +1,47 @@
-"""Curves of the models: what each could do at every threshold and for every cost."""
+"""Curves: what each learner or model could do at every threshold and for every cost."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
+from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.predictions.tables import MAX_CURVE_POINTS
 from fairtrial.report.figures import curves as drawings
 from fairtrial.report.figures.curves import compute_roc_band, with_band
-from fairtrial.report.figures.study_curves import (
-    choose_positive_class,
-    collect_curve_frames,
-    compute_winning_fractions,
+from fairtrial.report.figures.study_curves import collect_curve_frames, find_cost_winners, with_winners
+from fairtrial.report.judgement import MAX_PARTS, list_datasets, list_models, select_largest_datasets
+from fairtrial.report.names import join_names
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.selection import (
+    Selection,
     count_tested_classes,
-    find_cost_winners,
-    reduce_curve_points,
-    with_winners,
+    get_main_condition,
+    make_unique_keys,
+    map_unique_keys,
 )
-from fairtrial.report.names import MAX_PARTS, join_names, list_datasets, list_models, make_keys, select_largest_datasets
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
-from fairtrial.report.selection import get_main_condition, map_unique_keys
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
     from fairtrial.study import Results
-    from fairtrial.study.archive import ConditionFacts, DataFacts
+    from fairtrial.study.archive import DataFacts
 
-AREA, HULL, KS, COST, WON = "area under ROC", "area under hull", "KS", "area under cost", "least cost on"
-
-
-OFF = "off calibration by"
-
-
-def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
-    """The area under straight lines between the points; NaN without a curve."""
-    if frame is None:
-        return float("nan")
-    along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
-    return float(np.sum(np.diff(along) * (height[1:] + height[:-1]) / 2))
-
-
-def format_cost_note(noun: str) -> str:
-    """What the column WON means."""
-    return f"Least cost on: the share of the range of probability costs on which the {noun} alone has the least expected cost."
-
-
-def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tuple[Sentence, ...]:
-    """Who has the largest area, and who wins where; `table` has the columns AREA and WON by name, the largest area first.
-
-    `noun` is what a line of the table is ("learner", "model"); `about` comes first: the data set and class, where the heading
-    does not say it.
-    """
-    frame, areas = table.frame, table.frame[AREA]
-    parts: dict[str, Any] = {"area": format_number(frame, table.key, frame.index[0], AREA)}
-    prefix = ""
-    if about:
-        prefix, parts["about"] = "{about}: ", about
-    ahead, behind = (join_names([str(name) for name in frame.index[areas == areas.iloc[index]]]) for index in (0, -1))
-    if len(frame) == 1:
-        return (build_sentence(f"{prefix}{{ahead}} has an area under ROC of {{area}}.", ahead=ahead, **parts),)
-    if areas.iloc[0] == areas.iloc[-1]:
-        template = f"{prefix}all {noun}s with a curve have the same area under ROC, {{area}}."
-        return (build_sentence(template if about else "A" + template[1:], **parts), _describe_cost_winner(table, noun))
-    has = "has" if (areas == areas.iloc[0]).sum() == 1 else "have"
-    parts |= {"ahead": ahead, "behind": behind, "least": format_number(frame, table.key, frame.index[-1], AREA)}
-    template = f"{prefix}{{ahead}} {has} the largest area under ROC, {{area}}, {{behind}} the smallest, {{least}}."
-    return (build_sentence(template, **parts), _describe_cost_winner(table, noun))
-
-
-def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
-    """Who has the least cost where."""
-    won = table.frame[WON]
-    if not (won > 0).any():
-        return build_sentence(f"No {noun} alone has the least expected cost anywhere.")
-    leader = str(won.idxmax())
-    parts: dict[str, Any] = {"leader": leader, "share": format_number(table.frame, table.key, leader, WON)}
-    others = [str(name) for name in won.index[won > 0] if name != leader]
-    template = "{leader} has the least expected cost on a share of {share} of the range of costs"
-    if not others:
-        return build_sentence(f"{template}; no other {noun} has it alone anywhere.", **parts)
-    template = f"Which {noun} is best depends on the costs: {template}, the largest part; elsewhere {{others}}."
-    return build_sentence(template, others=" or ".join(others), **parts)
-
-
-if TYPE_CHECKING:
     Frames = dict[str, pd.DataFrame]
 
-
+AREA, HULL, KS, COST, WON = "area under ROC", "area under hull", "KS", "area under cost", "least cost on"
+OFF = "off calibration by"
 _MOST_DATA_SETS, _MOST_WHOLE, _MOST_BANDS, _MOST_PANELS = 6, 2, 3, 3
+_KINDS = ("roc", "roc-hull", "precision-recall", "cost", "tpr-fpr", "calibration")
 
 
+@section("curves", title="Curves", order=100, serves="study")
 def build_section(results: Results) -> Section | None:
     """A part for each of up to six data sets, those with the most rows; None where no learner gives scores."""
     facts, detailed = _select_largest(results, _MOST_DATA_SETS), _select_largest(results, _MOST_WHOLE)
@@ -130,11 +77,13 @@ def _select_largest(results: Results, count: int) -> list[DataFacts]:
 
 
 def _build_dataset_curves(results: Results, facts: DataFacts, key: str, detailed: bool) -> Section | None:
-    condition, label = get_main_condition(results), choose_positive_class(results, facts)
-    frames = {kind: _collect_defined_curves(results, kind, facts, condition, label) for kind in _KINDS}
+    condition = get_main_condition(results)
+    selection = Selection(facts.name, condition.name, condition.level)
+    label = selection.find_positive(results, facts)
+    frames = {kind: _collect_defined_curves(results, kind, selection) for kind in _KINDS}
     if not frames["roc"]:
         return None
-    table = _build_areas_table(frames, f"curves-areas-{key}", facts.name)
+    table = _build_learner_areas(frames, f"curves-areas-{key}", facts.name)
     learners = [str(name) for name in table.frame.index]
     counts = count_tested_classes(results, facts, condition, label)
     figures = [
@@ -156,21 +105,11 @@ def _describe_curve_subject(facts: DataFacts, label: object) -> str:
     return f"{facts.name}, class {label}{rest}"
 
 
-_KINDS = ("roc", "roc-hull", "precision-recall", "cost", "tpr-fpr", "calibration")
-
-
-def _collect_defined_curves(results: Results, kind: str, facts: DataFacts, condition: ConditionFacts, label: object) -> Frames:
+def _collect_defined_curves(results: Results, kind: str, selection: Selection) -> Frames:
     """Curves that are defined, by learner; none where no learner has what it takes."""
     try:
         with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-            curves = collect_curve_frames(
-                results,
-                kind,
-                dataset=facts.name,
-                condition=condition.name,
-                level=condition.level,
-                positive={facts.name: label},
-            )
+            curves = collect_curve_frames(results, kind, selection)
     except InputError:
         return {}
     return {
@@ -178,7 +117,7 @@ def _collect_defined_curves(results: Results, kind: str, facts: DataFacts, condi
     }
 
 
-def _build_areas_table(frames: dict[str, Frames], key: str, name: str) -> ReportTable:
+def _build_learner_areas(frames: dict[str, Frames], key: str, name: str) -> ReportTable:
     """Areas by learner, the largest area under ROC first."""
     import pandas as pd
 
@@ -198,14 +137,14 @@ def _build_areas_table(frames: dict[str, Frames], key: str, name: str) -> Report
     frame = pd.DataFrame(lines).set_index("learner").sort_values(AREA, ascending=False, kind="stable")
     frame = frame if frames["calibration"] else frame.drop(columns=OFF)
     formats = dict.fromkeys(frame.columns, "{:.3f}")
-    return ReportTable(key, f"What the curves of {name} enclose", frame, formats, format_cost_note("learner"))
+    return ReportTable(key, f"What the curves of {name} enclose", frame, formats, _format_cost_note("learner"))
 
 
 def _compute_calibration_offset(curve: pd.DataFrame | None) -> float:
     """How far forecasts lie from what came true, on average over cases; NaN without probabilities."""
     if curve is None:
         return float("nan")
-    return float(np.average((curve["mean_predicted"] - curve["observed_proportion"]).abs(), weights=curve["weight"]))
+    return float(np.average((curve["mean_predicted"] - curve["observed_frequency"]).abs(), weights=curve["weight"]))
 
 
 def _build_curve_notes(results: Results, frames: dict[str, Frames]) -> tuple[str, ...]:
@@ -239,7 +178,8 @@ def _draw_precision_recall_figure(frames: dict[str, Frames], name: str, key: str
     chart = drawings.draw_precision_recall(reduce_curve_points(curves, ["recall", "precision"]))
     best_precision = {learner: float(frame.loc[frame["recall"] >= 0.8, "precision"].max()) for learner, frame in curves.items()}
     best = max(best_precision, key=lambda learner: best_precision[learner])
-    alt = f"Precision over recall on {name}. From a recall of 0.8 on none is more precise than {best}, {best_precision[best]:.3f}."
+    extremes = f"From a recall of 0.8 on none is more precise than {best}, {best_precision[best]:.3f}."
+    alt = f"Precision over recall on {name}. {extremes}"
     return Figure(f"curves-precision-recall-{key}", f"Precision and recall of {name}", chart, alt)
 
 
@@ -287,10 +227,8 @@ def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest
     return f"{first} has the {side[0]} {quantity}, {values[first]:.3f}; {last} the {side[1]}, {values[last]:.3f}."
 
 
-_MAX_BANDS, _MAX_PANELS = 3, 3
-
-
-def build_judge_curves_section(judgement: Judgement) -> Section | None:
+@section("curves", title="Curves", order=100, serves="judgement")
+def build_judgement_section(judgement: Judgement) -> Section | None:
     """A part for each data set and class, those with the most rows; None where there are no curves."""
     if "roc" not in judgement.curves:
         return None
@@ -298,7 +236,7 @@ def build_judge_curves_section(judgement: Judgement) -> Section | None:
     names = [" ".join(dataset_class) if len(list_datasets(judgement)) > 1 else dataset_class[1] for dataset_class in chosen]
     parts = [
         _build_class_section(judgement, *dataset_class, key)
-        for dataset_class, key in zip(chosen, make_keys(names), strict=True)
+        for dataset_class, key in zip(chosen, make_unique_keys(names), strict=True)
     ]
     notes = [f"Shown are the data sets and classes with the most rows; {n_omitted} more are left out."] if n_omitted else []
     if any(
@@ -328,7 +266,7 @@ def _choose_dataset_classes(judgement: Judgement) -> tuple[list[tuple[str, str]]
     return chosen, len(all_pairs) - len(chosen)
 
 
-def _collect_curve_frames(judgement: Judgement, kind: str, dataset: str, label: str) -> Frames:
+def _select_defined_curves(judgement: Judgement, kind: str, dataset: str, label: str) -> Frames:
     """Curves that are defined, by model."""
     points = judgement.curves.get(kind)
     if points is None:
@@ -346,25 +284,25 @@ def _collect_curve_frames(judgement: Judgement, kind: str, dataset: str, label: 
 
 def _build_class_section(judgement: Judgement, dataset: str, label: str, key: str) -> Section | None:
     frames = {
-        kind: _collect_curve_frames(judgement, kind, dataset, label)
+        kind: _select_defined_curves(judgement, kind, dataset, label)
         for kind in ("roc", "roc_hull", "precision_recall", "cost", "tpr_fpr")
     }
     if not frames["roc"]:
         return None
-    table = _build_area_table(judgement, frames, dataset, label, key)
+    table = _build_model_areas(judgement, frames, dataset, label, key)
     where = f"{dataset}, class {label}" if len(list_datasets(judgement)) > 1 else f"class {label}"
     figures = [
-        _draw_judge_roc_figure(judgement, frames, table.frame, (dataset, label), where, key),
-        _draw_judge_precision_recall_figure(frames, where, key),
-        _draw_judge_cost_figure(frames, where, key),
+        _draw_model_roc_figure(judgement, frames, table.frame, (dataset, label), where, key),
+        _draw_model_precision_recall_figure(frames, where, key),
+        _draw_model_cost_figure(frames, where, key),
     ]
     if judgement.curves["roc"].loc[judgement.curves["roc"]["dataset"] == dataset, "class"].nunique() == 1:
-        figures.append(_draw_judge_ks_figure(frames, [str(name) for name in table.frame.index[:_MAX_PANELS]], where, key))
+        figures.append(_draw_model_ks_figure(frames, [str(name) for name in table.frame.index[:_MOST_PANELS]], where, key))
     title = where[0].upper() + where[1:]
     return Section(f"curves-{key}", title, build_curve_sentences(table, "model"), tuple(figures), (table,))
 
 
-def _build_area_table(judgement: Judgement, frames: dict[str, Frames], dataset: str, label: str, key: str) -> ReportTable:
+def _build_model_areas(judgement: Judgement, frames: dict[str, Frames], dataset: str, label: str, key: str) -> ReportTable:
     """Areas by model, the largest area under ROC first; that area is the one of all rows."""
     import pandas as pd
 
@@ -387,15 +325,15 @@ def _build_area_table(judgement: Judgement, frames: dict[str, Frames], dataset: 
         f"What the curves enclose: class {label}",
         frame,
         dict.fromkeys(frame.columns, "{:.4f}"),
-        format_cost_note("model"),
+        _format_cost_note("model"),
     )
 
 
-def _draw_judge_roc_figure(
+def _draw_model_roc_figure(
     judgement: Judgement, frames: dict[str, Frames], areas: pd.DataFrame, dataset_class: tuple[str, str], where: str, key: str
 ) -> Figure:
     curves = frames["roc"]
-    banded = list(curves) if len(curves) <= _MAX_BANDS else [str(areas.index[0])]
+    banded = list(curves) if len(curves) <= _MOST_BANDS else [str(areas.index[0])]
     thin = reduce_curve_points(curves, ["fpr", "tpr"])
     chart = drawings.draw_roc(thin, reduce_curve_points(frames["roc_hull"], ["fpr", "tpr"]) or None)
     counts = {name: _count_class_rows(judgement, *dataset_class, name) for name in banded}
@@ -416,13 +354,13 @@ def _count_class_rows(judgement: Judgement, dataset: str, label: str, model: str
     return int(positives), int(model_rows["support"].sum() - positives)
 
 
-def _draw_judge_precision_recall_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:
+def _draw_model_precision_recall_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:
     chart = drawings.draw_precision_recall(reduce_curve_points(frames["precision_recall"], ["recall", "precision"]))
     alt = f"Precision over recall of {where}, a line for each model."
     return Figure(f"curves-precision-recall-{key}", f"Precision and recall: {where}", chart, alt)
 
 
-def _draw_judge_cost_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:
+def _draw_model_cost_figure(frames: dict[str, Frames], where: str, key: str) -> Figure:
     curves = frames["cost"]
     thin = reduce_curve_points(curves, ["probability_cost", "expected_cost"])
     chart = with_winners(drawings.draw_cost(thin), find_cost_winners(curves), curves)
@@ -430,9 +368,99 @@ def _draw_judge_cost_figure(frames: dict[str, Frames], where: str, key: str) -> 
     return Figure(f"curves-cost-{key}", f"Cost curves, and who wins where: {where}", chart, alt)
 
 
-def _draw_judge_ks_figure(frames: dict[str, Frames], models: list[str], where: str, key: str) -> Figure:
+def _draw_model_ks_figure(frames: dict[str, Frames], models: list[str], where: str, key: str) -> Figure:
     curves = {name: frames["tpr_fpr"][name] for name in models}
     chart = drawings.draw_tpr_fpr(reduce_curve_points(curves, ["position", "tpr", "fpr"], peak="difference"))
     few = "" if len(models) == len(frames["tpr_fpr"]) else ", the models with the largest areas"
     alt = f"True and false positive rate of {where} over the thresholds, a panel for each model."
     return Figure(f"curves-ks-{key}", f"Kolmogorov-Smirnov chart: {where}{few}", chart, alt)
+
+
+def compute_area(frame: pd.DataFrame | None, x: str, y: str) -> float:
+    """The area under straight lines between the points; NaN without a curve."""
+    if frame is None:
+        return float("nan")
+    along, height = frame[x].to_numpy(np.float64), frame[y].to_numpy(np.float64)
+    return float(np.sum(np.diff(along) * (height[1:] + height[:-1]) / 2))
+
+
+def _format_cost_note(noun: str) -> str:
+    """What the column WON means."""
+    return f"Least cost on: the share of the range of probability costs on which the {noun} alone has the least expected cost."
+
+
+def build_curve_sentences(table: ReportTable, noun: str, about: str = "") -> tuple[Sentence, ...]:
+    """Who has the largest area, and who wins where; `table` has the columns AREA and WON by name, the largest area first.
+
+    `noun` is what a line of the table is ("learner", "model"); `about` comes first: the data set and class, where the heading
+    does not say it.
+    """
+    frame, areas = table.frame, table.frame[AREA]
+    parts: dict[str, Any] = {"area": format_number(frame, table.key, frame.index[0], AREA)}
+    prefix = ""
+    if about:
+        prefix, parts["about"] = "{about}: ", about
+    ahead, behind = (join_names([str(name) for name in frame.index[areas == areas.iloc[index]]]) for index in (0, -1))
+    if len(frame) == 1:
+        return (build_sentence(f"{prefix}{{ahead}} has an area under ROC of {{area}}.", ahead=ahead, **parts),)
+    if areas.iloc[0] == areas.iloc[-1]:
+        template = f"{prefix}all {noun}s with a curve have the same area under ROC, {{area}}."
+        return (build_sentence(template if about else "A" + template[1:], **parts), _describe_cost_winner(table, noun))
+    has = "has" if (areas == areas.iloc[0]).sum() == 1 else "have"
+    parts |= {"ahead": ahead, "behind": behind, "least": format_number(frame, table.key, frame.index[-1], AREA)}
+    template = f"{prefix}{{ahead}} {has} the largest area under ROC, {{area}}, {{behind}} the smallest, {{least}}."
+    return (build_sentence(template, **parts), _describe_cost_winner(table, noun))
+
+
+def _describe_cost_winner(table: ReportTable, noun: str) -> Sentence:
+    """Who has the least cost where."""
+    won = table.frame[WON]
+    if not (won > 0).any():
+        return build_sentence(f"No {noun} alone has the least expected cost anywhere.")
+    leader = str(won.idxmax())
+    parts: dict[str, Any] = {"leader": leader, "share": format_number(table.frame, table.key, leader, WON)}
+    others = [str(name) for name in won.index[won > 0] if name != leader]
+    template = "{leader} has the least expected cost on a share of {share} of the range of costs"
+    if not others:
+        return build_sentence(f"{template}; no other {noun} has it alone anywhere.", **parts)
+    template = f"Which {noun} is best depends on the costs: {template}, the largest part; elsewhere {{others}}."
+    return build_sentence(template, others=" or ".join(others), **parts)
+
+
+def compute_winning_fractions(winners: pd.DataFrame) -> pd.Series[float]:
+    """For each learner that wins somewhere, the share of the range of probability costs on which it does."""
+    won_ranges = winners[winners["winner"] == "learner"]
+    return (won_ranges["end"] - won_ranges["start"]).groupby(won_ranges["learner"], sort=False).sum()
+
+
+def reduce_curve_points(frames: Frames, columns: Sequence[str], *, most: int = 160, peak: str = "") -> dict[str, pd.DataFrame]:
+    """Frames with only the first of the points in a row that fall on one place of a grid, the last of all, and the peak.
+
+    The grid is as fine as about `most` points allow, so that a page of many figures stays small. `columns` are those that are
+    drawn; `peak` names one of which the row farthest from 0 must stay.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"x": [0.0, 0.0004, 0.0005, 0.5, 1.0]})
+    >>> reduce_curve_points({"tree": frame}, ["x"])["tree"]["x"].tolist()
+    [0.0, 0.5, 1.0]
+    """
+    reduced = {}
+    for name, frame in frames.items():
+        visible = _find_visible_points(frame[list(columns)].to_numpy(np.float64), most)
+        visible[-1] = True
+        if peak:
+            visible[int(np.argmax(np.abs(frame[peak].to_numpy(np.float64))))] = True
+        reduced[name] = frame[visible].round(dict.fromkeys(columns, 4)).reset_index(drop=True)
+    return reduced
+
+
+def _find_visible_points(points: FloatArray, most: int) -> npt.NDArray[np.bool_]:
+    """The first points on each place of the finest grid that keeps no more than `most` of them."""
+    span = np.ptp(points, axis=0)
+    positions = (points - points[0]) / np.where(span > 0, span, 1)
+    grid = 400.0
+    while True:
+        visible = np.append(True, (np.diff(np.round(positions * grid), axis=0) != 0).any(axis=1))
+        if visible.sum() <= most or grid < 10:
+            return visible
+        grid *= 0.8

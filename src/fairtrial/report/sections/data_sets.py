@@ -9,18 +9,11 @@ import numpy as np
 
 from fairtrial.measures import get_measure
 from fairtrial.report.means import average_by_dataset, compute_scores
-from fairtrial.report.names import (
-    concat_sentences,
-    find_main_condition,
-    format_condition_phrase,
-    format_measure_name,
-    join_names,
-    join_sentences,
-    make_keys,
-)
-from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number
-from fairtrial.report.selection import match_condition
+from fairtrial.report.names import concat_sentences, format_condition_phrase, format_measure_name, join_names, join_sentences
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.selection import get_main_condition, make_unique_keys
 from fairtrial.study.archive import DataFacts
+from fairtrial.study.results.selection import mask_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,13 +28,14 @@ _BEST_NOTE = (
 )
 
 
+@section("data-sets", title="Data set by data set", order=130, serves="study")
 def build_section(results: Results) -> Section:
     """Facts of each data set, the best learner there under each declared measure, and the means of all learners."""
-    main = find_main_condition(results.archive.conditions)
+    main = get_main_condition(results)
     facts = build_facts_frame(results.archive.datasets)
     names = list(dict.fromkeys(results.measures))
     means = average_by_dataset(results, compute_scores(results, names)[0])
-    main_means = means[match_condition(means, main)]
+    main_means = means[mask_condition(means, main)]
     best = build_best_frame(main_means)
     tables = [ReportTable("data-sets-facts", "The data sets", facts, _FORMATS, _format_facts_note(facts), None, True)]
     if len(best):
@@ -50,7 +44,7 @@ def build_section(results: Results) -> Section:
     if len(results.archive.learners) > 1:
         tables += [
             _build_wide_table(results, name, key)
-            for name, key in zip(names, make_keys(names), strict=True)
+            for name, key in zip(names, make_unique_keys(names), strict=True)
             if (main_means["measure"] == name).any()
         ]
     return Section("data-sets", "Data set by data set", _build_dataset_sentences(facts), (), tuple(tables))
@@ -121,7 +115,7 @@ def build_best_frame(means: pd.DataFrame) -> pd.DataFrame:
 
 
 def _build_wide_table(results: Results, measure: str, key: str) -> ReportTable:
-    main = find_main_condition(results.archive.conditions)
+    main = get_main_condition(results)
     frame = results.wide(measure, main.name, main.level).rename_axis(index="data set")
     title = f"Means on each data set, {format_condition_phrase(main)}: {format_measure_name(measure)}"
     formats = dict.fromkeys((str(name) for name in frame.columns), "{:.4f}")

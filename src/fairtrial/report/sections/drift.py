@@ -10,8 +10,9 @@ import numpy as np
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.report.figures.environments import draw_deterioration
 from fairtrial.report.names import join_names
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
-from fairtrial.report.selection import CLEAN, get_main_condition, list_changed_conditions, with_levels
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.selection import get_main_condition, list_changed_conditions, with_levels
+from fairtrial.study.results.selection import CLEAN
 from fairtrial.study.results.stacking import compute_mean_half_width
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _NO_CLEAN = (
 _MOST_COLUMNS = 15
 
 
+@section("drift", title="Drift", order=120, serves="study")
 def build_section(results: Results) -> Section | None:
     """What the change costs, by learner and by data set; None where no condition changes the test part alone."""
     if not list_changed_conditions(results, test_only=True):

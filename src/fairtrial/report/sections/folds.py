@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.report.figures.folds import (
-    build_fold_lines,
-    count_fold_coverage,
-    count_repeated_ids,
-    draw_rarest_class,
-    select_fold_findings,
-)
+import numpy as np
+
+from fairtrial._frames import read_columns
+from fairtrial.report.figures.folds import build_splits, draw_rarest_class
 from fairtrial.report.names import join_names
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.resampling.layout import Coverage, Finding, SplitLayout, count_coverage, find_coverage_problems
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.study import Results
+    from fairtrial.study.archive import DataFacts
 
 _SUMMARY, _FINDINGS, _LINES = "folds-summary", "folds-findings", "folds-splits"
 _MOST_LINES = 300
-_FORMATS = {"share in test": "{:.3f}", "share in all": "{:.3f}", "lowest share": "{:.3f}", "highest share": "{:.3f}"}
+_FORMATS = dict.fromkeys(("proportion in test", "proportion overall", "lowest proportion", "highest proportion"), "{:.3f}")
 
 
+@section("folds", title="The folds", order=150, serves="study")
 def build_section(results: Results) -> Section | None:
     """Sizes, class shares, rows never tested and leaks of all splits; None where nothing was split."""
     import pandas as pd
@@ -81,7 +81,7 @@ def _count_from_zero(lines: pd.DataFrame) -> pd.DataFrame:
     return lines.assign(repeat=lines["repeat"] - 1, fold=lines["fold"] - 1)
 
 
-def _summarize_folds(lines: pd.DataFrame, counts: Any, repeated: int, leaked: int, faults: int) -> dict[str, Any]:
+def _summarize_folds(lines: pd.DataFrame, counts: Coverage, repeated: int, leaked: int, faults: int) -> dict[str, Any]:
     return {
         "data set": lines["data set"].iloc[0],
         "splits": len(lines),
@@ -89,11 +89,11 @@ def _summarize_folds(lines: pd.DataFrame, counts: Any, repeated: int, leaked: in
         "largest test": int(lines["test rows"].max()),
         "smallest training": int(lines["training rows"].min()),
         "rarest class": lines["rarest class"].iloc[0],
-        "share in all": float(lines["share in all"].iloc[0]),
-        "lowest proportion": float(lines["share in test"].min()),
-        "highest proportion": float(lines["share in test"].max()),
-        "never tested": int(counts.never.max()),
-        "in train and test": int(counts.both.sum()),
+        "proportion overall": float(lines["proportion overall"].iloc[0]),
+        "lowest proportion": float(lines["proportion in test"].min()),
+        "highest proportion": float(lines["proportion in test"].max()),
+        "never tested": int(counts.never_tested.max()),
+        "in train and test": int(counts.in_both.sum()),
         "rows with a repeated id": repeated,
         "of them in both training and test": leaked,
         "faults": faults,
@@ -119,7 +119,7 @@ def _build_fold_sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
     for column, template in (
         ("in train and test", "{name}: {number} test rows over all splits are in the training part of their own split."),
         (
-            "of them across the cut",
+            "of them in both training and test",
             "{name}: {number} test rows over all splits have a row of the same id in the training part.",
         ),
     ):
@@ -127,12 +127,12 @@ def _build_fold_sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
             build_sentence(template, name=str(name), number=format_number(summary, _SUMMARY, name, column, "{:,}"))
             for name in summary.index[summary[column] > 0]
         ]
-    spread = summary["highest share"] - summary["lowest share"]
+    spread = summary["highest proportion"] - summary["lowest proportion"]
     if (spread > 0).any():
         worst = spread.idxmax()
         parts = {
             name: format_number(summary, _SUMMARY, worst, column)
-            for name, column in (("low", "lowest share"), ("high", "highest share"), ("all", "share in all"))
+            for name, column in (("low", "lowest proportion"), ("high", "highest proportion"), ("all", "proportion overall"))
         }
         template = "The share of the rarest class varies most on {name}: from {low} to {high} in test parts, {all} in all rows."
         sentences.append(build_sentence(template, name=str(worst), **parts))
@@ -142,13 +142,76 @@ def _build_fold_sentences(summary: pd.DataFrame) -> tuple[Sentence, ...]:
 
 
 def _draw_fold_figures(lines: pd.DataFrame, summary: pd.DataFrame) -> tuple[Figure, ...]:
-    if not lines["share in test"].notna().any() or (lines["test rows"].max() <= 1):
+    if not lines["proportion in test"].notna().any() or (lines["test rows"].max() <= 1):
         return ()
-    spread = summary["highest share"] - summary["lowest share"]
+    spread = summary["highest proportion"] - summary["lowest proportion"]
     worst: Any = spread.idxmax()
-    limits = f"from {summary.loc[worst, 'lowest share']:.3f} to {summary.loc[worst, 'highest share']:.3f}"
+    limits = f"from {summary.loc[worst, 'lowest proportion']:.3f} to {summary.loc[worst, 'highest proportion']:.3f}"
     spread_text = (
         f"It varies most on {worst}: {limits}." if spread.max() > 0 else "It is the same in all test parts of a data set."
     )
     alt = f"The share of the rarest class in each test part, by data set. {spread_text}"
     return (Figure("folds-shares", "The rarest class in each fold", draw_rarest_class(lines), alt, lines),)
+
+
+def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout, Coverage]:
+    """The splits beside the classes, and what is counted of them."""
+    splits = build_splits(results, facts)
+    unknown = bool((facts.codes < 0).any())
+    labels = np.where(facts.codes < 0, len(facts.classes), facts.codes).astype(np.intp)
+    classes = (*facts.classes, "(no class)") if unknown else facts.classes
+    occurring = np.unique(labels)
+    layout = SplitLayout(
+        splits,
+        read_columns(np.zeros((len(labels), 1))),
+        np.searchsorted(occurring, labels),
+        tuple(np.array([*classes], dtype=object)[occurring]),
+    )
+    return layout, count_coverage(layout)
+
+
+def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[Finding]:
+    """What the counts show, folds counted from 0 as in the tables of results.
+
+    Splits without any training row are predictions from elsewhere: their training is not judged.
+    """
+    findings = find_coverage_problems(layout, counts, use_split_numbers=True)
+    trained = counts.train.any()
+    return [finding for finding in findings if trained or finding.check != "class absent from training"]
+
+
+def build_fold_lines(name: str, layout: SplitLayout, counts: Coverage) -> pd.DataFrame:
+    """A line for each split: rows, rows in both parts, and the share of the rarest class in the test part and in all."""
+    import pandas as pd
+
+    rarest = int(np.argmin(np.bincount(layout.labels, minlength=len(layout.classes))))
+    test = counts.test.sum(axis=1)
+    overall_proportion = float((layout.labels == rarest).mean())
+    return pd.DataFrame(
+        {
+            "data set": name,
+            "repeat": [split.repeat + 1 for split in layout.splits],
+            "fold": [split.fold + 1 for split in layout.splits],
+            "training rows": counts.train.sum(axis=1),
+            "test rows": test,
+            "in both": counts.in_both,
+            "rarest class": str(layout.classes[rarest]),
+            "proportion in test": np.divide(counts.test[:, rarest], test, out=np.full(len(test), np.nan), where=test > 0),
+            "proportion overall": overall_proportion,
+        }
+    )
+
+
+def count_repeated_ids(facts: DataFacts, layout: SplitLayout) -> tuple[int, int]:
+    """How many rows carry an id that another row has, and how many test rows (over all splits) have such a twin in training."""
+    import pandas as pd
+
+    id_codes = pd.factorize(pd.Series(list(facts.row_ids), dtype=object))[0]
+    sizes = np.bincount(id_codes[id_codes >= 0], minlength=1)
+    duplicated = (id_codes >= 0) & (sizes[np.maximum(id_codes, 0)] > 1)
+    if not duplicated.any():
+        return 0, 0
+    leaked = sum(
+        int(np.isin(id_codes[split.test[duplicated[split.test]]], id_codes[split.train]).sum()) for split in layout.splits
+    )
+    return int(duplicated.sum()), leaked

@@ -6,37 +6,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.predictions.tables import order_best_first, rank_models
-from fairtrial.report.names import (
+from fairtrial.report.figures.curves import draw_intervals
+from fairtrial.report.judgement import (
     ALPHA,
+    PAIRS_KEY,
     TESTS,
-    drop_single_dataset,
-    format_measure_name,
+    build_pairs_frame,
     get_fact,
     join_test_names,
     list_datasets,
     list_models,
+    order_pairs_best_first,
 )
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, choose_p_format, format_number
+from fairtrial.report.names import format_measure_name
+from fairtrial.report.section import (
+    Figure,
+    ReportTable,
+    Section,
+    Sentence,
+    build_sentence,
+    choose_p_format,
+    format_number,
+    section,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
 
-PAIRS_KEY, COUNTS_KEY = "pairs-all", "pairs-counts"
-
-
+COUNTS_KEY = "pairs-counts"
 _MAX_DRAWN = 60
-
-
-_PAIR_NAMES = {"p_value": "p", "p_adjusted": "adjusted p", "at_minimum": "p at minimum"}
-
-
 _PAIR_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:z.4f}")
 
 
-def build_judge_pairs_section(judgement: Judgement) -> Section | None:
+@section("pairs", title="Paired tests", order=40, serves="judgement")
+def build_judgement_section(judgement: Judgement) -> Section | None:
     """All tests; None for one model alone."""
     if len(list_models(judgement)) < 2:
         return None
@@ -57,47 +62,11 @@ def build_judge_pairs_section(judgement: Judgement) -> Section | None:
     return Section("pairs", "Paired tests", _describe_pairs(judgement, frame), _draw_pair_figures(judgement), tables)
 
 
-def rank_judged_models(judgement: Judgement, dataset: str) -> list[str]:
-    """Models of a data set, the best by the main measure first; those without a value come last."""
-    return rank_models(judgement.scores, dataset, judgement.main)
-
-
-def order_pairs_best_first(judgement: Judgement) -> pd.DataFrame:
-    """The pairs, each with the model first that has the better value of the main measure; lines as in `judgement.pairs`."""
-    return order_best_first(judgement.pairs, judgement.scores, judgement.main)
-
-
-def build_pairs_frame(judgement: Judgement) -> pd.DataFrame:
-    """The frame of the table of all tests; its lines are those of `judgement.pairs`."""
-    pairs = order_pairs_best_first(judgement)
-    table = pairs.assign(
-        test=[TESTS.get(name, name).removeprefix("the ") for name in pairs["test"]],
-        apart=["yes" if p <= judgement.alpha else "no" for p in pairs["p_adjusted"]],
-        decides=["yes" if flag else "no" for flag in pairs["primary"]],
-        floor=["at most" if flag else "" for flag in pairs["at_minimum"]],
-    )
-    columns = [
-        "dataset",
-        "first",
-        "second",
-        "test",
-        "measure",
-        "difference",
-        "low",
-        "high",
-        "p_adjusted",
-        "significant",
-        "primary",
-        "p_value",
-        "at_minimum",
-    ]
-    frame = table[[*columns, "rows", "note"]].rename(columns=_PAIR_NAMES | {"significant": "significant"})
-    return drop_single_dataset(frame, len(list_datasets(judgement)) > 1)
-
-
 def build_counts_table(frame: pd.DataFrame) -> ReportTable:
     """How many pairs each test tells apart."""
-    grouped = frame.assign(apart=frame["significant"] == "yes").groupby("test", sort=False)["significant"].agg(["size", "sum"])
+    grouped = (
+        frame.assign(significant=frame["significant"] == "yes").groupby("test", sort=False)["significant"].agg(["size", "sum"])
+    )
     counts = grouped.set_axis(["pairs", "significant"], axis=1).astype(int)
     counts["primary"] = frame.groupby("test", sort=False)["primary"].agg(lambda values: "yes" if "yes" in set(values) else "no")
     return ReportTable(COUNTS_KEY, "How many pairs each test tells apart", counts)
@@ -117,7 +86,7 @@ def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence
             "significant": format_number(counts, COUNTS_KEY, line, "significant", "{:,}"),
             "alpha": get_fact(judgement, ALPHA),
         }
-        sentences.append(build_sentence("It tells {apart} of {pairs} pairs apart at alpha {alpha}.", **parts))
+        sentences.append(build_sentence("It tells {significant} of {pairs} pairs apart at alpha {alpha}.", **parts))
     main_tests = frame[frame["measure"] == judgement.main]
     return (*sentences, _describe_agreement(main_tests, measure)) if (main_tests["primary"] == "no").any() else tuple(sentences)
 
@@ -140,8 +109,6 @@ def _describe_agreement(main_tests: pd.DataFrame, measure: str) -> Sentence:
 
 def _draw_pair_figures(judgement: Judgement) -> tuple[Figure, ...]:
     """The differences of the test that decides, with their intervals: as many as there is room for."""
-    from fairtrial.report.figures.curves import draw_intervals
-
     pairs = order_pairs_best_first(judgement).rename(columns={"difference": "estimate"})
     pairs = pairs[pairs["primary"] & np.isfinite(pairs[["estimate", "low", "high"]].to_numpy(dtype=np.float64)).all(axis=1)]
     several, measure = len(list_datasets(judgement)) > 1, format_measure_name(judgement.main)

@@ -10,11 +10,9 @@ import numpy as np
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import efficiency, get_measure, projection
 from fairtrial.measures.projection import IDEAL
-from fairtrial.report.figures.curves import draw_projection
-from fairtrial.report.figures.projection import ConfusionTables, compute_confusion_tables
-from fairtrial.report.names import format_measure_name, join_names
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
-from fairtrial.report.sections.answer import find_best_names
+from fairtrial.report.figures.projection import ConfusionTables, compute_confusion_tables, draw_projection
+from fairtrial.report.names import find_best_names, format_measure_name, join_names
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.report.selection import get_main_condition
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ _SETS = "projection-efficiency-data-sets"
 _FAR = "distance to Ideal"
 
 
+@section("projection", title="All measures at once", order=140, serves="study")
 def build_section(results: Results) -> Section | None:
     """The projection of all learners; None with fewer than two that ran on a common data set."""
     confusion = compute_confusion_tables(results, get_main_condition(results))

@@ -9,8 +9,9 @@ import numpy as np
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure, rank_table, registry
 from fairtrial.report.means import compute_scores
-from fairtrial.report.names import find_main_condition, format_condition_phrase, format_measure_name, join_names
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
+from fairtrial.report.names import format_condition_phrase, format_measure_name, join_names
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.selection import get_main_condition
 from fairtrial.study.archive import ConditionFacts
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _NOTE = (
 _MEAN_NOTE = "The mean rank is that over the measures which all learners give."
 
 
+@section("ranks", title=TITLE, order=60, serves="study")
 def build_section(results: Results) -> Section | None:
     """Ranks of all learners under all measures that the evidence allows; None with a single learner or no ranks at all."""
     if len(results.archive.learners) < 2:
@@ -59,7 +61,7 @@ def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
 
     names = [name for name in registry if registry[name].facts.needs in ("labels", "scores", "probabilities")]
     compute_scores(results, names)
-    main = find_main_condition(results.archive.conditions)
+    main = get_main_condition(results)
     means_by_measure = {}
     for name in names:
         line = _average_measure(results, name, main)
@@ -72,7 +74,7 @@ def compute_measure_means(results: Results) -> tuple[pd.DataFrame, list[str]]:
 
 def explain_infinite_measures(results: Results, measures: list[str]) -> dict[str, str]:
     """Measures that are infinite for learners which have no finite mean, and hence no rank; and what is said of them."""
-    main = find_main_condition(results.archive.conditions)
+    main = get_main_condition(results)
     tables = {name: _read_score_table(results, name, main) for name in measures}
     explanations = {name: _describe_infinite_values(table) for name, table in tables.items() if table is not None}
     return {name: explanation for name, explanation in explanations.items() if explanation}
@@ -83,7 +85,8 @@ def _describe_infinite_values(table: pd.DataFrame) -> str:
 
     >>> import pandas as pd
     >>> inf, nan = float("inf"), float("nan")
-    >>> _describe_infinite_values(pd.DataFrame({"tree": [inf, inf], "chi": [inf, nan], "bayes": [0.4, inf]}, index=["iris", "wine"]))
+    >>> scores = pd.DataFrame({"tree": [inf, inf], "chi": [inf, nan], "bayes": [0.4, inf]}, index=["iris", "wine"])
+    >>> _describe_infinite_values(scores)
     'infinite for tree on every data set; infinite for chi on iris and undefined on wine'
     """
     learners: dict[str, list[str]] = {}
@@ -163,7 +166,7 @@ def build_rank_facts(ranks: pd.DataFrame) -> pd.DataFrame:
 
 def _build_rank_sentence(results: Results, facts: pd.DataFrame, firsts: pd.DataFrame) -> Sentence:
     winners = [str(name) for name in firsts.index[firsts["first under"] > 0]]
-    parts: dict[str, Any] = {"where": format_condition_phrase(find_main_condition(results.archive.conditions))}
+    parts: dict[str, Any] = {"where": format_condition_phrase(get_main_condition(results))}
     parts["measures"] = format_number(facts, "ranks-facts", "measures", "value", "{:d}")
     if len(winners) == 1:
         return build_sentence("{name} is first by each of {measures} measures {where}.", **parts, name=winners[0])

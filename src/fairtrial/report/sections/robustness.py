@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,21 +12,18 @@ from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.report.figures.robustness import draw_levels, draw_loss_surface, draw_losses
 from fairtrial.report.means import compute_level_means
 from fairtrial.report.names import join_names
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
-from fairtrial.report.selection import (
-    CLEAN,
-    get_main_condition,
-    is_shift,
-    list_changed_conditions,
-    map_unique_keys,
-    with_levels,
-)
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.selection import get_main_condition, list_changed_conditions, map_unique_keys, with_levels
+from fairtrial.study.results.selection import CLEAN
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.study import Results
     from fairtrial.study.archive import ConditionFacts
+
+SHIFTS = ("class-proportion", "concept-change", "covariate-shift", "prior-shift", "selection-bias")
+"""Conditions that are no noise: the cases come from elsewhere."""
 
 _NAMES = {
     "dataset": "data set",
@@ -50,12 +48,13 @@ _FEWER = (
 )
 
 
+@section("robustness", title="Robustness to noise", order=110, serves="study")
 def build_section(results: Results) -> Section | None:
     """A part for each condition that changes the training data; None where there is none, or nothing to compare it with."""
     all_conditions = results.archive.conditions
     noises = list_changed_conditions(results, test_only=False)
     conditions = {
-        name: levels for name, levels in noises.items() if not any(is_shift(condition, all_conditions) for condition in levels)
+        name: levels for name, levels in noises.items() if not any(_is_shift(condition, all_conditions) for condition in levels)
     }
     if not conditions or get_main_condition(results).name != CLEAN:
         return None
@@ -66,6 +65,17 @@ def build_section(results: Results) -> Section | None:
         if (subsection := _build_condition_section(results, name, levels, keys[name])) is not None
     ]
     return Section("robustness", "Robustness to noise", notes=(_NOTE,), subsections=tuple(subsections)) if subsections else None
+
+
+def _is_shift(condition: ConditionFacts, conditions: Iterable[ConditionFacts]) -> bool:
+    """Whether a condition belongs to drift: it changes the test part alone, or both as a shift or beside one that does."""
+    declared = dict(condition.description)
+    if declared.get("part") != "all":
+        return declared.get("part") == "test"
+    test_description = {**declared, "part": "test"}
+    return declared.get("condition") in SHIFTS or any(
+        dict(candidate.description) == test_description for candidate in conditions
+    )
 
 
 def _build_condition_section(results: Results, name: str, levels: list[ConditionFacts], key: str) -> Section | None:

@@ -1,4 +1,4 @@
-"""What was judged: the columns and what they were taken for, rows and models, what was repaired, and what is left out."""
+"""What was run, and what was judged: data sets, learners, conditions, settings, trials; columns, rows and models."""
 
 from __future__ import annotations
 
@@ -6,19 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.report.cache import get_declared_section, has_only_predictions, select_condition, unwrap_estimator
-from fairtrial.report.names import (
-    FACTS,
-    build_facts_frame,
-    drop_single_dataset,
-    get_fact,
-    get_verdict_measure_name,
-    join_names,
-    list_datasets,
-    list_models,
-)
-from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number
-from fairtrial.report.selection import get_level
+from fairtrial.report.judgement import FACTS, build_facts_frame, drop_single_dataset, get_fact, list_datasets, list_models
+from fairtrial.report.names import get_verdict_measure_name, join_names
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
 from fairtrial.study.records import count_abstentions
+from fairtrial.study.results.selection import get_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +18,107 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
     from fairtrial.study import Results
 
+POSITIVE = "judged-positive"
 _STATUSES = {"ok": "succeeded", "missing": "not run"}
+_COUNTS, _ABSTENTIONS = "what-was-run-counts", "what-was-run-abstentions"
+_MANY = 30
+_LEARNER_NOTE = (
+    "Parameters that are None are left out. Encoding and scaling, where a learner needs them, happen inside each training part."
+)
+_ABSTENTION_NOTE = "Rows that a learner gave no class. Test rows are those of the trials in which it abstained."
+
+
+@section("what-was-run", title="What was run", order=20, serves="study")
+def build_section(results: Results) -> Section:
+    """Sentences with the counts, then a table of each kind of thing."""
+    counts = build_counts_frame(results)
+    tables = [
+        ReportTable(_COUNTS, "How much was run", counts),
+        ReportTable("what-was-run-learners", "Learners", build_learners_frame(results), note=_LEARNER_NOTE),
+        ReportTable("what-was-run-conditions", "Conditions", build_conditions_frame(results), {"realised": "{:.4f}"}),
+        ReportTable("what-was-run-settings", "Settings", build_settings_frame(results)),
+        ReportTable("what-was-run-trials", "How the trials went", build_status_frame(results)),
+    ]
+    runs, versions, failures = build_runs_frame(results), build_versions_frame(results), build_failures_frame(results)
+    tables += [ReportTable("what-was-run-runs", "Runs", runs)] if len(runs) else []
+    tables += [ReportTable("what-was-run-versions", "Versions", versions)] if len(versions) else []
+    if len(failures):
+        note = "The first of each kind stands for the others of its learner."
+        tables.append(ReportTable("what-was-run-failures", "Failures", failures, note=note, long=len(failures) > _MANY))
+    abstentions = build_abstentions_frame(results)
+    tables += [ReportTable(_ABSTENTIONS, "Abstentions", abstentions, note=_ABSTENTION_NOTE)] if len(abstentions) else []
+    sentences = [*_build_run_sentences(results, counts), *_describe_abstentions(abstentions)]
+    return Section("what-was-run", "What was run", tuple(sentences), (), tuple(tables), _build_run_notes(results))
+
+
+def _build_run_sentences(results: Results, counts: pd.DataFrame) -> list[Sentence]:
+    def format_count(row: str) -> Any:
+        return format_number(counts, _COUNTS, row, "count", "{:,d}")
+
+    def format_noun(row: str) -> str:
+        return row if counts.loc[row, "count"] != 1 else row[:-1]
+
+    sentences = [
+        build_sentence(
+            "{study} tries {learners} {learner_noun} on {sets} {set_noun} under {conditions} {condition_noun}, "
+            "in {splits} {split_noun}: {trials} {trial_noun}.",
+            study="This study" if results.archive.name == "study" else results.archive.name,
+            learners=format_count("learners"),
+            learner_noun=format_noun("learners"),
+            sets=format_count("data sets"),
+            set_noun=format_noun("data sets"),
+            conditions=format_count("conditions"),
+            condition_noun=format_noun("conditions"),
+            splits=format_count("splits"),
+            split_noun=format_noun("splits"),
+            trials=format_count("trials"),
+            trial_noun=format_noun("trials"),
+        )
+    ]
+    return sentences + _describe_outcomes(counts, format_count)
+
+
+def _describe_outcomes(counts: pd.DataFrame, format_count: Any) -> list[Sentence]:
+    bad, waiting = (int(counts["count"].loc[row]) for row in ("trials that failed", "trials not run"))
+    sentences = []
+    if not bad and not waiting:
+        sentences.append(build_sentence("All of them ran well."))
+    if bad:
+        sentences.append(build_sentence("{failed} of them failed.", failed=format_count("trials that failed")))
+    if waiting:
+        sentences.append(
+            build_sentence(
+                "{waiting} of them {have} not run.",
+                waiting=format_count("trials not run"),
+                have="have" if waiting > 1 else "has",
+            )
+        )
+    return sentences
+
+
+def _describe_abstentions(abstentions: pd.DataFrame) -> list[Sentence]:
+    """A sentence for each learner that gave rows no class."""
+    return [
+        build_sentence(
+            "{learner} abstained in {some} of {every} {trial_noun}, on {rows} of the {tested} test {noun} there: "
+            "each counts as an error.",
+            learner=abstentions["learner"].iloc[line],
+            rows=format_number(abstentions, _ABSTENTIONS, line, "abstentions", "{:,d}"),
+            tested=format_number(abstentions, _ABSTENTIONS, line, "of test rows", "{:,d}"),
+            noun="row" if abstentions["of test rows"].iloc[line] == 1 else "rows",
+            some=format_number(abstentions, _ABSTENTIONS, line, "in trials", "{:,d}"),
+            every=format_number(abstentions, _ABSTENTIONS, line, "of trials", "{:,d}"),
+            trial_noun="trial" if abstentions["of trials"].iloc[line] == 1 else "trials",
+        )
+        for line in range(len(abstentions))
+    ]
+
+
+def _build_run_notes(results: Results) -> tuple[str, ...]:
+    alone = "Models are known by their predictions alone." if has_only_predictions(results) else ""
+    declared_notes = results.archive.declaration.get("notes")
+    more = [str(note) for note in declared_notes] if isinstance(declared_notes, (list, tuple)) else []
+    return tuple(note for note in (alone, *more) if note)
 
 
 def build_counts_frame(results: Results) -> pd.DataFrame:
@@ -163,7 +255,7 @@ def build_status_frame(results: Results) -> pd.DataFrame:
     counts = pd.crosstab(learner, status).reindex(
         [learner_facts.name for learner_facts in results.archive.learners], fill_value=0
     )
-    first = [name for name in ("ran well",) if name in counts.columns]
+    first = [name for name in ("succeeded",) if name in counts.columns]
     order = first + [name for name in counts.columns if name not in first]
     return counts[order].rename_axis(index="learner", columns=None).reset_index()
 
@@ -184,123 +276,8 @@ def build_failures_frame(results: Results) -> pd.DataFrame:
     return counts.reset_index().rename(columns={"sets": "data sets", "message": "first message"})
 
 
-_COUNTS = "what-was-run-counts"
-
-
-_ABSTENTIONS = "what-was-run-abstentions"
-
-
-_MANY = 30
-
-
-def build_section(results: Results) -> Section:
-    """Sentences with the counts, then a table of each kind of thing."""
-    counts = build_counts_frame(results)
-    tables = [
-        ReportTable(_COUNTS, "How much was run", counts),
-        ReportTable("what-was-run-learners", "Learners", build_learners_frame(results), note=_LEARNER_NOTE),
-        ReportTable("what-was-run-conditions", "Conditions", build_conditions_frame(results), {"realised": "{:.4f}"}),
-        ReportTable("what-was-run-settings", "Settings", build_settings_frame(results)),
-        ReportTable("what-was-run-trials", "How the trials went", build_status_frame(results)),
-    ]
-    runs, versions, failures = build_runs_frame(results), build_versions_frame(results), build_failures_frame(results)
-    tables += [ReportTable("what-was-run-runs", "Runs", runs)] if len(runs) else []
-    tables += [ReportTable("what-was-run-versions", "Versions", versions)] if len(versions) else []
-    if len(failures):
-        note = "The first of each kind stands for the others of its learner."
-        tables.append(ReportTable("what-was-run-failures", "Failures", failures, note=note, long=_is_long(failures)))
-    abstentions = build_abstentions_frame(results)
-    tables += [ReportTable(_ABSTENTIONS, "Abstentions", abstentions, note=_ABSTENTION_NOTE)] if len(abstentions) else []
-    sentences = [*_build_run_sentences(results, counts), *_describe_abstentions(abstentions)]
-    return Section("what-was-run", "What was run", tuple(sentences), (), tuple(tables), _build_run_notes(results))
-
-
-_LEARNER_NOTE = (
-    "Parameters that are None are left out. Encoding and scaling, where a learner needs them, happen inside each training part."
-)
-
-
-_ABSTENTION_NOTE = "Rows that a learner gave no class. Test rows are those of the trials in which it abstained."
-
-
-def _is_long(frame: Any) -> bool:
-    return len(frame) > _MANY
-
-
-def _build_run_sentences(results: Results, counts: pd.DataFrame) -> list[Sentence]:
-    def format_count(row: str) -> Any:
-        return format_number(counts, _COUNTS, row, "count", "{:,d}")
-
-    def format_noun(row: str) -> str:
-        return row if counts.loc[row, "count"] != 1 else row[:-1]
-
-    sentences = [
-        build_sentence(
-            "{study} tries {learners} {learner_noun} on {sets} {set_noun} under {conditions} {condition_noun}, "
-            "in {splits} {split_noun}: {trials} {trial_noun}.",
-            study="This study" if results.archive.name == "study" else results.archive.name,
-            learners=format_count("learners"),
-            learner_noun=format_noun("learners"),
-            sets=format_count("data sets"),
-            set_noun=format_noun("data sets"),
-            conditions=format_count("conditions"),
-            condition_noun=format_noun("conditions"),
-            splits=format_count("splits"),
-            split_noun=format_noun("splits"),
-            trials=format_count("trials"),
-            trial_noun=format_noun("trials"),
-        )
-    ]
-    return sentences + _describe_outcomes(counts, format_count)
-
-
-def _describe_outcomes(counts: pd.DataFrame, format_count: Any) -> list[Sentence]:
-    bad, waiting = (int(counts["count"].loc[row]) for row in ("trials that failed", "trials not run"))
-    sentences = []
-    if not bad and not waiting:
-        sentences.append(build_sentence("All of them ran well."))
-    if bad:
-        sentences.append(build_sentence("{failed} of them failed.", failed=format_count("trials that failed")))
-    if waiting:
-        sentences.append(
-            build_sentence(
-                "{waiting} of them {have} not run.",
-                waiting=format_count("trials not run"),
-                have="have" if waiting > 1 else "has",
-            )
-        )
-    return sentences
-
-
-def _describe_abstentions(abstentions: pd.DataFrame) -> list[Sentence]:
-    """A sentence for each learner that gave rows no class."""
-    return [
-        build_sentence(
-            "{learner} abstained in {some} of {every} {trial_noun}, on {rows} of the {tested} test {noun} there: "
-            "each counts as an error.",
-            learner=abstentions["learner"].iloc[line],
-            rows=format_number(abstentions, _ABSTENTIONS, line, "abstentions", "{:,d}"),
-            tested=format_number(abstentions, _ABSTENTIONS, line, "of test rows", "{:,d}"),
-            noun="row" if abstentions["of test rows"].iloc[line] == 1 else "rows",
-            some=format_number(abstentions, _ABSTENTIONS, line, "in trials", "{:,d}"),
-            every=format_number(abstentions, _ABSTENTIONS, line, "of trials", "{:,d}"),
-            trial_noun="trial" if abstentions["of trials"].iloc[line] == 1 else "trials",
-        )
-        for line in range(len(abstentions))
-    ]
-
-
-def _build_run_notes(results: Results) -> tuple[str, ...]:
-    alone = "Models are known by their predictions alone." if has_only_predictions(results) else ""
-    declared_notes = results.archive.declaration.get("notes")
-    more = [str(note) for note in declared_notes] if isinstance(declared_notes, (list, tuple)) else []
-    return tuple(note for note in (alone, *more) if note)
-
-
-POSITIVE = "judged-positive"
-
-
-def build_judge_input_section(judgement: Judgement) -> Section:
+@section("predictions", title="What was judged", order=20, serves="judgement")
+def build_judgement_section(judgement: Judgement) -> Section:
     """The file in words and tables; notes repeat every repair and assumption."""
     tables: tuple[ReportTable, ...] = (
         ReportTable(FACTS, "The judgement in numbers", build_facts_frame(judgement), {"value": "{:,}"}),

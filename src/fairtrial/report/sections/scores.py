@@ -1,4 +1,4 @@
-"""The measures of every model with their intervals."""
+"""Scores: the means of a study's measures, and the measures of judged models, all with their intervals."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial.measures import get_measure
-from fairtrial.predictions.tables import find_unequal_rows
-from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores
-from fairtrial.report.names import (
+from fairtrial.predictions.narrative import find_unequal_rows
+from fairtrial.report.figures.curves import draw_intervals
+from fairtrial.report.judgement import (
     LEVEL,
-    drop_single_dataset,
-    format_measure_name,
+    MEASURES_KEY,
+    build_measures_frame,
     get_direction,
     get_fact,
-    join_names,
     list_datasets,
     list_models,
-    make_keys,
     select_largest_datasets,
 )
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence
+from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores, format_means_key
+from fairtrial.report.names import format_measure_name, join_names
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, section
+from fairtrial.report.selection import make_unique_keys, map_unique_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,38 +33,27 @@ if TYPE_CHECKING:
     from fairtrial.study import Results
 
 _UNDEFINED = re.compile(r"(\S+) is undefined for ([\d,]+) of ([\d,]+) trials?: (.*)", re.DOTALL)
-
-
-FORMATS = {"level": "{:g}", "mean": "{:.4f}", "low": "{:.4f}", "high": "{:.4f}"}
-
-
+_FOUR = "{:.4f}"
+_FORMATS = {"level": "{:g}", "mean": _FOUR, "low": _FOUR, "high": _FOUR}
 _MOST_COLOURS = 7  # with more learners a line for each is drawn under one condition: colours would not tell them apart
-
-
+_MAX_COLOURS = 8  # with more models only the main measure is drawn
 _STUDENT = (
     "Means over the data sets with Student's 95 % interval, which speaks of data sets like these. "
     "Limits end where the measure's range does."
 )
-
-
 _CORRECTED = (
     "Means over the splits of the one data set with their 95 % interval, corrected for the overlap of training rows "
     "(Nadeau and Bengio). They speak of this data set alone. Limits end where the measure's range does."
 )
-
-
 _SINGLE = "One split of one data set has no interval over splits."
-
-
 _HOLES = "Data sets on which a trial failed or the measure is undefined are left out of a mean: compare such means with care."
-
-
 _LONG_NOTE = (
     "Means over splits with 95 % intervals, corrected for the overlap of training rows (Nadeau and Bengio): they speak of the "
     "data set alone. A mean is left open where a trial failed."
 )
 
 
+@section("scores", title="Scores", order=30, serves="study")
 def build_section(results: Results) -> Section:
     """Means and intervals of each declared measure, under each condition; then data set by data set."""
     scores, messages = compute_scores(results, results.measures)
@@ -71,9 +61,9 @@ def build_section(results: Results) -> Section:
     means = average_over_datasets(results, dataset_means)
     absent = [name for name in results.measures if not means.loc[means["measure"] == name, "mean"].notna().any()]
     present = [name for name in dict.fromkeys(results.measures) if name not in absent]
-    keys = dict(zip(dict.fromkeys(results.measures), make_keys(dict.fromkeys(results.measures)), strict=True))
+    keys = map_unique_keys(results.measures)
     subsections = [_build_measure_section(results, means[means["measure"] == name], name, keys[name]) for name in present]
-    tables = (build_long_table(dataset_means),) if len(dataset_means) else ()
+    tables = (_build_long_table(dataset_means),) if len(dataset_means) else ()
     undefined_tables, notes = _tabulate_undefined(messages)
     return Section(
         "scores",
@@ -103,22 +93,6 @@ def _tabulate_undefined(messages: Iterable[str]) -> tuple[tuple[ReportTable, ...
     return (ReportTable("scores-undefined", title, frame),) * bool(lines), tuple(others)
 
 
-def format_means_key(results: Results, measure: str) -> str:
-    """The key of the table of a measure's means and intervals."""
-    names = list(dict.fromkeys(results.measures))
-    return f"scores-means-{make_keys(names)[names.index(measure)]}"
-
-
-def build_means_frame(results: Results, measure: str) -> pd.DataFrame:
-    """The frame of that table: condition, learner, mean, low, high and data sets."""
-    scores, _ = compute_scores(results, [measure])
-    return _drop_measure_column(average_over_datasets(results, average_by_dataset(results, scores)))
-
-
-def _drop_measure_column(means: pd.DataFrame) -> pd.DataFrame:
-    return means.drop(columns="measure").reset_index(drop=True)
-
-
 def _describe_absent_measures(absent: Iterable[str]) -> tuple[Sentence, ...]:
     return tuple(
         build_sentence("{measure} does not exist for this evidence: no trial has a value.", measure=format_measure_name(name))
@@ -127,7 +101,7 @@ def _describe_absent_measures(absent: Iterable[str]) -> tuple[Sentence, ...]:
 
 
 def _build_measure_section(results: Results, means: pd.DataFrame, measure: str, key: str) -> Section:
-    frame = _drop_measure_column(means)
+    frame = means.drop(columns="measure").reset_index(drop=True)
     measure_text, better = format_measure_name(measure), get_measure(measure).facts.direction
     sentence = build_sentence(
         "{summary}. {size} values are better.",
@@ -135,7 +109,13 @@ def _build_measure_section(results: Results, means: pd.DataFrame, measure: str, 
         size="Larger" if better == "max" else "Smaller",
     )
     table = ReportTable(
-        f"scores-means-{key}", f"Means: {measure_text}", frame, FORMATS, _format_means_note(results, frame), None, True
+        format_means_key(results, measure),
+        f"Means: {measure_text}",
+        frame,
+        _FORMATS,
+        _format_means_note(results, frame),
+        None,
+        True,
     )
     return Section(f"scores-{key}", measure_text, (sentence,), _draw_means_figures(frame, measure_text, key), (table,))
 
@@ -149,8 +129,6 @@ def _format_means_note(results: Results, frame: pd.DataFrame) -> str:
 
 
 def _draw_means_figures(frame: pd.DataFrame, measure_text: str, key: str) -> tuple[Figure, ...]:
-    from fairtrial.report.figures.curves import draw_intervals
-
     defined = frame[np.isfinite(frame["mean"].to_numpy(dtype=np.float64))]
     if defined["learner"].nunique() > _MOST_COLOURS:
         defined = defined[defined["condition"] == defined["condition"].iloc[0]]
@@ -167,45 +145,32 @@ def _draw_means_figures(frame: pd.DataFrame, measure_text: str, key: str) -> tup
     return (Figure(f"scores-intervals-{key}", heading, chart, alt, defined),)
 
 
-def build_long_table(dataset_means: pd.DataFrame) -> ReportTable:
+def _build_long_table(dataset_means: pd.DataFrame) -> ReportTable:
     """The tidy table of `average_by_dataset`."""
     frame = dataset_means.rename(columns={"dataset": "data set"}).reset_index(drop=True)
     names = frame.columns[frame.dtypes == "category"]
     frame = frame.astype(dict.fromkeys(names, object))
-    return ReportTable("scores-all", "All means, one line each", frame, FORMATS, _LONG_NOTE, None, True)
+    return ReportTable("scores-all", "All means, one line each", frame, _FORMATS, _LONG_NOTE, None, True)
 
 
 def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
     return (Section("scores-each", "Every data set, condition and learner", (), (), tables),) if tables else ()
 
 
-MEASURES_KEY = "measures-all"
-
-
-_FOUR_DECIMALS = "{:.4f}"
-
-
-_MAX_COLOURS = 8
-
-
-def build_judge_measures_section(judgement: Judgement) -> Section:
+@section("measures", title="Measures", order=30, serves="judgement")
+def build_judgement_section(judgement: Judgement) -> Section:
     """Measures by model at a glance, drawn with their intervals, and a table of all."""
     several = len(list_datasets(judgement)) > 1
     tables = (_build_main_table(judgement),) if several else _build_wide_tables(judgement)
     figures = _draw_main_by_dataset(judgement) if several else _draw_dataset_figures(judgement)
     frame = build_measures_frame(judgement)
-    formats = dict.fromkeys(["estimate", "low", "high"], _FOUR_DECIMALS) | {"chance": "{:g}", "rows": "{:,}"}
-    note = f"Chance is what guessing gives, where the measure knows it.{note_fewer_rows(judgement)}"
+    formats = dict.fromkeys(["estimate", "low", "high"], _FOUR) | {"chance": "{:g}", "rows": "{:,}"}
+    note = f"Chance is what guessing gives, where the measure knows it.{_note_fewer_rows(judgement)}"
     everything = ReportTable(MEASURES_KEY, "Every measure with its interval", frame, formats, note, None, True)
     return Section("measures", "Measures", _describe_measures(judgement), figures, (*tables, everything))
 
 
-def build_measures_frame(judgement: Judgement) -> pd.DataFrame:
-    """The frame of the table of all measures; its lines are those of `judgement.scores`."""
-    return drop_single_dataset(judgement.scores, len(list_datasets(judgement)) > 1)
-
-
-def note_fewer_rows(judgement: Judgement) -> str:
+def _note_fewer_rows(judgement: Judgement) -> str:
     """Which models are scored on fewer rows than others."""
     parts = []
     for name, rows in find_unequal_rows(judgement.scores).items():
@@ -257,9 +222,9 @@ def _build_wide_tables(judgement: Judgement) -> tuple[ReportTable, ...]:
         subset = judgement.scores[[get_direction(name) == direction for name in judgement.scores["measure"]]]
         if len(subset):
             wide = _to_wide(subset, "measure", list_models(judgement))
-            formats = dict.fromkeys(wide.columns, _FOUR_DECIMALS)
+            formats = dict.fromkeys(wide.columns, _FOUR)
             title = f"Measures of which {word} values are better"
-            tables.append(ReportTable(f"measures-{word}", title, wide, formats, note_fewer_rows(judgement).strip(), direction))
+            tables.append(ReportTable(f"measures-{word}", title, wide, formats, _note_fewer_rows(judgement).strip(), direction))
     return tuple(tables)
 
 
@@ -268,7 +233,7 @@ def _build_main_table(judgement: Judgement) -> ReportTable:
     main_scores = judgement.scores[judgement.scores["measure"] == judgement.main]
     wide = _to_wide(main_scores, "dataset", list_models(judgement)).rename_axis(index="data set")
     title, long = f"On each data set: {format_measure_name(judgement.main)}", len(wide) > 12
-    formats, note = dict.fromkeys(wide.columns, _FOUR_DECIMALS), note_fewer_rows(judgement).strip()
+    formats, note = dict.fromkeys(wide.columns, _FOUR), _note_fewer_rows(judgement).strip()
     return ReportTable("measures-main", title, wide, formats, note, get_direction(judgement.main), long)
 
 
@@ -292,15 +257,13 @@ def _draw_dataset_figures(judgement: Judgement) -> tuple[Figure, ...]:
 
 
 def _draw_forest(lines: pd.DataFrame, names: list[str], models: list[str]) -> Figure:
-    from fairtrial.report.figures.curves import draw_intervals
-
     subset = lines[lines["measure"].isin(names)]
     is_single = len(names) == 1
     measure_text = format_measure_name(names[0]) if is_single else "measures of which larger values are better"
     frame = subset.assign(measure=subset["model"] if is_single else [format_measure_name(name) for name in subset["measure"]])
     frame = frame.rename(columns={"model": "learner"})[["measure", "learner", "estimate", "low", "high"]]
     drawn = frame.drop(columns="learner") if is_single or len(models) == 1 else frame
-    key = f"measures-intervals-{make_keys(names)[0]}" if is_single else "measures-intervals"
+    key = f"measures-intervals-{make_unique_keys(names)[0]}" if is_single else "measures-intervals"
     title = f"Intervals: {measure_text}"
     alt = f"Dots and intervals of {measure_text} for each model. The tables below have the same numbers."
     return Figure(key, title, draw_intervals(drawn.reset_index(drop=True), title=title), alt, frame)
@@ -308,8 +271,6 @@ def _draw_forest(lines: pd.DataFrame, names: list[str], models: list[str]) -> Fi
 
 def _draw_main_by_dataset(judgement: Judgement) -> tuple[Figure, ...]:
     """The main measure on the data sets with the most rows."""
-    from fairtrial.report.figures.curves import draw_intervals
-
     finite, chosen = _select_finite_scores(judgement.scores), select_largest_datasets(judgement)
     finite = finite[(finite["measure"] == judgement.main) & finite["dataset"].isin(chosen)]
     if finite.empty or len(list_models(judgement)) > _MAX_COLOURS:

@@ -1,22 +1,23 @@
-"""How to have the same judgement again: the command, the hashes of the files, the version."""
+"""Where it all comes from: the section of references, and the section that says how to reproduce the numbers."""
 
 from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.measures import get_measure
+from fairtrial.report.bibliography import read_bibliography, split_citation
 from fairtrial.report.cache import compute_verdict, get_resampling_scheme, get_verdict_measure, has_only_predictions
-from fairtrial.report.checks import run_checks
+from fairtrial.report.check import run_checks
 from fairtrial.report.names import format_measure_name
-from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence
+from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, section
+from fairtrial.resampling.splitter import schemes
+from fairtrial.study.store.store import open_store
+from fairtrial.study.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,26 +49,18 @@ TESTS = {
     "hommel": "Hommel 1988",
     "rom": "Rom 1990",
     "li": "Li 2008",
+    "mcnemar": "McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998",
+    "delong": "DeLong, DeLong & Clarke-Pearson 1988",
+    "bootstrap_difference": "Efron 1987",
+    "permutation_test": "Fisher 1935",
+    "wilson": "Wilson 1927",
 }
+"""What the tests and adjustments of a verdict, the paired tests on rows and their limits come from."""
+
+_DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
 
 
-"""What tests and adjustments of a verdict come from."""
-
-
-SCHEMES = {
-    "stratified": "Kohavi 1995",
-    "kfold": "Stone 1974",
-    "leave-one-out": "Stone 1974",
-    "weka": "Witten & Frank 2005",
-    "dob-scv": "Moreno-Torres, Sáez & Herrera 2012",
-    "db-scv": "Zeng & Martinez 2000",
-    "bootstrap": "Efron & Tibshirani 1997",
-}
-
-
-"""What schemes of resampling come from."""
-
-
+@section("references", title="References", order=190, serves="study")
 def build_references_section(results: Results) -> Section:
     """A list: each work once, in alphabetical order, with what it stands for here."""
     sentence = build_sentence(
@@ -93,41 +86,16 @@ def list_citations(results: Results) -> list[tuple[str, str]]:
     """What cites, and the short names that it cites."""
     names = dict.fromkeys([*results.measures, get_verdict_measure(results).name])
     citations = [(format_measure_name(name), get_measure(name).facts.cite) for name in names]
-    citations += [(f"{scheme} splits", SCHEMES[scheme]) for scheme in [get_resampling_scheme(results)] if scheme in SCHEMES]
-    citations += [(name, TESTS[name]) for name in _list_tests(results) if name in TESTS]
+    scheme = get_resampling_scheme(results)
+    if scheme in schemes and schemes[scheme].cite:
+        citations.append((f"{scheme} splits", schemes[scheme].cite))
+    verdict, _ = compute_verdict(results)
+    citations += [(name, TESTS[name]) for name in (list_tests_used(verdict) if verdict is not None else ()) if name in TESTS]
     if any(condition.name != "clean" for condition in results.archive.conditions):
         citations += [("robustness", get_measure(name).facts.cite) for name in ("rla", "ela")]
         citations.append(("intervals over splits", "Nadeau & Bengio 2003"))
     raised_checks = [check_result.check for check_result in run_checks(results) if check_result.finding.outcome == "raised"]
     return [*citations, *((check.number, check.cite) for check in raised_checks)]
-
-
-def _list_tests(results: Results) -> list[str]:
-    verdict, _ = compute_verdict(results)
-    if verdict is None:
-        return []
-    further = [verdict.posthoc.method] if verdict.posthoc is not None else []
-    return [verdict.outcome.test, *further, *([verdict.posterior.test] if verdict.posterior is not None else [])]
-
-
-def split_citation(cite: str) -> list[str]:
-    """The works of a short citation, one by one.
-
-    >>> split_citation("Cohen 1960, 1968; Sáez, Luengo & Herrera 2011")
-    ['Cohen 1960', 'Cohen 1968', 'Sáez, Luengo & Herrera 2011']
-    """
-    works = []
-    for citation in filter(None, (part.strip() for part in cite.split(";"))):
-        years_match = re.fullmatch(r"(.*?) (\d{4}(?:, \d{4})+)", citation)
-        works += [f"{years_match[1]} {year}" for year in years_match[2].split(", ")] if years_match else [citation]
-    return works
-
-
-@cache
-def read_bibliography() -> dict[str, str]:
-    """The full text of each work by its short name."""
-    text = files("fairtrial.report").joinpath("bibliography.toml").read_text(encoding="utf-8")
-    return {name: str(work) for name, work in tomllib.loads(text).items()}
 
 
 def _get_family_key(work: str) -> tuple[str, str]:
@@ -138,54 +106,20 @@ def _get_family_key(work: str) -> tuple[str, str]:
     return plain.casefold(), work
 
 
-PAIRED_TESTS = {
-    "mcnemar": "McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998",
-    "delong": "DeLong, DeLong & Clarke-Pearson 1988",
-    "bootstrap_difference": "Efron 1987",
-    "permutation_test": "Fisher 1935",
-    "wilson": "Wilson 1927",
-}
-
-
-"""What paired tests on rows and the limits of shares come from."""
-
-
-WORKS = {
-    "McNemar 1947": (
-        "Q. McNemar (1947). Note on the sampling error of the difference between correlated proportions or percentages. "
-        "Psychometrika 12."
-    ),
-    "Fagerland, Lydersen & Laake 2013": (
-        "M. W. Fagerland, S. Lydersen and P. Laake (2013). The McNemar test for binary matched-pairs data: mid-p and "
-        "asymptotic are better than exact conditional. BMC Medical Research Methodology 13."
-    ),
-    "Newcombe 1998": (
-        "R. G. Newcombe (1998). Improved confidence intervals for the difference between binomial proportions based on paired "
-        "data. Statistics in Medicine 17."
-    ),
-    "DeLong, DeLong & Clarke-Pearson 1988": (
-        "E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988). Comparing the areas under two or more correlated receiver "
-        "operating characteristic curves: a nonparametric approach. Biometrics 44."
-    ),
-    "Efron 1987": "B. Efron (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82.",
-    "Fisher 1935": "R. A. Fisher (1935). The Design of Experiments. Oliver and Boyd.",
-    "Wilson 1927": (
-        "E. B. Wilson (1927). Probable inference, the law of succession, and statistical inference. "
-        "Journal of the American Statistical Association 22."
-    ),
-}
-
-
-"""These works in full; the others are in the bibliography of studies."""
-
-
-def build_judge_references_section(judgement: Judgement) -> Section:
+@section("references", title="References", order=190, serves="judgement")
+def build_judgement_references_section(judgement: Judgement) -> Section:
     """What this judgement used."""
     tests = [*map(str, judgement.pairs["test"]), *map(str, judgement.scores["method"])]
     tests += ["holm"] * bool(len(judgement.pairs)) + ["wilson"] * bool(judgement.classes["precision_low"].notna().any())
     if judgement.verdict is not None:
         tests += list_tests_used(judgement.verdict)
-    return build_references_list(map(str, judgement.scores["measure"]), tests)
+    return build_reference_list(map(str, judgement.scores["measure"]), tests)
+
+
+@section("references", title="References", order=190, serves="comparison")
+def build_comparison_references_section(verdict: Verdict) -> Section:
+    """What this comparison used."""
+    return build_reference_list([verdict.measure] if verdict.measure else [], list_tests_used(verdict))
 
 
 def list_tests_used(verdict: Verdict) -> list[str]:
@@ -194,15 +128,15 @@ def list_tests_used(verdict: Verdict) -> list[str]:
     return [verdict.outcome.test, *further, *([] if verdict.posterior is None else [verdict.posterior.test])]
 
 
-def build_references_list(measures: Iterable[str], tests: Iterable[str]) -> Section:
+def build_reference_list(measures: Iterable[str], tests: Iterable[str]) -> Section:
     """A list: each work once, in alphabetical order, with what it stands for here."""
     cites = {name: _get_citation(name) for name in dict.fromkeys(measures)}
-    cites |= {name: (PAIRED_TESTS | TESTS)[name] for name in dict.fromkeys(tests) if name in PAIRED_TESTS | TESTS}
+    cites |= {name: TESTS[name] for name in dict.fromkeys(tests) if name in TESTS}
     uses: dict[str, list[str]] = {}
     for name, cite in cites.items():
         for work in split_citation(cite):
             uses.setdefault(work, []).append(format_measure_name(name))
-    works = WORKS | read_bibliography()
+    works = read_bibliography()
     notes = tuple(f"{works.get(work, f'{work}.')} For: {', '.join(uses[work])}." for work in sorted(uses, key=str.casefold))
     sentence = build_sentence("These works define the measures and tests of this report.")
     return Section("references", "References", (sentence,) if notes else (), notes=notes)
@@ -216,9 +150,7 @@ def _get_citation(measure: str) -> str:
         return ""
 
 
-_DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
-
-
+@section("reproduce", title="How to reproduce", order=180, serves="study")
 def build_reproduction_section(results: Results) -> Section:
     """Commands, then the study file; of a file of predictions only what can be said."""
     if has_only_predictions(results):
@@ -244,8 +176,6 @@ def build_reproduction_section(results: Results) -> Section:
 
 def format_study_file(results: Results) -> tuple[str, str]:
     """The study's declaration as TOML; or nothing and why."""
-    from fairtrial import Study
-
     declaration = results.archive.declaration
     sections: dict[str, Any] = {name: declaration[name] for name in _DECLARED_SECTIONS if declaration.get(name)}
     try:
@@ -300,13 +230,15 @@ def build_hashes_frame(results: Results) -> pd.DataFrame:
     import pandas as pd
 
     lines = [("data set", dataset.name, dataset.content_hash) for dataset in results.archive.datasets]
-    store = getattr(results.archive, "store", None)
-    if store is not None:
-        lines.insert(0, ("results", f"{results.archive.name}.fairtrial", store.compute_digest()))
+    file = getattr(results.archive, "file", None)
+    if file is not None:
+        with open_store(file.path) as store:
+            lines.insert(0, ("results", f"{results.archive.name}.fairtrial", store.compute_digest()))
     return pd.DataFrame(lines, columns=["of", "name", "hash"])
 
 
-def build_judge_reproduce_section(judgement: Judgement) -> Section:
+@section("reproduce", title="How to reproduce", order=180, serves="judgement")
+def build_judgement_reproduction_section(judgement: Judgement) -> Section:
     """Of files their command and hashes; of a frame that it came from memory."""
     origin = judgement.origin
     version = build_sentence("This page was made by fairtrial {version}.", version=origin.version or "of an unknown version")

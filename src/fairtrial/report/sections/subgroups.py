@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.predictions.tables import MIN_SUBGROUP_ROWS
-from fairtrial.report.names import (
-    drop_single_dataset,
-    format_measure_name,
-    get_direction,
-    list_datasets,
-    list_models,
-    make_keys,
-    select_largest_datasets,
-)
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
+from fairtrial.report.figures.curves import draw_intervals
+from fairtrial.report.judgement import drop_single_dataset, get_direction, list_datasets, list_models, select_largest_datasets
+from fairtrial.report.names import format_measure_name
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
+from fairtrial.report.selection import make_unique_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,17 +19,14 @@ if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
 
 SUBGROUPS_KEY, DIFFERENCES_KEY = "subgroups-all", "subgroups-differences"
-
-
 _MAX_COLOURS, _MAX_LINES, _MAX_FIGURES = 8, 60, 6
-
-
 _SUBGROUP_FORMATS = dict.fromkeys(["estimate", "low", "high", "lowest", "highest", "difference"], "{:.4f}") | {
     "proportion": "{:.3f}"
 }
 
 
-def build_judge_subgroups_section(judgement: Judgement) -> Section | None:
+@section("subgroups", title="Subgroups", order=80, serves="judgement")
+def build_judgement_section(judgement: Judgement) -> Section | None:
     """Measures of every subgroup, and the widest gaps between them; None where no column names groups."""
     if not len(judgement.subgroups):
         return None
@@ -44,8 +36,8 @@ def build_judge_subgroups_section(judgement: Judgement) -> Section | None:
     tables: tuple[ReportTable, ...] = (everything,)
     if len(differences):
         note = (
-            f"Subgroups of fewer than {MIN_SUBGROUP_ROWS} rows are left aside. Intervals that do not overlap speak for a difference; "
-            "those that do overlap do not speak against one."
+            f"Subgroups of fewer than {MIN_SUBGROUP_ROWS} rows are left aside. Intervals that do not overlap speak for a "
+            "difference; those that do overlap do not speak against one."
         )
         tables = (
             ReportTable(DIFFERENCES_KEY, "The widest gap between subgroups", differences, _SUBGROUP_FORMATS, note, None, True),
@@ -73,8 +65,8 @@ def build_subgroup_differences(judgement: Judgement) -> pd.DataFrame:
         line = {"dataset": dataset, "column": column, "model": model, "measure": measure, "lowest in": low["subgroup"]}
         line |= {"lowest": low["estimate"], "highest in": high["subgroup"], "highest": high["estimate"]}
         overlap = "unknown" if np.isnan([low["high"], high["low"]]).any() else "yes" if low["high"] >= high["low"] else "no"
-        lines.append(line | {"gap": high["estimate"] - low["estimate"], "intervals overlap": overlap})
-    frame = pd.DataFrame(lines).sort_values("gap", ascending=False, kind="stable") if lines else pd.DataFrame(lines)
+        lines.append(line | {"difference": high["estimate"] - low["estimate"], "intervals overlap": overlap})
+    frame = pd.DataFrame(lines).sort_values("difference", ascending=False, kind="stable") if lines else pd.DataFrame(lines)
     return drop_single_dataset(frame, len(list_datasets(judgement)) > 1)
 
 
@@ -115,22 +107,20 @@ def _describe_widest_difference(differences: pd.DataFrame, line: int) -> Sentenc
     first, second = (("low", "lowest"), ("high", "highest"))
     if worse_side == "higher":
         first, second = second, first
-    if widest["gap"] == 0:
-        equal_template = "By {group}, all subgroups have the same {measure}, {lowest}" + where
+    if widest["difference"] == 0:
+        equal_template = "By {column}, all subgroups have the same {measure}, {lowest}" + where
         params = {
             name: part for name, part in (names | {"lowest": numbers["lowest"]}).items() if "{" + name + "}" in equal_template
         }
         return build_sentence(equal_template + ".", **params)
     template = (
-        f"By {{group}}, the widest gap is that of {{model}}{where}: {{measure}} {{{first[1]}}} for {{{first[0]}}}, the worst, "
+        f"By {{column}}, the widest gap is that of {{model}}{where}: {{measure}} {{{first[1]}}} for {{{first[0]}}}, the worst, "
     )
     return build_sentence(template + f"and {{{second[1]}}} for {{{second[0]}}}, the best{tail}.", **names, **numbers)
 
 
 def _draw_subgroup_figures(judgement: Judgement) -> tuple[Figure, ...]:
     """A forest of the subgroups of each column."""
-    from fairtrial.report.figures.curves import draw_intervals
-
     if len(list_models(judgement)) > _MAX_COLOURS:
         return ()
     subgroups, several, measure_text = (
@@ -142,7 +132,7 @@ def _draw_subgroup_figures(judgement: Judgement) -> tuple[Figure, ...]:
     parts = list(subgroups.groupby(["column", "dataset"], sort=False))[:_MAX_FIGURES]
     names = [f"{column} {dataset}" if several else str(column) for (column, dataset), _ in parts]
     figures = []
-    for key, ((column, dataset), lines) in zip(make_keys(names), parts, strict=True):
+    for key, ((column, dataset), lines) in zip(make_unique_keys(names), parts, strict=True):
         if len(lines) > _MAX_LINES:
             continue
         where = f" on {dataset}" if several else ""
@@ -150,6 +140,7 @@ def _draw_subgroup_figures(judgement: Judgement) -> tuple[Figure, ...]:
         frame = frame[["measure", "learner", "estimate", "low", "high"]].reset_index(drop=True)
         drawn = frame if frame["learner"].nunique() > 1 else frame.drop(columns="learner")
         title = f"Intervals: {measure_text} by {column}{where}"
-        alt = f"Dots and intervals of {measure_text} for each subgroup of {column}{where} and each model. The table has the same numbers."
-        figures.append(Figure(f"groups-{key}", title, draw_intervals(drawn, title=title), alt, frame))
+        alt = f"Dots and intervals of {measure_text} for each subgroup of {column}{where} and each model."
+        alt += " The table has the same numbers."
+        figures.append(Figure(f"subgroups-{key}", title, draw_intervals(drawn, title=title), alt, frame))
     return tuple(figures)

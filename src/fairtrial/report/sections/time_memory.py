@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtrial.report.figures.times import TIME_COLUMNS, compute_learner_times, draw_times
-from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,7 @@ _NAMES = {
 _FORMATS = {**dict.fromkeys([_NAMES[name] for name in TIME_COLUMNS], "{:.4g}"), "memory (MiB)": "{:.1f}"}
 
 
+@section("time-memory", title="Time and memory", order=160, serves="study")
 def build_section(results: Results) -> Section | None:
     """Medians by learner and by data set; None for predictions that carry no times."""
     times = results.times()
@@ -78,8 +79,8 @@ def _build_time_notes(results: Results, times: pd.DataFrame) -> tuple[str, ...]:
     if len(slow):
         names = ", ".join(dict.fromkeys(slow["learner"].astype(str)))
         notes.append(
-            f"Fitting took much longer than its CPU time for {names} (see the notes by data set): the machine was oversubscribed "
-            "or the learner waited. Compare CPU times."
+            f"Fitting took much longer than its CPU time for {names} (see the notes by data set): the machine was "
+            "oversubscribed or the learner waited. Compare CPU times."
         )
     busy = [run for run in results.archive.runs if (run.get("jobs") or 0) > (run.get("cpus") or float("inf"))]
     if busy:

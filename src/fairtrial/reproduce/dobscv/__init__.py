@@ -1,1 +1,1 @@
-"""SCV against DOB-SCV on imbalanced data, and both against a known truth."""
+"""López, Fernández and Herrera: SCV and DOB-SCV on imbalanced data sets and on simulated problems."""

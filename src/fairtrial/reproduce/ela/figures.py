@@ -1,53 +1,81 @@
-"""Figures: our accuracies against the paper's, and how far the variants of the machine are from it."""
+"""Figures: our accuracies and the paper's, the variants of the SVM, and more learners under more noise."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.report.figures.base import GREY, PALETTE, build_chart, build_title, style_chart, to_records
-from fairtrial.reproduce.ela.cells import CLEAN, LOGISTIC, NOISY, TREE, VOTES
+from fairtrial.report.figures.base import GREY, INK, PALETTE, build_chart, build_title, style_chart, to_records
+from fairtrial.reproduce.ela.tables import ANY_CLASS, C45, CLEAN, NOISY, OTHER_CLASS, SVM_LOGISTIC, SVM_VOTES, TableCells
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_TOLD = {TREE: "C4.5", LOGISTIC: "SVM, logistic models", VOTES: "SVM, votes"}
-_SIDE = 250
+    from fairtrial.study import Results
+
+_PANEL_TITLES = {C45: "C4.5", SVM_LOGISTIC: "SVM, logistic models", SVM_VOTES: "SVM, votes"}
+_PANEL_SIZE = 250
+
+# No more learners per figure than lines that can be distinguished; C4.5 is in each for comparison.
+MAIN_LEARNERS = ("c45", "puk-svc", "puk-svc-logistic", "naive-bayes", "1-nn", "random-forest")
+LEARNER_GROUPS = {
+    "the paper's two and one of each other kind": MAIN_LEARNERS,
+    "linear, kernel and neural learners, neighbours": ("c45", "5-nn", "logistic-regression", "linear-svc", "svc", "mlp"),
+    "rules and ensembles": ("c45", "ripper", "extra-trees", "ada-boost", "hist-gradient-boosting"),
+}
+_SHADES = ("#FFF7EC", "#FDCB96", "#D9534A")
 
 
-def draw_agreement(both: pd.DataFrame, other: pd.DataFrame) -> Any:
-    """A panel for each learner: a point for each set and kind of noise, our accuracy against the paper's, with our interval."""
+def draw_figures(cells: TableCells, variants: pd.DataFrame, curves: Results) -> dict[str, Any]:
+    """Draw all figures by title. `variants` has the distance of each variant of the SVM, `curves` the study of more noise."""
+    return {
+        "Our accuracies and the paper's": draw_agreement(cells),
+        "Which SVM did the paper run?": draw_distances(variants),
+        **draw_curves(curves),
+    }
+
+
+def draw_agreement(cells: TableCells) -> Any:
+    """Draw a panel for each learner: our accuracy against the paper's, a point for each data set and kind of noise."""
     import altair as alt
     import pandas as pd
 
-    kinds = {"no noise": (both, CLEAN), "10 %, another class": (both, NOISY), "10 %, any class": (other, NOISY)}
-    parts = [frame[frame["quantity"] == quantity].assign(noise=told) for told, (frame, quantity) in kinds.items()]
-    own = pd.concat(parts, ignore_index=True).dropna(subset=["difference"])
-    lines = own.assign(bottom=own["published"] + own["low"], top=own["published"] + own["high"])
-    low = float(min(lines["ours"].min(), lines["published"].min())) - 3
-    scale = alt.Scale(domain=[max(0.0, low), 100], nice=False, zero=False, clamp=True)
-    x = alt.X("published:Q", title="Accuracy in the paper (%)", scale=scale)
-    hues = alt.Scale(domain=list(kinds), range=list(PALETTE[:3]))
-    shade = alt.Color("noise:N", title=None, scale=hues, legend=alt.Legend(orient="bottom"))
+    other_class = cells.compare(OTHER_CLASS)
+    kinds = {
+        "no noise": (other_class, CLEAN),
+        "10 %, another class": (other_class, NOISY),
+        "10 %, any class": (cells.compare(ANY_CLASS), NOISY),
+    }
+    parts = [frame[frame["quantity"] == quantity].assign(noise=kind) for kind, (frame, quantity) in kinds.items()]
+    points = pd.concat(parts, ignore_index=True).dropna(subset=["difference"])
+    points = points.assign(bottom=points["published"] + points["low"], top=points["published"] + points["high"])
+    lowest = max(0.0, float(min(points["ours"].min(), points["published"].min())) - 3)
+    scale = alt.Scale(domain=[lowest, 100], nice=False, zero=False, clamp=True)
     title = "Our accuracy (%)"
+    x = alt.X("published:Q", title="Accuracy in the paper (%)", scale=scale)
+    y = alt.Y("ours:Q", title=title, scale=scale)
+    hues = alt.Scale(domain=list(kinds), range=list(PALETTE[:3]))
+    color = alt.Color("noise:N", title=None, scale=hues, legend=alt.Legend(orient="bottom"))
     panels = []
-    for learner, name in _TOLD.items():
-        rows = to_records(lines[lines["learner"] == learner], ["dataset", "noise", "ours", "published", "bottom", "top"])
-        base = build_chart(rows).encode(x, shade, tooltip=["dataset:N", "noise:N", "ours:Q", "published:Q"])
+    for learner, name in _PANEL_TITLES.items():
+        rows = to_records(points[points["learner"] == learner], ["dataset", "noise", "ours", "published", "bottom", "top"])
+        base = build_chart(rows).encode(x, color, tooltip=["dataset:N", "noise:N", "ours:Q", "published:Q"])
         bars = base.mark_rule(opacity=0.5).encode(alt.Y("bottom:Q", title=title, scale=scale), alt.Y2("top:Q"))
-        points = base.mark_circle(size=42, opacity=0.9).encode(alt.Y("ours:Q", title=title, scale=scale))
-        ends = [{"published": end, "ours": end} for end in (max(0.0, low), 100.0)]
-        equal = build_chart(ends).mark_line(color=GREY, strokeDash=[4, 3], strokeWidth=1.2)
+        circles = base.mark_circle(size=42, opacity=0.9).encode(y)
+        diagonal = build_chart([{"published": end, "ours": end} for end in (lowest, 100.0)]).mark_line(
+            color=GREY, strokeDash=[4, 3], strokeWidth=1.2
+        )
         heading = alt.TitleParams(name, fontSize=14, offset=8)
-        whole = alt.layer(equal.encode(x, alt.Y("ours:Q", title=title, scale=scale)), bars, points)
-        panels.append(whole.properties(width=_SIDE, height=_SIDE, title=heading))
-    told = "A point for each data set and kind of noise; bars: our intervals at 95 %; dashed: equal"
+        panel = alt.layer(diagonal.encode(x, y), bars, circles)
+        panels.append(panel.properties(width=_PANEL_SIZE, height=_PANEL_SIZE, title=heading))
+    subtitle = "A point for each data set and kind of noise; bars: our 95 % intervals; dashed: equal"
     return style_chart(
-        alt.hconcat(*panels, spacing=30).properties(title=build_title("Our accuracies beside the paper's", told))
+        alt.hconcat(*panels, spacing=30).properties(title=build_title("Our accuracies and the paper's", subtitle))
     )
 
 
 def draw_distances(frame: pd.DataFrame) -> Any:
-    """Mean distance of each variant to the paper, with its interval, the nearest on top."""
+    """Draw the mean distance of each variant to the paper with its interval, the closest on top."""
     import altair as alt
 
     rows = to_records(frame, ["variant", "mean distance", "low", "high"])
@@ -56,10 +84,60 @@ def draw_distances(frame: pd.DataFrame) -> Any:
     title = "Mean distance to the paper's accuracy without noise (points)"
     scale = alt.Scale(zero=True, nice=True)
     bars = base.mark_rule(color=PALETTE[0], strokeWidth=1.6, opacity=0.6)
-    ranges = bars.encode(alt.X("low:Q", title=title, scale=scale), alt.X2("high:Q"), y)
+    intervals = bars.encode(alt.X("low:Q", title=title, scale=scale), alt.X2("high:Q"), y)
     points = base.mark_circle(color=PALETTE[0], size=60, opacity=1).encode(
         alt.X("mean distance:Q", title=title, scale=scale), y
     )
-    whole = alt.layer(ranges, points).properties(width=420, height=alt.Step(24))
-    told = "Bars: intervals at 95 % over data sets"
-    return style_chart(whole.properties(title=build_title("Which machine did the paper run?", told)))
+    chart = alt.layer(intervals, points).properties(width=420, height=alt.Step(24))
+    return style_chart(
+        chart.properties(title=build_title("Which SVM did the paper run?", "Bars: 95 % intervals over data sets"))
+    )
+
+
+def draw_curves(results: Results) -> dict[str, Any]:
+    """Draw accuracy and losses of each group of learners over the noise levels, the loss surfaces, and ELA of all learners."""
+    from fairtrial.report.figures.robustness import draw_levels, draw_loss_surface, draw_losses
+    from fairtrial.report.means import compute_level_means
+
+    losses = results.robustness("class-noise", by="all").astype({"learner": "object"})
+    means = compute_level_means(results, results.archive.conditions)
+    scope = f"mean of {int(losses['datasets'].max())} data sets"
+    charts: dict[str, Any] = {}
+    for group, names in select_groups(losses["learner"].unique().tolist()).items():
+        group_means, group_losses = (frame[frame["learner"].isin(names)] for frame in (means, losses))
+        charts[f"Accuracy under class noise: {group}"] = draw_levels(group_means, title=f"Accuracy under class noise, {scope}")
+        charts[f"RLA and ELA under class noise: {group}"] = draw_losses(
+            group_losses, title=f"Loss of accuracy under class noise, {scope}"
+        )
+    main = losses[losses["learner"].isin(MAIN_LEARNERS)]
+    surface = draw_loss_surface(main, title=f"RLA and ELA under class noise, {scope}")
+    return charts | {
+        "Learners on the surfaces of RLA and ELA": surface,
+        "ELA of all learners": draw_ela_grid(losses, scope),
+    }
+
+
+def select_groups(learners: Sequence[str]) -> dict[str, list[str]]:
+    """Select the groups of which more than C4.5 was run, without the learners that were not run.
+
+    >>> select_groups(["c45", "ripper", "naive-bayes"])
+    {"the paper's two and one of each other kind": ['c45', 'naive-bayes'], 'rules and ensembles': ['c45', 'ripper']}
+    """
+    groups = {group: [name for name in names if name in learners] for group, names in LEARNER_GROUPS.items()}
+    return {group: names for group, names in groups.items() if set(names) - {"c45"}}
+
+
+def draw_ela_grid(losses: pd.DataFrame, scope: str) -> Any:
+    """Draw ELA as number and color: a row for each learner, the lowest mean on top, a column for each noise level."""
+    import altair as alt
+
+    order = losses.groupby("learner", sort=False)["ela"].mean().sort_values().index.tolist()
+    rows = to_records(losses.assign(level=[f"{level:g}" for level in losses["level"]]), ["learner", "level", "ela"])
+    x = alt.X("level:N", title="Class noise level", sort=None, axis=alt.Axis(labelAngle=0))
+    y = alt.Y("learner:N", title=None, sort=order, axis=alt.Axis(labelLimit=220))
+    color = alt.Color("ela:Q", scale=alt.Scale(range=list(_SHADES)), legend=None)
+    base = build_chart(rows).encode(x, y, tooltip=["learner:N", "level:N", alt.Tooltip("ela:Q", format=".4f")])
+    numbers = base.mark_text(fontSize=12, color=INK).encode(alt.Text("ela:Q", format=".2f"))
+    grid = alt.layer(base.mark_rect(stroke="white").encode(color), numbers).properties(width=alt.Step(58), height=alt.Step(24))
+    subtitles = (f"Equalized loss of accuracy, {scope}", "The lowest mean over noise levels is on top")
+    return style_chart(grid.properties(title=build_title("ELA of all learners", *subtitles)))

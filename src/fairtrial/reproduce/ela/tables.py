@@ -1,135 +1,368 @@
-"""Our table 3 beside the paper's: by data set, averages and 'best' counts, and where ELA and RLA prefer another learner."""
+"""Table 3 of the paper: accuracy, ELA and RLA by data set and learner, ours and the published ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from fairtrial.reproduce.beside import beside
-from fairtrial.reproduce.ela.cells import CLEAN, ELA, KEYS, LEARNERS, LOGISTIC, NOISY, QUANTITIES, RLA, TREE, VOTES, as_printed
-from fairtrial.reproduce.interval import mean_interval
+from fairtrial.reproduce.claim import IntervalEstimate, estimate_mean
+from fairtrial.reproduce.experiment import ResultTable, compare_with_published, read_published
 
 if TYPE_CHECKING:
     import pandas as pd
 
-OURS, BY_VOTES, ANY_CLASS, VOTES_ANY, PAPER = "ours", "ours, votes", "ours, any class", "ours, votes, any class", "paper"
+    from fairtrial.study import Results
+
+C45, SVM_VOTES, SVM_LOGISTIC = LEARNERS = ("c45", "puk-svc", "puk-svc-logistic")
+LEARNER_LABELS = {C45: "C4.5", SVM_LOGISTIC: "the SVM with logistic models", SVM_VOTES: "the SVM with votes"}
+
+# The new label of a selected row is another class, as the paper's text says, or any class, which may be its own.
+OTHER_CLASS, ANY_CLASS = "class-noise", "class-noise-any"
+NOISE_LABELS = {OTHER_CLASS: "another class, as the text says", ANY_CLASS: "any class"}
+
+CLEAN, NOISY, ELA, RLA = "accuracy at 0 %", "accuracy at 10 %", "ELA", "RLA"
+QUANTITIES = {CLEAN: "acc0", NOISY: "acc10", ELA: "ela", RLA: "rla"}  # by name, and as in the columns of table 3
 _DIGITS = {CLEAN: 2, NOISY: 2, ELA: 4, RLA: 4}
 
+# Versions of table 3: the SVM and the noise differ. Claims are judged by the first.
+PAPER, OURS = "paper", "ours"
+VERSIONS = {
+    OURS: (OTHER_CLASS, SVM_LOGISTIC),
+    "ours, votes": (OTHER_CLASS, SVM_VOTES),
+    "ours, any class": (ANY_CLASS, SVM_LOGISTIC),
+    "ours, votes, any class": (ANY_CLASS, SVM_VOTES),
+}
 
-def compared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
-    """All numbers of both, with differences and their intervals, for the data sets that we have."""
-    known = theirs[theirs["dataset"].isin(ours["dataset"])]
-    return beside(ours, known, KEYS)
+ALPHA = 0.05
+_KEYS = ["dataset", "learner", "quantity"]
 
 
-def printed_tables(stated: pd.DataFrame, any_class: pd.DataFrame, theirs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Table 3 five times, of the same data sets: logistic models or votes, noise by the text or of any class; the paper's.
+@dataclass(frozen=True)
+class WinCount:
+    """On how many data sets one of two is larger or smaller, and the p-value of the exact sign test."""
 
-    The first is the one by which the paper's statements are judged: the noise of its text, the machine that it seems to be.
+    wins: int
+    losses: int
+    p_value: float
+
+    @classmethod
+    def of(cls, first: pd.Series[float], second: pd.Series[float]) -> WinCount:
+        """Count on how many data sets the first is larger and smaller; ties are left out.
+
+        >>> import pandas as pd
+        >>> WinCount.of(pd.Series([1.0] * 9 + [0.0]), pd.Series([0.5] * 10))
+        WinCount(wins=9, losses=1, p_value=0.021484375)
+        >>> WinCount.of(pd.Series([1.0, 1.0]), pd.Series([0.0, 1.0]))
+        WinCount(wins=1, losses=0, p_value=1.0)
+        """
+        from fairtrial.significance import sign_test
+
+        wins, losses = int((first > second).sum()), int((first < second).sum())
+        return cls(wins, losses, float(sign_test(first, second).p_value) if wins + losses else 1.0)
+
+    @property
+    def is_ahead(self) -> bool | None:
+        """Whether there are more wins than losses; None if the difference is not significant."""
+        return (self.wins > self.losses) if self.p_value < ALPHA else None
+
+
+@dataclass(frozen=True, eq=False)
+class Table3:
+    """A table in the form of the paper's table 3: one row per data set, columns such as `acc0_c45` and `ela_svm`.
+
+    The methods take a quantity as `acc0`, `acc10`, `ela` or `rla`.
     """
-    found = {
-        OURS: as_printed(stated, LOGISTIC),
-        BY_VOTES: as_printed(stated, VOTES),
-        ANY_CLASS: as_printed(any_class, LOGISTIC),
-        VOTES_ANY: as_printed(any_class, VOTES),
-        PAPER: as_printed(theirs, LOGISTIC),
+
+    frame: pd.DataFrame
+
+    @classmethod
+    def published(cls) -> Table3:
+        """Read the paper's table 3."""
+        return cls(read_published("ela_table3").set_index("dataset"))
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def estimate_difference(self, quantity: str) -> IntervalEstimate:
+        """Estimate the mean of C4.5 - SVM over the data sets."""
+        return estimate_mean(self.frame[f"{quantity}_c45"] - self.frame[f"{quantity}_svm"])
+
+    def count_c45_wins(self, quantity: str) -> WinCount:
+        """Count the data sets on which C4.5 is better or worse than the SVM."""
+        c45, svm = self.frame[f"{quantity}_c45"], self.frame[f"{quantity}_svm"]
+        return WinCount.of(c45, svm) if quantity.startswith("acc") else WinCount.of(svm, c45)
+
+    def find_preferred(self, quantity: str) -> pd.Series[str]:
+        """Return the better learner on every data set; as in the paper, a tie counts for C4.5.
+
+        >>> import pandas as pd
+        >>> Table3(pd.DataFrame({"ela_c45": [0.3, 0.1], "ela_svm": [0.2, 0.1]})).find_preferred("ela").tolist()
+        ['SVM', 'C4.5']
+        """
+        difference = self.frame[f"{quantity}_svm"] - self.frame[f"{quantity}_c45"]
+        return ((difference if quantity.startswith("acc") else -difference) > 0).map({True: "SVM", False: "C4.5"})
+
+    def compare_preferences(self) -> pd.DataFrame:
+        """Return the learner that ELA and RLA prefer on every data set, and whether they differ.
+
+        >>> import pandas as pd
+        >>> row = {"ela_c45": [0.28], "ela_svm": [0.21], "rla_c45": [-0.01], "rla_svm": [0.09]}
+        >>> Table3(pd.DataFrame(row, index=["balance"])).compare_preferences().to_dict("list")
+        {'ELA': ['SVM'], 'RLA': ['C4.5'], 'differ': [True]}
+        """
+        import pandas as pd
+
+        ela, rla = self.find_preferred("ela"), self.find_preferred("rla")
+        return pd.DataFrame({"ELA": ela, "RLA": rla, "differ": ela != rla})
+
+
+@dataclass(frozen=True, eq=False)
+class TableCells:
+    """Our numbers, one row per data set, learner and quantity (`value`, `low`, `high`), under both kinds of noise."""
+
+    other_class: pd.DataFrame
+    any_class: pd.DataFrame
+
+    @classmethod
+    def from_results(cls, results: Results) -> TableCells:
+        """Compute accuracies (in per cent), ELA and RLA with intervals; learners that failed have no row."""
+        return cls(*(_compute_cells(results, noise) for noise in (OTHER_CLASS, ANY_CLASS)))
+
+    def compare(self, noise: str) -> pd.DataFrame:
+        """Join our numbers under this noise with the published ones, for the data sets that we have."""
+        ours = self.other_class if noise == OTHER_CLASS else self.any_class
+        published = read_published_cells()
+        return compare_with_published(ours, published[published["dataset"].isin(ours["dataset"])], _KEYS)
+
+    def build_versions(self) -> dict[str, Table3]:
+        """Build the four versions of our table 3 and the paper's, all with the same data sets."""
+        versions = {
+            name: _pivot_cells(self.other_class if noise == OTHER_CLASS else self.any_class, svm)
+            for name, (noise, svm) in VERSIONS.items()
+        } | {PAPER: Table3.published().frame}
+        shared = [name for name in versions[OURS].index if all(name in frame.index for frame in versions.values())]
+        return {name: Table3(frame.loc[shared]) for name, frame in versions.items()}
+
+
+def _compute_cells(results: Results, noise: str) -> pd.DataFrame:
+    import pandas as pd
+
+    from fairtrial.report.means import compute_level_means
+
+    conditions = [condition for condition in results.archive.conditions if condition.name in ("clean", noise)]
+    names = [dataset.name for dataset in results.archive.datasets]
+    accuracies = pd.concat(
+        [compute_level_means(results, conditions, dataset=name).assign(dataset=name) for name in names], ignore_index=True
+    )
+    accuracies["quantity"] = accuracies["condition"].map(lambda condition: CLEAN if condition == "clean" else NOISY)
+    accuracies[["value", "low", "high"]] = 100 * accuracies[["mean", "low", "high"]]
+    robustness = results.robustness(noise)
+    losses = [
+        robustness.rename(columns={name: "value", f"{name}_low": "low", f"{name}_high": "high"}).assign(quantity=quantity)
+        for quantity, name in ((ELA, "ela"), (RLA, "rla"))
+    ]
+    columns = [*_KEYS, "value", "low", "high"]
+    cells = pd.concat([part[columns].astype({"dataset": "object", "learner": "object"}) for part in (accuracies, *losses)])
+    return cells[cells["value"].notna()].reset_index(drop=True)
+
+
+def read_published_cells() -> pd.DataFrame:
+    """Read the paper's table 3 as one row per data set, learner and quantity; both our SVMs are compared with its SVM.
+
+    >>> cells = read_published_cells()
+    >>> cells[(cells["dataset"] == "car") & (cells["quantity"] == CLEAN)]["value"].tolist()
+    [91.33, 64.83, 64.83]
+    """
+    import pandas as pd
+
+    rows = [
+        (dataset, learner, quantity, row[f"{column}_{'c45' if learner == C45 else 'svm'}"])
+        for dataset, row in Table3.published().frame.iterrows()
+        for learner in LEARNERS
+        for quantity, column in QUANTITIES.items()
+    ]
+    return pd.DataFrame(rows, columns=[*_KEYS, "value"])
+
+
+def _pivot_cells(cells: pd.DataFrame, svm: str) -> pd.DataFrame:
+    """Arrange cells as in table 3: the data sets that have all eight numbers."""
+    columns = {
+        f"{column}_{'c45' if learner == C45 else 'svm'}": (learner, quantity)
+        for quantity, column in QUANTITIES.items()
+        for learner in (C45, svm)
     }
-    shared = [name for name in found[OURS].index if all(name in table.index for table in found.values())]
-    return {told: table.loc[shared] for told, table in found.items()}
+    wide = cells.pivot(index="dataset", columns=["learner", "quantity"], values="value")
+    complete = wide.reindex(columns=list(columns.values())).set_axis(list(columns), axis=1).dropna()
+    return complete.reindex([name for name in dict.fromkeys(cells["dataset"]) if name in complete.index])
 
 
-def by_set(both: pd.DataFrame, learner: str) -> pd.DataFrame:
-    """A line for each data set: each quantity of a learner, ours, the paper's, and the difference with its interval."""
+def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
+    """Build the tables about table 3: averages, counts, preferences of ELA and RLA, then all numbers by data set."""
     import pandas as pd
 
-    own = both[both["learner"] == learner]
-    parts: dict[str, pd.Series[str]] = {}
-    for quantity, digits in _DIGITS.items():
-        lines = own[own["quantity"] == quantity].set_index("dataset")
-        parts[quantity] = lines["ours"].map(lambda value, digits=digits: f"{value:.{digits}f}")
-        parts[f"{quantity}, paper"] = lines["published"].map(lambda value, digits=digits: f"{value:.{digits}f}")
-        parts[f"{quantity}, difference"] = lines.apply(_difference, axis=1, digits=digits)
-    return pd.DataFrame(parts).rename_axis("data set").reset_index()
-
-
-def _difference(line: pd.Series[float], digits: int) -> str:
-    """
-    >>> import pandas as pd
-    >>> _difference(pd.Series({"difference": 0.5, "low": -1.0, "high": 2.0}), 2)
-    '+0.50 (-1.00 to +2.00)'
-    """
-    return f"{line['difference']:+.{digits}f} ({line['low']:+.{digits}f} to {line['high']:+.{digits}f})"
-
-
-def averages(both: pd.DataFrame, noise: str) -> pd.DataFrame:
-    """Means over data sets by learner and quantity, ours and the paper's; the difference of means with Student's interval."""
-    import pandas as pd
-
-    lines = []
-    for learner in LEARNERS:
-        for quantity in QUANTITIES:
-            own = both[(both["learner"] == learner) & (both["quantity"] == quantity)].dropna(subset=["difference"])
-            gap, near = mean_interval(own["difference"]), float(own["difference"].abs().mean())
-            means = [float(own[name].mean()) for name in ("ours", "published")]
-            lines.append((noise, learner, quantity, *means, gap.value, gap.low, gap.high, near, len(own)))
-    columns = ["noise", "learner", "quantity", "ours", "paper", "difference", "low", "high", "mean distance", "data sets"]
-    return pd.DataFrame(lines, columns=columns)
-
-
-def best_counts(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """On how many data sets each of the two is better, in each of the tables; a tie counts for C4.5."""
-    import pandas as pd
-
-    lines = []
-    for told, table in tables.items():
-        for quantity, short in QUANTITIES.items():
-            tree = int(preferred(table, short).eq("C4.5").sum())
-            lines.append((told, quantity, tree, len(table) - tree))
-    return pd.DataFrame(lines, columns=["table", "quantity", "C4.5 best", "SVM best"])
-
-
-def preferred(table: pd.DataFrame, short: str) -> pd.Series[str]:
-    """Which learner is better in a quantity (acc0, acc10, ela, rla), of a table as the paper prints it; a tie is C4.5's.
-
-    >>> import pandas as pd
-    >>> preferred(pd.DataFrame({"ela_c45": [0.3, 0.1], "ela_svm": [0.2, 0.1]}), "ela").tolist()
-    ['SVM', 'C4.5']
-    """
-    better = table[f"{short}_svm"] - table[f"{short}_c45"]
-    return ((better if short.startswith("acc") else -better) > 0).map({True: "SVM", False: "C4.5"})
-
-
-def judged_differently(table: pd.DataFrame) -> pd.DataFrame:
-    """Which learner ELA and RLA prefer on each data set, and whether they prefer another.
-
-    >>> import pandas as pd
-    >>> line = {"ela_c45": [0.28], "ela_svm": [0.21], "rla_c45": [-0.01], "rla_svm": [0.09]}
-    >>> judged_differently(pd.DataFrame(line, index=["balance"])).to_dict("list")
-    {'ELA': ['SVM'], 'RLA': ['C4.5'], 'differently': [True]}
-    """
-    import pandas as pd
-
-    ela, rla = (preferred(table, short) for short in ("ela", "rla"))
-    return pd.DataFrame({"ELA": ela, "RLA": rla, "differently": ela != rla})
-
-
-def disagreements(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Data sets on which ELA and RLA prefer another learner, in any of the tables."""
-    import pandas as pd
-
-    parts = {told: judged_differently(table) for told, table in tables.items()}
-    names = [name for name in parts[OURS].index if any(part["differently"][name] for part in parts.values())]
-    return pd.DataFrame(
-        {"data set": names, **{told: [_told(part.loc[name]) for name in names] for told, part in parts.items()}}
+    comparisons = {noise: cells.compare(noise) for noise in NOISE_LABELS}
+    versions, published = cells.build_versions(), Table3.published()
+    averages = pd.concat(
+        [tabulate_averages(comparison, NOISE_LABELS[noise]) for noise, comparison in comparisons.items()], ignore_index=True
+    )
+    all_numbers = pd.concat(
+        [comparison.assign(noise=NOISE_LABELS[noise]) for noise, comparison in comparisons.items()], ignore_index=True
+    )
+    if len(published) > len(versions[PAPER]):
+        decisions = tabulate_decisions({**versions, f"{PAPER}, all {len(published)} data sets": published})
+    else:
+        decisions = tabulate_decisions(versions)
+    tables = [
+        ResultTable("averages", "Averages", averages, _AVERAGES_NOTE, digits=4),
+        ResultTable("decided", "Significant differences of averages and counts", decisions, _DECISIONS_NOTE, digits=4),
+        ResultTable("best", "Number of data sets on which each learner is best", count_best(versions), _VERSIONS_NOTE),
+    ]
+    disagreements = tabulate_disagreements(versions)
+    if len(disagreements):
+        note = f"{_VERSIONS_NOTE} On all other data sets, both measures prefer the same learner in every version."
+        tables.append(
+            ResultTable("differently", "Data sets on which ELA and RLA prefer different learners", disagreements, note)
+        )
+    for noise, comparison in comparisons.items():
+        for learner, label in LEARNER_LABELS.items():
+            title = f"{label[0].upper()}{label[1:]}, noise to {NOISE_LABELS[noise]}: ours and the paper's"
+            name = f"table3-{learner}-{'stated' if noise == OTHER_CLASS else 'any'}"
+            tables.append(ResultTable(name, title, tabulate_by_dataset(comparison, learner), _BY_DATASET_NOTE))
+    return (
+        *tables,
+        ResultTable("differences", "All numbers, differences and intervals", all_numbers, on_page=False),
+        ResultTable("noise", "Which noise did the paper add?", compare_noise(cells), _NOISE_NOTE, digits=3),
     )
 
 
-def _told(line: pd.Series[str]) -> str:
-    return f"ELA {line['ELA']}, RLA {line['RLA']}" if line["differently"] else f"both {line['ELA']}"
+_BY_DATASET_NOTE = (
+    "For each quantity: ours, the paper's, and the difference (ours - paper) with a 95 % interval. The intervals are those of "
+    "our mean over splits, corrected for the overlap of training sets. The paper's number is treated as fixed, although it has "
+    "a sampling error too."
+)
+_AVERAGES_NOTE = (
+    "Means over data sets. The interval of the difference (ours - paper) is a t interval over data sets. The mean distance is "
+    "the mean absolute difference. Noise: the new label of a selected row is another class, as the paper's text says, or any "
+    "class, so that some rows keep theirs."
+)
+_VERSIONS_NOTE = (
+    "Ties count for C4.5. 'ours': noise as the paper's text says, SVM with logistic models. 'votes': SVM with votes. 'any "
+    "class': the new label of a selected row may be its own."
+)
+_DECISIONS_NOTE = (
+    "Mean of C4.5 - SVM with a t interval over data sets, the number of data sets on which each is better (ties left out), and "
+    "the exact sign test. A mean is significant if its interval does not contain 0, a count if p < 0.05."
+)
+_NOISE_NOTE = (
+    "Accuracy at 10 % noise. 'other': a selected row gets another class, as the paper's text says. 'any': it gets any class, "
+    "which may be its own. Bias: our mean minus the paper's, with a t interval over data sets. Distance: mean absolute "
+    "difference. Sign test: whether 'any' is closer on more data sets than expected by chance."
+)
 
 
-TITLES = {
-    TREE: "C4.5",
-    LOGISTIC: "Support vector machine with logistic models (what the paper ran, it seems)",
-    VOTES: "Support vector machine by votes",
-}
+def tabulate_by_dataset(comparison: pd.DataFrame, learner: str) -> pd.DataFrame:
+    """Tabulate a learner's quantities by data set: ours, the paper's, and the difference with its interval."""
+    import pandas as pd
+
+    selected = comparison[comparison["learner"] == learner]
+    columns: dict[str, pd.Series[str]] = {}
+    for quantity, digits in _DIGITS.items():
+        rows = selected[selected["quantity"] == quantity].set_index("dataset")
+        columns[quantity] = rows["ours"].map(f"{{:.{digits}f}}".format)
+        columns[f"{quantity}, paper"] = rows["published"].map(f"{{:.{digits}f}}".format)
+        pattern = f"{{:+.{digits}f}} ({{:+.{digits}f}} to {{:+.{digits}f}})"
+        intervals = [pattern.format(*row) for row in rows[["difference", "low", "high"]].itertuples(index=False, name=None)]
+        columns[f"{quantity}, difference"] = pd.Series(intervals, index=rows.index, dtype=object)
+    return pd.DataFrame(columns).rename_axis("data set").reset_index()
+
+
+def tabulate_averages(comparison: pd.DataFrame, noise: str) -> pd.DataFrame:
+    """Tabulate means over data sets by learner and quantity, ours and the paper's, and the difference with its interval."""
+    import pandas as pd
+
+    rows = []
+    for learner in LEARNERS:
+        for quantity in QUANTITIES:
+            selected = select_differences(comparison, learner, quantity)
+            difference, distance = estimate_mean(selected["difference"]), float(selected["difference"].abs().mean())
+            means = [float(selected[name].mean()) for name in ("ours", "published")]
+            interval = (difference.value, difference.low, difference.high)
+            rows.append((noise, learner, quantity, *means, *interval, distance, len(selected)))
+    columns = ["noise", "learner", "quantity", "ours", "paper", "difference", "low", "high", "mean distance", "data sets"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def select_differences(comparison: pd.DataFrame, learner: str, quantity: str) -> pd.DataFrame:
+    """Select the data sets on which both we and the paper have this quantity of a learner."""
+    selected = comparison[(comparison["learner"] == learner) & (comparison["quantity"] == quantity)]
+    return selected.dropna(subset=["difference"])
+
+
+def count_best(versions: Mapping[str, Table3]) -> pd.DataFrame:
+    """Count the data sets on which each learner is better, in each version of table 3; a tie counts for C4.5."""
+    import pandas as pd
+
+    rows = []
+    for version, table in versions.items():
+        for quantity, column in QUANTITIES.items():
+            n_c45 = int(table.find_preferred(column).eq("C4.5").sum())
+            rows.append((version, quantity, n_c45, len(table) - n_c45))
+    return pd.DataFrame(rows, columns=["table", "quantity", "C4.5 best", "SVM best"])
+
+
+def tabulate_disagreements(versions: Mapping[str, Table3]) -> pd.DataFrame:
+    """Tabulate the data sets on which ELA and RLA prefer different learners in any version of table 3."""
+    import pandas as pd
+
+    preferences = {version: table.compare_preferences() for version, table in versions.items()}
+    names = [name for name in preferences[OURS].index if any(frame["differ"][name] for frame in preferences.values())]
+    columns = {
+        version: [
+            f"ELA {ela}, RLA {rla}" if differ else f"both {ela}"
+            for ela, rla, differ in frame.loc[names].itertuples(index=False, name=None)
+        ]
+        for version, frame in preferences.items()
+    }
+    return pd.DataFrame({"data set": names, **columns})
+
+
+def tabulate_decisions(versions: Mapping[str, Table3]) -> pd.DataFrame:
+    """Tabulate for each version and quantity the mean difference, the counts, and which of the two is significant."""
+    import pandas as pd
+
+    rows = []
+    for version, table in versions.items():
+        for quantity, column in QUANTITIES.items():
+            mean, count = table.estimate_difference(column), table.count_c45_wins(column)
+            significant = ["yes" if is_significant else "no" for is_significant in (mean.sign != 0, count.is_ahead is not None)]
+            interval = (mean.value, mean.low, mean.high)
+            rows.append((version, quantity, *interval, significant[0], count.wins, count.losses, count.p_value, significant[1]))
+    columns = ["table", "quantity", "C4.5 - SVM", "low", "high", "mean significant"]
+    return pd.DataFrame(rows, columns=[*columns, "C4.5 better", "SVM better", "p, sign test", "count significant"])
+
+
+def compare_noise(cells: TableCells) -> pd.DataFrame:
+    """Compare both kinds of noise by learner: how close our accuracies at 10 % are to the paper's."""
+    import pandas as pd
+
+    comparisons = {"other": cells.compare(OTHER_CLASS), "any": cells.compare(ANY_CLASS)}
+    rows = []
+    for learner in LEARNER_LABELS:
+        differences = pd.DataFrame(
+            {
+                kind: select_differences(comparison, learner, NOISY).set_index("dataset")["difference"]
+                for kind, comparison in comparisons.items()
+            }
+        ).dropna()
+        if differences.empty:
+            continue
+        row: dict[str, Any] = {"learner": learner}
+        for kind in comparisons:
+            bias = estimate_mean(differences[kind])
+            row |= {f"bias, {kind}": bias.value, f"low, {kind}": bias.low, f"high, {kind}": bias.high}
+            row[f"distance, {kind}"] = float(differences[kind].abs().mean())
+        count = WinCount.of(differences["other"].abs(), differences["any"].abs())
+        p_value = count.p_value if count.wins + count.losses else float("nan")
+        rows.append(row | {"any closer": count.wins, "data sets": len(differences), "p, sign test": p_value})
+    return pd.DataFrame(rows)

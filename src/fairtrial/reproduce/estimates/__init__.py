@@ -1,1 +1,1 @@
-"""Estimates of a learner's error against the error that is known, since the problems are simulated."""
+"""Galdi and Tagliaferri: estimates of a learner's error, compared with the true error of simulated problems."""

@@ -1,104 +1,99 @@
-"""The figures: bias and distance of every estimate by the number of rows, and the parts of error of ensembles."""
+"""Figures: bias and error of estimates by the number of rows, coverage of intervals, and error parts of ensembles."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairtrial.report.figures.base import DASHES, PALETTE, build_chart, build_title, style_chart, to_records
+from fairtrial.reproduce.estimates.simulation import NO_SIGNAL
+
 if TYPE_CHECKING:
     import pandas as pd
 
-_SHOWN = ("hold-out 2/3", "subsampling", "5-fold", "10-fold", "leave-one-out", "bootstrap E0", ".632", ".632+")
-_MORE = "#7F6000"  # the house has seven colours that show on white; this is for an eighth line
+METHODS_SHOWN = ("hold-out 2/3", "subsampling", "5-fold", "10-fold", "leave-one-out", "bootstrap E0", ".632", ".632+")
+_EIGHTH_COLOUR = "#7F6000"  # the palette has seven colours that are visible on white
 
 
-def figures(summed: pd.DataFrame, ensembles: pd.DataFrame) -> dict[str, Any]:
-    """Each figure by its title."""
-    own = summed[summed["method"].isin(_SHOWN) & (summed["problem"] != "no signal")]
+def draw_figures(summary: pd.DataFrame, ensembles: pd.DataFrame) -> dict[str, Any]:
+    """Draw all figures; return them by their title."""
+    rows = summary[summary["method"].isin(METHODS_SHOWN) & (summary["problem"] != NO_SIGNAL)]
+    subtitle = "points; mean over problems with a signal"
     return {
         "Bias of each estimate by the number of rows": draw_by_rows(
-            own, "bias", "Bias of each estimate", "Estimated minus true error, points; mean over problems with a signal"
+            rows, "bias", "Bias of each estimate", f"Estimated minus true error, {subtitle}"
         ),
         "Root mean squared error of each estimate by the number of rows": draw_by_rows(
-            own,
-            "rmse",
-            "Distance of each estimate from the truth",
-            "Root mean squared error, points; mean over problems with a signal",
+            rows, "rmse", "Root mean squared error of each estimate", f"Root mean squared error, {subtitle}"
         ),
-        "How often intervals hold the true error": draw_coverage(summed),
+        "How often intervals contain the true error": draw_coverage(summary),
         "Parts of the error of single learners and ensembles": draw_ensembles(ensembles),
     }
 
 
-def draw_by_rows(summed: pd.DataFrame, value: str, title: str, words: str) -> Any:
-    """A panel for each learner: a line for each method over the number of rows."""
+def draw_by_rows(summary: pd.DataFrame, quantity: str, title: str, subtitle: str) -> Any:
+    """Draw a line per method over the number of rows, a panel per learner."""
     import altair as alt
 
-    from fairtrial.report.figures.base import DASHES, PALETTE, build_chart, build_title, style_chart, to_records
-
-    means = summed.groupby(["n", "learner", "method"], sort=False)[value].mean().mul(100).rename("value").reset_index()
+    means = summary.groupby(["n", "learner", "method"], sort=False)[quantity].mean().mul(100).rename("value").reset_index()
     rows = to_records(means, ["n", "learner", "method", "value"])
     learners = list(dict.fromkeys(row["learner"] for row in rows))
-    methods = [each for each in _SHOWN if any(row["method"] == each for row in rows)]
+    methods = [method for method in METHODS_SHOWN if any(row["method"] == method for row in rows)]
     legend = alt.Legend(orient="bottom", columns=4, symbolType="stroke", symbolStrokeWidth=3, labelLimit=300, title=None)
-    colours = alt.Scale(domain=methods, range=[*PALETTE[:7], _MORE][: len(methods)])
+    colours = alt.Scale(domain=methods, range=[*PALETTE[:7], _EIGHTH_COLOUR][: len(methods)])
     dashes = alt.Scale(domain=methods, range=[list(DASHES[i // 7]) for i in range(len(methods))])
     sizes = sorted({int(row["n"]) for row in rows})
     x = alt.X("n:Q", title="Rows", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=sizes, format="d"))
-    hint = [alt.Tooltip("method:N"), alt.Tooltip("n:Q", title="rows"), alt.Tooltip("value:Q", format=".2f")]
-    plain = build_chart(rows)
-    base = plain.encode(
+    tooltip = [alt.Tooltip("method:N"), alt.Tooltip("n:Q", title="rows"), alt.Tooltip("value:Q", format=".2f")]
+    chart = build_chart(rows)
+    base = chart.encode(
         x,
         alt.Y("value:Q", title="Points of error"),
         alt.Color("method:N", scale=colours, legend=legend, sort=methods),
-        tooltip=hint,
+        tooltip=tooltip,
     )
     dashed = alt.StrokeDash("method:N", scale=dashes, legend=legend, sort=methods)
     layers = [base.mark_line(strokeWidth=2).encode(dashed), base.mark_circle(size=45, opacity=1)]
-    if value == "bias":
-        layers.insert(0, plain.mark_rule(color="#6B6B6B", strokeDash=[4, 3]).encode(y=alt.datum(0)))
+    if quantity == "bias":
+        layers.insert(0, chart.mark_rule(color="#6B6B6B", strokeDash=[4, 3]).encode(y=alt.datum(0)))
     panels = (
         alt.layer(*layers).properties(width=230, height=210).facet(alt.Facet("learner:N", sort=learners, title=None), columns=2)
     )
-    return style_chart(panels.properties(title=build_title(title, words)))
+    return style_chart(panels.properties(title=build_title(title, subtitle)))
 
 
-def draw_coverage(summed: pd.DataFrame) -> Any:
-    """A point for each problem, learner and size: how often the interval of each method holds the true error."""
+def draw_coverage(summary: pd.DataFrame) -> Any:
+    """Draw how often the interval of each method contains the true error, a tick per problem, learner and size."""
     import altair as alt
 
-    from fairtrial.report.figures.base import PALETTE, build_chart, build_title, style_chart, to_records
-
-    rows = to_records(summed.assign(value=100 * summed["coverage"]), ["n", "problem", "learner", "method", "value"])
-    methods, learners = (list(dict.fromkeys(row[side] for row in rows)) for side in ("method", "learner"))
+    rows = to_records(summary.assign(value=100 * summary["coverage"]), ["n", "problem", "learner", "method", "value"])
+    methods, learners = (list(dict.fromkeys(row[key] for row in rows)) for key in ("method", "learner"))
     scale = alt.Scale(domain=learners, range=list(PALETTE[: len(learners)]))
-    shown = [alt.Tooltip(f"{name}:N") for name in ("learner", "problem", "method")]
+    tooltip = [alt.Tooltip(f"{name}:N") for name in ("learner", "problem", "method")]
     points = (
         build_chart(rows)
         .mark_tick(thickness=2, height=11)
         .encode(
-            alt.X("value:Q", title="Intervals that hold the true error, %", scale=alt.Scale(domain=[0, 100])),
+            alt.X("value:Q", title="Intervals that contain the true error, %", scale=alt.Scale(domain=[0, 100])),
             alt.Y("method:N", sort=methods, title=None, axis=alt.Axis(labelLimit=220)),
             alt.YOffset("learner:N", sort=learners),
             alt.Color("learner:N", scale=scale, title=None, legend=alt.Legend(orient="bottom")),
-            tooltip=[*shown, alt.Tooltip("n:Q", title="rows"), alt.Tooltip("value:Q", format=".1f")],
+            tooltip=[*tooltip, alt.Tooltip("n:Q", title="rows"), alt.Tooltip("value:Q", format=".1f")],
         )
     )
     line = build_chart([{"value": 95}]).mark_rule(color="#6B6B6B", strokeDash=[4, 3]).encode(x="value:Q")
-    whole = alt.layer(line, points).properties(width=480, height=alt.Step(11))
+    layers = alt.layer(line, points).properties(width=480, height=alt.Step(11))
     return style_chart(
-        whole.properties(title=build_title("How often 95 % intervals hold the true error", "A tick for each problem and size"))
+        layers.properties(title=build_title("How often 95 % intervals contain the true error", "A tick per problem and size"))
     )
 
 
 def draw_ensembles(ensembles: pd.DataFrame) -> Any:
-    """A bar for each learner: noise, bias and variance, a panel for each problem."""
+    """Draw noise, bias and variance as a bar per learner, a panel per problem."""
     import altair as alt
-
-    from fairtrial.report.figures.base import PALETTE, build_chart, build_title, style_chart, to_records
 
     long = ensembles.melt(["problem", "learner"], ["noise", "bias", "variance"], "part", "value")
     rows = to_records(long.assign(value=100 * long["value"].clip(lower=0)), ["problem", "learner", "part", "value"])
-    learners, problems = (list(dict.fromkeys(row[side] for row in rows)) for side in ("learner", "problem"))
+    learners, problems = (list(dict.fromkeys(row[key] for row in rows)) for key in ("learner", "problem"))
     parts = ["noise", "bias", "variance"]
     scale = alt.Scale(domain=parts, range=["#BDBDBD", PALETTE[0], PALETTE[1]])
     bars = (
@@ -114,5 +109,5 @@ def draw_ensembles(ensembles: pd.DataFrame) -> Any:
         .properties(width=260, height=alt.Step(19))
     )
     panels = bars.facet(alt.Facet("problem:N", sort=problems, title=None), columns=2)
-    words = "Kohavi and Wolpert: noise of the classes, bias, variance between training samples; they sum to the error"
-    return style_chart(panels.properties(title=build_title("Where the error of ensembles comes from", words)))
+    subtitle = "Kohavi and Wolpert: noise of the classes, bias, variance between training samples; they sum to the error"
+    return style_chart(panels.properties(title=build_title("Where the error of ensembles comes from", subtitle)))

@@ -1,1 +1,1 @@
-"""The worked examples and tables of the tutorial, computed anew."""
+"""The worked examples and tables of a tutorial on evaluating classifiers, computed again."""

@@ -1,194 +1,157 @@
-"""Worked examples of measures: what accuracy, precision and recall hide, kappa, RMSE and the information score."""
+"""Worked examples of measures: what accuracy, precision and recall hide; kappa, RMSE and the information score."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from fairtrial.reproduce.reproduction import Claim, Reproduction
-from fairtrial.reproduce.tutorial.examples import Result, example, joined, printed_claim
+from fairtrial.reproduce.claim import Claim
+from fairtrial.reproduce.tutorial.inputs import TutorialInputs
+from fairtrial.reproduce.tutorial.printed import PageSection, PrintedResult, build_example, judge_printed
 
-# The tutorial's tables by truth (rows, positive first) and prediction.
+# The tutorial's confusion matrices: a row for each true class (positive first), a column for each predicted class.
 WEAK_ON_POSITIVES = [[200, 300], [100, 400]]
 STRONG_ON_POSITIVES = [[400, 100], [300, 200]]
 NO_NEGATIVE_FOUND = [[200, 300], [100, 0]]
 THREE_CLASSES = [[60, 50, 10], [10, 100, 40], [30, 10, 90]]
-FORECASTS, TRUTHS = [0.95, 0.6, 0.8, 0.75, 0.9], [1, 0, 1, 0, 1]
-PRINTED_SCORES = [0.66, 0.0, 0.42, 0.32, 0.59]
+PROBABILITIES, Y_TRUE = [0.95, 0.6, 0.8, 0.75, 0.9], [1, 0, 1, 0, 1]
+PRINTED_INFORMATION = [0.66, 0.0, 0.42, 0.32, 0.59]
 
 
-def measures() -> Reproduction:
-    """All of them."""
-    return joined([_accuracy(), _precision_and_recall(), _rare_class(), _kappa(), _rmse(), _information()])
+def build_sections(_: TutorialInputs) -> Iterator[PageSection]:
+    """Compute all examples; they need no data."""
+    yield _build_accuracy()
+    yield _build_precision_recall()
+    yield _build_rare_class()
+    yield _build_kappa()
+    yield _build_rmse()
+    yield _build_information_score()
 
 
-def _read(cells: list[list[int]]) -> dict[str, float]:
-    """Accuracy, precision, recall and the share of negatives that are found, of a table whose first class is positive."""
+def _compute_percentages(cells: list[list[int]]) -> dict[str, float]:
     from fairtrial.measures import Confusion, accuracy, precision, recall, specificity
 
-    table = Confusion(np.asarray(cells, dtype=np.float64), ("positive", "negative"), 0)
-    named: dict[str, Any] = {"accuracy": accuracy, "precision": precision, "recall": recall, "specificity": specificity}
-    return {name: 100 * float(np.asarray(each.of(table)).item()) for name, each in named.items()}
+    confusion = Confusion(np.asarray(cells, dtype=np.float64), ("positive", "negative"), 0)
+    measures: dict[str, Any] = {
+        "accuracy": accuracy,
+        "precision": precision,
+        "recall": recall,
+        "true negative rate": specificity,
+    }
+    return {name: 100 * float(np.asarray(measure.of(confusion)).item()) for name, measure in measures.items()}
 
 
-def _accuracy() -> Reproduction:
-    left, right = _read(WEAK_ON_POSITIVES), _read(STRONG_ON_POSITIVES)
-    results = [
-        Result("accuracy, left (%)", left["accuracy"], 60, 0),
-        Result("accuracy, right (%)", right["accuracy"], 60, 0),
-        Result("positives found, left (%)", left["recall"]),
-        Result("positives found, right (%)", right["recall"]),
-        Result("negatives found, left (%)", left["specificity"]),
-        Result("negatives found, right (%)", right["specificity"]),
+def _compare_left_right(
+    left: dict[str, float], right: dict[str, float], printed: dict[str, tuple[float, int] | None]
+) -> list[PrintedResult]:
+    """List the measures of both classifiers with what is printed for both: a number and its decimal places."""
+    return [
+        PrintedResult(f"{name}, {side} (%)", values[name], *(number or (None,)))
+        for name, number in printed.items()
+        for side, values in (("left", left), ("right", right))
     ]
-    answer = (
-        f"Not necessarily. Both are right in {left['accuracy']:.0f} % of the cases, yet one finds {left['recall']:.0f} % of "
-        f"the positives and {left['specificity']:.0f} % of the negatives, the other {right['recall']:.0f} % and "
-        f"{right['specificity']:.0f} %."
-    )
-    found = example(
-        "accuracy_example", "What accuracy hides", results, answer, asked="Do two classifiers of equal accuracy behave alike?"
-    )
-    claim = printed_claim("Both classifiers of the accuracy example obtain 60 %", results)
-    return joined([found, Reproduction((), (), (claim,))])
 
 
-def _precision_and_recall() -> Reproduction:
-    left, right = _read(WEAK_ON_POSITIVES), _read(NO_NEGATIVE_FOUND)
-    results = [
-        Result("precision, left (%)", left["precision"], 66.7, 1),
-        Result("precision, right (%)", right["precision"], 66.7, 1),
-        Result("recall, left (%)", left["recall"], 40, 0),
-        Result("recall, right (%)", right["recall"], 40, 0),
-        Result("negatives found, left (%)", left["specificity"]),
-        Result("negatives found, right (%)", right["specificity"]),
-        Result("accuracy, left (%)", left["accuracy"]),
-        Result("accuracy, right (%)", right["accuracy"]),
-    ]
-    answer = (
-        f"No: neither of the two looks at negatives that are found, {left['specificity']:.0f} % on the left and "
-        f"{right['specificity']:.0f} % on the right. Accuracy does: {left['accuracy']:.1f} % and {right['accuracy']:.1f} %."
+def _build_accuracy() -> PageSection:
+    left, right = _compute_percentages(WEAK_ON_POSITIVES), _compute_percentages(STRONG_ON_POSITIVES)
+    results = _compare_left_right(left, right, {"accuracy": (60, 0), "recall": None, "true negative rate": None})
+    claim = judge_printed("Both classifiers of the accuracy example have an accuracy of 60 %", results)
+    return build_example(
+        "accuracy_example", "What accuracy hides", results, claims=[claim], values={"left": left, "right": right}
     )
-    caught = f"accuracy {left['accuracy']:.1f} % and {right['accuracy']:.1f} %"
-    found = example(
-        "precision_recall_example",
-        "What precision and recall hide",
-        results,
-        answer,
-        asked="Do equal precision and recall mean equal behaviour?",
-    )
-    claims = (
-        printed_claim("Both classifiers of the second example have precision 66.7 % and recall 40 %", results),
+
+
+def _build_precision_recall() -> PageSection:
+    left, right = _compute_percentages(WEAK_ON_POSITIVES), _compute_percentages(NO_NEGATIVE_FOUND)
+    printed = {"precision": (66.7, 1), "recall": (40.0, 0), "true negative rate": None, "accuracy": None}
+    results = _compare_left_right(left, right, printed)
+    claims = [
+        judge_printed("Both classifiers of the second example have precision 66.7 % and recall 40 %", results),
         Claim(
-            "Accuracy has no problem catching the difference (more than 5 points)",
+            "Accuracy detects the difference (more than 5 points)",
             abs(left["accuracy"] - right["accuracy"]) > 5,
-            caught,
+            f"accuracy {left['accuracy']:.1f} % and {right['accuracy']:.1f} %",
         ),
-    )
-    return joined([found, Reproduction((), (), claims)])
+    ]
+    title = "What precision and recall hide"
+    return build_example("precision_recall_example", title, results, claims=claims, values={"left": left, "right": right})
 
 
-def _rare_class() -> Reproduction:
-    """Calling everything negative where 95 of 100 are."""
+def _build_rare_class() -> PageSection:
+    """Predict the negative class for all of 100 cases, 95 of which are negative."""
     from fairtrial.measures import accuracy, auc, h_measure
 
-    truth, scores = np.repeat([1, 0], [5, 95]), np.zeros(100)
+    y_true, scores = np.repeat([1, 0], [5, 95]), np.zeros(100)
+    percentage, area = 100 * accuracy(y_true, np.zeros(100, dtype=int)), auc(y_true, scores)
     results = [
-        Result("accuracy of calling all negative (%)", 100 * accuracy(truth, np.zeros(100, dtype=int)), 95, 0),
-        Result("AUC of the same score for all", auc(truth, scores)),
-        Result("H-measure of the same score for all", h_measure(truth, scores)),
+        PrintedResult("accuracy of always predicting negative (%)", percentage, 95, 0),
+        PrintedResult("AUC of a constant score", area),
+        PrintedResult("H-measure of a constant score", h_measure(y_true, scores)),
     ]
-    answer = f"Yes: accuracy calls it {results[0].ours:.0f} % right, the AUC {results[1].ours:.1f}, which is chance."
-    found = example(
-        "rare_class_example",
-        "A rare class",
-        results,
-        answer,
-        asked="Is 95 % accuracy compatible with having learnt nothing?",
-    )
-    claim = printed_claim("With 95 % negatives the default classifier has an accuracy of 95 %", results)
-    return joined([found, Reproduction((), (), (claim,))])
+    claim = judge_printed("With 95 % negatives the default classifier has an accuracy of 95 %", results)
+    values = {"accuracy": percentage, "auc": area}
+    return build_example("rare_class_example", "A rare class", results, claims=[claim], values=values)
 
 
-def _kappa() -> Reproduction:
+def _build_kappa() -> PageSection:
     from fairtrial.measures import Confusion, accuracy, kappa
 
-    table = Confusion(np.asarray(THREE_CLASSES, dtype=np.float64))
-    named: list[Any] = [accuracy, kappa]
-    observed, found = (float(np.asarray(each.of(table)).item()) for each in named)
-    chance = (observed - found) / (1 - found)
+    confusion = Confusion(np.asarray(THREE_CLASSES, dtype=np.float64))
+    measures: list[Any] = [accuracy, kappa]
+    observed, corrected = (float(np.asarray(measure.of(confusion)).item()) for measure in measures)
+    chance = (observed - corrected) / (1 - corrected)
     results = [
-        Result("accuracy (%)", 100 * observed, 62.5, 1),
-        Result("agreement by chance", chance, 0.33875, 5),
-        Result("kappa (%)", 100 * found, 43.29, 2),
+        PrintedResult("accuracy (%)", 100 * observed, 62.5, 1),
+        PrintedResult("chance agreement", chance, 0.33875, 5),
+        PrintedResult("kappa (%)", 100 * corrected, 43.29, 2),
     ]
-    answer = (
-        f"{100 * found:.2f} % of what chance leaves to be gained: {100 * observed:.1f} % of the cases are right, "
-        f"{100 * chance:.1f} % would be by chance."
-    )
-    part = example(
-        "kappa", "Cohen's kappa", results, answer, asked="How much of the agreement is more than coincidence?", digits=5
-    )
-    return joined([part, Reproduction((), (), (printed_claim("Kappa of the example is 43.29 %", results[-1:]),))])
+    claim = judge_printed("Kappa of the example is 43.29 %", results[-1:])
+    values = {"accuracy": 100 * observed, "chance": 100 * chance, "kappa": 100 * corrected}
+    return build_example("kappa", "Cohen's kappa", results, digits=5, claims=[claim], values=values)
 
 
-def _rmse() -> Reproduction:
+def _build_rmse() -> PageSection:
     from fairtrial.measures import brier, rmse
 
+    root, mean = rmse(Y_TRUE, PROBABILITIES), brier(Y_TRUE, PROBABILITIES)
     results = [
-        Result("RMSE", rmse(TRUTHS, FORECASTS), 0.4416, 4),
-        Result("sum of squares", len(TRUTHS) * brier(TRUTHS, FORECASTS), 0.975, 3),
-        Result("Brier score, its mean", brier(TRUTHS, FORECASTS)),
+        PrintedResult("RMSE", root, 0.4416, 4),
+        PrintedResult("sum of squares", len(Y_TRUE) * mean, 0.975, 3),
+        PrintedResult("Brier score (mean of squares)", mean),
     ]
-    answer = f"{results[0].ours:.4f}, the root of the Brier score {results[2].ours:.3f}."
-    part = example(
-        "rmse", "RMSE of probabilities", results, answer, asked="How far are five forecasts from what happened?", digits=4
+    claim = judge_printed("RMSE of the five cases is 0.4416", results[:1])
+    return build_example(
+        "rmse", "RMSE of probabilities", results, digits=4, claims=[claim], values={"rmse": root, "brier": mean}
     )
-    return joined([part, Reproduction((), (), (printed_claim("RMSE of the five cases is 0.4416", results[:1]),))])
 
 
-def _remark(own: float, printed: float) -> str:
-    if own < 0:
-        return "a slip: the forecast misleads, so that what it says is taken off"
-    return "" if abs(own - printed) <= 0.005 else f"{own:.5f}, rounded up"
-
-
-def _information() -> Reproduction:
-    """Each case by itself, then the mean in both readings."""
+def _build_information_score() -> PageSection:
+    """Compute the score of every case, then the mean with and without signs."""
     from fairtrial.measures import information_score
 
-    # The five cases are the training data, too: 3 of 5 are positive.
+    # The five cases are also the training data: 3 of 5 are positive.
     prior: dict[str, Any] = {"prior": [0.4, 0.6], "labels": [0, 1]}
-    cases = [information_score([y], [p], **prior) for y, p in zip(TRUTHS, FORECASTS, strict=True)]
+    scores = [information_score([y], [p], **prior) for y, p in zip(Y_TRUE, PROBABILITIES, strict=True)]
+    mean = information_score(Y_TRUE, PROBABILITIES, **prior)
+    unsigned = float(np.mean(np.abs(scores)))
     results = [
-        Result(
-            f"case {number}: forecast {p:g}, truth {y}",
-            own,
-            printed,
-            2,
-            _remark(own, printed),
-        )
-        for number, (own, printed, p, y) in enumerate(zip(cases, PRINTED_SCORES, FORECASTS, TRUTHS, strict=True), 1)
+        PrintedResult(f"case {number}: probability {p:g}, true class {y}", score, printed, 2, _explain_score(score, printed))
+        for number, (score, printed, p, y) in enumerate(zip(scores, PRINTED_INFORMATION, PROBABILITIES, Y_TRUE, strict=True), 1)
     ]
-    mean = information_score(TRUTHS, FORECASTS, **prior)
-    unsigned = float(np.mean(np.abs(cases)))
     results += [
-        Result("mean", mean, 0.40, 2, "as Kononenko and Bratko define it"),
-        Result("mean without signs", unsigned, 0.40, 2, "the tutorial's reading"),
+        PrintedResult("mean", mean, 0.40, 2, "as Kononenko and Bratko define it"),
+        PrintedResult("mean without signs", unsigned, 0.40, 2, "as the tutorial computes it"),
     ]
-    answer = (
-        f"{mean:.3f} bits a case. The fourth forecast gives {FORECASTS[3]:g} to the class that did not come, which is more "
-        f"than its share: it costs {-cases[3]:.2f} bits. The tutorial adds them instead, which makes {unsigned:.2f}."
-    )
-    part = example(
-        "information_score",
-        "Kononenko and Bratko's information score",
-        results,
-        answer,
-        asked="How many bits do the five forecasts tell beyond the class shares?",
-        digits=3,
-    )
-    slip = f"a slip: {unsigned:.3f} is the mean without signs"
-    claim = printed_claim("The mean information score of the five cases is 0.40", results[-2:-1], slip)
-    return joined([part, Reproduction((), (), (claim,))])
+    remark = f"error in the slides: {unsigned:.3f} is the mean without signs"
+    claim = judge_printed("The mean information score of the five cases is 0.40", results[-2:-1], remark)
+    values = {"mean": mean, "unsigned": unsigned, "misleading": PROBABILITIES[3], "cost": -scores[3]}
+    title = "Kononenko and Bratko's information score"
+    return build_example("information_score", title, results, digits=3, claims=[claim], values=values)
+
+
+def _explain_score(score: float, printed: float) -> str:
+    if score < 0:
+        return "error in the slides: a misleading probability counts as negative"
+    return "" if abs(score - printed) <= 0.005 else f"{score:.5f}, rounded up"

@@ -1,136 +1,133 @@
-"""Resampling on Labour: variants of cross-validation, and the bootstrap's E0 and .632."""
+"""Resampling on Labour: variants of cross-validation, the bootstrap estimates of the error, and the permutation test."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.reproduce.reproduction import Claim, Reproduction, Request, Table
+from fairtrial.reproduce.claim import Claim
+from fairtrial.reproduce.experiment import Request, ResultTable
+from fairtrial.reproduce.tutorial.inputs import TutorialInputs, find_wrong_predictions
+from fairtrial.reproduce.tutorial.printed import PageSection
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.data import Dataset
 
+_ALPHA = 0.05
+_BOOTSTRAP_LABELS = {
+    "e0": "bootstrap E0",
+    "632-e0": "e632 (as in the tutorial)",
+    "632+": ".632+",
+    "resubstitution": "resubstitution",
+}
 
-def resampling(data: Dataset, request: Request) -> Reproduction:
-    """Each learner's error by each scheme, and what the schemes do to the class shares."""
+
+def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
+    """Estimate errors and test against permuted labels on Labour; nothing if the data are missing."""
+    if inputs.labour is not None:
+        yield build_resampling(inputs.labour, inputs.request)
+        yield build_permutation(inputs.labour, inputs.request)
+
+
+def build_resampling(data: Dataset, request: Request) -> PageSection:
+    """Estimate the error of three learners by every scheme; compare the class proportions of the folds."""
     from fairtrial.learners import C45, NaiveBayes, NearestNeighbours
 
     learners = {"C4.5": C45(), "NB": NaiveBayes(), "1NN": NearestNeighbours(1)}
-    samples = request.pick(smoke=20, quick=50, full=200)
-    folds = request.pick(smoke=2, quick=10, full=10)
-    schemes = _schemes(folds, request)
-    frame = _errors(data, learners, schemes, samples, request.seed)
-    shares = _shares(data, schemes)
+    n_resamples = request.pick(smoke=20, quick=50, full=200)
+    n_folds = request.pick(smoke=2, quick=10, full=10)
+    schemes = _choose_schemes(n_folds, request)
+    errors = _estimate_errors(data, learners, schemes, n_resamples, request.seed)
+    is_rare = (data.y == data.y.value_counts().idxmin()).to_numpy()
+    proportions = _tabulate_proportions(data, is_rare, schemes)
+    by_scheme = errors.set_index("scheme").to_dict()
+    values = {
+        "n_resamples": n_resamples,
+        "estimates": {
+            name: {method: by_scheme[name][label] for method, label in _BOOTSTRAP_LABELS.items()} for name in learners
+        },
+        "rare": 100 * float(is_rare.mean()),
+        "plain": (100 * proportions[["lowest in test", "highest in test"]].iloc[0]).tolist(),
+        "stratified": (100 * proportions[["lowest in test", "highest in test"]].iloc[1]).tolist(),
+    }
     tables = (
-        Table("resampling_errors", "The error on Labour by every scheme", frame, _errors_note(frame, samples), digits=3),
-        Table("resampling_shares", "What the variants do to class shares", shares, _shares_note(shares, data), digits=3),
+        ResultTable("resampling_errors", "The error on Labour by scheme", errors, digits=3),
+        ResultTable("resampling_shares", "Class proportions in the folds", proportions, digits=3),
     )
-    return Reproduction(
-        (), tables, (_stratified_claim(shares, folds),), {"Variants of cross-validation, 20 rows": _picture(request.seed)}
-    )
+    figures = {"Variants of cross-validation, 20 rows": _draw_schemes(request.seed)}
+    return PageSection("resampling", values, tables, (judge_stratification(proportions, n_folds),), figures)
 
 
-def _schemes(folds: int, request: Request) -> dict[str, Any]:
+def _choose_schemes(n_folds: int, request: Request) -> dict[str, Any]:
     from fairtrial.resampling import FiveByTwo, KFold, LeaveOneOut, StratifiedKFold, TenByTen
 
-    found: dict[str, Any] = {
-        f"{folds}-fold": KFold(folds, random_state=request.seed),
-        f"{folds}-fold, stratified": StratifiedKFold(folds, random_state=request.seed),
+    schemes: dict[str, Any] = {
+        f"{n_folds}-fold": KFold(n_folds, random_state=request.seed),
+        f"{n_folds}-fold, stratified": StratifiedKFold(n_folds, random_state=request.seed),
         "5x2-fold": FiveByTwo(random_state=request.seed),
     }
     if request.scale == "smoke":
-        return found
-    return found | {"10x10-fold": TenByTen(random_state=request.seed), "leave-one-out": LeaveOneOut()}
+        return schemes
+    return schemes | {"10x10-fold": TenByTen(random_state=request.seed), "leave-one-out": LeaveOneOut()}
 
 
-def _errors(data: Dataset, learners: dict[str, Any], schemes: dict[str, Any], samples: int, seed: int) -> pd.DataFrame:
-    """A line for each scheme, a column for each learner, with the .632 family below; intervals where theory gives one."""
+def _estimate_errors(
+    data: Dataset, learners: dict[str, Any], schemes: dict[str, Any], n_resamples: int, seed: int
+) -> pd.DataFrame:
+    """Estimate errors, a row for each scheme and a column for each learner; bootstrap estimates have intervals."""
     import pandas as pd
 
     from fairtrial.resampling import estimate
 
+    X, y = data.X, data.y
     lines: dict[str, dict[str, float]] = {}
-    for name, splitter in schemes.items():
-        splits = list(splitter.freeze(data.X, data.y))
-        lines[name] = {learner: float(np.mean(_losses(own, data, splits))) for learner, own in learners.items()}
-    for learner, own in learners.items():
-        found = estimate(own, data.X, data.y, n_resamples=samples, stratify=True, random_state=seed)
-        for method, word in _BOOTSTRAPS.items():
-            one = found[method]
-            lines.setdefault(word, {})[learner] = one.value
-            lines[word] |= {f"{learner}, low": one.low, f"{learner}, high": one.high}
+    for scheme, splitter in schemes.items():
+        splits = list(splitter.freeze(X, y))
+        lines[scheme] = {
+            name: float(np.mean([find_wrong_predictions(learner, X, y, split.train, split.test).mean() for split in splits]))
+            for name, learner in learners.items()
+        }
+    for name, learner in learners.items():
+        estimates = estimate(learner, X, y, n_resamples=n_resamples, stratify=True, random_state=seed)
+        for method, label in _BOOTSTRAP_LABELS.items():
+            error = estimates[method]
+            line = lines.setdefault(label, {})
+            line |= {name: error.value, f"{name}, low": error.low, f"{name}, high": error.high}
     columns = [*learners, *(f"{name}, {end}" for name in learners for end in ("low", "high"))]
     return pd.DataFrame.from_dict(lines, orient="index")[columns].rename_axis("scheme").reset_index()
 
 
-_BOOTSTRAPS = {"e0": "bootstrap E0", "632-e0": "e632 (as in the tutorial)", "632+": ".632+", "resubstitution": "resubstitution"}
-
-
-def _losses(learner: Any, data: Dataset, splits: list[Any]) -> list[float]:
-    """The share of errors in each split, rows pooled within the split."""
-    found = []
-    for part in splits:
-        learner.fit(data.X.iloc[part.train], data.y.iloc[part.train])
-        told = np.asarray(learner.predict(data.X.iloc[part.test])).astype(str)
-        found.append(float(np.mean(told != data.y.iloc[part.test].astype(str).to_numpy())))
-    return found
-
-
-def _errors_note(frame: pd.DataFrame, samples: int) -> str:
-    found = {row["scheme"]: row for row in frame.to_dict("records")}
-    told = "; ".join(
-        f"{name}: E0 {found['bootstrap E0'][name]:.3f}, e632 {found['e632 (as in the tutorial)'][name]:.3f}, on its own "
-        f"training rows {found['resubstitution'][name]:.3f}"
-        for name in ("C4.5", "NB", "1NN")
-    )
-    return (
-        f"*Asked:* what is the error, and how much does the scheme matter? {samples} bootstrap samples, drawn within classes; "
-        f"limits are 95 %. *Answer:* {told}. The nearest neighbour is never wrong on rows that it has seen, so that e632 is "
-        "0.632 times E0 for it, whatever the data; .632+ was made for such learners. Which scheme is right cannot be seen on "
-        "data whose error is not known: see the next table."
-    )
-
-
-def _shares(data: Dataset, schemes: dict[str, Any]) -> pd.DataFrame:
+def _tabulate_proportions(data: Dataset, is_rare: Any, schemes: dict[str, Any]) -> pd.DataFrame:
+    """Tabulate the lowest and highest proportion of the rarer class over the splits of each scheme."""
     import pandas as pd
 
-    rare = (data.y == data.y.value_counts().idxmin()).to_numpy()
-    rows = []
+    lines = []
     for name, splitter in schemes.items():
-        parts = list(splitter.freeze(data.X, data.y))
-        tested = [float(rare[part.test].mean()) for part in parts]
-        trained = [float(rare[part.train].mean()) for part in parts]
-        rows.append((name, len(parts), len(parts[0].test), min(tested), max(tested), min(trained), max(trained)))
-    names = ["scheme", "splits", "rows tested", "least in test", "most in test", "least in training", "most in training"]
-    return pd.DataFrame(rows, columns=names)
+        splits = list(splitter.freeze(data.X, data.y))
+        test = [float(is_rare[split.test].mean()) for split in splits]
+        train = [float(is_rare[split.train].mean()) for split in splits]
+        lines.append((name, len(splits), len(splits[0].test), min(test), max(test), min(train), max(train)))
+    limits = [f"{end} in {rows}" for rows in ("test", "training") for end in ("lowest", "highest")]
+    return pd.DataFrame(lines, columns=["scheme", "splits", "test rows", *limits])
 
 
-def _shares_note(shares: pd.DataFrame, data: Dataset) -> str:
-    share = float((data.y == data.y.value_counts().idxmin()).mean())
-    plain, even = shares.iloc[0], shares.iloc[1]
-    return (
-        f"*Asked:* do folds keep the class shares? The rarer class has {100 * share:.0f} % of the rows; shown is its share. "
-        f"*Answer:* in plain folds it has {100 * plain['least in test']:.0f} to {100 * plain['most in test']:.0f} % of the "
-        f"test rows, in stratified ones {100 * even['least in test']:.0f} to {100 * even['most in test']:.0f} %."
-    )
-
-
-def _stratified_claim(shares: pd.DataFrame, folds: int) -> Claim:
-    """Open with few folds, whose shares hardly vary whichever way they are made."""
-    spread = shares["most in test"] - shares["least in test"]
+def judge_stratification(proportions: pd.DataFrame, n_folds: int) -> Claim:
+    """Judge by the first two rows, plain and stratified folds; fewer than ten folds hardly vary, so they decide nothing."""
+    plain, stratified = (proportions["highest in test"] - proportions["lowest in test"]).iloc[:2]
     return Claim(
-        "Stratification respects the class distribution in every fold, a pure random process does not: the share of the rarer "
-        "class varies less over stratified folds",
-        bool(spread.iloc[1] < spread.iloc[0]) if spread.iloc[0] > 0 and folds >= 10 else None,
-        f"the share of the rarer class varies by {100 * spread.iloc[1]:.0f} points over {folds} stratified folds, by "
-        f"{100 * spread.iloc[0]:.0f} over others",
+        "Stratification respects the class distribution in every fold, a purely random split does not: the proportion of the "
+        "rarer class varies less over stratified folds",
+        bool(stratified < plain) if plain > 0 and n_folds >= 10 else None,
+        f"the proportion of the rarer class varies by {100 * stratified:.0f} points over {n_folds} stratified folds, by "
+        f"{100 * plain:.0f} over plain ones",
     )
 
 
-def _picture(seed: int) -> Any:
+def _draw_schemes(seed: int) -> Any:
     from fairtrial.report.figures.folds import draw_splits
     from fairtrial.resampling import Bootstrap, KFold, LeaveOneOut, StratifiedKFold
 
@@ -142,4 +139,111 @@ def _picture(seed: int) -> Any:
         "bootstrap, 5 samples": Bootstrap(5, random_state=seed),
         "leave-one-out": LeaveOneOut(),
     }
-    return draw_splits({name: each.freeze(rows, classes) for name, each in schemes.items()}, classes)
+    return draw_splits({name: splitter.freeze(rows, classes) for name, splitter in schemes.items()}, classes)
+
+
+def build_permutation(data: Dataset, request: Request) -> PageSection:
+    """Test naive Bayes and the majority class against permuted labels and against labels switched by a coin."""
+    import pandas as pd
+    from sklearn.dummy import DummyClassifier
+
+    from fairtrial.learners import NaiveBayes
+
+    n_resamples, n_folds = request.pick(smoke=(3, 2), quick=(99, 5), full=(499, 10))
+    learners = {"NB": NaiveBayes(), "majority class": DummyClassifier()}
+    settings = data, n_resamples, n_folds, request.seed
+    rows = [{"learner": name, **_test_labels(learner, *settings)} for name, learner in learners.items()]
+    nb, majority = rows
+    values = {
+        "n_resamples": n_resamples,
+        "least_p": 1 / (n_resamples + 1),
+        "alpha": _ALPHA,
+        "rejects": is_significant(nb["p, permuted"], n_resamples),
+        "p": nb["p, permuted"],
+        "majority": majority,
+        "interval": compute_p_limits(majority["p, switched"], n_resamples),
+    }
+    claims = judge_permutation(nb, majority, n_resamples, int(data.y.value_counts().max()), len(data.y))
+    table = ResultTable("permutation", "The permutation test on Labour", pd.DataFrame(rows), digits=3)
+    return PageSection("permutation", values, (table,), claims)
+
+
+def _test_labels(learner: Any, data: Dataset, n_resamples: int, n_folds: int, seed: int) -> dict[str, Any]:
+    from fairtrial.significance import label_permutation
+
+    test = label_permutation(learner, data.X, data.y, cv=n_folds, resamples=n_resamples, seed=seed)
+    assert test.effect is not None
+    switched = compute_switched_accuracies(learner, data, n_resamples, n_folds, seed)
+    return {
+        "accuracy": test.statistic,
+        "mean, permuted": test.statistic - test.effect.estimate,
+        "p, permuted": test.p_value,
+        "mean, switched": float(np.mean(switched)),
+        "p, switched": float((1 + np.sum(np.asarray(switched) >= test.statistic - 1e-12)) / (1 + n_resamples)),
+    }
+
+
+def compute_switched_accuracies(learner: Any, data: Dataset, n_resamples: int, n_folds: int, seed: int) -> list[float]:
+    """Compute cross-validated accuracies after each label was switched with probability 1/2."""
+    import pandas as pd
+
+    from fairtrial.resampling import StratifiedKFold
+
+    rng = np.random.default_rng([seed, 11])
+    X, y = data.X, data.y
+    codes = y.cat.codes.to_numpy()
+    accuracies = []
+    for _ in range(n_resamples):
+        switched = np.where(rng.random(len(codes)) < 0.5, 1 - codes, codes)
+        bogus = pd.Series(pd.Categorical.from_codes(switched, y.cat.categories))
+        splits = StratifiedKFold(n_folds, random_state=int(rng.integers(2**31))).split(X, bogus)
+        accuracies.append(float(np.mean([1 - find_wrong_predictions(learner, X, bogus, *split).mean() for split in splits])))
+    return accuracies
+
+
+def is_significant(p_value: float, n_resamples: int) -> bool | None:
+    """Whether p is below 0.05, by its Monte Carlo interval; None if the interval contains 0.05."""
+    low, high = compute_p_limits(p_value, n_resamples)
+    return True if high < _ALPHA else False if low > _ALPHA else None
+
+
+def compute_p_limits(p_value: float, n_resamples: int) -> tuple[float, float]:
+    """Compute the 95 % interval of the p-value that infinitely many resamples would give."""
+    from fairtrial.measures.intervals import compute_clopper_pearson_limits
+
+    low, high = compute_clopper_pearson_limits(round(p_value * (n_resamples + 1)) - 1, n_resamples, 0.95)
+    return float(low), float(high)
+
+
+def compute_majority_probability(n_rows: int, n_majority: int) -> float:
+    """Compute the probability that labels by a fair coin give one of two classes at least `n_majority` rows.
+
+    >>> round(compute_majority_probability(57, 37), 3)
+    0.033
+    """
+    from scipy.stats import binom
+
+    return min(1.0, 2 * float(binom.sf(n_majority - 1, n_rows, 0.5)))
+
+
+def judge_permutation(
+    nb: dict[str, Any], majority: dict[str, Any], n_resamples: int, n_majority: int, n_rows: int
+) -> tuple[Claim, ...]:
+    """Judge both claims. A small p-value decides; one that is not small shows nothing."""
+    low, high = compute_p_limits(majority["p, switched"], n_resamples)
+    resamples = f"{n_resamples} bogus data sets, so p is at least {1 / (n_resamples + 1):.3f}"
+    return (
+        Claim(
+            f"Naive Bayes on Labour is better than on bogus data (p < {_ALPHA:g})",
+            True if is_significant(nb["p, permuted"], n_resamples) else None,
+            f"p = {nb['p, permuted']:.3f} with permuted labels; {resamples}",
+        ),
+        Claim(
+            f"Switching labels at random makes appropriate bogus data (the majority class does not get p < {_ALPHA:g})",
+            False if is_significant(majority["p, switched"], n_resamples) else None,
+            f"the majority class learns nothing, yet gets p = {majority['p, switched']:.3f} (95 % CI {low:.3f} to {high:.3f}; "
+            f"with permuted labels {majority['p, permuted']:.3f}); {resamples}; a fair coin gives {n_majority} or more of "
+            f"{n_rows} equal labels with probability {compute_majority_probability(n_rows, n_majority):.3f}; the slide only "
+            "describes the procedure",
+        ),
+    )

@@ -1,4 +1,4 @@
-"""Where in the plan a trial stands, by its key: for the trials that are out."""
+"""The plan of a study: all trials with their keys, which of them are missing, and which are being run."""
 
 from __future__ import annotations
 
@@ -12,32 +12,35 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import check_whole_number
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.study.archive import LearnerFacts
 from fairtrial.study.identity import (
+    KEY,
+    compute_condition_identity,
     compute_learner_identity,
     compute_trial_keys,
-    hash_condition,
     hash_context,
-    hash_draws,
     hash_split,
 )
-from fairtrial.study.randomness import derive_generator
-from fairtrial.study.records import PlannedSplits
+from fairtrial.study.randomness import derive_generator, derive_seed
+from fairtrial.study.records import Chunk, PlannedSplits, ResourceLimits, SplitRows, TrialTask
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.conditions import Condition
     from fairtrial.data import Dataset
-    from fairtrial.study.records import Chunk
-    from fairtrial.study.spec.resolve import ResolvedStudy
+    from fairtrial.study.spec.learners import NamedLearner
+    from fairtrial.study.spec.resolve import NamedCondition, NamedData, ResolvedStudy
 
-_KEY_SIZE = 16
+_KEY_SIZE = KEY.itemsize
+
+_SEED_SPAN = 2**32 - 1
 
 
 class TrialBlock(NamedTuple):
-    """Trials that share a data set, a split and a condition, by their places in the plan: one for each of the learners."""
+    """Trials that share a data set, a split and a condition, by their indices in the plan: one for each of the learners."""
 
     data: int
     split: int
@@ -58,7 +61,7 @@ class PlannedData:
 
 @dataclass(frozen=True, eq=False)
 class PlannedCondition:
-    """A condition with its hash; `name` and `level` are what tables show, `draws` is what its random draws depend on."""
+    """A condition with its hash; `name` and `level` are what tables show, the random draws depend on `draws_hash`."""
 
     name: str
     level: float
@@ -81,7 +84,7 @@ class PlannedLearner:
 class StudyPlan:
     """All trials of a study: data sets x their splits x conditions x learners. It never changes.
 
-    `keys(i)` gives the keys of data set i, `missing(done)` what is left of it all when these keys are done, in blocks.
+    `get_keys(i)` gives the keys of data set i, `iter_missing(done)` the trials whose keys are not among `done`, in blocks.
     """
 
     study: ResolvedStudy
@@ -137,11 +140,49 @@ class StudyPlan:
             counts[data, list(learners)] += times
         return counts
 
+    def build_chunk(
+        self, blocks: Sequence[TrialBlock], learners: Sequence[bytes], limits: ResourceLimits | None = None
+    ) -> Chunk:
+        """The chunk of these blocks of one data set.
+
+        `learners` are all those of the plan, pickled; `limits` are those of the study by default.
+        """
+        data = blocks[0].data
+        planned, keys = self.data[data], self.get_keys(data)
+        used_indices = [sorted(indices) for indices in zip(*((block.split, block.condition) for block in blocks), strict=True)]
+        splits, conditions = ({index: i for i, index in enumerate(dict.fromkeys(indices))} for indices in used_indices)
+        used = {index: i for i, index in enumerate(sorted({learner for block in blocks for learner in block.learners}))}
+        rows = {index: planned.splits[index] for index in splits}
+        tasks = []
+        for block in blocks:
+            block_keys = keys[block.split, block.condition].tobytes()
+            seeds = self._derive_seeds(block, rows[block.split])
+            for learner, seed in zip(block.learners, seeds[1:], strict=True):
+                key = block_keys[_KEY_SIZE * learner : _KEY_SIZE * (learner + 1)]
+                tasks.append(TrialTask(key, splits[block.split], conditions[block.condition], used[learner], seeds[0], seed))
+        return Chunk(
+            data=planned.hash,
+            splits=tuple(rows.values()),
+            conditions=tuple(self.conditions[index].condition for index in conditions),
+            learners=tuple(learners[index] for index in used),
+            tasks=tuple(tasks),
+            limits=self.study.limits if limits is None else limits,
+        )
+
+    def _derive_seeds(self, block: TrialBlock, rows: SplitRows) -> list[int]:
+        """The seed of the condition, then that of each learner; both depend on contents, never on names or indices."""
+        data, condition, seed = self.data[block.data].hash, self.conditions[block.condition].draws_hash, self.study.seed
+        seeds = [derive_seed(seed, "condition", data, condition, rows.repeat, rows.fold)]
+        for index in block.learners:
+            learner = self.learners[index].hash
+            seeds.append(derive_seed(seed, "learner", data, condition, learner, rows.repeat, rows.fold) % _SEED_SPAN)
+        return seeds
+
     def to_header(self) -> dict[str, Any]:
         """What a store needs to give names back to keys, as plain values."""
         return {
             "name": self.study.name,
-            "declaration": _to_plain_declaration(self.study.declaration),
+            "declaration": dict(self.study.declaration),
             "seed": self.study.seed,
             "data": [[planned.name, planned.hash] for planned in self.data],
             "conditions": [[condition.name, condition.level, condition.hash] for condition in self.conditions],
@@ -175,10 +216,10 @@ class StudyPlan:
 
     def __str__(self) -> str:
         sizes = sorted({len(planned.splits) for planned in self.data})
-        splits = _format_count(sizes[0], "split") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} splits"
+        splits = format_count(sizes[0], "split") if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} splits"
         kinds = {"data set": self.data, "condition": self.conditions, "learner": self.learners}
-        counts = [_format_count(len(items), kind) for kind, items in kinds.items()]
-        return f"{self.study.name}: {' x '.join([*counts, splits])}: {_format_count(self.n_trials, 'trial')}"
+        counts = [format_count(len(items), kind) for kind, items in kinds.items()]
+        return f"{self.study.name}: {' x '.join([*counts, splits])}: {format_count(self.n_trials, 'trial')}"
 
     def __repr__(self) -> str:
         return f"<StudyPlan {self}>"
@@ -201,22 +242,23 @@ def plan_study(study: ResolvedStudy) -> StudyPlan:
     return study_plan
 
 
-def _plan_data(study: ResolvedStudy, entry: Any) -> PlannedData:
+def _plan_data(study: ResolvedStudy, entry: NamedData) -> PlannedData:
     content = entry.dataset.content_hash
     drawn = (
         study.draw_splits(entry, repeat, derive_generator(study.seed, "split", content, study.scheme, repeat))
         for repeat in range(study.repeats)
     )
     splits = PlannedSplits(len(entry.dataset), drawn)
-    return PlannedData(entry.name, content, entry.dataset, splits, tuple(map(hash_split, splits)))
+    hashes = tuple(hash_split(rows.train, rows.test, rows.repeat, rows.fold) for rows in splits)
+    return PlannedData(entry.name, content, entry.dataset, splits, hashes)
 
 
-def _plan_condition(entry: Any) -> PlannedCondition:
-    condition = entry.condition
-    return PlannedCondition(entry.name, entry.level, condition, hash_condition(condition, entry.name), hash_draws(condition))
+def _plan_condition(entry: NamedCondition) -> PlannedCondition:
+    identity = compute_condition_identity(entry.condition, entry.name)
+    return PlannedCondition(entry.name, entry.level, entry.condition, identity.hash, identity.draws_hash)
 
 
-def _plan_learner(entry: Any) -> PlannedLearner:
+def _plan_learner(entry: NamedLearner) -> PlannedLearner:
     identity = compute_learner_identity(entry.estimator, entry.name)
     facts = LearnerFacts(entry.name, identity.class_name, identity.parameters, identity.versions)
     return PlannedLearner(entry.name, entry.estimator, identity.hash, facts)
@@ -240,16 +282,8 @@ def _check_shard(shard: tuple[int, int]) -> tuple[int, int]:
     return part, parts
 
 
-def _to_plain_declaration(declaration: Any) -> Any:
-    return declaration.plain() if hasattr(declaration, "to_dict") else dict(declaration)
-
-
-def _format_count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 class TrialIndex(NamedTuple):
-    """Places of a trial's data set, split, condition and learner in the plan."""
+    """Indices of a trial's data set, split, condition and learner in the plan."""
 
     data: int
     split: int
@@ -258,7 +292,7 @@ class TrialIndex(NamedTuple):
 
 
 class PendingTrials:
-    """The places of trials that are out; only the table of the data set that was last sent out is kept."""
+    """The indices of trials that are being run, by key. Only the keys of the data set that was last sent out are kept."""
 
     def __init__(self, plan: StudyPlan) -> None:
         self._plan = plan
@@ -267,7 +301,7 @@ class PendingTrials:
         self._indices: dict[bytes, TrialIndex] = {}
 
     def mark_sent(self, chunk: Chunk) -> None:
-        """These trials are out."""
+        """Remember that these trials are being run."""
         data = self._data_indices[chunk.data]
         numbers = self._number_keys(data)
         _, conditions, learners = self._plan.get_keys(data).shape
@@ -276,7 +310,7 @@ class PendingTrials:
             self._indices[task.key] = TrialIndex(data, split, *divmod(rest, learners))
 
     def mark_done(self, key: bytes) -> TrialIndex:
-        """Where this trial stands; it is no longer out."""
+        """The indices of a trial that has run."""
         return self._indices.pop(key)
 
     def _number_keys(self, data: int) -> dict[bytes, int]:

@@ -1,4 +1,7 @@
-"""Trials to chunks: as many of one data set as take about a second, fewer where nothing is known and towards the end."""
+"""Send trials in chunks: about a second of work each, smaller if times are unknown and towards the end of the run.
+
+Learners are sent as unfitted copies, with the code of classes that no installed package has.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,26 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, check_positive, check_whole_number
 from fairtrial.errors import InputError
-from fairtrial.study.identity import KEY, Encoder
+from fairtrial.study.identity import Encoder
 from fairtrial.study.plan.plan import StudyPlan, TrialBlock
-from fairtrial.study.randomness import derive_seed
-from fairtrial.study.records import Chunk, ResourceLimits, SplitRows, TrialTask
-from fairtrial.study.run.estimator import clone_unfitted
+from fairtrial.study.records import Chunk
+
+_MIN_TRIAL_SECONDS = 0.0005  # the overhead of a trial, however fast the learner
+_GUESSED_FRACTION = 0.25  # of a chunk's time, if times come from other data sets
+_TO_SHARE = 2  # towards the end a chunk leaves this many times as much work for each slot
+_MIN_CHUNK_SECONDS = 0.02  # smaller chunks at the end would cost more than they gain
+_MAX_POSITIONS = 4_000_000  # training and test rows in one chunk: 32 MB to send
+_REMEDY = "hand over one that has not learnt yet, or give it scikit-learn's get_params"
 
 
 class TimeModel:
-    """Predicted seconds of a trial, data sets x learners. NaN: nothing is known of the learner.
+    """Predicts the seconds of a trial, data sets x learners; NaN if no time of the learner is known.
 
-    Where a learner has been seen on other data sets only, its time is taken to grow in proportion to the rows.
+    The time of a learner on a data set that it has not run on is assumed to be proportional to the number of rows.
 
-    >>> pace = TimeModel(rows=[100, 200], learners=2)
-    >>> pace.learn(learner=0, data=0, seconds=0.5)
-    >>> pace.seconds.tolist()
+    >>> model = TimeModel(rows=[100, 200], learners=2)
+    >>> model.learn(learner=0, data=0, seconds=0.5)
+    >>> model.seconds.tolist()
     [[0.5, nan], [1.0, nan]]
     """
 
@@ -41,7 +49,7 @@ class TimeModel:
         self._stale: set[int] = set()
 
     def learn(self, learner: int, data: int, seconds: float, trials: int = 1) -> None:
-        """A trial, or the mean of several, took so long."""
+        """Learn that a trial, or the mean of several trials, took this long."""
         self._total[data, learner] += seconds * trials
         self._count[data, learner] += trials
         self._stale.add(learner)
@@ -65,60 +73,12 @@ class TimeModel:
         return np.where(count > 0, total / np.maximum(count, 1), seconds_per_row * self._rows)
 
 
-def dump_estimator(estimator: Any, name: str = "learner") -> bytes:
-    """An unfitted copy of the estimator, as bytes. Classes and functions of no installed package travel with their code.
-
-    >>> import pickle
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> pickle.loads(dump_estimator(GaussianNB().fit([[0.0], [1.0]], [0, 1])))
-    GaussianNB()
-    """
-    fresh = clone_unfitted(estimator, name)
-    try:
-        return _dump_with_code(fresh)
-    except Exception:  # its module holds something that cannot travel; perhaps the other process can import it
-        try:
-            return bytes(cloudpickle.dumps(fresh))
-        except Exception as error:
-            raise InputError(
-                f"{name} cannot be sent to another process ({error}): all its parameters must be picklable"
-            ) from None
-
-
-def _dump_with_code(estimator: Any) -> bytes:
-    encoder = Encoder()
-    encoder.encode(estimator)
-    with ExitStack() as cleanup:
-        for module in sorted(encoder.local_modules - cloudpickle.list_registry_pickle_by_value() - {"__main__"}):
-            cloudpickle.register_pickle_by_value(sys.modules[module])
-            cleanup.callback(cloudpickle.unregister_pickle_by_value, sys.modules[module])
-        return bytes(cloudpickle.dumps(estimator))
-
-
-_SEED_SPAN = 2**32 - 1
-
-
-_MIN_TRIAL_SECONDS = 0.0005  # what a trial costs on its way, however fast the learner
-
-
-_GUESSED_FRACTION = 0.25  # the share of a chunk's time where times come from other data sets
-
-
-_TO_SHARE = 2  # towards the end a chunk leaves as much for each slot, so many times
-
-
-_MIN_CHUNK_SECONDS = 0.02  # seconds: smaller chunks for the sake of the others at the end would cost more than they bring
-
-
-_MAX_POSITIONS = 4_000_000  # of training and test rows in one chunk: 32 MB on the way
-
-
 class Chunker:
-    """Hands out the missing trials of a plan in chunks, each trial once. What becomes of a chunk is not its business.
+    """Hands out the missing trials of a plan in chunks, each trial once.
 
-    A chunk takes about `seconds`, by the times that `learn` was told. A learner of which nothing is known travels alone, one
-    trial at a time. All learners of a split and condition stay together where they fit. Towards the end chunks become smaller,
-    so that the `slots` workers finish together.
+    A chunk takes about `seconds`, by the times that `learn` got. A learner without known times is sent alone, one trial at a
+    time. All learners of a split and condition stay together if they fit. Chunks become smaller towards the end, so that the
+    `slots` workers finish together.
     """
 
     def __init__(
@@ -140,7 +100,7 @@ class Chunker:
 
     @property
     def remaining_seconds(self) -> float:
-        """How long these take one after the other, as far as is known; NaN before anything is."""
+        """How long the remaining trials take one after the other; NaN if no time is known."""
         times = self._time_model.seconds
         is_known = ~np.isnan(times)
         if not is_known.any():
@@ -148,11 +108,11 @@ class Chunker:
         return float(np.sum(self._left * np.where(is_known, times, times[is_known].mean())))
 
     def learn(self, learner: int, data: int, seconds: float, trials: int = 1) -> None:
-        """A trial of this learner on this data set (their places in the plan) took so long."""
+        """Learn how long a trial of this learner took on this data set (their indices in the plan)."""
         self._time_model.learn(learner, data, seconds, trials)
 
     def predict_seconds(self, data: int) -> FloatArray:
-        """The seconds that a trial of each learner is taken to last on this data set; NaN where nothing is known."""
+        """The predicted seconds of a trial of each learner on this data set; NaN if nothing is known."""
         return np.asarray(np.maximum(self._time_model.seconds[data], _MIN_TRIAL_SECONDS))
 
     def take_chunk(self) -> Chunk | None:
@@ -163,7 +123,7 @@ class Chunker:
         blocks = self._take_blocks(data)
         for block in blocks:
             self._left[data, list(block.learners)] -= 1
-        return build_chunk(self._plan, blocks, self._learners, self._plan.study.limits)
+        return self._plan.build_chunk(blocks, self._learners)
 
     def _take_blocks(self, data: int) -> list[TrialBlock]:
         times = self.predict_seconds(data).tolist()
@@ -194,43 +154,8 @@ class Chunker:
         return room if self._slots == 1 or isnan(seconds_per_slot) else min(room, max(seconds_per_slot, _MIN_CHUNK_SECONDS))
 
 
-def build_chunk(plan: StudyPlan, blocks: Sequence[TrialBlock], learners: Sequence[bytes], limits: ResourceLimits) -> Chunk:
-    """The chunk of these blocks of one data set; `learners` are all those of the plan, pickled."""
-    data = blocks[0].data
-    planned, keys = plan.data[data], plan.get_keys(data)
-    used_indices = [sorted(indices) for indices in zip(*((block.split, block.condition) for block in blocks), strict=True)]
-    splits, conditions = ({index: i for i, index in enumerate(dict.fromkeys(indices))} for indices in used_indices)
-    used = {index: i for i, index in enumerate(sorted({learner for block in blocks for learner in block.learners}))}
-    rows = {index: planned.splits[index] for index in splits}
-    tasks = []
-    for block in blocks:
-        block_keys = keys[block.split, block.condition].tobytes()
-        seeds = _derive_seeds(plan, block, rows[block.split])
-        for learner, seed in zip(block.learners, seeds[1:], strict=True):
-            key = block_keys[KEY.itemsize * learner : KEY.itemsize * (learner + 1)]
-            tasks.append(TrialTask(key, splits[block.split], conditions[block.condition], used[learner], seeds[0], seed))
-    return Chunk(
-        data=planned.hash,
-        splits=tuple(rows.values()),
-        conditions=tuple(plan.conditions[index].condition for index in conditions),
-        learners=tuple(learners[index] for index in used),
-        tasks=tuple(tasks),
-        limits=limits,
-    )
-
-
-def _derive_seeds(plan: StudyPlan, block: TrialBlock, rows: SplitRows) -> list[int]:
-    """The seed of the condition, then that of each learner; both depend on contents, never on names or places."""
-    data, condition, seed = plan.data[block.data].hash, plan.conditions[block.condition].draws_hash, plan.study.seed
-    seeds = [derive_seed(seed, "condition", data, condition, rows.repeat, rows.fold)]
-    for index in block.learners:
-        learner = plan.learners[index].hash
-        seeds.append(derive_seed(seed, "learner", data, condition, learner, rows.repeat, rows.fold) % _SEED_SPAN)
-    return seeds
-
-
 def _select_first(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """Those that open a chunk: one at least; of those that nothing is known of one alone, after the others."""
+    """The learners that open a chunk: at least one; one without known times is alone, after the others."""
     timed = [learner for learner in learners if not isnan(times[learner])]
     if not timed:
         return learners[:1]
@@ -243,5 +168,96 @@ def _select_first(learners: tuple[int, ...], times: list[float], room: float) ->
 
 
 def _select_together(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """All, where they are known and fit into a chunk that has been opened, else none."""
+    """All learners, if their times are known and fit into a chunk that has been opened; else none."""
     return learners if sum(times[learner] for learner in learners) <= room else ()
+
+
+def dump_estimator(estimator: Any, name: str = "learner") -> bytes:
+    """Pickle an unfitted copy of the estimator. Classes and functions of no installed package are pickled with their code.
+
+    >>> import pickle
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> pickle.loads(dump_estimator(GaussianNB().fit([[0.0], [1.0]], [0, 1])))
+    GaussianNB()
+    """
+    fresh = clone_unfitted(estimator, name)
+    try:
+        return _dump_with_code(fresh)
+    except Exception:  # its module holds something that cannot travel; perhaps the other process can import it
+        try:
+            return bytes(cloudpickle.dumps(fresh))
+        except Exception as error:
+            raise InputError(
+                f"{name} cannot be sent to another process ({error}): all its parameters must be picklable"
+            ) from None
+
+
+def _dump_with_code(estimator: Any) -> bytes:
+    encoder = Encoder()
+    encoder.encode(estimator)
+    with ExitStack() as cleanup:
+        for module in sorted(encoder.local_modules - cloudpickle.list_registry_pickle_by_value() - {"__main__"}):
+            cloudpickle.register_pickle_by_value(sys.modules[module])
+            cleanup.callback(cloudpickle.unregister_pickle_by_value, sys.modules[module])
+        return bytes(cloudpickle.dumps(estimator))
+
+
+def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
+    """Copy an estimator with its parameters, unfitted; InputError if no such copy can be made.
+
+    Also of estimators that change their parameters in `__init__`, which scikit-learn's `clone` refuses. One that has no
+    `get_params` is copied as it is, unless attributes whose names end in an underscore tell that it has learnt.
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> hasattr(clone_unfitted(GaussianNB().fit([[0.0], [1.0]], [0, 1])), "theta_")
+    False
+    """
+    copied = _clone_value(estimator, name)
+    _refuse_fitted(copied, name)
+    return copied
+
+
+def _clone_value(value: Any, name: str) -> Any:
+    """What `clone` gives; where it refuses, the same without its insistence that `__init__` keeps each parameter as it is."""
+    from sklearn.base import clone
+
+    try:
+        return clone(value, safe=False)
+    except Exception as error:
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return type(value)([_clone_value(item, name) for item in value])
+        if hasattr(value, "get_params"):
+            return _build_copy(value, name)
+        if hasattr(value, "fit"):
+            raise InputError(f"{name} must let a copy of it be made, got {type(value).__name__} ({error}): {_REMEDY}") from None
+        return value  # a lock, an open file: whether it can travel is seen when it is to
+
+
+def _build_copy(estimator: Any, name: str) -> Any:
+    parameters = {key: _clone_value(value, name) for key, value in estimator.get_params(deep=False).items()}
+    try:
+        copied = type(estimator)(**parameters)
+    except Exception as error:
+        problem = f"{type(estimator).__name__}(**get_params()) raises {type(error).__name__}: {error}"
+        raise InputError(
+            f"{name} must let an unfitted copy of it be made, got one that does not ({problem}): {_REMEDY}"
+        ) from None
+    for key in parameters.keys() & getattr(copied, "__dict__", {}).keys():  # as they were, not changed by `__init__` once more
+        setattr(copied, key, parameters[key])
+    return copied
+
+
+def _refuse_fitted(estimator: Any, name: str) -> None:
+    """Parts without parameters are copied whole: they must not have learnt."""
+    components = [estimator, *(estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ())]
+    for component in components:
+        if not hasattr(component, "fit") or hasattr(component, "get_params") or isinstance(component, type):
+            continue
+        fitted_attributes = [
+            attribute
+            for attribute in getattr(component, "__dict__", {})
+            if attribute.endswith("_") and not attribute.startswith("_")
+        ]
+        if fitted_attributes:
+            problem = f"{type(component).__name__} with {fitted_attributes[0]}"
+            raise InputError(f"{name} must not have learnt before, got {problem}, which cannot be made anew: {_REMEDY}")

@@ -1,1 +1,1 @@
-"""Results derived from evidence: scores, losses, curves, verdicts."""
+"""Results derived from stored predictions: scores, losses, curves, summaries and the verdict."""

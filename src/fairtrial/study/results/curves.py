@@ -1,4 +1,4 @@
-"""Curves of a study's evidence: the pooled test rows of one repeat, a curve for each learner."""
+"""Curves of a study: ROC, precision-recall, calibration and others, one for each learner."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial import measures
-from fairtrial._check import check_one_of
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.study.archive import Archive
 from fairtrial.study.records import Predictions
-from fairtrial.study.results.scores import join_predictions
 from fairtrial.study.results.stacking import ClassOrder
 
 if TYPE_CHECKING:
@@ -31,39 +28,8 @@ KINDS: Mapping[str, Callable[..., Any]] = {
     "brier": measures.brier_curve,
     "calibration": measures.calibration_curve,
 }
-
-
 _ALIASES = {"pr": "precision-recall", "lift": "gain", "hull": "roc-hull"}
-
-
 _PROBABILITY_KINDS = ("brier", "calibration")
-
-
-def resolve_curve_kind(kind: str) -> str:
-    """The name of a kind of curve.
-
-    >>> resolve_curve_kind("pr")
-    'precision-recall'
-    """
-    name = _ALIASES.get(kind, kind)
-    if name not in KINDS:
-        hint = suggest_name(kind, [*KINDS, *_ALIASES])
-        raise InputError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}: {hint}")
-    return name
-
-
-def pool_repeat(archive: Archive, trials: pd.DataFrame, repeat: int | None) -> dict[str, Predictions]:
-    """The test rows of all folds of a repeat (the first by default), by learner; of one data set and condition."""
-    repeats = sorted(set(trials["repeat"].tolist()))
-    if repeat is None:
-        repeat = repeats[0]
-    check_one_of("repeat", repeat, repeats)
-    predictions = {}
-    for learner, learner_trials in trials[trials["repeat"] == repeat].groupby("learner", sort=False, observed=True):
-        succeeded = learner_trials[learner_trials["status"] == "ok"]
-        if len(succeeded) == len(learner_trials):
-            predictions[str(learner)] = join_predictions(list(archive.predictions(succeeded["trial"].tolist())))
-    return predictions
 
 
 def build_curves(kind: str, predictions: Mapping[str, Predictions], order: ClassOrder, learners: Sequence[str]) -> pd.DataFrame:
@@ -93,6 +59,19 @@ def build_curves(kind: str, predictions: Mapping[str, Predictions], order: Class
         warnings.warn(message, UndefinedMeasureWarning, stacklevel=3)
     together: pd.DataFrame = pd.concat(parts, ignore_index=True)
     return together
+
+
+def resolve_curve_kind(kind: str) -> str:
+    """The name of a kind of curve.
+
+    >>> resolve_curve_kind("pr")
+    'precision-recall'
+    """
+    name = _ALIASES.get(kind, kind)
+    if name not in KINDS:
+        hint = suggest_name(kind, [*KINDS, *_ALIASES])
+        raise InputError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}: {hint}")
+    return name
 
 
 def _explain_missing_curve(name: str, predictions: Predictions | None) -> str:

@@ -1,21 +1,27 @@
-"""Results of a study: scores, curves, robustness, times and the verdict, all derived from the evidence that was kept."""
+"""Results of a study: scores, curves, robustness, times and the verdict, all derived from stored predictions."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import finalize
 
 from fairtrial._check import check_one_of
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.measures import Measure, get_measure
 from fairtrial.significance.verdict import Verdict
 from fairtrial.study.archive import Archive
-from fairtrial.study.results.scores import KEY_COLUMNS, ScoreCache, build_wide_table, make_requests
+from fairtrial.study.results.curves import build_curves
+from fairtrial.study.results.robustness import average_losses, compute_deteriorations, compute_losses
+from fairtrial.study.results.scores import KEY_COLUMNS, ScoreCache, ScoreRequest
 from fairtrial.study.results.selection import choose_condition, choose_dataset, choose_names, mask_condition, mask_failed
-from fairtrial.study.results.summary import ResultSummary, format_title, summarise
+from fairtrial.study.results.summary import ResultSummary, collect_notes, summarise_times
+from fairtrial.study.results.verdict import VerdictOptions, build_verdict
+from fairtrial.study.store.store import open_store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,9 +29,21 @@ if TYPE_CHECKING:
 Measures = str | Measure | Iterable[str | Measure] | None
 
 
+def open_results(path: str | PathLike[str], study: str | None = None) -> Results:
+    """The results of a store, of the study added last or of that name. The file may be written to meanwhile."""
+    store = open_store(path)
+    try:
+        archive = store.open_archive(study)
+    except BaseException:
+        store.close()
+        raise
+    finalize(archive, store.close)
+    return Results(archive)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Results:
-    """What a study found. Everything is computed from the stored evidence when it is asked for, and kept for the next time.
+    """What a study found. Everything is computed from the stored predictions when it is asked for, and kept for the next time.
 
     Any measure can be asked for after the fact: `results.scores("taks")`. Two-class measures take the second class in sorted
     order as the positive one, unless the study or `positive` (a class, or a mapping of data sets to classes) says otherwise.
@@ -33,10 +51,11 @@ class Results:
     """
 
     archive: Archive
-    _score_cache: ScoreCache = field(init=False)
+    """The stored predictions and what they are about."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_score_cache", ScoreCache(self.archive))
+    @cached_property
+    def _score_cache(self) -> ScoreCache:
+        return ScoreCache(self.archive)
 
     # What ran
 
@@ -62,8 +81,6 @@ class Results:
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be said beside the numbers: what has not run, what failed, abstentions, warnings, times."""
-        from fairtrial.study.results.summary import collect_notes
-
         notes: tuple[str, ...] = self._score_cache.get_or_compute(
             "notes", lambda: collect_notes(self._score_cache.load_trials())
         )
@@ -76,8 +93,6 @@ class Results:
 
     def times(self) -> pd.DataFrame:
         """Medians by data set and learner of trials that succeeded: seconds of wall-clock and CPU time, bytes of memory."""
-        from fairtrial.study.results.summary import summarise_times
-
         return summarise_times(self._score_cache.load_trials())
 
     # Scores
@@ -90,9 +105,9 @@ class Results:
         `measure` is one or several, by default those of the study; `average` and `params` are the measure's own. With `pooled`
         the test rows of all folds of a repeat are scored as one (fold -1), for measures that need many rows; scores of
         different folds come from different fits, which such a pool takes as comparable. A trial that failed or has not run has
-        no value and says so in `status`; where evidence cannot give the measure the value is NaN, and one warning says why.
+        no value and says so in `status`; if predictions cannot give the measure the value is NaN, and one warning says why.
         """
-        requests = make_requests(self.measures if measure is None else measure, average, params)
+        requests = ScoreRequest.from_measures(self.measures if measure is None else measure, average, params)
         frame, undefined = self._score_cache.build_table(requests, positive, pooled)
         if undefined:
             warnings.warn(f"{undefined}; NaN is given", UndefinedMeasureWarning, stacklevel=2)
@@ -114,7 +129,7 @@ class Results:
         condition_facts = choose_condition(self.archive.conditions, condition, level)
         with _ignore_undefined():
             scores = self.scores(measure or self._score_cache.verdict_measure, **options)
-        return build_wide_table(self.archive, scores[mask_condition(scores, condition_facts)])
+        return self._score_cache.build_wide_table(scores[mask_condition(scores, condition_facts)])
 
     def curves(
         self,
@@ -133,8 +148,6 @@ class Results:
         test rows of all folds of one repeat (the first by default), pooled as if one model had scored them all. With more than
         two classes `positive` names the one that stands against the rest.
         """
-        from fairtrial.study.results.curves import build_curves, pool_repeat
-
         name = choose_dataset([facts.name for facts in self.archive.datasets], dataset)
         learners = choose_names("learner", [facts.name for facts in self.archive.learners], learner)
         condition_facts = choose_condition(self.archive.conditions, condition, level)
@@ -143,7 +156,7 @@ class Results:
             (trials["dataset"] == name) & trials["learner"].isin(learners) & mask_condition(trials, condition_facts)
         ]
         order = self._score_cache.get_class_orders(positive)[[facts.name for facts in self.archive.datasets].index(name)]
-        return build_curves(kind, pool_repeat(self.archive, selected_trials, repeat), order, learners)
+        return build_curves(kind, self._score_cache.pool_repeat(selected_trials, repeat), order, learners)
 
     # Judgements
 
@@ -162,8 +175,6 @@ class Results:
         splits corrected for the overlap of their training rows (Nadeau & Bengio 2003). They speak of this data set alone. With
         `by="all"`: means with Student's interval over the data sets on which all learners have a value, `datasets` of them.
         """
-        from fairtrial.study.results.robustness import average_losses, compute_losses
-
         check_one_of("by", by, ("dataset", "all"))
         with _ignore_undefined():
             scores = self.scores(measure, **options)
@@ -176,8 +187,6 @@ class Results:
         pD needs the same learner trained on the change: declare the condition with part "test" and once more with part "all".
         See `fairtrial.measures.performance_deterioration`.
         """
-        from fairtrial.study.results.robustness import compute_deteriorations
-
         return compute_deteriorations(self.archive, self.scores("error_rate"), self._score_cache.load_trials(), alpha)
 
     def verdict(
@@ -200,9 +209,7 @@ class Results:
         out learners that never succeeded, then data sets on which another failed; "worst-rank" gives the worst rank there (with
         one data set: on that split), "trivial" the score of the trivial classifier. The verdict's words say what was done.
         """
-        from fairtrial.study.results.verdict import VerdictOptions, build_verdict
-
-        request = make_requests(measure or self._score_cache.verdict_measure, average, params)[0]
+        request = ScoreRequest.from_measures(measure or self._score_cache.verdict_measure, average, params)[0]
         declared = self._score_cache.get_declared("verdict")
         if request.measure.name != get_measure(self._score_cache.verdict_measure).name:
             declared.pop("rope", None)  # it is in the units of the declared measure
@@ -223,14 +230,14 @@ class Results:
 
     def summary(self) -> ResultSummary:
         """What ran, the mean of each declared measure by learner and condition, what failed, and the verdict in words."""
-        summary: ResultSummary = self._score_cache.get_or_compute("summary", lambda: summarise(self))
+        summary: ResultSummary = self._score_cache.get_or_compute("summary", lambda: ResultSummary.from_results(self))
         return summary
 
     def __str__(self) -> str:
         return str(self.summary())
 
     def __repr__(self) -> str:
-        return f"<Results of {format_title(self)}>"
+        return f"<Results of {ResultSummary.format_title(self)}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
@@ -239,19 +246,3 @@ class Results:
 def _ignore_undefined() -> Any:
     """Without warnings of undefined measures: what follows says so itself."""
     return warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning)
-
-
-def open_results(path: str | PathLike[str], study: str | None = None) -> Results:
-    """The results of a store, of the study added last or of that name. The file may be written to meanwhile."""
-    from weakref import finalize
-
-    from fairtrial.study.store.store import ResultsStore
-
-    store = ResultsStore.open(path)
-    try:
-        archive = store.open_archive(study)
-    except BaseException:
-        store.close()
-        raise
-    finalize(archive, store.close)
-    return Results(archive)

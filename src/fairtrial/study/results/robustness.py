@@ -1,4 +1,4 @@
-"""What a change of the test part costs learners that were trained before it: plain loss and performance deterioration."""
+"""What noise and shift cost learners: losses of accuracy (RLA, ELA) and performance deterioration (pD)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ from fairtrial.study.results.stacking import (
 if TYPE_CHECKING:
     import pandas as pd
 
-_LEARNER_SPLIT_KEYS = ["dataset", "learner", "repeat", "fold"]
+_SPLIT_KEYS = ["repeat", "fold"]
+_LEARNER_SPLIT_KEYS = ["dataset", "learner", *_SPLIT_KEYS]
+_DETERIORATION_COLUMNS = [
+    *("dataset", "condition", "level", "learner", "clean", "error", "loss", "loss_low", "loss_high"),
+    *("ideal", "trivial", "pd", "splits", "note"),
+]
 
 
 def compute_losses(
@@ -149,15 +154,6 @@ def _warn_undefined_losses(frame: pd.DataFrame) -> None:
             UndefinedMeasureWarning,
             stacklevel=4,
         )
-
-
-_SPLIT_KEYS = ["repeat", "fold"]
-
-
-_DETERIORATION_COLUMNS = ["dataset", "condition", "level", "learner", "clean", "error", "loss", "loss_low", "loss_high"]
-
-
-_DETERIORATION_COLUMNS += ["ideal", "trivial", "pd", "splits", "note"]
 
 
 def compute_deteriorations(archive: Archive, errors: pd.DataFrame, trials: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:

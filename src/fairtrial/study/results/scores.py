@@ -1,4 +1,4 @@
-"""Scores of a study, each computed once: one reading of the evidence for all measures that are asked for together."""
+"""Scores of a study, each computed once: predictions are read once for all measures that are asked for together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._check import FloatArray, IntArray
+from fairtrial._check import FloatArray, IntArray, check_one_of
+from fairtrial._text import format_count
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures.measure import (
     LabelMeasure,
@@ -22,35 +23,23 @@ from fairtrial.measures.measure import (
     get_measure,
     registry,
 )
-from fairtrial.significance.scores import format_count
 from fairtrial.study.archive import Archive
 from fairtrial.study.records import ABSTAINED, Predictions
-from fairtrial.study.results.stacking import ClassOrder, Stack, build_class_orders, compute_shared_means, stack_trials
+from fairtrial.study.results.stacking import ClassOrder, SplitGrid, Stack
 
 if TYPE_CHECKING:
     import pandas as pd
 
+KEY_COLUMNS = ["dataset", "condition", "level", "learner", "repeat", "fold"]
+
+_DEFAULT_MEASURES = ("accuracy", "auc")
 _MAX_SCORES = 1 << 22
-
-
 """So many scores are held at a time."""
-
-
 _MEANS = ("brier", "rmse", "mae", "log_loss", "spherical_score")
-
-
 """Measures of probabilities that are means over rows and nothing else: of many trials at once."""
-
-
 _RECALL_MEASURES = ("balanced_accuracy", "g_mean")
-
-
 """Measures of the recalls of all classes and nothing else: which wrong class a row gets makes no difference."""
-
-
 DEFINED, UNDEFINED, NO_SCORES, NO_PROBABILITIES, NOT_FINITE, INVALID_PROBABILITIES = range(6)
-
-
 REASONS = {
     NO_SCORES: "the learner gives no scores",
     NO_PROBABILITIES: "the learner gives decision values, no probabilities",
@@ -67,6 +56,24 @@ class ScoreRequest:
     average: Any = "auto"
     params: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def from_measures(cls, measures: Any, average: Any = "auto", params: Mapping[str, Any] | None = None) -> list[ScoreRequest]:
+        """Requests of measures by name; one that cannot be computed from predictions is refused with what to use instead."""
+        measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+        if not measure_list:
+            raise InputError("measure must name at least 1 measure, got none")
+        if average is None:
+            raise InputError("average must give one number for each trial, got None: choose 'macro', 'weighted' or positive=")
+        requests = []
+        for measure_or_name in measure_list:
+            measure = get_measure(measure_or_name)
+            _check_computable(measure)
+            is_supported = average in measure.averages or len(measure_list) == 1
+            request = cls(measure, average if is_supported else "auto", dict(params or {}))
+            measure.check(request.average, request.params)
+            requests.append(request)
+        return requests
+
     @property
     def key(self) -> Any:
         """For caches; None where a parameter cannot be part of a key."""
@@ -76,24 +83,6 @@ class ScoreRequest:
         except TypeError:
             return None
         return key
-
-
-def make_requests(measures: Any, average: Any = "auto", params: Mapping[str, Any] | None = None) -> list[ScoreRequest]:
-    """Measures by name; one that cannot be computed from evidence is refused with what to use instead."""
-    measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)
-    if not measure_list:
-        raise InputError("measure must name at least 1 measure, got none")
-    if average is None:
-        raise InputError("average must give one number for each trial, got None: choose 'macro', 'weighted' or positive=")
-    requests = []
-    for measure_or_name in measure_list:
-        measure = get_measure(measure_or_name)
-        _check_computable(measure)
-        is_supported = average in measure.averages or len(measure_list) == 1
-        request = ScoreRequest(measure, average if is_supported else "auto", dict(params or {}))
-        measure.check(request.average, request.params)
-        requests.append(request)
-    return requests
 
 
 def _check_computable(measure: Measure) -> None:
@@ -106,7 +95,184 @@ def _check_computable(measure: Measure) -> None:
         raise InputError(f"{measure.name} must have predicted numbers, but evidence holds classes: choose a measure of classes")
 
 
-def score(
+@dataclass(frozen=True, eq=False)
+class ScoreCache:
+    """An archive with what was computed from it. What it hands out is its own: whoever passes it on makes a copy."""
+
+    archive: Archive
+    entries: dict[Any, Any] = field(default_factory=dict)
+
+    def get_or_compute(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What was computed under this key, or is now."""
+        if key not in self.entries:
+            self.entries[key] = compute()
+        return self.entries[key]
+
+    def load_trials(self) -> pd.DataFrame:
+        """A line for each planned trial."""
+        trials: pd.DataFrame = self.get_or_compute("trials", lambda: self.archive.trials().reset_index(drop=True))
+        return trials
+
+    def get_declared(self, section: str) -> dict[str, Any]:
+        """A section of the declaration without what it leaves open."""
+        values = self.archive.declaration.get(section)
+        return {name: value for name, value in values.items() if value is not None} if isinstance(values, Mapping) else {}
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that the study declares."""
+        return tuple(self.archive.declaration.get("measures") or _DEFAULT_MEASURES)
+
+    @property
+    def verdict_measure(self) -> str:
+        """The measure that the study is judged by."""
+        return str(self.get_declared("verdict").get("measure") or self.measures[0])
+
+    def get_class_orders(self, positive: object) -> tuple[ClassOrder, ...]:
+        """The classes of each data set in order; positive ones as asked for, else as declared, else by convention."""
+        data = self.get_declared("data")
+        declared = {name: section.get("positive") for name, section in data.items() if isinstance(section, Mapping)}
+        positives = {
+            facts.name: declared[facts.name] for facts in self.archive.datasets if declared.get(facts.name) in facts.classes
+        }
+        return ClassOrder.from_datasets(self.archive.datasets, positive, positives)
+
+    def build_table(self, requests: Sequence[ScoreRequest], positive: object, pooled: bool) -> tuple[pd.DataFrame, str]:
+        """A line for each trial (or repeat) and measure, and what is to be said of those without a value."""
+        import pandas as pd
+
+        frame = self._get_lines(pooled).frame
+        results = self._get_values(requests, self.get_class_orders(positive), pooled)
+        parts = [
+            frame[KEY_COLUMNS].assign(measure=request.measure.name, value=values, status=frame["status"])
+            for request, (values, _) in zip(requests, results, strict=True)
+        ]
+        learners = frame["learner"].to_numpy()
+        messages = [
+            describe_undefined(request, reasons, learners) for request, (_, reasons) in zip(requests, results, strict=True)
+        ]
+        return pd.concat(parts, ignore_index=True), "; ".join(message for message in messages if message)
+
+    def _get_lines(self, pooled: bool) -> ScoreLines:
+        lines: ScoreLines = self.get_or_compute(
+            ("lines", pooled), lambda: (ScoreLines.from_repeats if pooled else ScoreLines.from_trials)(self.load_trials())
+        )
+        return lines
+
+    def _get_values(
+        self, requests: Sequence[ScoreRequest], orders: tuple[ClassOrder, ...], pooled: bool
+    ) -> list[tuple[FloatArray, FloatArray]]:
+        keys = [(request.key, orders, pooled) for request in requests]
+        new = [index for index, key in enumerate(keys) if key[0] is None or key not in self.entries]
+        new_values: dict[int, Any] = {}
+        if new:
+            computed = self._get_lines(pooled).compute_values(self.archive, orders, [requests[index] for index in new])
+            new_values = {index: pair for index, *pair in zip(new, *computed, strict=True)}
+            self.entries.update({keys[index]: pair for index, pair in new_values.items() if keys[index][0] is not None})
+        return [new_values[index] if index in new_values else self.entries[key] for index, key in enumerate(keys)]
+
+    def build_wide_table(self, scores: pd.DataFrame) -> pd.DataFrame:
+        """Data sets by learners: means of scores of one condition over the splits that learners share, NaN if a trial failed.
+
+        Data sets without a shared split have NaN, too.
+        """
+        import pandas as pd
+
+        names = scores["measure"].unique()
+        if len(names) > 1:
+            raise InputError(f"measure must be a single one for a wide table, got {', '.join(names)}: name one of them")
+        datasets, learners = ([facts.name for facts in items] for items in (self.archive.datasets, self.archive.learners))
+        means = SplitGrid.from_scores(scores).compute_means().reindex(index=datasets, columns=learners)
+        return means.set_axis(pd.Index(datasets, name="dataset"), axis=0).set_axis(pd.Index(learners), axis=1)
+
+    def pool_repeat(self, trials: pd.DataFrame, repeat: int | None) -> dict[str, Predictions]:
+        """The test rows of all folds of a repeat (the first by default), by learner; of one data set and condition."""
+        repeats = sorted(set(trials["repeat"].tolist()))
+        if repeat is None:
+            repeat = repeats[0]
+        check_one_of("repeat", repeat, repeats)
+        predictions = {}
+        for learner, learner_trials in trials[trials["repeat"] == repeat].groupby("learner", sort=False, observed=True):
+            succeeded = learner_trials[learner_trials["status"] == "ok"]
+            if len(succeeded) == len(learner_trials):
+                predictions[str(learner)] = join_predictions(list(self.archive.predictions(succeeded["trial"].tolist())))
+        return predictions
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreLines:
+    """`frame` has KEY_COLUMNS and status; line i is made of `trials[starts[i]:starts[i + 1]]`, of none where one failed."""
+
+    frame: pd.DataFrame
+    trials: IntArray
+    starts: IntArray
+
+    @classmethod
+    def from_trials(cls, trials: pd.DataFrame) -> ScoreLines:
+        """A line for each trial."""
+        ran = (trials["status"] == "ok").to_numpy()
+        numbers = trials["trial"].to_numpy()[ran]
+        return cls(trials[[*KEY_COLUMNS, "status"]], numbers, np.concatenate(([0], np.cumsum(ran))))
+
+    @classmethod
+    def from_repeats(cls, trials: pd.DataFrame) -> ScoreLines:
+        """A line for all folds of a repeat, with fold -1; where one of them failed or has not run, its status is the line's."""
+        import pandas as pd
+
+        groups = trials.groupby(KEY_COLUMNS[:-1], sort=False, observed=True, dropna=False).ngroup().to_numpy()
+        order = np.argsort(groups, kind="stable")
+        statuses = trials["status"].to_numpy()[order]
+        edges = np.flatnonzero(np.diff(groups[order], prepend=-1))
+        bad = pd.Series(np.where(statuses == "ok", len(order), np.arange(len(order))))
+        worst = bad.groupby(groups[order]).min().to_numpy()
+        whole = worst == len(order)
+        frame = trials.iloc[order[edges]][[*KEY_COLUMNS, "status"]].reset_index(drop=True)
+        frame["fold"] = -1
+        frame["status"] = np.where(whole, "ok", statuses[np.minimum(worst, len(order) - 1)])
+        used = whole[groups[order]]
+        sizes = np.where(whole, np.diff(edges, append=len(order)), 0)
+        return cls(frame, trials["trial"].to_numpy()[order[used]], np.concatenate(([0], np.cumsum(sizes))))
+
+    def compute_values(
+        self, archive: Archive, orders: Sequence[ClassOrder], requests: Sequence[ScoreRequest]
+    ) -> tuple[FloatArray, npt.NDArray[Any]]:
+        """Values and reasons, measures x lines, one data set after the other."""
+        values = np.full((len(requests), len(self.frame)), np.nan)
+        reasons = np.zeros((len(requests), len(self.frame)), dtype=np.uint8)
+        datasets = self.frame["dataset"].to_numpy()
+        for facts, order in zip(archive.datasets, orders, strict=True):
+            indices = np.flatnonzero((datasets == facts.name) & (np.diff(self.starts) > 0))
+            if len(indices):
+                values[:, indices], reasons[:, indices] = score_predictions(
+                    self._iter_predictions(archive, indices), order, requests
+                )
+        return values, reasons
+
+    def _iter_predictions(self, archive: Archive, lines: IntArray) -> Iterator[Predictions]:
+        numbers = [self.trials[self.starts[line] : self.starts[line + 1]] for line in lines]
+        predictions = iter(archive.predictions(np.concatenate(numbers).tolist()))
+        for line_numbers in numbers:
+            yield next(predictions) if len(line_numbers) == 1 else join_predictions([next(predictions) for _ in line_numbers])
+
+
+def join_predictions(parts: Sequence[Predictions]) -> Predictions:
+    """The test rows of several trials as one; scores only where all parts have them and of one kind.
+
+    Shares that sum to 1 in some parts and not in others, where the learner abstained, join as scores that are no probabilities.
+
+    >>> one = Predictions(np.array([0]), np.array([1]), np.array([1]), None, None)
+    >>> join_predictions([one, one]).y_true.tolist()
+    [1, 1]
+    """
+    scores, kinds = [part.scores for part in parts if part.scores is not None], {part.score_kind for part in parts}
+    are_probabilities = all(part.score_kind == "probability" or (part.prediction == ABSTAINED).any() for part in parts)
+    scored = len(scores) == len(parts) and (len(kinds) == 1 or are_probabilities)
+    columns = [np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "y_true", "prediction")]
+    kind = None if not scored else parts[0].score_kind if len(kinds) == 1 else "decision"
+    return Predictions(columns[0], columns[1], columns[2], np.concatenate(scores) if scored else None, kind)
+
+
+def score_predictions(
     trials: Iterable[Predictions], order: ClassOrder, requests: Sequence[ScoreRequest]
 ) -> tuple[FloatArray, npt.NDArray[Any]]:
     """Values and reasons, measures x trials, of trials of one data set, in the order in which they come."""
@@ -114,7 +280,7 @@ def score(
     for batch in _iter_prediction_batches(trials):
         value = np.full((len(requests), len(batch)), np.nan)
         reason = np.zeros((len(requests), len(batch)), dtype=np.uint8)
-        for indices, stack in stack_trials(batch, order):
+        for indices, stack in Stack.iter_groups(batch, order):
             for line, request in enumerate(requests):
                 value[line, indices], reason[line, indices] = compute_stack_values(stack, request)
         values.append(value)
@@ -220,170 +386,5 @@ def describe_undefined(request: ScoreRequest, reasons: npt.NDArray[Any], learner
         descriptions.append(
             f"{int(has_reason.sum()):,} ({REASONS.get(int(reason), request.measure.facts.undefined)}: {learner_names})"
         )
-    return f"{request.measure.name} is undefined for {missing:,} of {format_count(len(reasons), 'trial')}: {', '.join(descriptions)}"
-
-
-KEY_COLUMNS = ["dataset", "condition", "level", "learner", "repeat", "fold"]
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreLines:
-    """`frame` has PLACE and status; line i is made of `trials[starts[i]:starts[i + 1]]`, of none where one failed."""
-
-    frame: pd.DataFrame
-    trials: IntArray
-    starts: IntArray
-
-    @classmethod
-    def from_trials(cls, trials: pd.DataFrame) -> ScoreLines:
-        """A line for each trial."""
-        ran = (trials["status"] == "ok").to_numpy()
-        numbers = trials["trial"].to_numpy()[ran]
-        return cls(trials[[*KEY_COLUMNS, "status"]], numbers, np.concatenate(([0], np.cumsum(ran))))
-
-    @classmethod
-    def from_repeats(cls, trials: pd.DataFrame) -> ScoreLines:
-        """A line for all folds of a repeat, with fold -1; where one of them failed or has not run, its status is the line's."""
-        import pandas as pd
-
-        groups = trials.groupby(KEY_COLUMNS[:-1], sort=False, observed=True, dropna=False).ngroup().to_numpy()
-        order = np.argsort(groups, kind="stable")
-        statuses = trials["status"].to_numpy()[order]
-        edges = np.flatnonzero(np.diff(groups[order], prepend=-1))
-        bad = pd.Series(np.where(statuses == "ok", len(order), np.arange(len(order))))
-        worst = bad.groupby(groups[order]).min().to_numpy()
-        whole = worst == len(order)
-        frame = trials.iloc[order[edges]][[*KEY_COLUMNS, "status"]].reset_index(drop=True)
-        frame["fold"] = -1
-        frame["status"] = np.where(whole, "ok", statuses[np.minimum(worst, len(order) - 1)])
-        used = whole[groups[order]]
-        sizes = np.where(whole, np.diff(edges, append=len(order)), 0)
-        return cls(frame, trials["trial"].to_numpy()[order[used]], np.concatenate(([0], np.cumsum(sizes))))
-
-    def compute_values(
-        self, archive: Archive, orders: Sequence[ClassOrder], requests: Sequence[ScoreRequest]
-    ) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Values and reasons, measures x lines, one data set after the other."""
-        values = np.full((len(requests), len(self.frame)), np.nan)
-        reasons = np.zeros((len(requests), len(self.frame)), dtype=np.uint8)
-        datasets = self.frame["dataset"].to_numpy()
-        for facts, order in zip(archive.datasets, orders, strict=True):
-            indices = np.flatnonzero((datasets == facts.name) & (np.diff(self.starts) > 0))
-            if len(indices):
-                values[:, indices], reasons[:, indices] = score(self._iter_predictions(archive, indices), order, requests)
-        return values, reasons
-
-    def _iter_predictions(self, archive: Archive, lines: IntArray) -> Iterator[Predictions]:
-        numbers = [self.trials[self.starts[line] : self.starts[line + 1]] for line in lines]
-        predictions = iter(archive.predictions(np.concatenate(numbers).tolist()))
-        for line_numbers in numbers:
-            yield next(predictions) if len(line_numbers) == 1 else join_predictions([next(predictions) for _ in line_numbers])
-
-
-def join_predictions(parts: Sequence[Predictions]) -> Predictions:
-    """The test rows of several trials as one; scores only where all parts have them and of one kind.
-
-    Shares that sum to 1 in some parts and not in others, where the learner abstained, join as scores that are no probabilities.
-
-    >>> one = Predictions(np.array([0]), np.array([1]), np.array([1]), None, None)
-    >>> join_predictions([one, one]).truth.tolist()
-    [1, 1]
-    """
-    scores, kinds = [part.scores for part in parts if part.scores is not None], {part.score_kind for part in parts}
-    are_probabilities = all(part.score_kind == "probability" or (part.prediction == ABSTAINED).any() for part in parts)
-    scored = len(scores) == len(parts) and (len(kinds) == 1 or are_probabilities)
-    columns = [np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "y_true", "prediction")]
-    kind = None if not scored else parts[0].score_kind if len(kinds) == 1 else "decision"
-    return Predictions(columns[0], columns[1], columns[2], np.concatenate(scores) if scored else None, kind)
-
-
-_DEFAULT_MEASURES = ("accuracy", "auc")
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreCache:
-    """An archive with what was computed from it. What it hands out is its own: whoever passes it on makes a copy."""
-
-    archive: Archive
-    entries: dict[Any, Any] = field(default_factory=dict)
-
-    def get_or_compute(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """What was computed under this key, or is now."""
-        if key not in self.entries:
-            self.entries[key] = compute()
-        return self.entries[key]
-
-    def load_trials(self) -> pd.DataFrame:
-        """A line for each planned trial."""
-        trials: pd.DataFrame = self.get_or_compute("trials", lambda: self.archive.trials().reset_index(drop=True))
-        return trials
-
-    def get_declared(self, section: str) -> dict[str, Any]:
-        """A section of the declaration without what it leaves open."""
-        values = self.archive.declaration.get(section)
-        return {name: value for name, value in values.items() if value is not None} if isinstance(values, Mapping) else {}
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The measures that the study declares."""
-        return tuple(self.archive.declaration.get("measures") or _DEFAULT_MEASURES)
-
-    @property
-    def verdict_measure(self) -> str:
-        """The measure that the study is judged by."""
-        return str(self.get_declared("verdict").get("measure") or self.measures[0])
-
-    def get_class_orders(self, positive: object) -> tuple[ClassOrder, ...]:
-        """The classes of each data set in order; positive ones as asked for, else as declared, else by convention."""
-        data = self.get_declared("data")
-        declared = {name: section.get("positive") for name, section in data.items() if isinstance(section, Mapping)}
-        positives = {
-            facts.name: declared[facts.name] for facts in self.archive.datasets if declared.get(facts.name) in facts.classes
-        }
-        return build_class_orders(self.archive.datasets, positive, positives)
-
-    def build_table(self, requests: Sequence[ScoreRequest], positive: object, pooled: bool) -> tuple[pd.DataFrame, str]:
-        """A line for each trial (or repeat) and measure, and what is to be said of those without a value."""
-        import pandas as pd
-
-        frame = self._get_lines(pooled).frame
-        results = self._get_values(requests, self.get_class_orders(positive), pooled)
-        parts = [
-            frame[KEY_COLUMNS].assign(measure=request.measure.name, value=values, status=frame["status"])
-            for request, (values, _) in zip(requests, results, strict=True)
-        ]
-        learners = frame["learner"].to_numpy()
-        messages = [
-            describe_undefined(request, reasons, learners) for request, (_, reasons) in zip(requests, results, strict=True)
-        ]
-        return pd.concat(parts, ignore_index=True), "; ".join(message for message in messages if message)
-
-    def _get_lines(self, pooled: bool) -> ScoreLines:
-        lines: ScoreLines = self.get_or_compute(
-            ("lines", pooled), lambda: (ScoreLines.from_repeats if pooled else ScoreLines.from_trials)(self.load_trials())
-        )
-        return lines
-
-    def _get_values(
-        self, requests: Sequence[ScoreRequest], orders: tuple[ClassOrder, ...], pooled: bool
-    ) -> list[tuple[FloatArray, FloatArray]]:
-        keys = [(request.key, orders, pooled) for request in requests]
-        new = [index for index, key in enumerate(keys) if key[0] is None or key not in self.entries]
-        new_values: dict[int, Any] = {}
-        if new:
-            computed = self._get_lines(pooled).compute_values(self.archive, orders, [requests[index] for index in new])
-            new_values = {index: pair for index, *pair in zip(new, *computed, strict=True)}
-            self.entries.update({keys[index]: pair for index, pair in new_values.items() if keys[index][0] is not None})
-        return [new_values[index] if index in new_values else self.entries[key] for index, key in enumerate(keys)]
-
-
-def build_wide_table(archive: Archive, scores: pd.DataFrame) -> pd.DataFrame:
-    """Data sets by learners: means of scores of one condition over the splits that learners share, NaN where a trial failed."""
-    import pandas as pd
-
-    names = scores["measure"].unique()
-    if len(names) > 1:
-        raise InputError(f"measure must be a single one for a wide table, got {', '.join(names)}: name one of them")
-    datasets, learners = ([facts.name for facts in items] for items in (archive.datasets, archive.learners))
-    means = compute_shared_means(scores).reindex(index=datasets, columns=learners)
-    return means.set_axis(pd.Index(datasets, name="dataset"), axis=0).set_axis(pd.Index(learners), axis=1)
+    trials = format_count(len(reasons), "trial")
+    return f"{request.measure.name} is undefined for {missing:,} of {trials}: {', '.join(descriptions)}"

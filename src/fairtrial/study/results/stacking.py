@@ -1,4 +1,4 @@
-"""Evidence of many trials with equally many test rows, stacked: what measures of all of them are computed from at once."""
+"""What scores are computed from: stacked predictions, the order of classes, shared splits and the spread over splits."""
 
 from __future__ import annotations
 
@@ -16,13 +16,21 @@ from fairtrial.errors import InputError
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.rows import ProbabilityRows, ScoreRows
 from fairtrial.measures.tally import ScoreTally, tally_models
-from fairtrial.significance.scores import format_count
-from fairtrial.study.archive import Archive, ConditionFacts, DataFacts
+from fairtrial.study.archive import Archive, DataFacts
 from fairtrial.study.records import ABSTAINED, Predictions
-from fairtrial.study.results.selection import mask_condition, mask_failed
+from fairtrial.study.results.selection import mask_failed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+BoolArray = npt.NDArray[np.bool_]
+
+_SPLIT = ["dataset", "repeat", "fold"]
+_ROUNDING = 1e-5
+"""How far the probabilities of a row may be from 1 in sum, as in the measures."""
+_OUTSIDE = 1e-9
+"""How far a probability may be outside 0 to 1, as in the measures: it is then taken as 0 or 1."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +46,27 @@ class ClassOrder:
         """The classes that have rows, sorted; of two, the second is the positive one, unless another is named.
 
         >>> rare = DataFacts("rare", "", ("sick", "healthy"), np.array([0, 1, 1]), np.arange(3))
-        >>> found = ClassOrder.of(rare)
-        >>> found.order, found.positive, found.names[found.positive]
+        >>> order = ClassOrder.from_facts(rare)
+        >>> order.order, order.positive, order.names[order.positive]
         ((1, 0), 1, 'sick')
         """
         occurring = np.flatnonzero(facts.counts)
         indices = occurring.tolist() if len(occurring) > 1 else list(range(len(facts.classes)))
         return cls(facts.classes, tuple(_sort_classes(facts.classes, indices)), None)._with_positive(positive)
 
+    @classmethod
+    def from_datasets(
+        cls, datasets: Sequence[DataFacts], positive: object = None, declared: Mapping[str, Any] | None = None
+    ) -> tuple[ClassOrder, ...]:
+        """An order for each data set. `positive` is a class, or maps data sets to classes; `declared` maps those of the study.
+
+        A class that is named for all counts where a data set has it; a data set without it keeps the usual order.
+        """
+        positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
+        return tuple(cls.from_facts(facts, positives.get(facts.name)) for facts in datasets)
+
     def include_all_classes(self) -> ClassOrder:
-        """With every declared class, for evidence that names one that has no rows."""
+        """With every declared class, for predictions that name one that has no rows."""
         positive_name = None if self.positive is None else self.names[self.positive]
         wider = replace(self, order=tuple(_sort_classes(self.declared, list(range(len(self.declared))))), positive=None)
         return wider._with_positive(positive_name)
@@ -88,17 +107,6 @@ def _sort_classes(classes: tuple[Any, ...], indices: list[int]) -> list[int]:
         return indices
 
 
-def build_class_orders(
-    datasets: Sequence[DataFacts], positive: object = None, declared: Mapping[str, Any] | None = None
-) -> tuple[ClassOrder, ...]:
-    """An order for each data set. `positive` is a class, or a mapping of data sets to classes; `declared` is the study's own.
-
-    A class that is named for all counts where a data set has it; a data set without it keeps the usual order.
-    """
-    positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
-    return tuple(ClassOrder.from_facts(facts, positives.get(facts.name)) for facts in datasets)
-
-
 def _resolve_positives(datasets: Sequence[DataFacts], positive: object) -> dict[str, Any]:
     if positive is None:
         return {}
@@ -120,39 +128,42 @@ def _resolve_positives(datasets: Sequence[DataFacts], positive: object) -> dict[
     return positives
 
 
-_SPLIT = ["dataset", "repeat", "fold"]
-
-
-def build_split_grid(scores: pd.DataFrame) -> pd.DataFrame:
-    """Splits (data set, repeat, fold) by learners, of one measure and condition.
+@dataclass(frozen=True, eq=False)
+class SplitGrid:
+    """The scores of one measure and condition: splits (data set, repeat, fold) by learners.
 
     A learner that failed on a data set has no value there, whatever it did on other splits.
     """
-    import pandas as pd
 
-    plain = scores.assign(dataset=scores["dataset"].astype(object), learner=scores["learner"].astype(object))
-    lost = pd.Series(mask_failed(scores), index=scores.index).groupby([plain["dataset"], plain["learner"]]).transform("any")
-    return plain.assign(value=scores["value"].where(~lost)).pivot(index=_SPLIT, columns="learner", values="value")
+    values: pd.DataFrame
 
+    @classmethod
+    def from_scores(cls, scores: pd.DataFrame) -> SplitGrid:
+        """The grid of these scores."""
+        import pandas as pd
 
-def mask_shared_splits(grid: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which splits count: those on which every learner has a value that has one anywhere on the data set.
+        plain = scores.assign(dataset=scores["dataset"].astype(object), learner=scores["learner"].astype(object))
+        lost = pd.Series(mask_failed(scores), index=scores.index).groupby([plain["dataset"], plain["learner"]]).transform("any")
+        return cls(plain.assign(value=scores["value"].where(~lost)).pivot(index=_SPLIT, columns="learner", values="value"))
 
-    >>> import pandas as pd
-    >>> splits = pd.MultiIndex.from_product([["iris"], [0], [0, 1, 2]], names=["dataset", "repeat", "fold"])
-    >>> nan = float("nan")
-    >>> mask_shared_splits(pd.DataFrame({"tree": [0.9, nan, 0.8], "bayes": [0.9, 0.7, 0.9], "none": [nan, nan, nan]}, splits)).tolist()
-    [True, False, True]
-    """
-    has_value = grid.notna()
-    somewhere = has_value.groupby(level="dataset", sort=False).transform("any")
-    return np.asarray((has_value | ~somewhere).all(axis=1), dtype=bool)
+    @cached_property
+    def shared(self) -> BoolArray:
+        """Which splits count: those on which every learner has a value that has one anywhere on the data set.
 
+        >>> import pandas as pd
+        >>> splits = pd.MultiIndex.from_product([["iris"], [0], [0, 1, 2]], names=["dataset", "repeat", "fold"])
+        >>> nan = float("nan")
+        >>> values = pd.DataFrame({"tree": [0.9, nan, 0.8], "bayes": [0.9, 0.7, 0.9], "none": [nan, nan, nan]}, splits)
+        >>> SplitGrid(values).shared.tolist()
+        [True, False, True]
+        """
+        has_value = self.values.notna()
+        somewhere = has_value.groupby(level="dataset", sort=False).transform("any")
+        return np.asarray((has_value | ~somewhere).all(axis=1), dtype=bool)
 
-def compute_shared_means(scores: pd.DataFrame) -> pd.DataFrame:
-    """Data sets by learners: means over the splits that count; data sets without such a split are not there."""
-    grid = build_split_grid(scores)
-    return grid[mask_shared_splits(grid)].groupby(level="dataset", sort=False).mean()
+    def compute_means(self) -> pd.DataFrame:
+        """Data sets by learners: means over the splits that count; data sets without such a split are not there."""
+        return self.values[self.shared].groupby(level="dataset", sort=False).mean()
 
 
 def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
@@ -167,23 +178,6 @@ def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
     plain["known"] &= ~transform_groups(["dataset", "learner"], "lost", "any")
     plain["fits"] = plain["known"] | ~transform_groups(["dataset", "learner"], "known", "any")
     return scores.assign(value=scores["value"].where(plain["known"] & transform_groups(_SPLIT, "fits", "all")))
-
-
-def note_left_out(scores: pd.DataFrame, conditions: Sequence[ConditionFacts]) -> str:
-    """How many splits the means of a measure leave out, by data set; empty where they leave out none."""
-    left_out: dict[str, int] = {}
-    for condition in conditions:
-        grid = build_split_grid(scores[mask_condition(scores, condition)])
-        for name in grid.index.get_level_values("dataset")[~mask_shared_splits(grid)]:
-            left_out[name] = left_out.get(name, 0) + 1
-    if not left_out:
-        return ""
-    planned = len(scores.drop_duplicates([*_SPLIT, "condition", "level"]))
-    counts_text = ", ".join(f"{name}: {count:,}" for name, count in left_out.items())
-    return (
-        f"Means of {scores['measure'].iloc[0]} leave out {sum(left_out.values()):,} of {format_count(planned, 'split')}, on which some "
-        f"learners have a value and others have none ({counts_text})."
-    )
 
 
 def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
@@ -218,21 +212,6 @@ def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
     return compute_half_width(values, 0.0, alpha)
 
 
-BoolArray = npt.NDArray[np.bool_]
-
-
-_ROUNDING = 1e-5
-
-
-"""How far the probabilities of a row may be from 1 in sum, as in the measures."""
-
-
-_OUTSIDE = 1e-9
-
-
-"""How far a probability may be outside 0 to 1, as in the measures: it is then taken as 0 or 1."""
-
-
 @dataclass(frozen=True, eq=False)
 class Stack:
     """B trials of n test rows: codes (B, n) in the order of `classes`, and scores (B, n, k) where there are some.
@@ -245,6 +224,36 @@ class Stack:
     scores: FloatArray | None
     kind: str | None
     order: ClassOrder
+
+    @classmethod
+    def iter_groups(cls, trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
+        """Stack trials that have equally many test rows and one kind of score; yield their indices and the stack.
+
+        Trials that name a class without rows, or give it a probability, are seen with every declared class; trials with
+        abstentions are stacked apart from those without.
+        """
+        groups: dict[tuple[int, str | None], list[int]] = {}
+        for index, predictions in enumerate(trials):
+            score_kind = predictions.score_kind if predictions.scores is not None else None
+            groups.setdefault((len(predictions.y_true), score_kind), []).append(index)
+        wider = order.include_all_classes()
+        for (_, kind), indices in groups.items():
+            members = [trials[index] for index in indices]
+            true = np.stack([predictions.y_true for predictions in members])
+            predicted = np.stack([predictions.prediction for predictions in members])
+            scores = None if kind is None else np.stack([member.scores for member in members if member.scores is not None])
+            has_unknown = _mask_unknown_classes(order, true, predicted, scores, kind)
+            abstains = (predicted == ABSTAINED).any(axis=1)
+            for mask, seen_order in (
+                (~has_unknown & ~abstains, order),
+                (~has_unknown & abstains, order),
+                (has_unknown & ~abstains, wider),
+                (has_unknown & abstains, wider),
+            ):
+                if mask.any():
+                    positions, predicted_positions = seen_order.positions[true[mask]], seen_order.to_positions(predicted[mask])
+                    picked = None if scores is None else scores[mask][:, :, list(seen_order.order)]
+                    yield np.array(indices)[mask], cls(positions, predicted_positions, picked, kind, seen_order)
 
     @cached_property
     def confusion(self) -> Confusion:
@@ -369,47 +378,6 @@ class MeanRows:
         if key not in self.cached_values:
             self.cached_values[key] = compute()
         return self.cached_values[key]
-
-
-def stack_trials(trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
-    """Stacks of trials that have equally many test rows and one kind of score, with the places of their trials.
-
-    Trials that name a class without rows, or give it a probability, are seen with every declared class; trials with abstentions
-    are stacked apart from those without.
-    """
-    groups: dict[tuple[int, str | None], list[int]] = {}
-    for index, predictions in enumerate(trials):
-        groups.setdefault(
-            (len(predictions.y_true), predictions.score_kind if predictions.scores is not None else None), []
-        ).append(index)
-    for (_, kind), indices in groups.items():
-        members = [trials[index] for index in indices]
-        true, predicted = (
-            np.stack([predictions.y_true for predictions in members]),
-            np.stack([predictions.prediction for predictions in members]),
-        )
-        scores = (
-            None
-            if kind is None
-            else np.stack([predictions.scores for predictions in members if predictions.scores is not None])
-        )
-        has_unknown, abstains = (
-            _mask_unknown_classes(order, true, predicted, scores, kind),
-            (predicted == ABSTAINED).any(axis=1),
-        )
-        wider = order.include_all_classes()
-        for mask, seen_order in (
-            (~has_unknown & ~abstains, order),
-            (~has_unknown & abstains, order),
-            (has_unknown & ~abstains, wider),
-            (has_unknown & abstains, wider),
-        ):
-            if mask.any():
-                picked = None if scores is None else scores[mask][:, :, list(seen_order.order)]
-                yield (
-                    np.array(indices)[mask],
-                    Stack(seen_order.positions[true[mask]], seen_order.to_positions(predicted[mask]), picked, kind, seen_order),
-                )
 
 
 def _mask_unknown_classes(

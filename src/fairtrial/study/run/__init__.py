@@ -1,1 +1,1 @@
-"""Running trials: engines, supervised worker processes, and the coordinator that stores their records."""
+"""Running trials: the coordinator, engines, supervisors and worker processes."""

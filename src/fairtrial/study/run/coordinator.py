@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import threading
 import time
@@ -18,25 +19,202 @@ import numpy as np
 from fairtrial._check import IntArray, check_one_of
 from fairtrial.errors import FairtrialError, InputError, StoreError
 from fairtrial.study.archive import ConditionFacts, DataFacts
-from fairtrial.study.plan.plan import PendingTrials, StudyPlan, TrialBlock, plan_study as plan_study
+from fairtrial.study.plan.plan import PendingTrials, StudyPlan, TrialBlock, TrialIndex, plan_study
+from fairtrial.study.plan.schedule import Chunker
 from fairtrial.study.records import FAILURES, Chunk, DataRequest, ResourceLimits, Status, TrialRecord, TrialTask
-from fairtrial.study.run.dry_run import try_conditions
-from fairtrial.study.run.engine import check_engine
+from fairtrial.study.run.dry_run import Resolvable, try_conditions
+from fairtrial.study.run.engine import DECISIVE, Engine, check_engine, get_versions, open_engine
+from fairtrial.study.run.pool import dataset_cache
 from fairtrial.study.run.progress import Progress, RunSummary, choose_progress
-from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.store.store import ResultsStore, TrialLink, open_store
 
 if TYPE_CHECKING:
     from fairtrial.data import Dataset
-    from fairtrial.study.plan.plan import TrialIndex
-    from fairtrial.study.plan.schedule import Chunker
-    from fairtrial.study.run.engine import Engine
     from fairtrial.study.spec.resolve import ResolvedStudy
-    from fairtrial.study.store.store import TrialLink
-    from fairtrial.study.study import Study
+
+
+MAX_LOSSES = 3
+MAX_EMPTY_RETURNS = 3
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_POLL_SECONDS = 0.2  # seconds between looks at whether somebody wants it to stop
+_STOP_SECONDS = 30.0  # seconds in which chunks hand over what they have when the run is stopped
+
+
+def run_study(
+    study: Resolvable | ResolvedStudy,
+    store: str | os.PathLike[str],
+    *,
+    jobs: int | None = None,
+    engine: str | Executor = "local",
+    limits: ResourceLimits | None = None,
+    retry: Collection[Status] = (),
+    shard: tuple[int, int] | None = None,
+    progress: bool | Progress | None = None,
+    stop: threading.Event | None = None,
+) -> RunSummary:
+    """Run the trials of a study that the results file lacks, and store their records.
+
+    `retry` names kinds of failures to run again; `shard=(i, n)` runs the i-th of n parts; `limits` take the place of those of
+    the study. Setting `stop`, the first Ctrl-C and SIGTERM stop cleanly: what is finished is stored. Where nothing is missing,
+    no process is started. A condition that cannot be applied to any data set is refused before.
+    """
+    check_engine(engine, jobs)
+    for status in retry:
+        check_one_of("retry", status, FAILURES)
+    if limits is not None and not isinstance(limits, ResourceLimits):
+        raise InputError(f"limits must be Limits(time, memory) or None, got {limits!r}")
+    resolved = study.resolve() if isinstance(study, Resolvable) else study
+    plan = plan_study(resolved if limits is None else replace(resolved, limits=limits))
+    display = choose_progress(progress)
+    new = not os.path.exists(store)
+    if new:  # a study that is refused leaves no file
+        try_conditions(plan, plan.iter_missing(shard=shard))
+    with open_store(store, write=True, create=True) as results_store:
+        blocks = list(plan.iter_missing(results_store.find_done(retry), shard))
+        if not new:
+            try_conditions(plan, blocks)
+        add_plan(results_store, plan)
+        total = plan.n_trials if shard is None else _count(plan.iter_missing(shard=shard))
+        if not blocks:
+            return _finish_without_trials(total, display)
+        with Interruption(stop) as interruption:
+            return _StudyRun(plan, results_store, blocks, total, display, interruption).run_on(engine, jobs)
+
+
+def _count(blocks: Any) -> int:
+    return sum(len(block.learners) for block in blocks)
+
+
+def _finish_without_trials(total: int, display: Progress) -> RunSummary:
+    summary = RunSummary(planned=total, stored=total, done=0)
+    display.stop(summary)
+    return summary
+
+
+class _StudyRun:
+    """One run, from the first chunk to the last."""
+
+    def __init__(
+        self,
+        plan: StudyPlan,
+        store: ResultsStore,
+        blocks: Sequence[TrialBlock],
+        total: int,
+        display: Progress,
+        interruption: Interruption,
+    ) -> None:
+        self._plan, self._store, self._blocks = plan, store, blocks
+        self._total, self._missing = total, _count(blocks)
+        self._display, self._interruption = display, interruption
+        self._pending_trials = PendingTrials(plan)
+        self._status: Counter[Status] = Counter()
+        self._started = time.monotonic()
+
+    def run_on(self, name: str | Executor, jobs: int | None) -> RunSummary:
+        """Run on this engine, which is closed whatever happens."""
+        packages = {package for learner in self._plan.learners for package in learner.facts.versions}
+        engine = open_engine(name, jobs, sorted(packages))
+        summary: RunSummary | None = None
+        try:
+            number = self._store.start_run(_describe_run(engine))
+            self._display.start(
+                self._plan.study.name,
+                [learner.name for learner in self._plan.learners],
+                self._total,
+                self._total - self._missing,
+                f"engine {engine.name}, {engine.workers()} at once",
+            )
+            self._run_chunks(engine)
+            summary = self._build_summary()
+            self._store.finish_run(number, {"done": summary.done, "failed": summary.failed, "left": summary.left})
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(str(self._build_summary())) from None
+        finally:
+            engine.close()
+            self._display.stop(summary)
+        return summary
+
+    def _run_chunks(self, engine: Engine) -> None:
+        datasets = {planned_data.hash: planned_data.dataset for planned_data in self._plan.data}
+        for data_index in {block.data for block in self._blocks}:
+            dataset_cache.add(self._plan.data[data_index].dataset)
+        chunker = Chunker(self._plan, blocks=self._blocks, slots=max(1, engine.workers()))
+        self._load_times(chunker)
+        flight = InFlight(engine, datasets.__getitem__)
+        try:
+            while not self._interruption.requested:
+                self._send(engine, chunker, flight)
+                if flight.idle:
+                    return
+                self._store_records(flight.collect_records(_POLL_SECONDS), chunker)
+            self._collect(engine, flight, chunker)
+        finally:
+            flight.cancel()
+
+    def _load_times(self, chunker: Chunker) -> None:
+        """Learn how long the trials of earlier runs took."""
+        times = self._store.compute_mean_times()
+        for data_index, learner_index in np.ndindex(len(self._plan.data), len(self._plan.learners)):
+            past_times = times.get((self._plan.data[data_index].hash, self._plan.learners[learner_index].hash))
+            if past_times is not None:
+                chunker.learn(learner_index, data_index, *past_times)
+
+    def _send(self, engine: Engine, chunker: Chunker, flight: InFlight) -> None:
+        while not flight.broken and len(flight) < engine.slots and (chunk := chunker.take_chunk()) is not None:
+            self._pending_trials.mark_sent(chunk)
+            flight.send(chunk)
+
+    def _store_records(self, records: Sequence[TrialRecord], chunker: Chunker) -> None:
+        if not records:
+            return
+        located = [(record, self._pending_trials.mark_done(record.key)) for record in records]
+        try:
+            self._store.add_records([(record, build_link(self._plan, trial)) for record, trial in located])
+        except StoreError as error:
+            n_stored = self._total - self._missing + self._status.total()
+            raise StoreError(f"{error}; the run stops, {n_stored} of {self._total} trials are stored and safe") from error
+        for record, trial in located:
+            self._status[record.status] += 1
+            seconds = self._get_seconds(record)
+            if seconds is not None:
+                chunker.learn(trial.learner, trial.data, seconds)
+        self._display.add_records([(self._plan.learners[trial.learner].name, record) for record, trial in located])
+
+    def _get_seconds(self, record: TrialRecord) -> float | None:
+        if record.fit_time is not None:
+            return record.fit_time + (record.predict_time or 0.0)
+        return self._plan.study.limits.time if record.status == "timeout" else None
+
+    def _collect(self, engine: Engine, flight: InFlight, chunker: Chunker) -> None:
+        """Stop: take what the chunks that are out have finished."""
+        flight.cancel()
+        engine.stop()
+        deadline = time.monotonic() + _STOP_SECONDS
+        while not flight.idle and time.monotonic() < deadline:
+            self._store_records(flight.collect_records(_POLL_SECONDS, resend=False), chunker)
+
+    def _build_summary(self) -> RunSummary:
+        done = self._status.total()
+        failures: dict[str, int] = {status: self._status[status] for status in FAILURES if self._status[status]}
+        seconds = time.monotonic() - self._started
+        return RunSummary(
+            planned=self._total,
+            stored=self._total - self._missing,
+            done=done,
+            failures=failures,
+            seconds=seconds,
+            interrupted=done < self._missing,
+        )
+
+
+def _describe_run(engine: Engine) -> dict[str, Any]:
+    """What is worth knowing of a run later."""
+    versions = {"python": platform.python_version(), **get_versions((*DECISIVE, "pandas"))}
+    return {"engine": engine.name, "jobs": engine.workers(), "cpus": os.cpu_count(), "versions": versions}
 
 
 def add_plan(store: ResultsStore, plan: StudyPlan) -> None:
-    """Tell the store what the plan is about."""
+    """Store what the plan is about."""
     store.add_plan(
         plan.to_header(),
         [build_data_facts(planned.dataset, planned.name) for planned in plan.data],
@@ -62,8 +240,8 @@ def build_data_facts(dataset: Dataset, name: str) -> DataFacts:
     """A data set without its table.
 
     >>> from fairtrial.data import Dataset
-    >>> facts = build_data_facts(Dataset.of([[1.0], [2.0], [3.0]], ["a", "b", "a"]), "three")
-    >>> facts.classes, facts.codes.tolist(), facts.statistics["numeric"]
+    >>> facts = build_data_facts(Dataset.from_table([[1.0], [2.0], [3.0]], ["a", "b", "a"]), "three")
+    >>> facts.classes, facts.codes.tolist(), facts.facts["numeric"]
     (('a', 'b'), [0, 1, 0], 1)
     """
     summary = dataset.summary()
@@ -75,68 +253,14 @@ def build_data_facts(dataset: Dataset, name: str) -> DataFacts:
 
 def build_link(plan: StudyPlan, trial_index: TrialIndex) -> TrialLink:
     """The hashes of what the trial at this place is about."""
-    from fairtrial.study.store.store import TrialLink
-
     data = plan.data[trial_index.data]
     split = bytes.fromhex(data.split_hashes[trial_index.split])
     return TrialLink(data.hash, plan.conditions[trial_index.condition].hash, split, plan.learners[trial_index.learner].hash)
 
 
-_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-class Interruption:
-    """While it is entered, the first SIGINT or SIGTERM only sets `asked`; the next one does what it always does.
-
-    Signals reach the main thread alone: in another thread only `stop`, an event of the caller's, asks.
-
-    >>> stop = threading.Event()
-    >>> with Interruption(stop) as interruption:
-    ...     before = interruption.asked
-    ...     stop.set()
-    ...     print(before, interruption.asked)
-    False True
-    """
-
-    def __init__(self, stop: threading.Event | None = None) -> None:
-        self._stop = stop
-        self._signalled = False
-        self._previous_handlers: dict[signal.Signals, Any] = {}
-
-    @property
-    def requested(self) -> bool:
-        """Whether the run is to stop."""
-        return self._signalled or (self._stop is not None and self._stop.is_set())
-
-    def __enter__(self) -> Interruption:
-        if threading.current_thread() is threading.main_thread():
-            self._previous_handlers = {
-                signal_number: signal.signal(signal_number, self._handle_signal) for signal_number in _STOP_SIGNALS
-            }
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._restore()
-
-    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
-        self._signalled = True
-        self._restore()
-
-    def _restore(self) -> None:
-        for signal_number, handler in self._previous_handlers.items():
-            signal.signal(signal_number, signal.SIG_DFL if handler is None else handler)
-        self._previous_handlers = {}
-
-
-MAX_LOSSES = 3
-
-
-MAX_EMPTY_RETURNS = 3
-
-
 @dataclass(frozen=True, eq=False)
 class SentChunk:
-    """A chunk that is out, how often it was lost with its worker, and how often it came back without any evidence."""
+    """A chunk that is out, how often it was lost with its worker, and how often it came back without any record."""
 
     chunk: Chunk
     losses: int = 0
@@ -156,7 +280,7 @@ class InFlight:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is out, and nothing is left to be told."""
+        """Whether nothing is out, and there is no failure to raise."""
         return not self._sent and self._failure is None
 
     @property
@@ -184,9 +308,9 @@ class InFlight:
         )
 
     def collect_records(self, seconds: float, *, resend: bool = True) -> list[TrialRecord]:
-        """The evidence that came within so many seconds, as soon as there is any. Without `again`, nothing is sent out.
+        """Collect the records that come within so many seconds, as soon as there are any. `resend` sends lost work again.
 
-        A failure that is not one of a trial is raised once the evidence that came with it has been handed over.
+        A failure that is not one of a trial is raised once the records that came with it have been handed over.
         """
         records: list[TrialRecord] = []
         if self._failure is None:
@@ -202,7 +326,7 @@ class InFlight:
         return records
 
     def _collect_finished(self, resend: bool) -> list[TrialRecord]:
-        """What the chunks that are back have brought; all are taken out before any is sent again."""
+        """The records of the chunks that are back; all are taken out before any is sent again."""
         finished = [(future, self._sent.pop(future)) for future in list(self._sent) if future.done()]
         return [record for future, sent in finished for record in self._handle_answer(future, sent, resend)]
 
@@ -264,190 +388,44 @@ def _make_lost_record(task: TrialTask) -> TrialRecord:
     return TrialRecord(task.key, "crash", error="WorkerLost", message="lost three times with the worker that ran it")
 
 
-_POLL_SECONDS = 0.2  # seconds between looks at whether somebody wants it to stop
+class Interruption:
+    """While it is entered, the first SIGINT or SIGTERM only sets `requested`; the next one does what it always does.
 
+    Signals reach the main thread alone: in another thread only `stop`, an event of the caller's, asks.
 
-_STOP_SECONDS = 30.0  # seconds in which chunks hand over what they have when the run is stopped
-
-
-def run(
-    study: Study | ResolvedStudy,
-    store: str | os.PathLike[str],
-    *,
-    jobs: int | None = None,
-    engine: str | Executor = "local",
-    limits: ResourceLimits | None = None,
-    retry: Collection[Status] = (),
-    shard: tuple[int, int] | None = None,
-    progress: bool | Progress | None = None,
-    stop: threading.Event | None = None,
-) -> RunSummary:
-    """Run the trials of a study that the store does not have yet, and keep their evidence there.
-
-    `retry` names kinds of failures to run again; `shard=(i, n)` runs the i-th of n parts; `limits` take the place of those of
-    the study. Setting `stop`, the first Ctrl-C and SIGTERM stop cleanly: what is finished is stored. Where nothing is missing,
-    no process is started. A condition that cannot be applied to any data set is refused before.
+    >>> stop = threading.Event()
+    >>> with Interruption(stop) as interruption:
+    ...     before = interruption.requested
+    ...     stop.set()
+    ...     print(before, interruption.requested)
+    False True
     """
-    check_engine(engine, jobs)
-    for status in retry:
-        check_one_of("retry", status, FAILURES)
-    if limits is not None and not isinstance(limits, ResourceLimits):
-        raise InputError(f"limits must be Limits(time, memory) or None, got {limits!r}")
-    resolved: ResolvedStudy = study.resolve() if hasattr(study, "resolve") else study
-    plan = plan_study(resolved if limits is None else replace(resolved, limits=limits))
-    display = choose_progress(progress)
-    new = not os.path.exists(store)
-    if new:  # a study that is refused leaves no file
-        try_conditions(plan, plan.iter_missing(shard=shard))
-    with ResultsStore.open(store, write=True, create=True) as results_store:
-        blocks = list(plan.iter_missing(results_store.find_done(retry), shard))
-        if not new:
-            try_conditions(plan, blocks)
-        add_plan(results_store, plan)
-        total = plan.n_trials if shard is None else _count(plan.iter_missing(shard=shard))
-        if not blocks:
-            return _finish_without_trials(total, display)
-        with Interruption(stop) as interruption:
-            return _StudyRun(plan, results_store, blocks, total, display, interruption).run_on(engine, jobs)
 
+    def __init__(self, stop: threading.Event | None = None) -> None:
+        self._stop = stop
+        self._signalled = False
+        self._previous_handlers: dict[signal.Signals, Any] = {}
 
-def _count(blocks: Any) -> int:
-    return sum(len(block.learners) for block in blocks)
+    @property
+    def requested(self) -> bool:
+        """Whether the run is to stop."""
+        return self._signalled or (self._stop is not None and self._stop.is_set())
 
+    def __enter__(self) -> Interruption:
+        if threading.current_thread() is threading.main_thread():
+            self._previous_handlers = {
+                signal_number: signal.signal(signal_number, self._handle_signal) for signal_number in _STOP_SIGNALS
+            }
+        return self
 
-def _finish_without_trials(total: int, display: Progress) -> RunSummary:
-    summary = RunSummary(planned=total, stored=total, done=0)
-    display.stop(summary)
-    return summary
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._restore()
 
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
+        self._signalled = True
+        self._restore()
 
-class _StudyRun:
-    """One run, from the first chunk to the last."""
-
-    def __init__(
-        self,
-        plan: StudyPlan,
-        store: ResultsStore,
-        blocks: Sequence[TrialBlock],
-        total: int,
-        display: Progress,
-        interruption: Interruption,
-    ) -> None:
-        self._plan, self._store, self._blocks = plan, store, blocks
-        self._total, self._missing = total, _count(blocks)
-        self._display, self._interruption = display, interruption
-        self._pending_trials = PendingTrials(plan)
-        self._status: Counter[Status] = Counter()
-        self._started = time.monotonic()
-
-    def run_on(self, name: str | Executor, jobs: int | None) -> RunSummary:
-        """Run on this engine, which is closed whatever happens."""
-        from fairtrial.study.run.engine import open_engine
-
-        packages = {package for learner in self._plan.learners for package in learner.facts.versions}
-        engine = open_engine(name, jobs, sorted(packages))
-        summary: RunSummary | None = None
-        try:
-            number = self._store.start_run(_describe_run(engine))
-            self._display.start(
-                self._plan.study.name,
-                [learner.name for learner in self._plan.learners],
-                self._total,
-                self._total - self._missing,
-                f"engine {engine.name}, {engine.workers()} at once",
-            )
-            self._run_chunks(engine)
-            summary = self._build_summary()
-            self._store.finish_run(number, {"done": summary.done, "failed": summary.failed, "left": summary.left})
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(str(self._build_summary())) from None
-        finally:
-            engine.close()
-            self._display.stop(summary)
-        return summary
-
-    def _run_chunks(self, engine: Engine) -> None:
-
-        from fairtrial.study.plan.schedule import Chunker
-        from fairtrial.study.run.supervisor import cache_dataset
-
-        datasets = {planned_data.hash: planned_data.dataset for planned_data in self._plan.data}
-        for data_index in {block.data for block in self._blocks}:
-            cache_dataset(self._plan.data[data_index].dataset)
-        chunker = Chunker(self._plan, blocks=self._blocks, slots=max(1, engine.workers()))
-        self._load_times(chunker)
-        flight = InFlight(engine, datasets.__getitem__)
-        try:
-            while not self._interruption.requested:
-                self._send(engine, chunker, flight)
-                if flight.idle:
-                    return
-                self._store_records(flight.collect_records(_POLL_SECONDS), chunker)
-            self._collect(engine, flight, chunker)
-        finally:
-            flight.cancel()
-
-    def _load_times(self, chunker: Chunker) -> None:
-        """What earlier runs took."""
-        times = self._store.compute_mean_times()
-        for data_index, learner_index in np.ndindex(len(self._plan.data), len(self._plan.learners)):
-            past_times = times.get((self._plan.data[data_index].hash, self._plan.learners[learner_index].hash))
-            if past_times is not None:
-                chunker.learn(learner_index, data_index, *past_times)
-
-    def _send(self, engine: Engine, chunker: Chunker, flight: InFlight) -> None:
-        while not flight.broken and len(flight) < engine.slots and (chunk := chunker.take_chunk()) is not None:
-            self._pending_trials.mark_sent(chunk)
-            flight.send(chunk)
-
-    def _store_records(self, records: Sequence[TrialRecord], chunker: Chunker) -> None:
-        if not records:
-            return
-        located = [(record, self._pending_trials.mark_done(record.key)) for record in records]
-        try:
-            self._store.add([(record, build_link(self._plan, trial)) for record, trial in located])
-        except StoreError as error:
-            n_stored = self._total - self._missing + self._status.total()
-            raise StoreError(f"{error}; the run stops, {n_stored} of {self._total} trials are stored and safe") from error
-        for record, trial in located:
-            self._status[record.status] += 1
-            seconds = self._get_seconds(record)
-            if seconds is not None:
-                chunker.learn(trial.learner, trial.data, seconds)
-        self._display.add_records([(self._plan.learners[trial.learner].name, record) for record, trial in located])
-
-    def _get_seconds(self, record: TrialRecord) -> float | None:
-        if record.fit_time is not None:
-            return record.fit_time + (record.predict_time or 0.0)
-        return self._plan.study.limits.time if record.status == "timeout" else None
-
-    def _collect(self, engine: Engine, flight: InFlight, chunker: Chunker) -> None:
-        """Stop: take what the chunks that are out have finished."""
-        flight.cancel()
-        engine.stop()
-        deadline = time.monotonic() + _STOP_SECONDS
-        while not flight.idle and time.monotonic() < deadline:
-            self._store_records(flight.collect_records(_POLL_SECONDS, resend=False), chunker)
-
-    def _build_summary(self) -> RunSummary:
-        done = self._status.total()
-        failures: dict[str, int] = {status: self._status[status] for status in FAILURES if self._status[status]}
-        seconds = time.monotonic() - self._started
-        return RunSummary(
-            planned=self._total,
-            stored=self._total - self._missing,
-            done=done,
-            failures=failures,
-            seconds=seconds,
-            interrupted=done < self._missing,
-        )
-
-
-def _describe_run(engine: Engine) -> dict[str, Any]:
-    """What is worth knowing of a run later."""
-    import platform
-
-    from fairtrial.study.run.engine import DECISIVE, get_versions
-
-    versions = {"python": platform.python_version(), **get_versions((*DECISIVE, "pandas"))}
-    return {"engine": engine.name, "jobs": engine.workers(), "cpus": os.cpu_count(), "versions": versions}
+    def _restore(self) -> None:
+        for signal_number, handler in self._previous_handlers.items():
+            signal.signal(signal_number, signal.SIG_DFL if handler is None else handler)
+        self._previous_handlers = {}

@@ -1,42 +1,102 @@
-"""The dask engine: workers of this machine's own, or those that a scheduler somewhere knows."""
+"""The dask engines: a cluster of worker processes on this machine, or the workers of a scheduler anywhere."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
 from fairtrial.errors import InputError
-from fairtrial.study.run.engine import DECISIVE, Engine, count_usable_cores, get_versions, make_checked_work, refuse_differences
-from fairtrial.study.run.supervisor import create_run_id
+from fairtrial.study.run.engine import LOSS_ERRORS, CheckedWork, Engine, count_usable_cores, get_versions, register_engine
+from fairtrial.study.run.pool import end_run
 
 CONNECT_SECONDS, WORKER_SECONDS, REFRESH_SECONDS, SHUTDOWN_SECONDS = 10.0, 30.0, 5.0, 10.0
-
-
 _IGNORE_INTERRUPTS = (
     "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C reaches all: only the coordinator is to hear it
 )
-
-
 _SETTINGS = {
     "distributed.scheduler.allowed-failures": 0,  # the coordinator decides what runs again
     "distributed.admin.large-graph-warning-threshold": "1TB",  # a data set travels with its first chunk, on purpose
 }
 
 
-def open_dask(address: str, jobs: int | None = None, packages: Iterable[str] = ()) -> Engine:
-    """`dask`: a cluster of `jobs` processes on this machine. `dask://host:port`: the workers of the scheduler there."""
+@register_engine("dask")
+def open_local_cluster(engine: str, jobs: int | None, packages: Iterable[str]) -> Engine:
+    """A cluster of `jobs` worker processes on this machine."""
     _require_dask()
-    packages = tuple(packages)
-    if address == "dask":
-        return _open_local_cluster(jobs or count_usable_cores(), packages)
+    n_jobs = jobs or count_usable_cores()
+    dask: Any = import_module("distributed")
+    settings = contextlib.ExitStack()
+    settings.enter_context(_apply_settings())
+    cluster = dask.LocalCluster(
+        n_workers=n_jobs,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address="127.0.0.1:0",  # none at all would take the usual port, and clash with the next cluster
+        scheduler_port=0,
+        memory_limit=0,
+        preload=[_IGNORE_INTERRUPTS],
+        silence_logs=logging.CRITICAL,
+    )
+    client = dask.Client(cluster, set_as_default=False)
+
+    def shutdown() -> None:
+        with settings:
+            _ignore_errors(lambda: client.close(SHUTDOWN_SECONDS))
+            _ignore_errors(lambda: cluster.close(SHUTDOWN_SECONDS))
+
+    return _make_engine(engine, client, CheckedWork.from_packages(packages), lambda: n_jobs, shutdown)
+
+
+@register_engine("dask://host:port")
+def open_remote_cluster(engine: str, jobs: int | None, packages: Iterable[str]) -> Engine:
+    """The workers of the scheduler at this address."""
+    _require_dask()
     if jobs is not None:
-        raise InputError(f"jobs must be left out with the engine {address}, whose workers are those of the cluster, got {jobs}")
-    return _open_remote_cluster(address, packages)
+        raise InputError(f"jobs must be left out with the engine {engine}, whose workers are those of the cluster, got {jobs}")
+    settings = contextlib.ExitStack()
+    settings.enter_context(_apply_settings())
+    client = _connect_client(engine)
+    work = CheckedWork.from_packages(packages)
+
+    def shutdown() -> None:
+        with settings:
+            _end_on_workers(client, work.run)
+            _ignore_errors(lambda: client.close(SHUTDOWN_SECONDS))
+
+    try:
+        _wait_for_workers(client, engine)
+        _refuse_other_versions(client, work)
+    except BaseException:
+        shutdown()
+        raise
+    return _make_engine(engine, client, work, _ThreadCounter(client), shutdown)
+
+
+def _make_engine(name: str, client: Any, work: CheckedWork, workers: Callable[[], int], shutdown: Callable[[], None]) -> Engine:
+    return Engine(
+        name,
+        client.get_executor(pure=False, retries=0),
+        work,
+        workers,
+        shutdown,
+        is_gone=lambda: client.status in ("closing", "closed"),
+        stop=lambda: _end_on_workers(client, work.run),
+        loss_errors=(*LOSS_ERRORS, *_list_loss_errors()),
+    )
+
+
+def _list_loss_errors() -> tuple[type[BaseException], ...]:
+    """What dask raises for work that was lost with its worker."""
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    return (KilledWorker, CommClosedError, asyncio.CancelledError)
 
 
 def _require_dask() -> None:
@@ -56,78 +116,12 @@ def _apply_settings() -> Iterator[None]:
         yield
 
 
-def _open_local_cluster(jobs: int, packages: tuple[str, ...]) -> Engine:
-    dask: Any = import_module("distributed")
-    settings = contextlib.ExitStack()
-    settings.enter_context(_apply_settings())
-    cluster = dask.LocalCluster(
-        n_workers=jobs,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address="127.0.0.1:0",  # none at all would take the usual port, and clash with the next cluster
-        scheduler_port=0,
-        memory_limit=0,
-        preload=[_IGNORE_INTERRUPTS],
-        silence_logs=logging.CRITICAL,
-    )
-    client = dask.Client(cluster, set_as_default=False)
-    run = create_run_id()
-
-    def shutdown() -> None:
-        with settings:
-            _ignore_errors(lambda: client.close(SHUTDOWN_SECONDS))
-            _ignore_errors(lambda: cluster.close(SHUTDOWN_SECONDS))
-
-    executor = client.get_executor(pure=False, retries=0)
-    return Engine(
-        "dask",
-        executor,
-        make_checked_work(run, packages),
-        lambda: jobs,
-        shutdown,
-        _make_loss_check(client),
-        _make_stop(client, run),
-    )
-
-
-def _open_remote_cluster(address: str, packages: tuple[str, ...]) -> Engine:
-    settings = contextlib.ExitStack()
-    settings.enter_context(_apply_settings())
-    client = _connect_client(address)
-    run = create_run_id()
-    stop = _make_stop(client, run)
-
-    def shutdown() -> None:
-        with settings:
-            stop()
-            _ignore_errors(lambda: client.close(SHUTDOWN_SECONDS))
-
-    try:
-        _wait_for_workers(client, address)
-        _refuse_other_versions(client, get_versions(dict.fromkeys([*DECISIVE, *packages])))
-    except BaseException:
-        shutdown()
-        raise
-    executor = client.get_executor(pure=False, retries=0)
-    return Engine(
-        address, executor, make_checked_work(run, packages), _ThreadCounter(client), shutdown, _make_loss_check(client), stop
-    )
-
-
-def _make_loss_check(client: Any) -> Callable[[], bool]:
-    return lambda: client.status in ("closing", "closed")
-
-
-def _make_stop(client: Any, run: str) -> Callable[[], None]:
-    """Tells the workers, which outlive the run and may have others, to end what they have of it; waits for no answer."""
-    return lambda: _ignore_errors(lambda: client.run(_end_run_on_worker, run, wait=False, on_error="ignore"))
+def _end_on_workers(client: Any, run: str) -> None:
+    """Tell the workers, which outlive the run and may have others, to end what they have of it; wait for no answer."""
+    _ignore_errors(lambda: client.run(_end_run_on_worker, run, wait=False, on_error="ignore"))
 
 
 async def _end_run_on_worker(run: str) -> None:
-    import asyncio
-
-    from fairtrial.study.run.supervisor import end_run
-
     await asyncio.to_thread(end_run, run)
 
 
@@ -158,14 +152,14 @@ def _wait_for_workers(client: Any, address: str) -> None:
         ) from None
 
 
-def _refuse_other_versions(client: Any, expected: Mapping[str, str]) -> None:
+def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
     """Look at every worker before the first chunk; those that come later are looked at by the chunks themselves."""
-    for worker, installed in client.run(get_versions, tuple(expected), on_error="return").items():
+    for worker, installed in client.run(get_versions, tuple(work.versions), on_error="return").items():
         if isinstance(installed, OSError):  # it went away in the meantime
             continue
         if isinstance(installed, BaseException):
             raise InputError(f"the worker {worker} must have fairtrial, got {_get_first_line(installed)}: install it there")
-        refuse_differences(f"the worker {worker}", expected, installed)
+        work.refuse_differences(f"the worker {worker}", installed)
 
 
 class _ThreadCounter:
@@ -185,7 +179,7 @@ class _ThreadCounter:
 
 
 def _ignore_errors(action: Callable[[], Any]) -> None:
-    """Whatever goes wrong while going away: the evidence is stored."""
+    """Whatever goes wrong while going away: the records are stored."""
     with contextlib.suppress(Exception):
         action()
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -18,121 +18,82 @@ from fairtrial._check import check_whole_number
 from fairtrial._text import collapse_whitespace, format_reason
 from fairtrial.conditions import Clean
 from fairtrial.errors import Problem, SpecError, SuspectInputWarning
-from fairtrial.study.plan.plan import StudyPlan, TrialBlock, plan_study as plan_study
-from fairtrial.study.plan.schedule import TimeModel, build_chunk
-from fairtrial.study.records import ResourceLimits, Status
-from fairtrial.study.run.estimator import TrialData
-from fairtrial.study.run.trial import apply_condition
+from fairtrial.study.plan.plan import StudyPlan, TrialBlock, plan_study
+from fairtrial.study.plan.schedule import TimeModel, dump_estimator
+from fairtrial.study.records import Chunk, ResourceLimits, Status, TrialRecord
+from fairtrial.study.run.supervisor import Supervisor
+from fairtrial.study.run.trial_data import TrialData, apply_condition
+from fairtrial.study.store.store import open_store
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairtrial.study.records import TrialRecord
-    from fairtrial.study.study import Study
+    from fairtrial.study.spec.resolve import ResolvedStudy
 
 _MAX_ROWS = 20_000  # larger data sets are not tried
-
-
 _CONDITION_SECONDS = 5.0  # seconds, after which no further data set is
-
-
 _MAX_NAMED = 5  # data sets in a sentence
-
-
-class _ConditionOutcome(NamedTuple):
-    """What became of a condition on a data set, by their places in the plan; the message is None where it could be applied."""
-
-    condition: int
-    data: int
-    message: str | None
-
-
-def try_conditions(plan: StudyPlan, missing: Iterable[TrialBlock]) -> None:
-    """Apply the conditions of the missing trials to their data sets, a split of each.
-
-    One that fails on every data set is refused by a SpecError; one that fails on some is told by a warning. Data sets of more
-    than 20,000 rows are not tried, and none after 5 seconds: what was not tried is not refused.
-    """
-    pairs = {(block.data, block.condition) for block in missing}
-    perturbed_pairs = {pair for pair in pairs if not isinstance(plan.conditions[pair[1]].condition, Clean)}
-    outcomes = list(_try_pairs(plan, perturbed_pairs))
-    failing = _find_failing(outcomes, perturbed_pairs)
-    if failing:
-        raise SpecError.from_problems(_list_problems(plan, outcomes, failing))
-    for sentence in _format_warnings(plan, outcomes):
-        warnings.warn(sentence, SuspectInputWarning, stacklevel=3)
-
-
-def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_ConditionOutcome]:
-    """Small data sets first."""
-    until = time.monotonic() + _CONDITION_SECONDS
-    for data in sorted({data for data, _ in pairs}, key=lambda index: (len(plan.data[index].dataset), index)):
-        if len(plan.data[data].dataset) > _MAX_ROWS or time.monotonic() > until:
-            return
-        table = TrialData.from_dataset(plan.data[data].dataset)
-        for condition in sorted(condition for data_index, condition in pairs if data_index == data):
-            yield _ConditionOutcome(condition, data, _find_failure_message(plan, table, data, condition))
-
-
-def _find_failure_message(plan: StudyPlan, table: TrialData, data: int, condition: int) -> str | None:
-    """Why the condition can be applied neither to the first split nor to the last: either alone may be an odd one."""
-    message = None
-    for split in sorted({0, len(plan.data[data].splits) - 1}):
-        try:
-            _apply_condition(plan, table, data, condition, split)
-        except Exception as error:
-            message = message or collapse_whitespace(error) or type(error).__name__
-        else:
-            return None
-    return message
-
-
-def _apply_condition(plan: StudyPlan, table: TrialData, data: int, condition: int, split: int) -> None:
-    """As a trial would, with the same seed; learners play no part in it."""
-    chunk = build_chunk(plan, [TrialBlock(data, split, condition, (0,))], [b""] * len(plan.learners), plan.study.limits)
-    apply_condition(table, chunk.splits[0], chunk.conditions[0], chunk.tasks[0].condition_seed)
-
-
-def _find_failing(outcomes: list[_ConditionOutcome], pairs: set[tuple[int, int]]) -> list[int]:
-    """Conditions that were tried on all of their data sets and failed on each."""
-    failed = {(outcome.data, outcome.condition) for outcome in outcomes if outcome.message is not None}
-    return sorted(
-        condition for condition in {index for _, index in pairs} if {pair for pair in pairs if pair[1] == condition} <= failed
-    )
-
-
-def _list_problems(plan: StudyPlan, outcomes: list[_ConditionOutcome], failing: list[int]) -> list[Problem]:
-    """One for each name and message: levels of one condition fail alike."""
-    problems: dict[Problem, None] = {}
-    for condition in failing:
-        failures = [outcome for outcome in outcomes if outcome.condition == condition]
-        also = f" (on {plan.data[failures[0].data].name}, and it fails on the other data sets too)" if len(failures) > 1 else ""
-        problems[Problem(f"conditions.{plan.conditions[condition].name}", None, f"{failures[0].message}{also}")] = None
-    return list(problems)
-
-
-def _format_warnings(plan: StudyPlan, outcomes: list[_ConditionOutcome]) -> Iterator[str]:
-    """One for each condition, with the data sets and what the first of them leads to."""
-    messages: dict[str, dict[str, str]] = {}
-    for outcome in outcomes:
-        if outcome.message is not None:
-            messages.setdefault(plan.conditions[outcome.condition].name, {}).setdefault(
-                plan.data[outcome.data].name, outcome.message
-            )
-    for condition, names in messages.items():
-        message = next(iter(names.values()))
-        listed = ", ".join(
-            [*list(names)[:_MAX_NAMED], *([f"{len(names) - _MAX_NAMED} more"] if len(names) > _MAX_NAMED else [])]
-        )
-        yield f"{condition} cannot be applied to {listed}: {message}; its trials will be recorded as failures"
-
-
 _TRY_SECONDS = 10.0
+
+
+@runtime_checkable
+class Resolvable(Protocol):
+    """A study that can be resolved: `fairtrial.Study`."""
+
+    def resolve(self) -> ResolvedStudy:
+        """Load the data and build the learners, conditions and splits."""
+
+
+def dry_run(
+    study: Resolvable,
+    store: str | os.PathLike[str],
+    *,
+    jobs: int = 1,
+    retry: Collection[Status] = (),
+    shard: tuple[int, int] | None = None,
+    limits: ResourceLimits | None = None,
+) -> DryRun:
+    """Show what `Study.run` with the same arguments would do. Learners without stored times are tried once."""
+    resolved = study.resolve()
+    plan = plan_study(resolved if limits is None else replace(resolved, limits=limits))
+    done, times = set[bytes](), {}
+    if Path(store).exists():
+        with open_store(store) as results_store:
+            done, times = results_store.find_done(retry), results_store.compute_mean_times()
+    try_conditions(plan, plan.iter_missing(done, shard))
+    planned, missing = (plan.count(plan.iter_missing(done_keys, shard)) for done_keys in ((), done))
+    return DryRun(plan, planned, missing, estimate(plan, missing, times, jobs))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DryRun:
+    """The plan of a study, the trials of it that a store lacks (data sets x learners), and how long they are likely to take."""
+
+    plan: StudyPlan
+    planned: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    missing: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    estimate: DurationEstimate
+
+    def frame(self) -> pd.DataFrame:
+        """A line for each data set and learner: trials planned, stored and missing."""
+        import pandas as pd
+
+        names = [(data.name, learner.name) for data in self.plan.data for learner in self.plan.learners]
+        frame = pd.DataFrame(names, columns=["dataset", "learner"])
+        planned, missing = self.planned.ravel(), self.missing.ravel()
+        return frame.assign(planned=planned, stored=planned - missing, missing=missing)
+
+    def __str__(self) -> str:
+        planned, missing = int(self.planned.sum()), int(self.missing.sum())
+        return f"{self.plan}\n{planned - missing} of {planned} trials are stored, {missing} are to be run: {self.estimate}"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True)
 class DurationEstimate:
-    """Seconds that the missing trials are likely to take, None where nobody can say; `words` tell what that rests on."""
+    """Seconds that the missing trials are likely to take, None if unknown; `summary` says what the estimate rests on."""
 
     seconds: float | None
     summary: str
@@ -219,7 +180,8 @@ class _EstimateBasis:
         clauses = [f"by the stored times of {self.format_names(stored)}"] if stored else []
         if self.trial_records:
             clauses.append(
-                f"by one trial of {self.format_names(list(self.trial_records))} on {planned.name} ({len(planned.dataset)} rows), scaled by rows"
+                f"by one trial of {self.format_names(list(self.trial_records))} on {planned.name} "
+                f"({len(planned.dataset)} rows), scaled by rows"
             )
         return "; ".join([" and ".join(clauses), *self._describe_timeouts(), *self._describe_failures()])
 
@@ -241,7 +203,7 @@ class _EstimateBasis:
 def format_duration(seconds: float) -> str:
     """Seconds in words, with the digits that an estimate deserves.
 
-    >>> [format_duration(each) for each in (0.2, 42.4, 150, 7000, 400000)]
+    >>> [format_duration(seconds) for seconds in (0.2, 42.4, 150, 7000, 400000)]
     ['less than a second', 'about 42 s', 'about 2 min 30 s', 'about 1 h 57 min', 'about 4 days 15 h']
     """
     if seconds < 1:
@@ -278,22 +240,14 @@ def _learn_stored(plan: StudyPlan, times: Mapping[tuple[str, str], tuple[float, 
 
 
 def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> dict[int, TrialRecord]:
-    """One clean trial of each of the learners on the first split of the data set, each under guard."""
-    from fairtrial.conditions import Clean
-    from fairtrial.study.plan.schedule import build_chunk, dump_estimator
-    from fairtrial.study.records import Chunk, ResourceLimits
-    from fairtrial.study.run.supervisor import Supervisor
-
+    """One clean trial of each of the learners on the first split of the data set, under supervision."""
     study_limits = plan.study.limits
     limits = ResourceLimits(min(_TRY_SECONDS, study_limits.time or _TRY_SECONDS), study_limits.memory)
     pickled_learners = [dump_estimator(learner.estimator, learner.name) for learner in plan.learners]
-    chunk = build_chunk(plan, [TrialBlock(data, 0, 0, tuple(learners))], pickled_learners, limits)
+    chunk = plan.build_chunk([TrialBlock(data, 0, 0, tuple(learners))], pickled_learners, limits)
     clean = Chunk(chunk.data, chunk.splits, (Clean(),), chunk.learners, chunk.tasks, limits)
-    guard = Supervisor()
-    try:
-        records = guard.run(clean, plan.data[data].dataset)
-    finally:
-        guard.close()
+    with Supervisor() as supervisor:
+        records = supervisor.run(clean, plan.data[data].dataset)
     by_key = {record.key: record for record in records}
     return {learner: by_key[task.key] for learner, task in zip(learners, clean.tasks, strict=True)}
 
@@ -305,50 +259,89 @@ def _get_seconds(record: TrialRecord, time_limit: float) -> float:
     return (record.fit_time or 0.0) + (record.predict_time or 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class DryRun:
-    """The plan of a study, the trials of it that a store lacks (data sets x learners), and how long they are likely to take."""
+class _ConditionOutcome(NamedTuple):
+    """What became of a condition on a data set, by their places in the plan; the message is None where it could be applied."""
 
-    plan: StudyPlan
-    planned: np.ndarray[tuple[int, int], np.dtype[np.int64]]
-    missing: np.ndarray[tuple[int, int], np.dtype[np.int64]]
-    estimate: DurationEstimate
-
-    def frame(self) -> pd.DataFrame:
-        """A line for each data set and learner: trials planned, stored and missing."""
-        import pandas as pd
-
-        names = [(data.name, learner.name) for data in self.plan.data for learner in self.plan.learners]
-        frame = pd.DataFrame(names, columns=["dataset", "learner"])
-        planned, missing = self.planned.ravel(), self.missing.ravel()
-        return frame.assign(planned=planned, stored=planned - missing, missing=missing)
-
-    def __str__(self) -> str:
-        planned, missing = int(self.planned.sum()), int(self.missing.sum())
-        return f"{self.plan}\n{planned - missing} of {planned} trials are stored, {missing} are to be run: {self.estimate}"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+    condition: int
+    data: int
+    message: str | None
 
 
-def dry_run(
-    study: Study,
-    store: str | os.PathLike[str],
-    *,
-    jobs: int = 1,
-    retry: Collection[Status] = (),
-    shard: tuple[int, int] | None = None,
-    limits: ResourceLimits | None = None,
-) -> DryRun:
-    """What `run` with the same arguments would do. Learners without stored times are tried once, under guard."""
-    from fairtrial.study.store.store import ResultsStore
+def try_conditions(plan: StudyPlan, missing: Iterable[TrialBlock]) -> None:
+    """Apply the conditions of the missing trials to their data sets, a split of each.
 
-    resolved = study.resolve()
-    plan = plan_study(resolved if limits is None else replace(resolved, limits=limits))
-    done, times = set[bytes](), {}
-    if Path(store).exists():
-        with ResultsStore.open(store) as results_store:
-            done, times = results_store.find_done(retry), results_store.compute_mean_times()
-    try_conditions(plan, plan.iter_missing(done, shard))
-    planned, missing = (plan.count(plan.iter_missing(done_keys, shard)) for done_keys in ((), done))
-    return DryRun(plan, planned, missing, estimate(plan, missing, times, jobs))
+    One that fails on every data set is refused by a SpecError; one that fails on some raises a warning. Data sets of more
+    than 20,000 rows are not tried, and none after 5 seconds: what was not tried is not refused.
+    """
+    pairs = {(block.data, block.condition) for block in missing}
+    perturbed_pairs = {pair for pair in pairs if not isinstance(plan.conditions[pair[1]].condition, Clean)}
+    outcomes = list(_try_pairs(plan, perturbed_pairs))
+    failing = _find_failing(outcomes, perturbed_pairs)
+    if failing:
+        raise SpecError.from_problems(_list_problems(plan, outcomes, failing))
+    for sentence in _format_warnings(plan, outcomes):
+        warnings.warn(sentence, SuspectInputWarning, stacklevel=3)
+
+
+def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_ConditionOutcome]:
+    """Small data sets first."""
+    until = time.monotonic() + _CONDITION_SECONDS
+    for data in sorted({data for data, _ in pairs}, key=lambda index: (len(plan.data[index].dataset), index)):
+        if len(plan.data[data].dataset) > _MAX_ROWS or time.monotonic() > until:
+            return
+        table = TrialData.from_dataset(plan.data[data].dataset)
+        for condition in sorted(condition for data_index, condition in pairs if data_index == data):
+            yield _ConditionOutcome(condition, data, _find_failure_message(plan, table, data, condition))
+
+
+def _find_failure_message(plan: StudyPlan, table: TrialData, data: int, condition: int) -> str | None:
+    """Why the condition can be applied neither to the first split nor to the last: either alone may be an odd one."""
+    message = None
+    for split in sorted({0, len(plan.data[data].splits) - 1}):
+        try:
+            _apply_condition(plan, table, data, condition, split)
+        except Exception as error:
+            message = message or collapse_whitespace(error) or type(error).__name__
+        else:
+            return None
+    return message
+
+
+def _apply_condition(plan: StudyPlan, table: TrialData, data: int, condition: int, split: int) -> None:
+    """As a trial would, with the same seed; learners play no part in it."""
+    chunk = plan.build_chunk([TrialBlock(data, split, condition, (0,))], [b""] * len(plan.learners))
+    apply_condition(table, chunk.splits[0], chunk.conditions[0], chunk.tasks[0].condition_seed)
+
+
+def _find_failing(outcomes: list[_ConditionOutcome], pairs: set[tuple[int, int]]) -> list[int]:
+    """Conditions that were tried on all of their data sets and failed on each."""
+    failed = {(outcome.data, outcome.condition) for outcome in outcomes if outcome.message is not None}
+    return sorted(
+        condition for condition in {index for _, index in pairs} if {pair for pair in pairs if pair[1] == condition} <= failed
+    )
+
+
+def _list_problems(plan: StudyPlan, outcomes: list[_ConditionOutcome], failing: list[int]) -> list[Problem]:
+    """One for each name and message: levels of one condition fail alike."""
+    problems: dict[Problem, None] = {}
+    for condition in failing:
+        failures = [outcome for outcome in outcomes if outcome.condition == condition]
+        also = f" (on {plan.data[failures[0].data].name}, and it fails on the other data sets too)" if len(failures) > 1 else ""
+        problems[Problem(f"conditions.{plan.conditions[condition].name}", None, f"{failures[0].message}{also}")] = None
+    return list(problems)
+
+
+def _format_warnings(plan: StudyPlan, outcomes: list[_ConditionOutcome]) -> Iterator[str]:
+    """One for each condition, with the data sets and what the first of them leads to."""
+    messages: dict[str, dict[str, str]] = {}
+    for outcome in outcomes:
+        if outcome.message is not None:
+            messages.setdefault(plan.conditions[outcome.condition].name, {}).setdefault(
+                plan.data[outcome.data].name, outcome.message
+            )
+    for condition, names in messages.items():
+        message = next(iter(names.values()))
+        listed = ", ".join(
+            [*list(names)[:_MAX_NAMED], *([f"{len(names) - _MAX_NAMED} more"] if len(names) > _MAX_NAMED else [])]
+        )
+        yield f"{condition} cannot be applied to {listed}: {message}; its trials will be recorded as failures"

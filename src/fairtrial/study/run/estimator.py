@@ -1,167 +1,26 @@
-"""A learner as it travelled, made ready for trials: fresh copies, seeded, each handed the data in the form that it takes."""
+"""Learners as trials use them: unpickled, copied, seeded, and given the data in the form that they take."""
 
 from __future__ import annotations
 
 import hashlib
 import pickle
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from fairtrial._check import FloatArray, IntArray
-from fairtrial.errors import InputError
+from fairtrial._check import IntArray
+from fairtrial.study.plan.schedule import clone_unfitted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from fairtrial.data import Dataset
-
-
-@dataclass(frozen=True, eq=False)
-class TrialData:
-    """The columns as one matrix where all are numeric (`matrix`), else as a frame; the class of each row as a code.
-
-    `labels` are the declared classes, and a code is a place among them; `finite`: the matrix has neither gaps nor infinity.
-
-    >>> import fairtrial
-    >>> data = TrialData.of(fairtrial.data.load("iris"))
-    >>> data.columns[:2], data.labels.tolist(), data.codes[[0, 50, 100]].tolist(), data.is_finite
-    (('sepal length (cm)', 'sepal width (cm)'), ['setosa', 'versicolor', 'virginica'], [0, 1, 2], True)
-    """
-
-    columns: tuple[Any, ...]
-    matrix: FloatArray | None
-    frame: pd.DataFrame | None
-    codes: IntArray
-    kind: pd.CategoricalDtype[Any]
-    labels: npt.NDArray[Any]
-    finite: bool
-
-    @classmethod
-    def from_dataset(cls, dataset: Dataset) -> TrialData:
-        """The data of a data set."""
-        frame, label = dataset.X, dataset.y
-        matrix = to_matrix(frame)
-        codes = label.cat.codes.to_numpy().astype(np.intp)
-        finite = matrix is not None and bool(np.isfinite(matrix).all())
-        kept_frame = frame if matrix is None else None
-        return cls(tuple(frame.columns), matrix, kept_frame, codes, label.dtype, _build_label_array(label.dtype), finite)  # type: ignore[arg-type]
-
-    def take_rows(self, positions: IntArray) -> Any:
-        """The attributes of these rows, as a new matrix, or as a new frame whose rows count from 0."""
-        if self.matrix is not None:
-            return self.matrix.take(positions, axis=0)
-        assert self.frame is not None
-        selected = self.frame.iloc[positions]
-        if len(positions) == len(self.frame):  # pandas copies nothing where all rows are asked for in order
-            selected = selected.copy()
-        return selected.set_axis(range(len(positions)), axis=0)
-
-    def to_frame(self, X: Any) -> pd.DataFrame:
-        """A table with the names of the columns."""
-        import pandas as pd
-
-        return pd.DataFrame(X, columns=list(self.columns)) if isinstance(X, np.ndarray) else X
-
-    def to_categorical(self, codes: IntArray) -> pd.Categorical[Any]:
-        """These codes as a pandas category that declares all classes."""
-        import pandas as pd
-
-        return pd.Categorical.from_codes(codes, dtype=self.kind, validate=False)
-
-
-def to_matrix(X: Any) -> FloatArray | None:
-    """A table of numbers as one matrix, row after row in memory; None where it has nominal columns."""
-    if isinstance(X, np.ndarray):
-        return np.ascontiguousarray(X, dtype=np.float64) if X.dtype.kind in "fiu" else None
-    if not all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in X.dtypes):
-        return None
-    return np.ascontiguousarray(X.to_numpy(dtype=np.float64))
-
-
-def _build_label_array(kind: pd.CategoricalDtype[Any]) -> npt.NDArray[Any]:
-    """The declared classes in an array: text in one of text, which learners sort faster than objects."""
-    declared = list(kind.categories)
-    labels = np.array(declared)
-    if labels.shape == (len(declared),) and labels.dtype.kind in "iubU" and labels.tolist() == declared:
-        return labels
-    objects = np.empty(len(declared), dtype=object)
-    objects[:] = declared
-    return objects
-
-
-_REMEDY = "hand over one that has not learnt yet, or give it scikit-learn's get_params"
-
-
-def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
-    """A copy with the same parameters that has learnt nothing; InputError where no such copy can be made.
-
-    Also of estimators that change their parameters in `__init__`, which scikit-learn's `clone` refuses. One that has no
-    `get_params` is copied as it is, unless attributes whose names end in an underscore tell that it has learnt.
-
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> hasattr(clone_unfitted(GaussianNB().fit([[0.0], [1.0]], [0, 1])), "theta_")
-    False
-    """
-    copied = _clone_value(estimator, name)
-    _refuse_fitted(copied, name)
-    return copied
-
-
-def _clone_value(value: Any, name: str) -> Any:
-    """What `clone` gives; where it refuses, the same without its insistence that `__init__` keeps each parameter as it is."""
-    from sklearn.base import clone
-
-    try:
-        return clone(value, safe=False)
-    except Exception as error:
-        if isinstance(value, (list, tuple, set, frozenset)):
-            return type(value)([_clone_value(item, name) for item in value])
-        if hasattr(value, "get_params"):
-            return _build_copy(value, name)
-        if hasattr(value, "fit"):
-            raise InputError(f"{name} must let a copy of it be made, got {type(value).__name__} ({error}): {_REMEDY}") from None
-        return value  # a lock, an open file: whether it can travel is seen when it is to
-
-
-def _build_copy(estimator: Any, name: str) -> Any:
-    parameters = {key: _clone_value(value, name) for key, value in estimator.get_params(deep=False).items()}
-    try:
-        copied = type(estimator)(**parameters)
-    except Exception as error:
-        problem = f"{type(estimator).__name__}(**get_params()) raises {type(error).__name__}: {error}"
-        raise InputError(
-            f"{name} must let an unfitted copy of it be made, got one that does not ({problem}): {_REMEDY}"
-        ) from None
-    for key in parameters.keys() & getattr(copied, "__dict__", {}).keys():  # as they were, not changed by `__init__` once more
-        setattr(copied, key, parameters[key])
-    return copied
-
-
-def _refuse_fitted(estimator: Any, name: str) -> None:
-    """Parts without parameters are copied whole: they must not have learnt."""
-    components = [estimator, *(estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ())]
-    for component in components:
-        if not hasattr(component, "fit") or hasattr(component, "get_params") or isinstance(component, type):
-            continue
-        fitted_attributes = [
-            attribute
-            for attribute in getattr(component, "__dict__", {})
-            if attribute.endswith("_") and not attribute.startswith("_")
-        ]
-        if fitted_attributes:
-            problem = f"{type(component).__name__} with {fitted_attributes[0]}"
-            raise InputError(f"{name} must not have learnt before, got {problem}, which cannot be made anew: {_REMEDY}")
+    from fairtrial.study.run.trial_data import TrialData
 
 
 _BY_NAME = ("ColumnTransformer",)  # they call columns by their names, which a matrix does not have
 
 
 class TrialLearner:
-    """What the trials of one learner share. `fresh(seed)` gives an unfitted copy of its own to each of them.
+    """What the trials of one learner share. `make_estimator(seed)` gives an unfitted copy of its own to each of them.
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> learner = TrialLearner(pickle.dumps(RandomForestClassifier()))

@@ -1,4 +1,4 @@
-"""A guard's side of its warden: started when first needed, asked to fork and to kill, replaced when it is lost."""
+"""The fork server: a warm process that forks workers, kills them with all that they started, and reports how they ended."""
 
 from __future__ import annotations
 
@@ -23,20 +23,10 @@ from fairtrial.errors import FairtrialError
 from fairtrial.study.run.protocol import TOKEN_BYTES, ProcessExit
 
 START, KILL, SHOW_STACK = b"S", b"K", b"D"
-
-
 STARTED, ENDED = b"P", b"E"
-
-
 REQUEST_BYTES = 1 + TOKEN_BYTES  # all requests are equally long: none is read together with the next
-
-
 MESSAGE = struct.Struct("<cqiq")  # kind, process, exit status, peak memory in bytes
-
-
 SHOW_STACK_SIGNAL = signal.SIGUSR1
-
-
 _IMPORTS = (
     "numpy",
     "pandas",
@@ -49,153 +39,9 @@ _IMPORTS = (
     "fairtrial.study.run.trial",
     "fairtrial.study.run.worker",
 )
-
-
 _POLL_MILLISECONDS = 1000  # milliseconds between looks at whether the parent is still there
-
-
 _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
-
-
 _MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
-
-
-def main(control: int) -> None:
-    """Serve the guard at the other end of this descriptor until it is gone."""
-    parent = os.getppid()
-    for name in _IMPORTS:
-        import_module(name)
-    gc.collect()
-    gc.freeze()  # children share these pages for longer
-    with socket.socket(fileno=control) as supervisor:
-        ForkServer(supervisor, parent).serve()
-
-
-class ForkServer:
-    """One guard, one child at a time."""
-
-    def __init__(self, supervisor: socket.socket, parent: int) -> None:
-        self._supervisor = supervisor
-        self._parent = parent
-        self._worker = 0
-        self._wakeup_reader, wakeup_writer = os.pipe()
-        for end in (self._wakeup_reader, wakeup_writer):
-            os.set_blocking(end, False)
-        signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        adopt_orphans()
-
-    def serve(self) -> None:
-        """Do what the guard asks and tell it of the child's end."""
-        events = select.poll()
-        events.register(self._supervisor, select.POLLIN)
-        events.register(self._wakeup_reader, select.POLLIN)
-        while os.getppid() == self._parent:
-            ready = {descriptor for descriptor, _ in events.poll(_POLL_MILLISECONDS)}
-            if self._wakeup_reader in ready:
-                with suppress(BlockingIOError):
-                    os.read(self._wakeup_reader, 4096)
-            if self._worker:
-                self._check_worker()
-            if self._supervisor.fileno() in ready and not self._handle_request():
-                break
-        self._end_worker()
-
-    def _handle_request(self) -> bool:
-        """One request of the guard; whether it is still there."""
-        try:
-            request, descriptors, _, _ = socket.recv_fds(self._supervisor, REQUEST_BYTES, 2)
-        except ConnectionError:
-            return False
-        kind, token = request[:1], request[1:]
-        if kind == START:
-            self._end_worker()
-            self._fork(token, *descriptors)
-        elif kind == KILL:
-            self._end_worker()
-        elif kind == SHOW_STACK and self._worker:
-            os.kill(self._worker, SHOW_STACK_SIGNAL)
-        return bool(request)
-
-    def _fork(self, token: bytes, link: int, log: int) -> None:
-        from fairtrial.study.run.worker import become_worker
-
-        server_pid = os.getpid()
-        self._worker = os.fork()
-        if self._worker == 0:
-            become_worker(link, log, token, server_pid)
-        os.close(link)
-        os.close(log)
-        self._send_message(STARTED, self._worker)
-
-    def _check_worker(self) -> None:
-        """Tell the guard if the child has ended. It stays a zombie until its group is killed: its number is not given away."""
-        if hasattr(os, "waitid"):
-            if os.waitid(os.P_PID, self._worker, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-                self._end_worker()
-            _reap_orphans(self._worker)
-        else:
-            pid, status, usage = os.wait4(self._worker, os.WNOHANG)
-            if pid:
-                _kill_group(pid)
-                self._finish_worker(status, usage.ru_maxrss)
-
-    def _end_worker(self) -> None:
-        """Kill the child, if there is one, with its process group and all that it started."""
-        if not self._worker:
-            return
-        with suppress(ProcessLookupError):  # it may not lead a group yet
-            os.kill(self._worker, signal.SIGKILL)
-        _kill_group(self._worker)
-        _, status, usage = os.wait4(self._worker, 0)
-        self._finish_worker(status, usage.ru_maxrss)
-
-    def _finish_worker(self, status: int, peak: int) -> None:
-        worker, self._worker = self._worker, 0
-        kill_orphans()
-        self._send_message(ENDED, worker, status, peak * _MEMORY_UNIT)
-
-    def _send_message(self, kind: bytes, process: int, status: int = 0, peak: int = 0) -> None:
-        with suppress(ConnectionError):
-            self._supervisor.sendall(MESSAGE.pack(kind, process, status, peak))
-
-
-def _kill_group(leader: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGKILL)
-
-
-def adopt_orphans() -> None:
-    """What a child started and left alone becomes a child of the warden, which can end it (Linux)."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1, 0, 0, 0)
-
-
-def kill_orphans() -> None:
-    """Kill and reap all children of this process that are left: those whose own parents ended."""
-    while orphans := _list_children():
-        for orphan in orphans:
-            with suppress(ProcessLookupError, ChildProcessError):
-                os.kill(orphan, signal.SIGKILL)
-                os.waitpid(orphan, 0)
-
-
-def _list_children() -> list[int]:
-    path = Path(f"/proc/self/task/{os.getpid()}/children")
-    return [int(pid) for pid in path.read_text().split()] if path.is_file() else []
-
-
-def _reap_orphans(worker: int) -> None:
-    """Orphans that ended by themselves."""
-    for pid in _list_children():
-        if pid != worker:
-            with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-
-
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
@@ -208,31 +54,19 @@ ONE_THREAD: Mapping[str, str] = dict.fromkeys(
     ),
     "1",
 )
-
-
 ENVIRONMENT: Mapping[str, str] = {
     **ONE_THREAD,
     "PYTHONHASHSEED": "0",
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow's allocator: a process that forks has one thread only
     "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS
 }
-
-
 POLL_SECONDS = 0.2  # seconds between looks at whether to stop
-
-
 _MAIN = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
     "from fairtrial.study.run.fork_server import main; main(int(sys.argv[1]))"
 )
-
-
 _START_SECONDS = 120.0
-
-
 _KILL_SECONDS = 20.0
-
-
 _CLOSE_SECONDS = 5.0
 
 
@@ -241,11 +75,11 @@ class StoppedError(Exception):
 
 
 class ForkServerLostError(Exception):
-    """The warden ended, or does not answer."""
+    """The fork server ended, or does not answer."""
 
 
 class Message(NamedTuple):
-    """What a warden tells: `STARTED` or `ENDED`, which child, and how it ended."""
+    """What a fork server reports: `STARTED` or `ENDED`, which worker, and how it ended."""
 
     kind: bytes
     process: int
@@ -253,7 +87,7 @@ class Message(NamedTuple):
 
 
 class _LaunchContext(NamedTuple):
-    """What a warden takes over from this process when it is started."""
+    """What a fork server takes over from this process when it is started."""
 
     path: list[str]
     environment: dict[str, str]
@@ -269,7 +103,7 @@ class _LaunchContext(NamedTuple):
 
 
 class ForkServerClient:
-    """One warden process at a time."""
+    """One fork server process at a time."""
 
     def __init__(self) -> None:
         self.control: socket.socket | None = None
@@ -279,11 +113,11 @@ class ForkServerClient:
         self._context: _LaunchContext | None = None
 
     def is_current(self) -> bool:
-        """Whether a warden that is started now would have the same path, environment and folder."""
+        """Whether a fork server that is started now would have the same path, environment and folder."""
         return self._process is None or self._context == _LaunchContext.from_process()
 
     def start_worker(self, link: socket.socket, log: int, token: bytes, is_stopped: Callable[[], bool]) -> int:
-        """Fork a child that has these ends of a socket and of a pipe; its process number."""
+        """Fork a worker that has these ends of a socket and of a pipe; its process number."""
         is_new = self._process is None
         if is_new:
             self._start()
@@ -304,7 +138,7 @@ class ForkServerClient:
             raise
 
     def receive(self, seconds: float) -> Message | None:
-        """What the warden tells within this time."""
+        """What the fork server reports within this time."""
         assert self.control is not None
         if not _is_readable(self.control, seconds):
             return None
@@ -318,7 +152,7 @@ class ForkServerClient:
         return Message(kind, process, ProcessExit(status, peak))
 
     def kill(self, worker: int) -> ProcessExit:
-        """Kill a child with all that it started; how it ended, which may have been before."""
+        """Kill a worker with all that it started; how it ended, which may have been before."""
         self._send_request(KILL)
         end = self.wait_for_exit(worker, _KILL_SECONDS)
         if end is None:
@@ -326,7 +160,7 @@ class ForkServerClient:
         return end
 
     def wait_for_exit(self, worker: int, seconds: float) -> ProcessExit | None:
-        """How the child ended, if the warden says so within this time."""
+        """How the worker ended, if the fork server says so within this time."""
         deadline = time.monotonic() + seconds
         while (remaining := deadline - time.monotonic()) > 0:
             message = self.receive(remaining)
@@ -335,11 +169,11 @@ class ForkServerClient:
         return None
 
     def show_stack(self) -> None:
-        """Make the child write where it is into its log."""
+        """Make the worker write where it is into its log."""
         self._send_request(SHOW_STACK)
 
     def close(self, worker: int | None = None) -> None:
-        """End the warden, which ends its child; kill both where it does not. A forked copy of this process only lets go."""
+        """End the fork server, which ends its worker; kill both if it does not. A forked copy of this process only lets go."""
         if self.control is not None:
             self.control.close()
         process, self._process, self.control = self._process, None, None
@@ -349,7 +183,7 @@ class ForkServerClient:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            if worker is not None and process.returncode != 0:  # it could not see to its child any more
+            if worker is not None and process.returncode != 0:  # it could not see to its worker any more
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(worker, signal.SIGKILL)
         if self._stderr is not None:
@@ -380,7 +214,7 @@ class ForkServerClient:
             raise ForkServerLostError from None
 
     def _read_last_error(self) -> str:
-        """The end of what the warden complained of, after its end."""
+        """The end of what the fork server complained of, after its end."""
         stderr, self._stderr = self._stderr, None
         self.close()
         if stderr is None:
@@ -395,3 +229,139 @@ def _is_readable(channel: socket.socket, seconds: float) -> bool:
     events = select.poll()
     events.register(channel, select.POLLIN)
     return bool(events.poll(max(0.0, seconds) * 1000))
+
+
+def main(control: int) -> None:
+    """Serve the supervisor at the other end of this descriptor until it is gone."""
+    parent = os.getppid()
+    for name in _IMPORTS:
+        import_module(name)
+    gc.collect()
+    gc.freeze()  # children share these pages for longer
+    with socket.socket(fileno=control) as supervisor:
+        ForkServer(supervisor, parent).serve()
+
+
+class ForkServer:
+    """One supervisor, one worker at a time."""
+
+    def __init__(self, supervisor: socket.socket, parent: int) -> None:
+        self._supervisor = supervisor
+        self._parent = parent
+        self._worker = 0
+        self._wakeup_reader, wakeup_writer = os.pipe()
+        for end in (self._wakeup_reader, wakeup_writer):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        adopt_orphans()
+
+    def serve(self) -> None:
+        """Do what the supervisor asks, and report how the worker ended."""
+        events = select.poll()
+        events.register(self._supervisor, select.POLLIN)
+        events.register(self._wakeup_reader, select.POLLIN)
+        while os.getppid() == self._parent:
+            ready = {descriptor for descriptor, _ in events.poll(_POLL_MILLISECONDS)}
+            if self._wakeup_reader in ready:
+                with suppress(BlockingIOError):
+                    os.read(self._wakeup_reader, 4096)
+            if self._worker:
+                self._check_worker()
+            if self._supervisor.fileno() in ready and not self._handle_request():
+                break
+        self._end_worker()
+
+    def _handle_request(self) -> bool:
+        """One request of the supervisor; whether it is still there."""
+        try:
+            request, descriptors, _, _ = socket.recv_fds(self._supervisor, REQUEST_BYTES, 2)
+        except ConnectionError:
+            return False
+        kind, token = request[:1], request[1:]
+        if kind == START:
+            self._end_worker()
+            self._fork(token, *descriptors)
+        elif kind == KILL:
+            self._end_worker()
+        elif kind == SHOW_STACK and self._worker:
+            os.kill(self._worker, SHOW_STACK_SIGNAL)
+        return bool(request)
+
+    def _fork(self, token: bytes, link: int, log: int) -> None:
+        from fairtrial.study.run.worker import become_worker
+
+        server_pid = os.getpid()
+        self._worker = os.fork()
+        if self._worker == 0:
+            become_worker(link, log, token, server_pid)
+        os.close(link)
+        os.close(log)
+        self._send_message(STARTED, self._worker)
+
+    def _check_worker(self) -> None:
+        """Report if the worker has ended. It stays a zombie until its group is killed, so its number is not reused."""
+        if hasattr(os, "waitid"):
+            if os.waitid(os.P_PID, self._worker, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                self._end_worker()
+            _reap_orphans(self._worker)
+        else:
+            pid, status, usage = os.wait4(self._worker, os.WNOHANG)
+            if pid:
+                _kill_group(pid)
+                self._finish_worker(status, usage.ru_maxrss)
+
+    def _end_worker(self) -> None:
+        """Kill the worker, if there is one, with its process group and all that it started."""
+        if not self._worker:
+            return
+        with suppress(ProcessLookupError):  # it may not lead a group yet
+            os.kill(self._worker, signal.SIGKILL)
+        _kill_group(self._worker)
+        _, status, usage = os.wait4(self._worker, 0)
+        self._finish_worker(status, usage.ru_maxrss)
+
+    def _finish_worker(self, status: int, peak: int) -> None:
+        worker, self._worker = self._worker, 0
+        kill_orphans()
+        self._send_message(ENDED, worker, status, peak * _MEMORY_UNIT)
+
+    def _send_message(self, kind: bytes, process: int, status: int = 0, peak: int = 0) -> None:
+        with suppress(ConnectionError):
+            self._supervisor.sendall(MESSAGE.pack(kind, process, status, peak))
+
+
+def _kill_group(leader: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """What a worker started and left alone becomes a child of the fork server, which can end it (Linux)."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1, 0, 0, 0)
+
+
+def kill_orphans() -> None:
+    """Kill and reap all children of this process that are left: those whose own parents ended."""
+    while orphans := _list_children():
+        for orphan in orphans:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(orphan, signal.SIGKILL)
+                os.waitpid(orphan, 0)
+
+
+def _list_children() -> list[int]:
+    path = Path(f"/proc/self/task/{os.getpid()}/children")
+    return [int(pid) for pid in path.read_text().split()] if path.is_file() else []
+
+
+def _reap_orphans(worker: int) -> None:
+    """Orphans that ended by themselves."""
+    for pid in _list_children():
+        if pid != worker:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)

@@ -1,4 +1,4 @@
-"""What a trial costs: wall-clock and CPU time of each stage, and the growth of its resident memory; and what it warned of."""
+"""What a trial costs (time, memory), and the settings of its process that are put back after it."""
 
 from __future__ import annotations
 
@@ -7,106 +7,13 @@ import locale
 import os
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
-
-def strip_import_paths(text: str) -> str:
-    """The text of a traceback without the folders from which Python imports.
-
-    >>> import numpy
-    >>> strip_import_paths(f'File "{numpy.__file__}", line 3')
-    'File "numpy/__init__.py", line 3'
-    """
-    for folder in sorted({path.rstrip("/") for path in sys.path if len(path) > 1}, key=len, reverse=True):
-        text = text.replace(f'File "{folder}/', 'File "')
-    return text
-
-
-class _ProcessSetting(NamedTuple):
-    """How a setting is read, cheaply, and how it is set to what was read."""
-
-    read: Callable[[], Any]
-    write: Callable[[Any], object]
-
-
-class ProcessSettings:
-    """The settings as they are when this is made; those of NumPy and scikit-learn, too.
-
-    >>> import numpy as np
-    >>> settings = ProcessSettings()
-    >>> before = np.seterr(all="raise")
-    >>> settings.restore()
-    >>> np.geterr() == before
-    True
-    """
-
-    def __init__(self) -> None:
-        self._saved = [(setting, setting.read()) for setting in _list_settings()]
-
-    def restore(self) -> None:
-        """Set what differs; raises what a system raises that will not have it."""
-        for setting, saved in self._saved:
-            if setting.read() != saved:
-                setting.write(saved)
-
-
-def _list_settings() -> list[_ProcessSetting]:
-    import numpy as np
-    import sklearn
-
-    return [
-        _ProcessSetting(np.geterr, lambda saved: np.seterr(**saved)),
-        _ProcessSetting(np.geterrcall, np.seterrcall),
-        _ProcessSetting(sklearn.get_config, lambda saved: sklearn.set_config(**saved)),
-        _make_environment_setting(),
-        _make_path_setting(),
-        _ProcessSetting(os.getcwd, os.chdir),
-        _ProcessSetting(lambda: locale.setlocale(locale.LC_ALL), lambda saved: locale.setlocale(locale.LC_ALL, saved)),
-        _ProcessSetting(sys.getrecursionlimit, sys.setrecursionlimit),
-        _ProcessSetting(gc.isenabled, lambda saved: gc.enable() if saved else gc.disable()),
-        _ProcessSetting(gc.get_threshold, lambda saved: gc.set_threshold(*saved)),
-    ]
-
-
-def _make_environment_setting() -> _ProcessSetting:
-    """The variables as the process has them, in bytes: `os.environ` would decode each of them every time."""
-    variables, current = os.environb, os.environb._data  # type: ignore[attr-defined]
-
-    def write(saved: dict[bytes, bytes]) -> None:
-        for name in current.keys() - saved.keys():
-            del variables[name]
-        for name, value in saved.items():
-            if current.get(name) != value:
-                variables[name] = value
-
-    return _ProcessSetting(current.copy, write)
-
-
-def _make_path_setting() -> _ProcessSetting:
-    path = sys.path
-
-    def write(saved: list[str]) -> None:
-        sys.path, path[:] = path, saved
-
-    return _ProcessSetting(lambda: list(sys.path), write)
-
-
-_IGNORED_WARNINGS = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
-
-
-_MAX_NOTES = 1000
-
-
 _RESET_PEAK = b"5"  # what proc(5) calls resetting the peak resident set size
-
-
 _PEAK_TOLERANCE = 2**20  # the system counts pages of each processor apart, and adds them up now and then
-
-
 _USAGE_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
@@ -163,7 +70,7 @@ def _read_usage_peak() -> int:
 
 
 def _read_status_peak() -> int:
-    """The peak as Linux tells it, 0 elsewhere."""
+    """The peak as Linux reports it, 0 elsewhere."""
     content = _use_system_file("/proc/self/status", os.O_RDONLY, lambda file: os.read(file, 8192))
     start = content.find(b"VmHWM:")
     return 0 if start < 0 else 1024 * int(content[start + 6 : content.index(b"kB", start)])
@@ -188,32 +95,70 @@ def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any
         os.close(file)
 
 
-@contextmanager
-def record_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    """All warnings that are given within, none of them shown."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield caught
+class ProcessSettings:
+    """The settings as they are when this is made; those of NumPy and scikit-learn, too.
 
-
-def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> str | None:
-    """Different warnings with their counts, one a line, after other notes; None where there are none.
-
-    >>> with record_warnings() as caught:
-    ...     for _ in range(3):
-    ...         warnings.warn("no convergence")
-    >>> format_notes(caught)
-    'UserWarning: no convergence (3 times)'
+    >>> import numpy as np
+    >>> settings = ProcessSettings()
+    >>> before = np.seterr(all="raise")
+    >>> settings.restore()
+    >>> np.geterr() == before
+    True
     """
-    counts: dict[str, int] = {}
-    for warning in caught:
-        if not issubclass(warning.category, _IGNORED_WARNINGS):
-            text = f"{warning.category.__name__}: {warning.message}"
-            counts[text] = counts.get(text, 0) + 1
-    lines = [text if count == 1 else f"{text} ({count} times)" for text, count in counts.items()]
-    return to_plain_text("\n".join([*(note for note in more if note), *lines]), _MAX_NOTES) or None
+
+    def __init__(self) -> None:
+        self._saved = [(setting, setting.read()) for setting in _list_settings()]
+
+    def restore(self) -> None:
+        """Set what differs; raises what a system raises that will not have it."""
+        for setting, saved in self._saved:
+            if setting.read() != saved:
+                setting.write(saved)
 
 
-def to_plain_text(text: Any, length: int) -> str:
-    """Text of at most this length that any file can hold: half characters are written out."""
-    return str(text).encode("utf-8", "backslashreplace").decode("utf-8")[:length]
+class _ProcessSetting(NamedTuple):
+    """How a setting is read, cheaply, and how it is set to what was read."""
+
+    read: Callable[[], Any]
+    write: Callable[[Any], object]
+
+
+def _list_settings() -> list[_ProcessSetting]:
+    import numpy as np
+    import sklearn
+
+    return [
+        _ProcessSetting(np.geterr, lambda saved: np.seterr(**saved)),
+        _ProcessSetting(np.geterrcall, np.seterrcall),
+        _ProcessSetting(sklearn.get_config, lambda saved: sklearn.set_config(**saved)),
+        _make_environment_setting(),
+        _make_path_setting(),
+        _ProcessSetting(os.getcwd, os.chdir),
+        _ProcessSetting(lambda: locale.setlocale(locale.LC_ALL), lambda saved: locale.setlocale(locale.LC_ALL, saved)),
+        _ProcessSetting(sys.getrecursionlimit, sys.setrecursionlimit),
+        _ProcessSetting(gc.isenabled, lambda saved: gc.enable() if saved else gc.disable()),
+        _ProcessSetting(gc.get_threshold, lambda saved: gc.set_threshold(*saved)),
+    ]
+
+
+def _make_environment_setting() -> _ProcessSetting:
+    """The variables as the process has them, in bytes: `os.environ` would decode each of them every time."""
+    variables, current = os.environb, os.environb._data  # type: ignore[attr-defined]
+
+    def write(saved: dict[bytes, bytes]) -> None:
+        for name in current.keys() - saved.keys():
+            del variables[name]
+        for name, value in saved.items():
+            if current.get(name) != value:
+                variables[name] = value
+
+    return _ProcessSetting(current.copy, write)
+
+
+def _make_path_setting() -> _ProcessSetting:
+    path = sys.path
+
+    def write(saved: list[str]) -> None:
+        sys.path, path[:] = path, saved
+
+    return _ProcessSetting(lambda: list(sys.path), write)

@@ -1,4 +1,4 @@
-"""What a fitted learner answers, checked: a declared class or an abstention for each row, a score for each row and class."""
+"""What a fitted learner returns, checked: a declared class or an abstention for each row, a score for each row and class."""
 
 from __future__ import annotations
 
@@ -15,22 +15,8 @@ from fairtrial.errors import LearnerError
 from fairtrial.study.records import ABSTAINED, find_abstention_label
 
 Kind = Literal["probability", "decision"]
-
-
 _METHODS: dict[str, Kind] = {"predict_proba": "probability", "decision_function": "decision"}
-
-
 _ROUNDING = 1e-5  # what single precision leaves of a thousand classes
-
-
-@dataclass(frozen=True, eq=False)
-class PredictionOutput:
-    """What the learner said, as it said it; `abstention` is the label by which it gives no class, None where it has none."""
-
-    predicted: Any
-    scores: Any = None
-    method: str | None = None
-    abstention: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,35 +27,88 @@ class EstimatorScores:
     kind: Kind
     note: str | None = None
 
+    def add_noise(self, noise: ScoreNoise, rng: np.random.Generator) -> tuple[EstimatorScores, float, int]:
+        """Add noise; return the scores, the realised level, and how many scores changed.
 
-def predict_outputs(fitted: Any, X: Any) -> PredictionOutput:
-    """Let the learner predict, and tell its scores: probabilities if it has any, else decision values, else none."""
-    predicted, abstention = fitted.predict(X), find_abstention_label(fitted)
-    for method in _METHODS:
-        if hasattr(fitted, method):
-            return PredictionOutput(predicted, getattr(fitted, method)(X), method, abstention)
-    return PredictionOutput(predicted, abstention=abstention)
+        Of two classes the score of the second gets the noise, and the first the rest to 1 (of decision values: the opposite).
+        Of more classes each score gets its own noise. They remain probabilities only if two of them are kept within 0 and 1.
+        """
+        if self.values.shape[1] != 2:
+            changed = noise.apply(self.values.T, None, rng)
+            noisy = EstimatorScores(np.ascontiguousarray(changed.X.T), "decision", self.note)
+            return noisy, changed.level, int(changed.mask.sum())
+        changed = noise.apply(self.values[:, 1], None, rng)
+        first = 1 - changed.X if self.kind == "probability" else -changed.X
+        kind: Kind = self.kind if noise.clip else "decision"
+        return EstimatorScores(np.column_stack([first, changed.X]), kind, self.note), changed.level, int(changed.mask.sum())
 
 
-def encode_predictions(output: PredictionOutput, n: int, labels: npt.NDArray[Any], name: str) -> IntArray:
-    """Predictions as places among the declared classes, or ABSTAINED. A label that is a declared class is never an abstention.
+@dataclass(frozen=True, eq=False)
+class PredictionOutput:
+    """What a fitted learner returned; `abstention` is the label by which it gives no class, None if it has none."""
 
-    >>> encode_predictions(PredictionOutput(["b", "a", "?"], abstention="?"), 3, np.array(["a", "b"]), "Mine").tolist()
-    [1, 0, -1]
-    """
-    predictions = np.asarray(output.predicted)
-    if predictions.shape not in ((n,), (n, 1)):
-        raise LearnerError(f"predict of {name} must give a class for each of the {n} rows, got shape {predictions.shape}")
-    codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
-    if output.abstention is not None:
-        codes_by_label.setdefault(output.abstention, ABSTAINED)
-    predicted_labels = predictions.reshape(-1).tolist()
-    try:
-        return np.fromiter(map(codes_by_label.__getitem__, predicted_labels), dtype=np.intp, count=n)
-    except (KeyError, TypeError):
-        wrong = next(label for label in predicted_labels if not _is_known_label(label, codes_by_label))
-        hint = suggest_name(wrong, labels.tolist())
-        raise LearnerError(f"predict of {name} must give classes of the data set, got {wrong!r}: {hint}") from None
+    predicted: Any
+    scores: Any = None
+    method: str | None = None
+    abstention: Any = None
+
+    @classmethod
+    def from_estimator(cls, fitted: Any, X: Any) -> PredictionOutput:
+        """Let the learner predict classes and scores: probabilities if it has any, else decision values, else none."""
+        predicted, abstention = fitted.predict(X), find_abstention_label(fitted)
+        for method in _METHODS:
+            if hasattr(fitted, method):
+                return cls(predicted, getattr(fitted, method)(X), method, abstention)
+        return cls(predicted, abstention=abstention)
+
+    def encode_predictions(self, n: int, labels: npt.NDArray[Any], name: str) -> IntArray:
+        """Predictions as indices of the declared classes, or ABSTAINED. A declared class is never an abstention.
+
+        >>> PredictionOutput(["b", "a", "?"], abstention="?").encode_predictions(3, np.array(["a", "b"]), "Mine").tolist()
+        [1, 0, -1]
+        """
+        predictions = np.asarray(self.predicted)
+        if predictions.shape not in ((n,), (n, 1)):
+            raise LearnerError(f"predict of {name} must give a class for each of the {n} rows, got shape {predictions.shape}")
+        codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
+        if self.abstention is not None:
+            codes_by_label.setdefault(self.abstention, ABSTAINED)
+        predicted_labels = predictions.reshape(-1).tolist()
+        try:
+            return np.fromiter(map(codes_by_label.__getitem__, predicted_labels), dtype=np.intp, count=n)
+        except (KeyError, TypeError):
+            wrong = next(label for label in predicted_labels if not _is_known_label(label, codes_by_label))
+            hint = suggest_name(wrong, labels.tolist())
+            raise LearnerError(f"predict of {name} must give classes of the data set, got {wrong!r}: {hint}") from None
+
+    def align_scores(
+        self, fitted: Any, n: int, trained: IntArray, labels: npt.NDArray[Any], name: str, *, pairs: bool = False
+    ) -> EstimatorScores | None:
+        """The scores in the order of the declared classes; None if the learner gives none.
+
+        A class without training rows has probability 0; its decision value is the smallest that there is. `trained` are the
+        codes of the training rows; `pairs` says that decision values are those of pairs of classes, which are refused.
+
+        >>> output = PredictionOutput(["b", "c"], [[0.9, 0.1], [0.2, 0.8]], "predict_proba")
+        >>> class Fitted:
+        ...     classes_ = ["b", "c"]
+        >>> output.align_scores(Fitted(), 2, np.array([1, 2]), np.array(["a", "b", "c"]), "Mine").values.tolist()
+        [[0.0, 0.9, 0.1], [0.0, 0.2, 0.8]]
+        """
+        if self.method is None:
+            return None
+        class_codes = _get_class_codes(fitted, trained, labels, name)
+        who = f"{self.method} of {name}"
+        table = _to_number_table(self.scores, who)
+        kind = _METHODS[self.method]
+        if kind == "decision":
+            table = _expand_decisions(table, len(class_codes), pairs, who)
+        if table.shape != (n, len(class_codes)):
+            rule = f"a column for each of the {len(class_codes)} classes that it knows"
+            raise LearnerError(f"{who} must give a row for each of the {n} rows and {rule}, got shape {table.shape}")
+        note = _describe_invalid_probabilities(table, who) if kind == "probability" else None
+        expanded = _expand_to_all_classes(table, class_codes, len(labels), kind)
+        return EstimatorScores(expanded, "decision" if note else kind, note)
 
 
 def _is_known_label(label: Any, codes_by_label: dict[Any, int]) -> bool:
@@ -77,62 +116,6 @@ def _is_known_label(label: Any, codes_by_label: dict[Any, int]) -> bool:
         return label in codes_by_label
     except TypeError:
         return False
-
-
-def align_scores(
-    output: PredictionOutput,
-    fitted: Any,
-    n: int,
-    trained: IntArray,
-    labels: npt.NDArray[Any],
-    name: str,
-    *,
-    pairs: bool = False,
-) -> EstimatorScores | None:
-    """The scores in the order of the declared classes; None where the learner tells none.
-
-    A class without training rows has probability 0; its decision value is the smallest that there is. `trained` are the codes
-    of the training rows, `pairs` says that decision values are those of pairs of classes, which are refused.
-
-    >>> answers = PredictionOutput(["b", "c"], [[0.9, 0.1], [0.2, 0.8]], "predict_proba")
-    >>> class Fitted:
-    ...     classes_ = ["b", "c"]
-    >>> align_scores(answers, Fitted(), 2, np.array([1, 2]), np.array(["a", "b", "c"]), "Mine").compute_values.tolist()
-    [[0.0, 0.9, 0.1], [0.0, 0.2, 0.8]]
-    """
-    if output.method is None:
-        return None
-    class_codes = _get_class_codes(fitted, trained, labels, name)
-    who = f"{output.method} of {name}"
-    table = _to_number_table(output.scores, who)
-    kind = _METHODS[output.method]
-    if kind == "decision":
-        table = _expand_decisions(table, len(class_codes), pairs, who)
-    if table.shape != (n, len(class_codes)):
-        rule = f"a column for each of the {len(class_codes)} classes that it knows"
-        raise LearnerError(f"{who} must give a row for each of the {n} rows and {rule}, got shape {table.shape}")
-    note = _describe_invalid_probabilities(table, who) if kind == "probability" else None
-    expanded = _expand_to_all_classes(table, class_codes, len(labels), kind)
-    return EstimatorScores(expanded, "decision" if note else kind, note)
-
-
-def add_score_noise(scores: EstimatorScores, noise: ScoreNoise, rng: np.random.Generator) -> tuple[EstimatorScores, float, int]:
-    """Scores with noise, its realised level, and how many scores changed.
-
-    Of two classes the score of the second gets the noise, and the first the rest to 1 (of decision values: the opposite). Of
-    more classes each score gets noise of its own. They remain probabilities only where two of them are kept within 0 and 1.
-    """
-    if scores.values.shape[1] != 2:
-        changed = noise.apply(scores.values.T, None, rng)
-        return (
-            EstimatorScores(np.ascontiguousarray(changed.X.T), "decision", scores.note),
-            changed.level,
-            int(changed.mask.sum()),
-        )
-    changed = noise.apply(scores.values[:, 1], None, rng)
-    first = 1 - changed.X if scores.kind == "probability" else -changed.X
-    kind: Kind = scores.kind if noise.clip else "decision"
-    return EstimatorScores(np.column_stack([first, changed.X]), kind, scores.note), changed.level, int(changed.mask.sum())
 
 
 def _get_class_codes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], name: str) -> IntArray:

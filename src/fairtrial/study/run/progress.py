@@ -76,28 +76,20 @@ class RunSummary:
 
 
 _MAX_LEARNERS = 12
-
-
 _MAX_NAME_LENGTH, _MAX_REASON_LENGTH = 24, 200
-
-
 _MIN_RATE_SECONDS = 2.0  # seconds before which a rate says nothing
-
-
 _RATE_SECONDS = 30.0  # seconds after which a trial counts for little in the rate
-
-
 LearnerRecords = Sequence[tuple[str, TrialRecord]]
 
 
 class Progress(Protocol):
-    """Whoever wants to see a run: `start` comes once, `came` with each batch, `stop` once: None where the run broke off."""
+    """What shows a run: `start` is called once, `add_records` with each batch, `stop` once, with None if the run broke off."""
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
         """The run begins; `stored` of the `planned` trials are done; `where` says on what it runs."""
 
     def add_records(self, records: LearnerRecords) -> None:
-        """Evidence was stored: pairs of the learner's name and the evidence."""
+        """Records were stored: pairs of the name of the learner and the record."""
 
     def stop(self, summary: RunSummary | None) -> None:
         """The run is over."""
@@ -176,7 +168,7 @@ class LiveProgress(LineProgress):
         self._bar.update(self._task, advance=len(records))
 
     def stop(self, summary: RunSummary | None) -> None:
-        """Close the display and tell what was done."""
+        """Close the display and print what was done."""
         if self._live is not None:
             self._live.stop()
         super().stop(summary)
@@ -215,7 +207,7 @@ class LiveProgress(LineProgress):
 
 
 class Rate:
-    """Trials a second, smoothed over about half a minute; None while there is too little to tell."""
+    """Trials a second, smoothed over about half a minute; None while too few have come."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -236,7 +228,7 @@ class Rate:
 
 
 class _LearnerTimes:
-    """The sums of one learner's times, and how many trials told them."""
+    """The sums of one learner's times, and how many trials have them."""
 
     def __init__(self) -> None:
         self.trials, self.failed = 0, 0
@@ -296,7 +288,7 @@ def _format_seconds(seconds: float) -> str:
 
 
 def _format_clock(seconds: float) -> str:
-    """Seconds as a clock tells them.
+    """Seconds as a clock shows them.
 
     >>> _format_clock(75.2), _format_clock(7384)
     ('1:15', '2:03:04')

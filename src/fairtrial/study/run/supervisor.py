@@ -1,9 +1,4 @@
-"""The guards of this process: a chunk borrows one and gives it back. Nobody's guards wait a while for the next chunk.
-
-Several runs may go on in one process, or on one worker of a cluster. Each has a name of its own, which travels with its chunks:
-ending a run stops its chunks and no others. A guard that passes from one run to another gets a new child, so that nothing of a
-learner's, not even code that was edited since, passes with it; its warden, which takes a second to start, is kept.
-"""
+"""A supervisor runs the trials of a chunk in a worker process: in time, within memory, each failure recorded alone."""
 
 from __future__ import annotations
 
@@ -16,17 +11,15 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
-from uuid import uuid4
+from typing import TYPE_CHECKING
 
-from fairtrial.errors import InputError
-from fairtrial.study.records import Chunk, DataRequest, TrialRecord, TrialTask
+from fairtrial.study.records import Chunk, TrialRecord, TrialTask
+from fairtrial.study.run.diagnostics import STACK, TrialFailure, TrialOutput
 from fairtrial.study.run.fork_server import ENDED, POLL_SECONDS, ForkServerClient, ForkServerLostError, StoppedError
 from fairtrial.study.run.protocol import (
     DONE,
     READY,
     REFUSED,
-    STACK,
     TOKEN_BYTES,
     WORK,
     Frame,
@@ -34,14 +27,9 @@ from fairtrial.study.run.protocol import (
     LogTail,
     MalformedMessageError,
     ProcessExit,
-    decode_record,
-    describe_exit,
+    RecordMessage,
+    WorkMessage,
     encode_frame,
-    encode_work,
-    make_crash_record,
-    make_failure_record,
-    make_timeout_record,
-    split_output,
 )
 from fairtrial.study.run.worker import LINK_CLOSED, RESIDENT
 
@@ -49,22 +37,182 @@ if TYPE_CHECKING:
     from fairtrial.data import Dataset
 
 _READ_BYTES = 1 << 16
-
-
 _LOG_DELAY = 0.02  # seconds for which the log is left alone: most trials end within them, and are not worth waking up for it
-
-
 _EXIT_SECONDS = 1.0
-
-
 _STACK_SECONDS = 0.5
-
-
 _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
+_READY_SECONDS = 600.0
+_MAX_FALSE_STARTS = 2
+
+
+class Supervisor:
+    """Runs chunks in a worker process, one at a time. It has one fork server and at most one worker.
+
+    >>> import pickle, fairtrial, numpy as np
+    >>> from fairtrial.conditions import Clean
+    >>> from fairtrial.learners import C45
+    >>> from fairtrial.study.records import ResourceLimits, SplitRows
+    >>> iris = fairtrial.data.load("iris")
+    >>> rows = SplitRows(np.arange(0, 150, 2), np.arange(1, 150, 2), repeat=0, fold=0)
+    >>> task = TrialTask(b"0123456789abcdef", split=0, condition=0, learner=0, condition_seed=1, learner_seed=1)
+    >>> chunk = Chunk(iris.content_hash, (rows,), (Clean(),), (pickle.dumps(C45()),), (task,), ResourceLimits(time=60))
+    >>> with Supervisor() as supervisor:
+    ...     records = supervisor.run(chunk, iris)
+    >>> [record.status for record in records]
+    ['ok']
+    """
+
+    def __init__(self) -> None:
+        self._processes = ProcessPair()
+        self._busy = threading.Lock()
+        self._owner = os.getpid()
+        self._finalizer = weakref.finalize(self, self._processes.close)
+
+    def __enter__(self) -> Supervisor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it was made in this process and has not been closed."""
+        return self._owner == os.getpid() and not self._processes.closing.is_set()
+
+    @property
+    def data(self) -> str | None:
+        """The content hash of the data set that its worker holds."""
+        return self._processes.data
+
+    def reset(self) -> bool:
+        """End the worker, which may hold what a study left there; whether the rest is as one that is started now would be."""
+        with self._busy:
+            self._processes.drop_worker()
+            return self.usable and self._processes.fork_server.is_current()
+
+    def run(self, chunk: Chunk, dataset: Dataset, stop: threading.Event | None = None) -> list[TrialRecord]:
+        """Run a chunk; return the records of its trials in order, of the finished ones if `stop` is set or it is closed."""
+        records: list[TrialRecord] = []
+        with self._busy:
+            self._processes.stop = stop
+            with suppress(StoppedError):
+                try:
+                    self._run_all(chunk, dataset, records)
+                except BaseException:
+                    self._processes.drop_worker()
+                    raise
+        return records
+
+    def close(self) -> None:
+        """End the processes; a chunk that is running returns what it has."""
+        self._processes.closing.set()
+        with self._busy:
+            self._finalizer()
+
+    def _run_all(self, chunk: Chunk, dataset: Dataset, records: list[TrialRecord]) -> None:
+        tasks = chunk.tasks
+        false_starts, suspect = 0, -1
+        while len(records) < len(tasks):
+            if self._processes.is_stopped():
+                raise StoppedError
+            started, index = False, len(records)
+            try:
+                worker = self._start_chunk(replace(chunk, tasks=tasks[index:]), dataset)
+                started = True
+                self._collect(worker, chunk, records)
+                false_starts = 0
+            except _ChunkRefusedError as refusal:
+                records += [replace(refusal.record, key=task.key) for task in tasks[index:]]
+            except (ForkServerLostError, WorkerLostError, OutOfTimeError, MalformedMessageError) as error:
+                # What `_collect` could not attribute to a trial: the fork server is gone, or the worker before it began.
+                end, log = self._processes.drop_after(error)
+                index = len(records)
+                if started and index == suspect:
+                    message = "the process that watches over it was killed twice while it ran"
+                    records.append(TrialFailure("crash", "ForkServerEnded", message, None).to_record(tasks[index].key))
+                elif started:
+                    suspect = index
+                else:
+                    false_starts += 1
+                    if false_starts >= _MAX_FALSE_STARTS:
+                        records += [_make_never_started_record(task, end, log) for task in tasks[index:]]
+
+    def _start_chunk(self, chunk: Chunk, dataset: Dataset) -> WorkerConnection:
+        """A worker that holds the data set and has begun with the chunk."""
+        worker = self._processes.get_worker()
+        worker.send(WorkMessage(None if worker.data == chunk.data else dataset, chunk).encode(), _READY_SECONDS)
+        frame = worker.wait_for_message(_READY_SECONDS)
+        if frame.kind == REFUSED:
+            worker.data = None
+            raise _ChunkRefusedError(RecordMessage.decode(frame.payload).record)
+        if frame.kind != READY or frame.number != worker.number or len(frame.payload) != RESIDENT.size:
+            raise MalformedMessageError("it is not an answer to a chunk")
+        worker.data = chunk.data
+        (worker.resident,) = RESIDENT.unpack(frame.payload)
+        return worker
+
+    def _collect(self, worker: WorkerConnection, chunk: Chunk, records: list[TrialRecord]) -> None:
+        """Collect the records of the remaining trials, up to one that the worker did not survive."""
+        for task in chunk.tasks[len(records) :]:
+            try:
+                record, last = self._read_answer(worker, chunk, task)
+            except OutOfTimeError:
+                worker.show_stack()
+                memory = _compute_growth(worker, worker.kill())
+                failure, last = TrialFailure.from_timeout(chunk.limits, worker.log()), True
+                record = failure.to_record(task.key, memory=memory)
+            except WorkerLostError as lost:
+                record, last = _make_worker_lost_record(worker, chunk, task, lost.end), True
+            except MalformedMessageError as error:
+                memory = _compute_growth(worker, worker.kill())
+                message = f"wrote to a descriptor that is not its own, so that its answer is lost: {error}"
+                failure, last = TrialFailure.from_output("crash", "MalformedMessage", message, worker.log()), True
+                record = failure.to_record(task.key, memory=memory)
+            records.append(record)
+            worker.number += 1
+            if last:
+                self._processes.drop_worker()
+                return
+
+    def _read_answer(self, worker: WorkerConnection, chunk: Chunk, task: TrialTask) -> tuple[TrialRecord, bool]:
+        frame = worker.wait_for_message(chunk.limits.time)
+        if (frame.kind, frame.number) != (DONE, worker.number):
+            raise MalformedMessageError("it is not evidence")
+        record, last = RecordMessage.decode(frame.payload)
+        if record.key != task.key:
+            raise MalformedMessageError("it belongs to another trial")
+        return (record if record.status == "ok" else replace(record, log=TrialOutput.parse(worker.log()).log)), last
+
+
+class _ChunkRefusedError(Exception):
+    """A worker could not read a chunk."""
+
+    def __init__(self, record: TrialRecord) -> None:
+        super().__init__()
+        self.record = record
+
+
+def _make_worker_lost_record(worker: WorkerConnection, chunk: Chunk, task: TrialTask, end: ProcessExit | None) -> TrialRecord:
+    if end is not None and os.waitstatus_to_exitcode(end.status) != LINK_CLOSED:
+        return TrialFailure.from_exit(end, chunk.limits, worker.log()).to_record(task.key, memory=_compute_growth(worker, end))
+    memory = _compute_growth(worker, end or worker.kill())
+    message = "closed the descriptor over which it reports, so that its answer is lost"
+    return TrialFailure.from_output("crash", "LinkClosed", message, worker.log()).to_record(task.key, memory=memory)
+
+
+def _compute_growth(worker: WorkerConnection, end: ProcessExit) -> int | None:
+    """Bytes that the worker's memory peaked at above what it was before the chunk, where both are known."""
+    return max(0, end.peak - worker.resident) if end.peak and worker.resident else None
+
+
+def _make_never_started_record(task: TrialTask, end: ProcessExit | None, log: str | None) -> TrialRecord:
+    exit_text = "did not answer" if end is None else end.describe()
+    message = f"its process {exit_text} before the trial could begin"
+    return TrialFailure.from_output("crash", "NeverStarted", message, log).to_record(task.key)
 
 
 class WorkerLostError(Exception):
-    """The child ended (`end` says how), or no longer speaks to us though it lives (None)."""
+    """The worker ended (`end` says how), or no longer speaks to us though it lives (None)."""
 
     def __init__(self, end: ProcessExit | None) -> None:
         super().__init__()
@@ -76,7 +224,7 @@ class OutOfTimeError(Exception):
 
 
 class WorkerConnection:
-    """A child of the warden. `data` is the content hash of the data set that it holds."""
+    """A worker process of the fork server. `data` is the content hash of the data set that it holds."""
 
     def __init__(self, fork_server: ForkServerClient, is_stopped: Callable[[], bool]) -> None:
         self.data: str | None = None
@@ -105,7 +253,7 @@ class WorkerConnection:
         self._events_and_log.register(self._log.reader, select.POLLIN)
 
     def send(self, payload: bytes, seconds: float) -> None:
-        """Send work, as fast as the child takes it; OutOfTimeError when it takes nothing for so many seconds."""
+        """Send work, as fast as the worker takes it; OutOfTimeError when it takes nothing for so many seconds."""
         remaining = memoryview(encode_frame(self._token, Frame(WORK, self.number, payload)))
         events = select.poll()
         events.register(self._socket, select.POLLOUT)
@@ -129,7 +277,7 @@ class WorkerConnection:
             raise WorkerLostError(self._get_exit()) from None
 
     def wait_for_message(self, seconds: float | None) -> Frame:
-        """The next message of the child, which has so many seconds for it."""
+        """The next message of the worker, which has so many seconds for it."""
         deadline = float("inf") if seconds is None else time.monotonic() + seconds
         poll, wait = self._events, _LOG_DELAY
         while True:
@@ -164,7 +312,7 @@ class WorkerConnection:
         self._inbox.feed(piece)
 
     def _read_fork_server(self) -> None:
-        """The warden speaks: if the child has ended, take in what it still sent, and remember how it ended."""
+        """Read what the fork server reports: if the worker has ended, take in what it still sent, and remember how it ended."""
         message = self._fork_server.receive(0)
         if message is None or (message.kind, message.process) != (ENDED, self.process):
             return
@@ -182,7 +330,7 @@ class WorkerConnection:
         return self._end
 
     def show_stack(self) -> None:
-        """Have the child write where it is into its log, and wait for that, though not for long."""
+        """Have the worker write where it is into its log, and wait for that, though not for long."""
         self._fork_server.show_stack()
         deadline = time.monotonic() + _STACK_SECONDS
         events = select.poll()
@@ -210,7 +358,7 @@ class WorkerConnection:
 
 
 class ProcessPair:
-    """At most one warden with at most one child. It does not know its guard, so that it can be closed after it."""
+    """At most one fork server with at most one worker. It does not know its supervisor, so that it can be closed after it."""
 
     def __init__(self) -> None:
         self.closing = threading.Event()
@@ -224,17 +372,17 @@ class ProcessPair:
 
     @property
     def data(self) -> str | None:
-        """The content hash of the data set that the child holds."""
+        """The content hash of the data set that the worker holds."""
         return None if self._worker is None else self._worker.data
 
     def get_worker(self) -> WorkerConnection:
-        """The child; a new one where there is none."""
+        """The worker; a new one where there is none."""
         if self._worker is None:
             self._worker = WorkerConnection(self.fork_server, self.is_stopped)
         return self._worker
 
     def drop_worker(self) -> None:
-        """End the child; the next trial gets a new one."""
+        """End the worker; the next trial gets a new one."""
         worker, self._worker = self._worker, None
         if worker is not None:
             try:
@@ -245,7 +393,7 @@ class ProcessPair:
                 worker.close()
 
     def drop_after(self, error: Exception) -> tuple[ProcessExit | None, str | None]:
-        """End what is left after a failure that was no trial's; how the child ended, if that is known, and what it printed."""
+        """End what is left after a failure that was no trial's; how the worker ended, if that is known, and what it printed."""
         log = None if self._worker is None else self._worker.log()
         if isinstance(error, ForkServerLostError):
             worker, self._worker = self._worker, None
@@ -263,356 +411,3 @@ class ProcessPair:
         self.fork_server.close(None if worker is None else worker.process)
         if worker is not None:
             worker.close()
-
-
-_READY_SECONDS = 600.0
-
-
-_MAX_FALSE_STARTS = 2
-
-
-class Supervisor:
-    """One warden process and its child. A guard runs one chunk at a time.
-
-    >>> import pickle, fairtrial, numpy as np
-    >>> from fairtrial.conditions import Clean
-    >>> from fairtrial.learners import C45
-    >>> from fairtrial.study.records import Limits, Rows
-    >>> iris = fairtrial.data.load("iris")
-    >>> rows = Rows(np.arange(0, 150, 2), np.arange(1, 150, 2), repeat=0, fold=0)
-    >>> task = TrialTask(b"0123456789abcdef", split=0, condition=0, learner=0, condition_seed=1, learner_seed=1)
-    >>> chunk = Chunk(iris.content_hash, (rows,), (Clean(),), (pickle.dumps(C45()),), (task,), Limits(time=60))
-    >>> with Supervisor() as guard:
-    ...     evidence = guard.run(chunk, iris)
-    >>> [each.status for each in evidence]
-    ['ok']
-    """
-
-    def __init__(self) -> None:
-        self._processes = ProcessPair()
-        self._busy = threading.Lock()
-        self._owner = os.getpid()
-        self._finalizer = weakref.finalize(self, self._processes.close)
-
-    def __enter__(self) -> Supervisor:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    @property
-    def usable(self) -> bool:
-        """Whether it was made in this process and has not been closed."""
-        return self._owner == os.getpid() and not self._processes.closing.is_set()
-
-    @property
-    def data(self) -> str | None:
-        """The content hash of the data set that its child holds."""
-        return self._processes.data
-
-    def reset(self) -> bool:
-        """End the child, which may hold what a study left there; whether the rest is as one that is started now would be."""
-        with self._busy:
-            self._processes.drop_worker()
-            return self.usable and self._processes.fork_server.is_current()
-
-    def run(self, chunk: Chunk, dataset: Dataset, stop: threading.Event | None = None) -> list[TrialRecord]:
-        """Evidence of each trial of the chunk, in order; of those that are finished when `stop` is set, or the guard closed."""
-        records: list[TrialRecord] = []
-        with self._busy:
-            self._processes.stop = stop
-            with suppress(StoppedError):
-                try:
-                    self._run_all(chunk, dataset, records)
-                except BaseException:
-                    self._processes.drop_worker()
-                    raise
-        return records
-
-    def close(self) -> None:
-        """End the processes; a chunk that is running returns what it has."""
-        self._processes.closing.set()
-        with self._busy:
-            self._finalizer()
-
-    def _run_all(self, chunk: Chunk, dataset: Dataset, records: list[TrialRecord]) -> None:
-        tasks = chunk.tasks
-        false_starts, suspect = 0, -1
-        while len(records) < len(tasks):
-            if self._processes.is_stopped():
-                raise StoppedError
-            started, index = False, len(records)
-            try:
-                worker = self._start_chunk(replace(chunk, tasks=tasks[index:]), dataset)
-                started = True
-                self._collect(worker, chunk, records)
-                false_starts = 0
-            except _ChunkRefusedError as refusal:
-                records += [replace(refusal.record, key=task.key) for task in tasks[index:]]
-            except (ForkServerLostError, WorkerLostError, OutOfTimeError, MalformedMessageError) as error:
-                # What `_collect` could not lay to a trial: the warden is gone, or the child before it began.
-                end, log = self._processes.drop_after(error)
-                index = len(records)
-                if started and index == suspect:
-                    message = "the process that watches over it was killed twice while it ran"
-                    records.append(make_failure_record(tasks[index], "crash", "ForkServerEnded", message, None, None))
-                elif started:
-                    suspect = index
-                else:
-                    false_starts += 1
-                    if false_starts >= _MAX_FALSE_STARTS:
-                        records += [_make_never_started_record(task, end, log) for task in tasks[index:]]
-
-    def _start_chunk(self, chunk: Chunk, dataset: Dataset) -> WorkerConnection:
-        """A child that holds the data set and has begun with the chunk."""
-        worker = self._processes.get_worker()
-        worker.send(encode_work(None if worker.data == chunk.data else dataset, chunk), _READY_SECONDS)
-        frame = worker.wait_for_message(_READY_SECONDS)
-        if frame.kind == REFUSED:
-            worker.data = None
-            raise _ChunkRefusedError(decode_record(frame.payload)[0])
-        if frame.kind != READY or frame.number != worker.number or len(frame.payload) != RESIDENT.size:
-            raise MalformedMessageError("it is not an answer to a chunk")
-        worker.data = chunk.data
-        (worker.resident,) = RESIDENT.unpack(frame.payload)
-        return worker
-
-    def _collect(self, worker: WorkerConnection, chunk: Chunk, records: list[TrialRecord]) -> None:
-        """The evidence of the trials that are left, up to one that the child did not survive."""
-        for task in chunk.tasks[len(records) :]:
-            try:
-                record, last = self._read_answer(worker, chunk, task)
-            except OutOfTimeError:
-                worker.show_stack()
-                memory = _compute_growth(worker, worker.kill())
-                record, last = make_timeout_record(task, chunk.limits, worker.log(), memory), True
-            except WorkerLostError as lost:
-                record, last = _make_worker_lost_record(worker, chunk, task, lost.end), True
-            except MalformedMessageError as error:
-                memory = _compute_growth(worker, worker.kill())
-                message = f"wrote to a descriptor that is not its own, so that its answer is lost: {error}"
-                record, last = make_failure_record(task, "crash", "MalformedMessage", message, worker.log(), memory), True
-            records.append(record)
-            worker.number += 1
-            if last:
-                self._processes.drop_worker()
-                return
-
-    def _read_answer(self, worker: WorkerConnection, chunk: Chunk, task: TrialTask) -> tuple[TrialRecord, bool]:
-        frame = worker.wait_for_message(chunk.limits.time)
-        if (frame.kind, frame.number) != (DONE, worker.number):
-            raise MalformedMessageError("it is not evidence")
-        record, last = decode_record(frame.payload)
-        if record.key != task.key:
-            raise MalformedMessageError("it belongs to another trial")
-        return (record if record.status == "ok" else replace(record, log=split_output(worker.log()).log)), last
-
-
-class _ChunkRefusedError(Exception):
-    """A child could not read a chunk."""
-
-    def __init__(self, record: TrialRecord) -> None:
-        super().__init__()
-        self.record = record
-
-
-def _make_worker_lost_record(worker: WorkerConnection, chunk: Chunk, task: TrialTask, end: ProcessExit | None) -> TrialRecord:
-    if end is not None and os.waitstatus_to_exitcode(end.status) != LINK_CLOSED:
-        return make_crash_record(task, end, chunk.limits, worker.log(), _compute_growth(worker, end))
-    memory = _compute_growth(worker, end or worker.kill())
-    message = "closed the descriptor over which it reports, so that its answer is lost"
-    return make_failure_record(task, "crash", "LinkClosed", message, worker.log(), memory)
-
-
-def _compute_growth(worker: WorkerConnection, end: ProcessExit) -> int | None:
-    """Bytes that the child's memory peaked at above what it was before the chunk, where both are known."""
-    return max(0, end.peak - worker.resident) if end.peak and worker.resident else None
-
-
-def _make_never_started_record(task: TrialTask, end: ProcessExit | None, log: str | None) -> TrialRecord:
-    exit_text = "did not answer" if end is None else describe_exit(end.status)
-    return make_failure_record(
-        task, "crash", "NeverStarted", f"its process {exit_text} before the trial could begin", log, None
-    )
-
-
-MAX_DATASETS = 256
-
-
-MAX_BYTES = 1 << 30
-
-
-cached_datasets: dict[str, Dataset] = {}
-
-
-"""By content hash, the one used last at the end. The oldest go when there are too many, or too much of them."""
-
-
-_sizes: dict[str, int] = {}
-
-
-_lock = threading.Lock()
-
-
-def cache_dataset(dataset: Dataset) -> None:
-    """Keep a data set for the chunks to come.
-
-    >>> import fairtrial
-    >>> iris = fairtrial.data.load("iris")
-    >>> cache_dataset(iris)
-    >>> find_dataset(iris.content_hash) == iris, find_dataset("another")
-    (True, None)
-    """
-    key = dataset.content_hash
-    with _lock:
-        cached = cached_datasets.pop(key, dataset)
-        cached_datasets[key] = cached
-        if key not in _sizes:
-            _sizes[key] = int(dataset.X.memory_usage(index=False).sum())
-        while len(cached_datasets) > MAX_DATASETS or (len(cached_datasets) > 1 and sum(_sizes.values()) > MAX_BYTES):
-            oldest = next(iter(cached_datasets))
-            del cached_datasets[oldest], _sizes[oldest]
-
-
-def find_dataset(key: str) -> Dataset | None:
-    """The data set of this content hash, if it is here; it counts as used now."""
-    with _lock:
-        dataset = cached_datasets.pop(key, None)
-        if dataset is not None:
-            cached_datasets[key] = dataset
-        return dataset
-
-
-IDLE_SECONDS = 10.0
-
-
-_IDLE_POLL_SECONDS = 0.5
-
-
-class _IdleSupervisor(NamedTuple):
-    """A guard that nobody uses, the run that used it last, and since when."""
-
-    supervisor: Supervisor
-    run: str
-    since: float
-
-
-class SupervisorPool:
-    """Guards for the chunks of any number of runs."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew: a forked copy of the process has neither its threads nor its guards."""
-        self._lock = threading.Lock()
-        self._idle: list[_IdleSupervisor] = []
-        self._stops: dict[str, threading.Event] = {}
-        self._watched = False
-
-    def run(self, run: str, chunk: Chunk, dataset: Dataset) -> list[TrialRecord]:
-        """The evidence of a chunk; of what was finished, where its run ends before."""
-        with self._lock:
-            stop = self._get_stop_event(run)
-        if stop.is_set():
-            return []
-        supervisor = self._take_supervisor(run, chunk.data)
-        try:
-            return supervisor.run(chunk, dataset, stop)
-        finally:
-            self._return_supervisor(supervisor, run, stop)
-
-    def end(self, run: str) -> None:
-        """Let the chunks of this run return early, with what is finished, also those that come later; end their children."""
-        with self._lock:
-            self._get_stop_event(run).set()
-            supervisors = [entry.supervisor for entry in self._idle if entry.run == run]
-            self._idle = [entry for entry in self._idle if entry.run != run]
-        for supervisor in supervisors:
-            supervisor.reset()
-            self._keep_idle(supervisor, run)
-
-    def close(self) -> None:
-        """End the guards that nobody uses."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for entry in idle:
-            entry.supervisor.close()
-
-    def _get_stop_event(self, run: str) -> threading.Event:
-        return self._stops.setdefault(run, threading.Event())
-
-    def _take_supervisor(self, run: str, data: str) -> Supervisor:
-        """One that served this run, if possible with this data set; else one that is free; else a new one."""
-        with self._lock:
-            newest_first = reversed(self._idle)
-            best = max(newest_first, key=lambda entry: (entry.run == run, entry.supervisor.data == data), default=None)
-            if best is None:
-                return Supervisor()
-            self._idle.remove(best)
-        if best.run == run or best.supervisor.reset():
-            return best.supervisor
-        best.supervisor.close()
-        return Supervisor()
-
-    def _return_supervisor(self, supervisor: Supervisor, run: str, stop: threading.Event) -> None:
-        if not self._keep_idle(supervisor, run, unless=stop):
-            supervisor.reset()
-            self._keep_idle(supervisor, run)
-
-    def _keep_idle(self, supervisor: Supervisor, run: str, unless: threading.Event | None = None) -> bool:
-        """Have it wait for the next chunk, unless its run has ended in the meantime; whether it does."""
-        with self._lock:
-            if unless is not None and unless.is_set():
-                return False
-            self._idle.append(_IdleSupervisor(supervisor, run, time.monotonic()))
-        self._watch()
-        return True
-
-    def _watch(self) -> None:
-        """Have a thread end what has been idle for too long; it ends when nothing is idle."""
-        with self._lock:
-            if self._watched or not self._idle:
-                return
-            self._watched = True
-        threading.Thread(target=self._close_expired, name="fairtrial-idle", daemon=True).start()
-
-    def _close_expired(self) -> None:
-        while True:
-            with self._lock:
-                before = time.monotonic() - IDLE_SECONDS
-                expired = [entry for entry in self._idle if entry.since <= before]
-                self._idle = [entry for entry in self._idle if entry.since > before]
-                self._watched = more = bool(self._idle)
-            for entry in expired:
-                entry.supervisor.close()
-            if not more:
-                return
-            time.sleep(min(_IDLE_POLL_SECONDS, IDLE_SECONDS))
-
-
-_pool = SupervisorPool()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.forget)
-
-
-def create_run_id() -> str:
-    """A name for a run that no other has, on any machine."""
-    return uuid4().hex
-
-
-def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
-    """What engines submit: run a chunk of a run under a guard. `DataRequest` where its data set has not come here yet."""
-    if dataset is not None:
-        if dataset.content_hash != chunk.data:
-            raise InputError(f"dataset must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})")
-        cache_dataset(dataset)
-    run_dataset = find_dataset(chunk.data) if dataset is None else dataset
-    return DataRequest(chunk.data) if run_dataset is None else _pool.run(run, chunk, run_dataset)
-
-
-def end_run(run: str) -> None:
-    """Stop the chunks of a run in this process and end the processes that its learners ran in; no other run notices."""
-    _pool.end(run)

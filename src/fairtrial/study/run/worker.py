@@ -1,4 +1,4 @@
-"""The child in which trials run, one after the other. It is forked by the warden and may be killed at any time."""
+"""The worker process that runs trials, one after the other. The fork server starts it; it may be killed at any time."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from fairtrial.study.records import Chunk, TrialRecord, TrialTask
+from fairtrial.study.run.diagnostics import TrialFailure
 from fairtrial.study.run.meter import ProcessSettings
 from fairtrial.study.run.protocol import (
     DONE,
@@ -23,163 +24,32 @@ from fairtrial.study.run.protocol import (
     REFUSED,
     Frame,
     Inbox,
-    decode_work,
+    LogTail,
+    RecordMessage,
+    WorkMessage,
     encode_frame,
-    encode_record,
-    make_marker,
 )
 
 if TYPE_CHECKING:
-    from fairtrial.study.run.estimator import TrialData
     from fairtrial.study.run.trial import TrialRunner
+    from fairtrial.study.run.trial_data import TrialData
 
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
-
-
 _SIGNALS = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGALRM", "SIGCHLD", "SIGPIPE"))
-
-
 _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
-
-
-_MAX_GROWTH = 1 << 29  # bytes that a child may keep from earlier trials
-
-
+_MAX_GROWTH = 1 << 29  # bytes that a worker may keep from earlier trials
 _PAGE = resource.getpagesize()
-
-
-class ProcessState:
-    """The state of a process that one trial must not pass on to the next. `link` is a descriptor that must stay as it is."""
-
-    def __init__(self, link: int) -> None:
-        self._link = link
-        self._process = os.getpid()
-        self._identities = {descriptor: _get_file_identity(descriptor) for descriptor in (1, 2, link)}
-        self._streams = (sys.stdin, sys.stdout, sys.stderr)
-        self._handlers = {signal_number: signal.getsignal(signal_number) for signal_number in _SIGNALS}
-        self._settings = ProcessSettings()
-        self._limits = {resource_id: resource.getrlimit(resource_id) for resource_id in _LIMITS}
-        self._limits_restored = True
-        self._resident: int | None = None
-
-    def record_memory(self) -> None:
-        """Take the memory in use now, the data set included, as that of a child that has kept nothing."""
-        if self._resident is None:
-            self._resident = measure_resident_memory()
-
-    def limit_memory(self, size: int | None) -> None:
-        """Let the address space grow by so many bytes; None: as it likes. Only where the system tells its size."""
-        used = 0 if size is None else _read_statm(0)
-        if size is None or not used:
-            return
-        soft, hard = self._limits[resource.RLIMIT_AS]
-        bounds = [used + size, *(bound for bound in (soft, hard) if bound != resource.RLIM_INFINITY)]
-        resource.setrlimit(resource.RLIMIT_AS, (min(bounds), hard))
-
-    def reset_timers_and_limits(self) -> None:
-        """Stop timers and put back the limits of the system: nothing of the trial must strike what comes after it."""
-        if os.getpid() != self._process:  # a copy of this process that the learner forked, and that came back from it
-            os._exit(0)
-        for timer in _TIMERS:
-            signal.setitimer(timer, 0)
-        lowered = [resource_id for resource_id, bounds in self._limits.items() if not _restore_limit(resource_id, bounds)]
-        self._limits_restored = not lowered
-
-    def restore(self, *, check_memory: bool) -> bool:
-        """Put back what can be; whether the process is then as before. `thoroughly` looks at its memory, too."""
-        for signal_number, handler in self._handlers.items():
-            if signal.getsignal(signal_number) is not handler:
-                signal.signal(signal_number, handler)
-        try:
-            self._settings.restore()
-        except Exception:  # whatever a learner made of what we ask
-            return False
-        has_leftovers = threading.active_count() > 1 or _has_children()
-        as_before = not has_leftovers and self._limits_restored and self._restore_streams()
-        return as_before and not (check_memory and self._has_outgrown())
-
-    def check_link(self) -> None:
-        """OSError if the link has been closed, even where another file took its number."""
-        if _get_file_identity(self._link) != self._identities[self._link]:
-            raise OSError("the link was closed")
-
-    def _restore_streams(self) -> bool:
-        sys.stdin, sys.stdout, sys.stderr = self._streams
-        try:
-            for stream in self._streams[1:]:
-                stream.flush()
-            return all(_get_file_identity(descriptor) == self._identities[descriptor] for descriptor in (1, 2))
-        except (OSError, ValueError):
-            return False
-
-    def _has_outgrown(self) -> bool:
-        return self._resident is not None and measure_resident_memory() > self._resident + _MAX_GROWTH
-
-
-def _restore_limit(resource_id: int, bounds: tuple[int, int]) -> bool:
-    """Put a limit of the system back, or as near to it as may be; few processes may raise one that was lowered for good."""
-    current = resource.getrlimit(resource_id)
-    if current == bounds:
-        return True
-    for target in (bounds, (current[1], current[1])):
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource_id, target)
-            return target == bounds
-    return False
-
-
-def measure_resident_memory() -> int:
-    """Bytes of memory that this process holds; 0 where the system does not tell."""
-    return _read_statm(1)
-
-
-def _read_statm(index: int) -> int:
-    try:
-        file = os.open("/proc/self/statm", os.O_RDONLY)
-    except OSError:
-        return 0
-    try:
-        return int(os.read(file, 200).split()[index]) * _PAGE
-    finally:
-        os.close(file)
-
-
-def _get_file_identity(descriptor: int) -> tuple[int, int]:
-    status = os.fstat(descriptor)
-    return status.st_dev, status.st_ino
-
-
-def _has_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return False
-    return True
-
-
 RESIDENT = struct.Struct("<Q")
-
-
 _MIN_DESCRIPTOR = 100  # descriptors that learners, which count from 3, are unlikely to meet
-
-
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
-
-
 _LINES = 1  # _IOLBF of C's stdio
-
-
 _READ_BYTES = 1 << 18
-
-
 _FAILED = 70
-
-
 LINK_CLOSED = 113  # the exit code of a worker that cannot report any more
 
 
 def become_worker(link: int, log: int, token: bytes, fork_server: int) -> NoReturn:
-    """Turn the process that was just forked into a worker; it ends when its guard has gone."""
+    """Turn the process that was just forked into a worker; it ends when its supervisor has gone."""
     try:
         os.setsid()
         _end_with_parent(fork_server)
@@ -240,7 +110,7 @@ def _reset_signals(log: int) -> None:
 
 
 class Worker:
-    """Reads chunks from its link and answers each trial's evidence as soon as it is there."""
+    """Reads chunks from its link and answers with the record of each trial as soon as it is there."""
 
     def __init__(self, link: socket.socket, log: int, token: bytes) -> None:
         self._link, self._log, self._token = link, log, token
@@ -264,10 +134,8 @@ class Worker:
         try:
             chunk, runner = self._prepare_runner(payload)
         except BaseException as error:
-            from fairtrial.study.run.protocol import TrialFailure
-
             self._data = None
-            self._send(REFUSED, encode_record(TrialFailure.from_error(error).to_record(b""), last=True))
+            self._send(REFUSED, RecordMessage(TrialFailure.from_error(error).to_record(b""), last=True).encode())
             return
         self._process_state.record_memory()
         self._send(READY, RESIDENT.pack(measure_resident_memory()))
@@ -276,10 +144,10 @@ class Worker:
             self._number += 1
 
     def _prepare_runner(self, payload: bytes) -> tuple[Chunk, TrialRunner]:
-        from fairtrial.study.run.estimator import TrialData
         from fairtrial.study.run.trial import TrialRunner
+        from fairtrial.study.run.trial_data import TrialData
 
-        dataset, chunk = decode_work(payload)
+        dataset, chunk = WorkMessage.decode(payload)
         if dataset is not None:
             self._data = TrialData.from_dataset(dataset)
         assert self._data is not None, "the guard sends a data set with the first chunk"
@@ -295,27 +163,134 @@ class Worker:
         finally:
             self._process_state.reset_timers_and_limits()
         clean = self._process_state.restore(check_memory=last_of_chunk) and record.status != "memory"
-        self._send(DONE, encode_record(record, last=not clean))
+        self._send(DONE, RecordMessage(record, last=not clean).encode())
         if not clean:
             os._exit(0)
 
     def _mark_trial(self) -> None:
         with suppress(OSError):
-            os.write(self._log, make_marker(self._token, self._number))
+            os.write(self._log, LogTail.make_marker(self._token, self._number))
 
     def _send(self, kind: int, payload: bytes) -> None:
         try:
             self._process_state.check_link()
             self._link.sendall(encode_frame(self._token, Frame(kind, self._number, payload)))
-        except OSError:  # nobody is there, or a learner closed what we speak over: the guard sees it
+        except OSError:  # nobody is there, or a learner closed what we speak over: the supervisor sees it
             os._exit(LINK_CLOSED)
 
 
 def _make_failure_record(task: TrialTask, error: BaseException) -> TrialRecord:
-    """What the bench could not turn into evidence itself."""
-    from fairtrial.study.run.protocol import TrialFailure
-
+    """The record of a trial whose runner failed itself."""
     try:
         return TrialFailure.from_error(error).to_record(task.key)
     except BaseException:
         return TrialRecord(task.key, "error", error=type(error).__name__, message="(it cannot be told)")
+
+
+class ProcessState:
+    """The state of a process that one trial must not pass on to the next. `link` is a descriptor that must stay as it is."""
+
+    def __init__(self, link: int) -> None:
+        self._link = link
+        self._process = os.getpid()
+        self._identities = {descriptor: _get_file_identity(descriptor) for descriptor in (1, 2, link)}
+        self._streams = (sys.stdin, sys.stdout, sys.stderr)
+        self._handlers = {signal_number: signal.getsignal(signal_number) for signal_number in _SIGNALS}
+        self._settings = ProcessSettings()
+        self._limits = {resource_id: resource.getrlimit(resource_id) for resource_id in _LIMITS}
+        self._limits_restored = True
+        self._resident: int | None = None
+
+    def record_memory(self) -> None:
+        """Take the memory in use now, the data set included, as that of a worker that has kept nothing."""
+        if self._resident is None:
+            self._resident = measure_resident_memory()
+
+    def limit_memory(self, size: int | None) -> None:
+        """Let the address space grow by so many bytes; None: as it likes. Only if the system reports its size."""
+        used = 0 if size is None else _read_statm(0)
+        if size is None or not used:
+            return
+        soft, hard = self._limits[resource.RLIMIT_AS]
+        bounds = [used + size, *(bound for bound in (soft, hard) if bound != resource.RLIM_INFINITY)]
+        resource.setrlimit(resource.RLIMIT_AS, (min(bounds), hard))
+
+    def reset_timers_and_limits(self) -> None:
+        """Stop timers and put back the limits of the system: nothing of the trial must strike what comes after it."""
+        if os.getpid() != self._process:  # a copy of this process that the learner forked, and that came back from it
+            os._exit(0)
+        for timer in _TIMERS:
+            signal.setitimer(timer, 0)
+        lowered = [resource_id for resource_id, bounds in self._limits.items() if not _restore_limit(resource_id, bounds)]
+        self._limits_restored = not lowered
+
+    def restore(self, *, check_memory: bool) -> bool:
+        """Put back what can be; whether the process is then as before. `check_memory` looks at its memory, too."""
+        for signal_number, handler in self._handlers.items():
+            if signal.getsignal(signal_number) is not handler:
+                signal.signal(signal_number, handler)
+        try:
+            self._settings.restore()
+        except Exception:  # whatever a learner made of what we ask
+            return False
+        has_leftovers = threading.active_count() > 1 or _has_children()
+        as_before = not has_leftovers and self._limits_restored and self._restore_streams()
+        return as_before and not (check_memory and self._has_outgrown())
+
+    def check_link(self) -> None:
+        """OSError if the link has been closed, even where another file took its number."""
+        if _get_file_identity(self._link) != self._identities[self._link]:
+            raise OSError("the link was closed")
+
+    def _restore_streams(self) -> bool:
+        sys.stdin, sys.stdout, sys.stderr = self._streams
+        try:
+            for stream in self._streams[1:]:
+                stream.flush()
+            return all(_get_file_identity(descriptor) == self._identities[descriptor] for descriptor in (1, 2))
+        except (OSError, ValueError):
+            return False
+
+    def _has_outgrown(self) -> bool:
+        return self._resident is not None and measure_resident_memory() > self._resident + _MAX_GROWTH
+
+
+def _restore_limit(resource_id: int, bounds: tuple[int, int]) -> bool:
+    """Put a limit of the system back, or as near to it as may be; few processes may raise one that was lowered for good."""
+    current = resource.getrlimit(resource_id)
+    if current == bounds:
+        return True
+    for target in (bounds, (current[1], current[1])):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource_id, target)
+            return target == bounds
+    return False
+
+
+def measure_resident_memory() -> int:
+    """Bytes of memory that this process holds; 0 if the system does not report it."""
+    return _read_statm(1)
+
+
+def _read_statm(index: int) -> int:
+    try:
+        file = os.open("/proc/self/statm", os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        return int(os.read(file, 200).split()[index]) * _PAGE
+    finally:
+        os.close(file)
+
+
+def _get_file_identity(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
+
+
+def _has_children() -> bool:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True

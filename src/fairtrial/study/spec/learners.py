@@ -1,93 +1,47 @@
-"""From names, import paths and parameters to learners."""
+"""Build the learners of a study from names, import paths and parameters, and check the parameters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from fairtrial._registry import suggest_name
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.learners import Prepared, catalogue, facts_of, get_sampler, sampler_classes
-from fairtrial.measures import get_measure
-from fairtrial.study.spec import models
-from fairtrial.study.spec.local_code import import_class
-from fairtrial.study.spec.objects import NO_VALUE
-from fairtrial.study.spec.problems import ProblemCollector, ProblemsError, SpecProblem, to_problems, validate_table
-from fairtrial.study.spec.resolve import NamedLearner
+from fairtrial.resampling import Repeated, Splitter
+from fairtrial.study.identity import compute_learner_identity
+from fairtrial.study.spec.local_code import CodePolicy
+from fairtrial.study.spec.models import LearnerSpec, ResamplingSpec, TuningSpec, validate_table
+from fairtrial.study.spec.objects import NO_VALUE, Objects
+from fairtrial.study.spec.problems import ProblemCollector, ProblemsError, SpecProblem, to_problems
 from fairtrial.study.spec.schemes import GIVEN, build_scheme
-from fairtrial.study.spec.tuning import Tuned, check_grid, get_parameter_path
+from fairtrial.study.spec.tuning import Tuned, check_measure
 
 _SKLEARN_MESSAGE = re.compile(r"The '(.+?)' parameter of \S+ must be (.+)\. Got (.+) instead\.", re.DOTALL)
-
-
-def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
-    """The parameters that the estimator, or one within it, would refuse when it is fitted.
-
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> [each.wait_for_message for each in find_parameter_problems(RandomForestClassifier("many"))]
-    ["n_estimators must be an int in the range [1, inf), got 'many'"]
-    """
-    try:
-        parameters = estimator.get_params(deep=True)
-    except Exception:  # an estimator that keeps its parameters in a way of its own is asked when it is fitted
-        return
-    for name, value in parameters.items():
-        above, _, parameter = name.rpartition("__")
-        message = explain_refusal(type(parameters.get(above, estimator)), parameter, value)
-        if message:
-            yield SpecProblem((name,), message)
-
-
-def explain_refusal(kind: type[Any], name: str, value: Any) -> str | None:
-    """Why a class refuses the value of a parameter; None where it takes it or has no rules."""
-    rules = getattr(kind, "_parameter_constraints", None)
-    if not isinstance(rules, dict) or name not in rules:
-        return None
-    try:
-        from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
-    except ImportError:
-        return None
-    try:
-        validate_parameter_constraints({name: rules[name]}, {name: value}, kind.__name__)
-    except InvalidParameterError as error:
-        matched = _SKLEARN_MESSAGE.fullmatch(str(error))
-        return f"{matched[1]} must be {matched[2]}, got {matched[3]}" if matched else str(error)
-    except Exception:  # rules that this version of scikit-learn cannot read
-        return None
-    return None
-
-
-_PREDICTION_NEEDS = ("labels", "scores", "probabilities")
-
 
 _NESTED = ("learner", "transformer", "sampler")
 
 
-@dataclass(frozen=True)
-class CodePolicy:
-    """Which code a study may use: installed packages only, or also that of its own folder."""
+@dataclass(frozen=True, eq=False)
+class NamedLearner:
+    """A learner with its name in the study, and with the preparation that it needs."""
 
-    allow_local: bool = False
-    folder: Path | None = None
-
-    def load_class(self, path: str, *methods: str) -> type[Any]:
-        """The class of an import path."""
-        return import_class(path, methods=methods, allow_local_code=self.allow_local, folder=self.folder)
+    name: str
+    estimator: Any
 
 
 def resolve_learners(
-    specs: Mapping[str, models.LearnerSpec], code: CodePolicy, objects: Mapping[tuple[str, ...], Any]
+    specs: Mapping[str, LearnerSpec], code: CodePolicy, objects: Objects
 ) -> tuple[list[NamedLearner], list[SpecProblem]]:
-    """All learners in their order, and what is wrong."""
+    """Build all learners, in the order of the study, and collect problems."""
     learners: dict[str, NamedLearner] = {}
     problems: list[SpecProblem] = []
     for name, entry in specs.items():
         try:
             learner = _prepare_given(objects["learners", name]) if ("learners", name) in objects else build_learner(entry, code)
-            identity = _compute_identity(name, learner)
+            identity = compute_learner_identity(learner, name).hash
             if identity in learners:
                 raise InputError(f"{name} and {learners[identity].name} are the same learner: leave one out")
             learners[identity] = NamedLearner(name, learner)
@@ -104,8 +58,8 @@ def _prepare_given(learner: Any) -> Any:
     return prepared
 
 
-def build_learner(entry: models.LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
-    """The learner of a declaration; `whole` learners get their preparation, those within others do not."""
+def build_learner(entry: LearnerSpec, code: CodePolicy, *, top_level: bool = True) -> Any:
+    """Build the learner of a specification; `top_level` learners get their preparation, those within others do not."""
     if entry.learner is None:
         raise InputError("it was an object of Python, which no file can hold: declare it by its name and parameters")
     collector = ProblemCollector()
@@ -147,17 +101,6 @@ def build_sampler(spec: Mapping[str, Any]) -> Any:
         _check_parameters(name, parameters, accepted)
         _check_values(sampler_classes()[name], parameters)
     return get_sampler(name, **parameters)
-
-
-def check_measure(name: str) -> str:
-    """The measure by its own name; it must be one of predictions."""
-    measure = get_measure(name)
-    if measure.facts.needs not in _PREDICTION_NEEDS:
-        subject = (
-            "numbers, not of classes" if measure.facts.needs == "values" else "several results, which the study gives later"
-        )
-        raise InputError(f"{name} is a measure of {subject}: take one of predictions, such as accuracy")
-    return str(measure.name)
 
 
 def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
@@ -228,7 +171,7 @@ def _build_parameter(value: Any, code: CodePolicy) -> Any:
 def _build_nested(value: Mapping[str, Any], code: CodePolicy) -> Any:
     kind = next((key for key in _NESTED if key in value), None)
     if kind == "learner":
-        return build_learner(validate_table(models.LearnerSpec, value), code, top_level=False)
+        return build_learner(validate_table(LearnerSpec, value), code, top_level=False)
     if kind == "sampler":
         return build_sampler(value)
     if kind == "transformer":
@@ -237,13 +180,13 @@ def _build_nested(value: Mapping[str, Any], code: CodePolicy) -> Any:
     return _build_parameters(value, code)
 
 
-def _build_tuned(learner: Any, tune: models.TuningSpec, code: CodePolicy) -> Tuned:
+def _build_tuned(learner: Any, tune: TuningSpec, code: CodePolicy) -> Tuned:
     collector = ProblemCollector()
     tuned = Tuned(learner, {}, measure=tune.measure)
     with collector.collect("grid"):
         tuned.grid = _build_parameters(tune.grid, code)
-        check_grid(learner, tuned.grid)
-        _check_grid_values(learner, tuned.grid)
+        tuned.check_grid()
+        _check_grid_values(tuned)
     with collector.collect("resampling"):
         tuned.resampling = _build_inner_splitter(tune.resampling)
     with collector.collect("measure"):
@@ -252,13 +195,13 @@ def _build_tuned(learner: Any, tune: models.TuningSpec, code: CodePolicy) -> Tun
     return tuned
 
 
-def _check_grid_values(learner: Any, grid: Mapping[str, Any]) -> None:
-    """Whether the learner, or the sampler, would take each value."""
-    parameters = learner.get_params(deep=True)
+def _check_grid_values(tuned: Tuned) -> None:
+    """Check that the learner, or the sampler, accepts each value."""
+    parameters = tuned.learner.get_params(deep=True)
     collector = ProblemCollector()
-    for name, values in grid.items():
-        above, _, parameter = get_parameter_path(learner, name).rpartition("__")
-        kind = type(parameters.get(above, learner))
+    for name, values in tuned.grid.items():
+        above, _, parameter = tuned.get_parameter_path(name).rpartition("__")
+        kind = type(parameters.get(above, tuned.learner))
         for number, value in enumerate(values):
             with collector.collect(name, number):
                 if message := explain_refusal(kind, parameter, value):
@@ -266,18 +209,47 @@ def _check_grid_values(learner: Any, grid: Mapping[str, Any]) -> None:
     collector.raise_if_any()
 
 
-def _build_inner_splitter(spec: models.ResamplingSpec) -> Any:
+def _build_inner_splitter(spec: ResamplingSpec) -> Any:
     if spec.scheme == GIVEN:
         raise InputError("tune needs a scheme that splits training rows, got 'given'")
     scheme = build_scheme(spec.to_dict())
     if scheme.repeats == 1:
         return scheme.splitter
-    from fairtrial.resampling import Repeated, Splitter
-
     return Repeated(cast(Splitter, scheme.splitter), scheme.repeats)
 
 
-def _compute_identity(name: str, learner: Any) -> str:
-    from fairtrial.study.identity import compute_learner_identity
+def find_parameter_problems(estimator: Any) -> Iterator[SpecProblem]:
+    """Find the parameters that the estimator, or one within it, would refuse when it is fitted.
 
-    return compute_learner_identity(learner, name).hash
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> [problem.message for problem in find_parameter_problems(RandomForestClassifier("many"))]
+    ["n_estimators must be an int in the range [1, inf), got 'many'"]
+    """
+    try:
+        parameters = estimator.get_params(deep=True)
+    except Exception:  # an estimator that keeps its parameters in a way of its own is asked when it is fitted
+        return
+    for name, value in parameters.items():
+        above, _, parameter = name.rpartition("__")
+        message = explain_refusal(type(parameters.get(above, estimator)), parameter, value)
+        if message:
+            yield SpecProblem((name,), message)
+
+
+def explain_refusal(kind: type[Any], name: str, value: Any) -> str | None:
+    """Explain why a class refuses the value of a parameter; None if it accepts it or has no rules."""
+    rules = getattr(kind, "_parameter_constraints", None)
+    if not isinstance(rules, dict) or name not in rules:
+        return None
+    try:
+        from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
+    except ImportError:
+        return None
+    try:
+        validate_parameter_constraints({name: rules[name]}, {name: value}, kind.__name__)
+    except InvalidParameterError as error:
+        matched = _SKLEARN_MESSAGE.fullmatch(str(error))
+        return f"{matched[1]} must be {matched[2]}, got {matched[3]}" if matched else str(error)
+    except Exception:  # rules that this version of scikit-learn cannot read
+        return None
+    return None

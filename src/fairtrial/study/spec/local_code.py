@@ -1,4 +1,7 @@
-"""Which code a study may name: classes of installed packages. The decision falls before anything is imported."""
+"""Which code a study may import: classes of installed packages, and local code if the user allows it.
+
+A path is checked before anything is imported.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
@@ -18,6 +22,45 @@ from pathlib import Path
 from typing import Any
 
 from fairtrial.errors import InputError, UnknownNameError
+
+_REMEDY = "install it as a package, or allow it by --allow-local-code (in Python allow_local_code=True)"
+
+
+@dataclass(frozen=True)
+class CodePolicy:
+    """Which code a study may use: installed packages only, or also that of its own folder."""
+
+    allow_local: bool = False
+    folder: Path | None = None
+
+    def load_class(self, path: str, *methods: str) -> type[Any]:
+        """Import the class of an import path; it must have these methods."""
+        return import_class(path, methods=methods, allow_local_code=self.allow_local, folder=self.folder)
+
+
+def import_class(
+    path: str, *, methods: tuple[str, ...] = ("fit", "predict"), allow_local_code: bool = False, folder: Path | None = None
+) -> type[Any]:
+    """The class that an import path names: `package.module.Class`.
+
+    The module must belong to an installed package, editable installs included; the standard library, `__main__`, files, and
+    modules that are found only in the current folder or through PYTHONPATH are refused, unless `allow_local_code`. Then modules
+    of `folder`, by default the current one, are found as well, and so is `file.py:Class`, by a path relative to it.
+
+    >>> import_class("sklearn.tree.DecisionTreeClassifier").__name__
+    'DecisionTreeClassifier'
+    >>> import_class("os.system")
+    Traceback (most recent call last):
+    fairtrial.errors.InputError: 'os.system' is refused: os belongs to Python itself, and no learner does
+    """
+    if not allow_local_code:
+        check_installed(path, folder)
+        attribute = _import_attribute(path, *path.rpartition(".")[::2])
+    else:
+        attribute = _import_local(path, folder or Path())
+    if not (inspect.isclass(attribute) and all(hasattr(attribute, method) for method in methods)):
+        raise InputError(f"{path} must be a class with {' and '.join(methods)}, got {attribute!r}")
+    return attribute
 
 
 def find_module_beside(module: str, folder: Path) -> str | None:
@@ -52,7 +95,8 @@ def check_not_shadowed(path: str, module: str, folder: Path) -> None:
     loaded_source = _get_source(spec)
     if loaded_source is not None and os.path.realpath(loaded_source) != os.path.realpath(local_source):
         raise InputError(
-            f"{path!r} means {local_source}, but {top} has been imported from {loaded_source} before: give the module another name"
+            f"{path!r} means {local_source}, but {top} has been imported from {loaded_source} before: "
+            "give the module another name"
         )
 
 
@@ -70,34 +114,6 @@ def _get_source(spec: ModuleSpec) -> str | None:
     if spec.origin is not None:
         return spec.origin
     return next(iter(spec.submodule_search_locations or ()), None)
-
-
-_REMEDY = "install it as a package, or allow it by --allow-local-code (in Python allow_local_code=True)"
-
-
-def import_class(
-    path: str, *, methods: tuple[str, ...] = ("fit", "predict"), allow_local_code: bool = False, folder: Path | None = None
-) -> type[Any]:
-    """The class that an import path names: `package.module.Class`.
-
-    The module must belong to an installed package, editable installs included; the standard library, `__main__`, files, and
-    modules that are found only in the current folder or through PYTHONPATH are refused, unless `allow_local_code`. Then modules
-    of `folder`, by default the current one, are found as well, and so is `file.py:Class`, by a path relative to it.
-
-    >>> import_class("sklearn.tree.DecisionTreeClassifier").__name__
-    'DecisionTreeClassifier'
-    >>> import_class("os.system")
-    Traceback (most recent call last):
-    fairtrial.errors.InputError: 'os.system' is refused: os belongs to Python itself, and no learner does
-    """
-    if not allow_local_code:
-        check_installed(path, folder)
-        attribute = _import_attribute(path, *path.rpartition(".")[::2])
-    else:
-        attribute = _import_local(path, folder or Path())
-    if not (inspect.isclass(attribute) and all(hasattr(attribute, method) for method in methods)):
-        raise InputError(f"{path} must be a class with {' and '.join(methods)}, got {attribute!r}")
-    return attribute
 
 
 def check_installed(path: str, folder: Path | None = None) -> None:

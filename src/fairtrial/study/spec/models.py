@@ -1,23 +1,52 @@
-"""What a study declares, in plain values only: complete, checked for form, the same for TOML and Python."""
+"""The specification of a study in plain values: pydantic models with defaults and short forms, and what is wrong with one."""
 
 from __future__ import annotations
 
+import glob
 import math
+import os
 import re
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, cast
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from copy import deepcopy
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, cast
 from unicodedata import category
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+import tomli_w
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
+from fairtrial.resampling.splitter import FoldSplitter, schemes
+from fairtrial.study.records import ResourceLimits
+from fairtrial.study.spec.problems import KeyPath, ProblemsError, SpecProblem, build_spec_error, restore_indices
+
+MEASURES = ("accuracy", "kappa", "auc", "brier")
+"""The default measures of a study."""
+
+PREPARATIONS = ("standard", "none")
+
+FAILURE_POLICIES = ("exclude", "worst-rank", "trivial")
 
 NO_LIMIT = "none"
 
+_DEFAULT_SCHEME = "stratified"
+
+_STUDY_FOLDS, _TUNING_FOLDS = 10, 5
 
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
-
 
 _SECONDS = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1),
@@ -26,32 +55,15 @@ _SECONDS = {
     **dict.fromkeys(("d", "day", "days"), 86400),
 }
 
-
 _BYTES = {"b": 1, "bytes": 1}
-
-
 _BYTES |= {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
-
-
 _BYTES |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}
-
 
 _MIN_MEMORY = 1_000_000
 
-
 _MAX_NAME_LENGTH = 200
 
-
 Validator = Callable[[Any], Any]
-
-
-def format_count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> format_count(1, "row"), format_count(2, "row")
-    ('1 row', '2 rows')
-    """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def require_whole(name: str, minimum: int) -> Validator:
@@ -199,12 +211,6 @@ def _parse_amount(value: Any, units: Mapping[str, int]) -> Any:
     return int(amount) if amount.is_integer() else amount
 
 
-FOLDED = ("stratified", "kfold", "dob-scv", "db-scv", "weka")
-
-
-"""Schemes with a number of folds."""
-
-
 def expand_data(value: Any) -> Any:
     """`"iris"`, `["iris", "files/*.csv"]` or a table with `sets` and named data sets.
 
@@ -234,12 +240,12 @@ def expand_learners(value: Any) -> Any:
 
 
 def expand_conditions(value: Any) -> Any:
-    """A table of names, each with levels or with a table of parameters.
+    """A table of names, each with levels or with a table of parameters; clean data by default.
 
     >>> expand_conditions({"class-noise": [0, 0.1]})
     {'class-noise': {'condition': 'class-noise', 'level': [0, 0.1]}}
     """
-    entries = _index_by_name("conditions", value)
+    entries = _index_by_name("conditions", value) or {"clean": {}}
     return {name: _with_name("condition", name, _wrap_levels(entry)) for name, entry in entries.items()}
 
 
@@ -252,11 +258,16 @@ def expand_resampling(value: Any) -> Any:
     if isinstance(value, str):
         return {"scheme": value}
     table = _check_table("resampling", value, "the name of a scheme")
-    if table.get("scheme", FOLDED[0]) in FOLDED and "n_splits" in table:
+    if _has_folds(table.get("scheme", _DEFAULT_SCHEME)) and "n_splits" in table:
         if "folds" in table:
             raise InputError("resampling must have folds or n_splits, which mean the same, got both")
         table = {("folds" if name == "n_splits" else name): option for name, option in table.items()}
     return table
+
+
+def _has_folds(scheme: object) -> bool:
+    """Whether the scheme of this name divides the rows into folds."""
+    return isinstance(scheme, str) and scheme in schemes and issubclass(schemes[scheme], FoldSplitter)
 
 
 def expand_sampler(value: Any) -> Any:
@@ -312,18 +323,6 @@ def _check_table(subject: str, value: Any, alternative: str) -> dict[str, Any]:
     return dict(value)
 
 
-MEASURES = ("accuracy", "kappa", "auc", "brier")
-
-
-PREPARATIONS = ("standard", "none")
-
-
-FAILURES = ("exclude", "worst-rank", "trivial")
-
-
-_STUDY_FOLDS, _TUNING_FOLDS = 10, 5
-
-
 def _require_text(name: str) -> BeforeValidator:
     return BeforeValidator(require_text(name))
 
@@ -347,6 +346,21 @@ class OpenSpecTable(SpecTable):
     def parameters(self) -> dict[str, Any]:
         """The further keys."""
         return dict(self.model_extra or {})
+
+
+def is_path(text: str, folder: Path) -> bool:
+    """Whether a text names a file or a folder rather than a set of the catalogue or of OpenML.
+
+    >>> is_path("iris", Path()), is_path("openml:61", Path()), is_path("heart.csv", Path()), is_path("files/*.dat", Path())
+    (False, False, True, True)
+    """
+    from fairtrial.data.reading import SUFFIXES
+
+    if text.startswith("openml:"):
+        return False
+    if glob.has_magic(text) or text.lower().endswith((*SUFFIXES, ".gz", ".zip")) or text.startswith((".", "~", os.sep)):
+        return True
+    return ("/" in text or os.sep in text) and (folder / text).exists()
 
 
 class DataSetSpec(OpenSpecTable):
@@ -380,13 +394,13 @@ class DataSpec(SpecTable):
 class ResamplingSpec(OpenSpecTable):
     """A scheme with its parameters, and how often it is repeated."""
 
-    scheme: Annotated[str, _require_text("scheme")] = "stratified"
+    scheme: Annotated[str, _require_text("scheme")] = _DEFAULT_SCHEME
     folds: Annotated[int, BeforeValidator(require_whole("folds", 2))] | None = None
     repeats: Annotated[int, BeforeValidator(require_whole("repeats", 1))] = 1
 
     def with_default_folds(self, folds: int) -> ResamplingSpec:
         """With the number of folds where the scheme has one and none is declared."""
-        missing = self.scheme in FOLDED and self.folds is None
+        missing = _has_folds(self.scheme) and self.folds is None
         return self.model_copy(update={"folds": folds}) if missing else self
 
 
@@ -434,30 +448,31 @@ class VerdictSpec(SpecTable):
     control: Annotated[str, _require_text("control")] | None = None
     alpha: Annotated[float, BeforeValidator(require_number("alpha", "between 0 and 1", lambda x: 0 < x < 1))] = 0.05
     rope: Annotated[float, BeforeValidator(require_number("rope", "from 0 on", lambda x: 0 <= x < float("inf")))] | None = None
-    failures: Annotated[str, BeforeValidator(require_choice("failures", FAILURES))] = "exclude"
+    failures: Annotated[str, BeforeValidator(require_choice("failures", FAILURE_POLICIES))] = "exclude"
 
 
 class LimitsSpec(SpecTable):
-    """What one trial may take."""
+    """Resource limits of one trial."""
 
     time: Annotated[int | float | str, BeforeValidator(parse_seconds)] = 3600
     memory: Annotated[int | str, BeforeValidator(parse_memory)] = NO_LIMIT
 
+    def to_resource_limits(self) -> ResourceLimits:
+        """The limits as a trial takes them."""
+        time = None if self.time == NO_LIMIT else float(self.time)
+        return ResourceLimits(time, None if self.memory == NO_LIMIT else int(self.memory))
+
 
 _Measure = Annotated[str, _require_text("a measure")]
-
-
 _LearnerTable = Annotated[LearnerSpec, BeforeValidator(require_mapping("a learner"))]
-
-
 _ConditionTable = Annotated[ConditionSpec, BeforeValidator(require_mapping("a condition"))]
 
 
 class StudySpec(SpecTable):
     """A study in plain values.
 
-    >>> found = StudySpec.of({"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}})
-    >>> found.plain()["conditions"], found.plain()["resampling"]
+    >>> spec = StudySpec.from_mapping({"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}})
+    >>> spec.to_dict()["conditions"], spec.to_dict()["resampling"]
     ({'class-noise': {'condition': 'class-noise', 'level': [0.0, 0.1]}}, {'scheme': 'stratified', 'folds': 10, 'repeats': 1})
     """
 
@@ -468,42 +483,225 @@ class StudySpec(SpecTable):
     )
     data: Annotated[DataSpec, BeforeValidator(expand_data)] = Field(default_factory=lambda: DataSpec.model_validate({}))
     learners: Annotated[dict[str, _LearnerTable], BeforeValidator(expand_learners)] = Field(default_factory=dict)
-    conditions: Annotated[dict[str, _ConditionTable], BeforeValidator(expand_conditions)] = Field(default_factory=dict)
+    conditions: Annotated[dict[str, _ConditionTable], BeforeValidator(expand_conditions)] = Field(
+        default_factory=dict, validate_default=True
+    )
     resampling: StudyResampling = Field(default_factory=lambda: ResamplingSpec(folds=_STUDY_FOLDS))
-    verdict: Annotated[VerdictSpec, BeforeValidator(require_mapping("verdict"))] = Field(default_factory=VerdictSpec)
+    verdict: Annotated[VerdictSpec, BeforeValidator(require_mapping("verdict"))] = Field(
+        default_factory=dict, validate_default=True
+    )
     limits: Annotated[LimitsSpec, BeforeValidator(require_mapping("limits"))] = Field(default_factory=LimitsSpec)
 
-    @model_validator(mode="after")
-    def _complete(self) -> StudySpec:
-        """What is not declared but follows: clean data, and a verdict on the first measure."""
-        if not self.conditions:
-            object.__setattr__(self, "conditions", {"clean": ConditionSpec(condition="clean")})
-        if self.verdict.measure is None:
-            object.__setattr__(self, "verdict", self.verdict.model_copy(update={"measure": self.measures[0]}))
-        return self
+    @field_validator("verdict", mode="after")
+    @classmethod
+    def _choose_measure(cls, verdict: VerdictSpec, info: ValidationInfo) -> VerdictSpec:
+        """The verdict is on the first measure by default."""
+        if verdict.measure is not None or not info.data.get("measures"):
+            return verdict
+        return verdict.model_copy(update={"measure": info.data["measures"][0]})
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> StudySpec:
-        """Of plain values as a TOML file has them; a SpecError tells all mistakes of form."""
-        from fairtrial.study.spec.problems import build_spec_error, validate_spec
-
-        spec, problems = validate_spec(mapping)
+        """The specification of plain values as a TOML file has them; a SpecError reports all problems of form."""
+        spec, problems = cls.read_valid_parts(mapping)
         if problems:
             raise build_spec_error(problems)
         return spec
 
-    def to_short_form(self) -> dict[str, Any]:
-        """The same in fewer words, for people: names that repeat and levels that stand alone are shortened.
+    @classmethod
+    def read_valid_parts(cls, mapping: Any, known_problems: Iterable[SpecProblem] = ()) -> tuple[StudySpec, list[SpecProblem]]:
+        """The specification without the parts that are wrong, and what is wrong with them, `known_problems` included.
 
-        >>> StudySpec.of({"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}}).to_short_form()["learners"]
-        {'c45': {}}
+        >>> values = {"data": ["iris"], "learners": ["c45"], "resampling": {"folds": "five"}, "sede": 1}
+        >>> for problem in StudySpec.read_valid_parts(values)[1]:
+        ...     print(*problem.path, "-", problem.message)
+        resampling folds - folds must be a whole number of at least 2, got 'five'
+        sede - a study has no section or key 'sede': did you mean 'seed'?
+        """
+        if not isinstance(mapping, Mapping):
+            return cls(), [SpecProblem((), f"a study must be a table of sections, got {mapping!r}")]
+        problems = [*known_problems, *_find_misplaced_keys(mapping), *_find_missing_sections(mapping)]
+        rest = _expand_sections(mapping)
+        _remove_problems(rest, problems)
+        while True:
+            try:
+                return cls.model_validate(rest), problems
+            except ValidationError as error:
+                new_problems = [SpecProblem(*_describe_error(detail, rest)) for detail in error.errors(include_url=False)]
+            problems += restore_indices(new_problems, problems)
+            _remove_problems(rest, new_problems)
+
+    def to_short_form(self) -> dict[str, Any]:
+        """The same for people to read: names that repeat are dropped, and conditions that only have levels are lists.
+
+        Writers of TOML put lists before tables. So a condition is a list only if no table is before it: order is kept.
+
+        >>> values = {"data": ["iris"], "learners": ["c45"], "conditions": {"class-noise": [0, 0.1]}}
+        >>> short = StudySpec.from_mapping(values).to_short_form()
+        >>> short["learners"], short["conditions"]
+        (['c45'], {'class-noise': [0.0, 0.1]})
         """
         plain = self.to_dict()
         learners = {name: _drop_repeated_name("learner", name, table) for name, table in plain["learners"].items()}
-        conditions = {name: _drop_repeated_name("condition", name, table) for name, table in plain["conditions"].items()}
-        conditions = {name: table["level"] if list(table) == ["level"] else table for name, table in conditions.items()}
-        return plain | {"learners": learners, "conditions": conditions}
+        conditions: dict[str, Any] = {}
+        for name, table in plain["conditions"].items():
+            short = _drop_repeated_name("condition", name, table)
+            after_table = any(isinstance(entry, dict) for entry in conditions.values())
+            conditions[name] = short["level"] if list(short) == ["level"] and not after_table else short
+        return plain | {"learners": learners if any(learners.values()) else list(learners), "conditions": conditions}
 
 
 def _drop_repeated_name(key: str, name: str, table: dict[str, Any]) -> dict[str, Any]:
     return {option: value for option, value in table.items() if not (option == key and value == name)}
+
+
+T = TypeVar("T", bound=BaseModel)
+
+_OPEN_SECTIONS = ("data", "learners", "conditions", "resampling")
+
+_EXPANDERS = {
+    "data": expand_data,
+    "learners": expand_learners,
+    "conditions": expand_conditions,
+    "resampling": expand_resampling,
+}
+
+_TABLES: dict[tuple[str, ...], type[BaseModel]] = {
+    (): StudySpec,
+    ("verdict",): VerdictSpec,
+    ("limits",): LimitsSpec,
+    ("learners", "*"): LearnerSpec,
+    ("learners", "*", "tune"): TuningSpec,
+}
+
+
+def validate_table(kind: type[T], value: Mapping[str, Any]) -> T:
+    """Validate a table within another one; the first problem is raised."""
+    try:
+        return kind.model_validate(dict(value))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        path, message = _describe_error(
+            {**first, "loc": ("learners", "within", *first["loc"])}, {"learners": {"within": value}}
+        )
+        raise ProblemsError([SpecProblem(path[2:], message)]) from None
+
+
+def _describe_error(error: Any, rest: Mapping[str, Any]) -> tuple[KeyPath, str]:
+    path: KeyPath = tuple(error["loc"])
+    if error["type"] == "value_error":
+        return path, str(error["ctx"]["error"])
+    if error["type"] == "extra_forbidden":
+        return path, _describe_unknown_parameter(path, error["input"], rest) or _describe_unknown_key(path)
+    if error["type"] == "missing":
+        return path[:-1], f"{path[-1]} is missing: write {path[-1]} = ..."
+    expected = {"list_type": "a list", "model_type": "a table", "dict_type": "a table"}.get(error["type"], "")
+    if expected:
+        return path, f"{path[-1]} must be {expected}, got {error['input']!r}"
+    return path, f"{path[-1]}: {error['msg']}, got {error['input']!r}"
+
+
+def _describe_unknown_key(path: KeyPath) -> str:
+    key = str(path[-1])
+    above = tuple("*" if number == 1 and path[0] == "learners" else str(part) for number, part in enumerate(path[:-1]))
+    known_keys = list(_TABLES.get(above, LearnerSpec).model_fields)
+    owner = "a learner" if above == ("learners", "*") else "".join(above[-1:])
+    if above and key in StudySpec.model_fields:
+        return f"{owner} has no key {key!r}, a study has: in TOML it stands above the first [table]"
+    subject = f"{owner} has no key" if above else "a study has no section or key"
+    return f"{subject} {key!r}: {suggest_name(key, [name for name in known_keys if name != 'object'])}"
+
+
+def _describe_unknown_parameter(path: KeyPath, value: Any, rest: Mapping[str, Any]) -> str | None:
+    """A parameter of the learner that stands beside `parameters`; also any word that is near no key, of a learner elsewhere."""
+    if path[:1] != ("learners",) or len(path) != len(("learners", "name", "key")) or path[2] in StudySpec.model_fields:
+        return None
+    key, parameters = str(path[2]), _list_parameters(rest["learners"][path[1]].get("learner"))
+    if key not in parameters and get_close_matches(key, LearnerSpec.model_fields):
+        return None
+    near = get_close_matches(key, [key, *parameters][parameters != () and key not in parameters :], n=1)
+    if not near:
+        return None
+    with suppress(TypeError):
+        if (written := _format_inline(value)) is not None:
+            line = f"{near[0]} = {written}"
+            return f"a learner has no key {key!r}: its parameters stand in a table, write parameters = {{ {line} }}"
+    return None
+
+
+def _format_inline(value: Any) -> str | None:
+    """A value in one line of TOML; None for a table that is too long for that."""
+    if isinstance(value, (list, tuple)):
+        items = [_format_inline(item) for item in value]
+        return None if None in items else f"[{', '.join(map(str, items))}]"
+    first, *lines, _ = [line.strip() for line in tomli_w.dumps({"x": [value]}).splitlines()]
+    return " ".join(lines).removesuffix(",") if first == "x = [" else None
+
+
+def _list_parameters(learner: Any) -> Collection[str]:
+    """The parameters of a learner of the catalogue; of no other, since nothing is imported for a hint."""
+    from fairtrial.learners import catalogue
+
+    with suppress(InputError):
+        if isinstance(learner, str) and not any(character in learner for character in "./\\:"):
+            return catalogue.get_parameters(catalogue.learner_class(learner))
+    return ()
+
+
+def _find_misplaced_keys(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
+    """Keys of the study that slipped into the table before them."""
+    for section in _OPEN_SECTIONS:
+        table = mapping.get(section)
+        for key in ("measures", "seed"):
+            if isinstance(table, Mapping) and key in table and not isinstance(table[key], Mapping):
+                message = f"{section} holds {key!r}, a key of the study itself: in TOML it stands above the first [table]"
+                yield SpecProblem((section, key), message)
+
+
+def _find_missing_sections(mapping: Mapping[str, Any]) -> Iterator[SpecProblem]:
+    """What no study can do without; a section whose name is nearly right is told as that."""
+    unknown = [str(key) for key in mapping if key not in StudySpec.model_fields]
+    for section, noun in (("data", "data set"), ("learners", "learner")):
+        value = mapping.get(section, {})
+        empty = (isinstance(value, (Mapping, list, tuple)) and not value) or value == {"sets": []}
+        if empty and not get_close_matches(section, unknown):
+            yield SpecProblem((section,), f"a study must have at least 1 {noun}, got none: add [{section}]")
+
+
+def _expand_sections(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections as their checks will see them, so that the path of a mistake leads to what is there."""
+    rest = {str(name): deepcopy(value) for name, value in mapping.items()}
+    for section, expand in _EXPANDERS.items():
+        if section in rest:
+            with suppress(InputError):
+                rest[section] = expand(rest[section])
+    return rest
+
+
+def _remove_problems(rest: dict[str, Any], problems: Iterable[SpecProblem]) -> None:
+    """Take out what is wrong; later members of a list first, so that the numbers of the others stay right."""
+    affected = {_find_affected_path(problem.path) for problem in problems}
+    for path in sorted(affected, key=lambda path: [(str(type(part)), part) for part in path], reverse=True):
+        _remove_key(rest, path)
+
+
+def _find_affected_path(path: KeyPath) -> KeyPath:
+    """The smallest part that a mistake spoils: an entry of learners, data or conditions, or else a single key."""
+    whole = path[:1] in (("learners",), ("conditions",), ("data",)) and path[:2] != ("data", "sets")
+    return path[:2] if whole else path[:3]
+
+
+def _remove_key(rest: dict[str, Any], path: KeyPath) -> None:
+    table: Any = rest
+    for part in path[:-1]:
+        table = table.get(part) if isinstance(table, Mapping) else None
+    last = path[-1]
+    exists = (
+        last in table if isinstance(table, dict) else isinstance(table, list) and isinstance(last, int) and last < len(table)
+    )
+    if exists and len(table) == 1 and isinstance(table, list):
+        _remove_key(rest, path[:-1])
+    elif exists:
+        del table[last]
+    elif len(path) > 1:
+        _remove_key(rest, path[:-1])

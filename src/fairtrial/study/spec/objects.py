@@ -1,23 +1,189 @@
-"""Arguments of Python as plain values, with the objects among them set aside; and plain values back to a file."""
+"""Convert arguments of `Study(...)` to plain values; objects that no file can hold are kept beside them.
+
+A learner, condition or splitter object becomes its specification if that gives the object back, else a placeholder.
+"""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from fairtrial._text import format_count
+from fairtrial.conditions import Condition, from_declaration
+from fairtrial.data import Dataset, GivenFolds
 from fairtrial.errors import FairtrialError, InputError
-from fairtrial.study.spec.models import PREPARATIONS, format_count
-from fairtrial.study.spec.problems import ProblemCollector, SpecProblem, to_problems
+from fairtrial.measures import Measure
+from fairtrial.resampling import Splitter
+from fairtrial.study.records import ResourceLimits
+from fairtrial.study.spec.models import PREPARATIONS
+from fairtrial.study.spec.problems import KeyPath, ProblemCollector, SpecProblem, to_problems
+from fairtrial.study.spec.schemes import OBJECT, build_scheme, build_scheme_from_splitter
 
-if TYPE_CHECKING:
-    from fairtrial.study.spec.models import StudySpec
+PLACEHOLDER = "object"
+"""The key of a specification that stands for an object that no specification can give back."""
+
+NO_VALUE = {"value": "none"}
+"""A parameter that is None in TOML, which has no null."""
+
+Objects = Mapping[tuple[str, ...], Any]
+"""Objects of Python by their location in the study: `("learners", "forest")`."""
+
+_MAX_REPR_LENGTH = 100
+
+
+class PythonReader:
+    """Reads the sections of a study from Python; a value that is wrong becomes None, with a problem.
+
+    >>> from fairtrial.learners import C45
+    >>> PythonReader().read({"learners": {"tree": C45(confidence=0.1)}})
+    {'learners': {'tree': {'learner': 'c45', 'parameters': {'confidence': 0.1}}}}
+    """
+
+    def __init__(self) -> None:
+        self.objects: dict[tuple[str, ...], Any] = {}
+        self.collector = ProblemCollector()
+
+    def read(self, sections: Mapping[str, Any]) -> dict[str, Any]:
+        """The sections in plain values; `objects` and `collector.problems` have the rest."""
+        return {name: self._read_section(name, value) for name, value in sections.items()}
+
+    def _read_section(self, name: str, value: Any) -> Any:
+        readers = {
+            "data": self._read_data,
+            "learners": self._read_learners,
+            "conditions": self._read_conditions,
+            "resampling": self._read_resampling,
+        }
+        return readers[name](value) if name in readers else self._to_plain(value, (name,))
+
+    def _read_data(self, value: Any) -> Any:
+        if not isinstance(value, (str, list)) and (suggest_dataset(value) or _is_data(value) or isinstance(value, os.PathLike)):
+            value = [value]
+        if isinstance(value, Mapping):
+            return {name: self._read_data_set(name, entry, ("data", name)) for name, entry in value.items()}
+        if not isinstance(value, (list, tuple)):
+            return value
+        sets: list[Any] = []
+        named: dict[str, Any] = {}
+        for entry in value:
+            if not _is_data(entry):
+                sets.append(self._read_data_set("", entry, ("data", "sets", len(sets))))
+                continue
+            name = _get_data_name(entry)
+            with self.collector.collect("data", name):
+                if name in named:
+                    raise InputError(f"two data sets are called {name!r}: pass them as {{name: data set}}")
+                named[name] = self._read_data_set(name, entry, ("data", name))
+        return {"sets": sets} | named
+
+    def _read_data_set(self, name: str, value: Any, key_path: KeyPath) -> Any:
+        if not _is_data(value):
+            return self._to_plain(value, key_path, suggest_dataset(value))
+        self.objects["data", name] = value
+        return serialize_data(name, value)
+
+    def _read_learners(self, value: Any) -> Any:
+        if hasattr(value, "fit") or (isinstance(value, (list, tuple)) and any(hasattr(learner, "fit") for learner in value)):
+            message = "learners that are objects must have names: pass {'name': estimator}"
+            self.collector.problems.append(SpecProblem(("learners",), message))
+            return None
+        if not isinstance(value, Mapping):
+            return self._to_plain(value, ("learners",))
+        plain = {}
+        for name, learner in value.items():
+            if hasattr(learner, "fit") and not isinstance(learner, type):
+                self.objects["learners", name] = learner
+                plain[name] = serialize_learner(learner)
+            else:
+                plain[name] = self._to_plain(learner, ("learners", name), suggest_learner(learner))
+        return plain
+
+    def _read_conditions(self, value: Any) -> Any:
+        if isinstance(value, Condition):
+            value = [value]
+        if isinstance(value, (list, tuple)) and value and all(isinstance(condition, Condition) for condition in value):
+            kinds = dict.fromkeys(condition.name for condition in value)
+            value = {kind: [condition for condition in value if condition.name == kind] for kind in kinds}
+        if not isinstance(value, Mapping):
+            return self._to_plain(value, ("conditions",))
+        plain = {}
+        for name, entry in value.items():
+            conditions = tuple(entry) if isinstance(entry, (list, tuple)) else (entry,)
+            if conditions and all(isinstance(condition, Condition) for condition in conditions):
+                self.objects["conditions", name] = conditions
+                plain[name] = serialize_conditions(conditions)
+            else:
+                plain[name] = self._to_plain(entry, ("conditions", name))
+        return plain
+
+    def _read_resampling(self, value: Any) -> Any:
+        if not isinstance(value, Splitter):
+            return self._to_plain(value, ("resampling",), suggest_splitter(value))
+        self.objects["resampling",] = value
+        return serialize_splitter(value)
+
+    def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
+        """The plain value; None where there is none, or where something else must be written `instead`."""
+        try:
+            if instead:
+                raise InputError(instead)
+            return _to_plain_value(value)
+        except InputError as error:
+            self.collector.problems += to_problems(error, *key_path)
+            return None
+
+
+def _get_data_name(data: Any) -> str:
+    return str(data.dataset.name if hasattr(data, "dataset") else data.name)
+
+
+def _is_data(value: Any) -> bool:
+    return isinstance(value, (Dataset, GivenFolds))
+
+
+def _to_plain_value(value: Any, within: bool = False) -> Any:
+    """Paths as text, NumPy's numbers as Python's, measures by their names, limits as a table; `within` parameters also None."""
+    if isinstance(value, ResourceLimits):
+        value = {"time": value.time, "memory": value.memory}
+    if isinstance(value, (Mapping, list, tuple)):
+        return _to_plain_members(value, within)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Measure):
+        return value.name
+    if value is None and not within:
+        return None
+    try:
+        return serialize_value(value)
+    except NotSerializableError:
+        remedy = "give the whole learner as an object, or write plain values" if within else "write plain values"
+        raise InputError(f"a study cannot hold {_format_short(value)} here: {remedy}") from None
+
+
+def _to_plain_members(value: Any, within: bool) -> Any:
+    """The members of a table or of a list; all that cannot be told are told at once."""
+    collector = ProblemCollector()
+    members = value.items() if isinstance(value, Mapping) else enumerate(value)
+    plain: dict[Any, Any] = {}
+    for name, member in members:
+        with collector.collect(name):
+            plain[name] = _to_plain_value(member, within or name in ("parameters", "grid"))
+    collector.raise_if_any()
+    return plain if isinstance(value, Mapping) else list(plain.values())
+
+
+def _format_short(value: Any) -> str:
+    """The object in a line, or what it is where that would be long."""
+    text = value.__name__ if isinstance(value, type) else repr(value)
+    if isinstance(value, type):
+        return f"the class {text}"
+    return text if len(text) <= _MAX_REPR_LENGTH and "\n" not in text else f"an object of the class {type(value).__name__}"
 
 
 def suggest_dataset(value: Any) -> str | None:
@@ -76,24 +242,12 @@ def _format_fairtrial_splitter(value: Any) -> str | None:
     return "LeaveOneOut()" if name == "LeaveOneOut" else None
 
 
-PLACEHOLDER = "object"
-
-
-"""The key of a declaration that stands for an object that no declaration can give back."""
-
-
-NO_VALUE = {"value": "none"}
-
-
-"""How a parameter that is None is written in TOML, which has no word for it."""
-
-
 class NotSerializableError(Exception):
-    """No declaration can give this object back."""
+    """No specification can give this object back."""
 
 
 def serialize_learner(estimator: Any) -> dict[str, Any]:
-    """The declaration of an estimator, or a mark.
+    """The specification of an estimator, or a placeholder.
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> serialize_learner(RandomForestClassifier(50))
@@ -106,14 +260,12 @@ def serialize_learner(estimator: Any) -> dict[str, Any]:
 
 
 def serialize_conditions(conditions: tuple[Any, ...]) -> dict[str, Any]:
-    """The declaration of conditions of one name that differ in their level only, or a mark.
+    """The specification of conditions of one name that differ in their level only, or a placeholder.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> serialize_conditions((ClassNoise(0.1), ClassNoise(0.2)))
     {'condition': 'class-noise', 'level': [0.1, 0.2]}
     """
-    from fairtrial.conditions import from_declaration
-
     descriptions = [_drop_defaults(condition) for condition in conditions]
     rest = [{name: value for name, value in description.items() if name != "level"} for description in descriptions]
     try:
@@ -135,20 +287,18 @@ def _get_unset_level(condition: Any) -> dict[str, Any]:
 
 
 def serialize_data(name: str, data: Any) -> dict[str, Any]:
-    """The mark of a data set: its size and the beginning of its hash."""
+    """The placeholder of a data set: its size and the beginning of its hash."""
     dataset = getattr(data, "dataset", data)
     folds = f", {format_count(len(data), 'given fold')}" if dataset is not data else ""
-    return {PLACEHOLDER: f"{name}: {format_count(len(dataset), 'row')}{folds}, {dataset.content_hash[:16]}"}
+    return {PLACEHOLDER: f"{name}: {len(dataset)} rows{folds}, {dataset.content_hash[:16]}"}
 
 
 def serialize_splitter(splitter: Any) -> dict[str, Any]:
-    """The declaration of a splitter, or a mark."""
-    from fairtrial.study.spec.schemes import OBJECT, build_scheme, build_scheme_from_splitter, get_splitter_parameters
-
+    """The specification of a splitter, or a placeholder."""
     scheme = build_scheme_from_splitter(splitter)
     if scheme.name == OBJECT or scheme.splitter is None:
         return {"scheme": OBJECT, PLACEHOLDER: repr(splitter), "repeats": scheme.repeats}
-    spec = {"scheme": scheme.name} | get_splitter_parameters(scheme.splitter) | {"repeats": scheme.repeats}
+    spec = {"scheme": scheme.name} | scheme.parameters | {"repeats": scheme.repeats}
     return spec if build_scheme(spec).text == scheme.text else {"scheme": OBJECT, PLACEHOLDER: repr(splitter)}
 
 
@@ -280,225 +430,3 @@ def _find_import_path(kind: type[Any]) -> str:
         if getattr(import_module(module), kind.__name__, None) is kind:
             return f"{module}.{kind.__name__}"
     raise NotSerializableError
-
-
-Objects = dict[tuple[str, ...], Any]
-
-
-KeyPath = tuple[str | int, ...]
-
-
-_MAX_REPR_LENGTH = 100
-
-
-def from_python(sections: Mapping[str, Any]) -> tuple[dict[str, Any], Objects, list[SpecProblem]]:
-    """The sections in plain values, the objects by their place, and what no study can hold.
-
-    >>> from fairtrial.learners import C45
-    >>> from_python({"learners": {"tree": C45(confidence=0.1)}})[0]
-    {'learners': {'tree': {'learner': 'c45', 'parameters': {'confidence': 0.1}}}}
-    """
-    reader = _PythonReader()
-    plain = {name: reader.read_section(name, value) for name, value in sections.items()}
-    return plain, reader.objects, reader.collector.problems
-
-
-def ensure_serializable(declaration: StudySpec) -> None:
-    """Whether a file can say all of it."""
-
-    remedies = {
-        "data": "write it to a file by fairtrial.data.write and name that file",
-        "learners": "put its class into an installed package, with parameters that are numbers, text, lists or learners",
-        "conditions": "declare it by its name and parameters that are numbers, text or lists",
-    }
-    plain = declaration.to_dict()
-    for section, remedy in remedies.items():
-        for name, entry in plain[section].items():
-            if isinstance(entry, Mapping) and PLACEHOLDER in entry:
-                raise InputError(f"{section}.{name} cannot be written to a study file ({entry[PLACEHOLDER]}): {remedy}")
-    if PLACEHOLDER in plain["resampling"]:
-        placeholder = plain["resampling"][PLACEHOLDER]
-        raise InputError(f"resampling cannot be written to a study file ({placeholder}): take a scheme by its name")
-
-
-def make_paths_relative(plain: dict[str, Any], old: Path, new: Path) -> dict[str, Any]:
-    """The plain declaration with paths of data that lead from the new folder to where they led from the old one."""
-    if old.resolve() == new.resolve():
-        return plain
-
-    def move_path(text: str) -> str:
-        if text.startswith("~") or os.path.isabs(text):
-            return text
-        return Path(os.path.relpath(old.resolve() / text, new.resolve())).as_posix()
-
-    return _convert_paths(plain, old, move_path)
-
-
-def make_paths_absolute(plain: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The plain declaration with whole paths of data."""
-    return _convert_paths(
-        plain, folder, lambda text: os.path.normpath(os.path.join(folder.resolve(), os.path.expanduser(text)))
-    )
-
-
-def _convert_paths(plain: dict[str, Any], folder: Path, convert_path: Callable[[str], str]) -> dict[str, Any]:
-    from fairtrial.study.spec.resolve import is_path
-
-    def convert_entry(entry: Any) -> Any:
-        if isinstance(entry, list):
-            return [convert_path(text) if is_path(text, folder) else text for text in entry]
-        keys = [key for key in ("file", "set") if key in entry and (key == "file" or is_path(entry[key], folder))]
-        return entry | {key: convert_path(entry[key]) for key in keys}
-
-    return plain | {"data": {name: convert_entry(entry) for name, entry in plain["data"].items()}}
-
-
-class _PythonReader:
-    """Goes through the sections; what is wrong is left as None and told in the end."""
-
-    def __init__(self) -> None:
-        self.objects: Objects = {}
-        self.collector = ProblemCollector()
-
-    def read_section(self, name: str, value: Any) -> Any:
-        readers = {
-            "data": self._read_data,
-            "learners": self._read_learners,
-            "conditions": self._read_conditions,
-            "resampling": self._read_resampling,
-        }
-        return readers[name](value) if name in readers else self._to_plain(value, (name,))
-
-    def _read_data(self, value: Any) -> Any:
-        if not isinstance(value, (str, list)) and (suggest_dataset(value) or _is_data(value) or isinstance(value, os.PathLike)):
-            value = [value]
-        if isinstance(value, Mapping):
-            return {name: self._read_data_set(name, entry, ("data", name)) for name, entry in value.items()}
-        if not isinstance(value, (list, tuple)):
-            return value
-        sets: list[Any] = []
-        named: dict[str, Any] = {}
-        for entry in value:
-            if not _is_data(entry):
-                sets.append(self._read_data_set("", entry, ("data", "sets", len(sets))))
-                continue
-            name = _get_data_name(entry)
-            with self.collector.collect("data", name):
-                if name in named:
-                    raise InputError(f"two data sets are called {name!r}: pass them as {{name: data set}}")
-                named[name] = self._read_data_set(name, entry, ("data", name))
-        return {"sets": sets} | named
-
-    def _read_data_set(self, name: str, value: Any, key_path: KeyPath) -> Any:
-
-        if not _is_data(value):
-            return self._to_plain(value, key_path, suggest_dataset(value))
-        self.objects["data", name] = value
-        return serialize_data(name, value)
-
-    def _read_learners(self, value: Any) -> Any:
-
-        if hasattr(value, "fit") or (isinstance(value, (list, tuple)) and any(hasattr(learner, "fit") for learner in value)):
-            message = "learners that are objects must have names: pass {'name': estimator}"
-            self.collector.problems.append(SpecProblem(("learners",), message))
-            return None
-        if not isinstance(value, Mapping):
-            return self._to_plain(value, ("learners",))
-        plain = {}
-        for name, learner in value.items():
-            if hasattr(learner, "fit") and not isinstance(learner, type):
-                self.objects["learners", name] = learner
-                plain[name] = serialize_learner(learner)
-            else:
-                plain[name] = self._to_plain(learner, ("learners", name), suggest_learner(learner))
-        return plain
-
-    def _read_conditions(self, value: Any) -> Any:
-        from fairtrial.conditions import Condition
-
-        if isinstance(value, Condition):
-            value = [value]
-        if isinstance(value, (list, tuple)) and value and all(isinstance(condition, Condition) for condition in value):
-            kinds = dict.fromkeys(condition.name for condition in value)
-            value = {kind: [condition for condition in value if condition.name == kind] for kind in kinds}
-        if not isinstance(value, Mapping):
-            return self._to_plain(value, ("conditions",))
-        plain = {}
-        for name, entry in value.items():
-            conditions = tuple(entry) if isinstance(entry, (list, tuple)) else (entry,)
-            if conditions and all(isinstance(condition, Condition) for condition in conditions):
-                self.objects["conditions", name] = conditions
-                plain[name] = serialize_conditions(conditions)
-            else:
-                plain[name] = self._to_plain(entry, ("conditions", name))
-        return plain
-
-    def _read_resampling(self, value: Any) -> Any:
-        from fairtrial.resampling import Splitter
-
-        if not isinstance(value, Splitter):
-            return self._to_plain(value, ("resampling",), suggest_splitter(value))
-        self.objects["resampling",] = value
-        return serialize_splitter(value)
-
-    def _to_plain(self, value: Any, key_path: KeyPath, instead: str | None = None) -> Any:
-        """The plain value; None where there is none, or where something else must be written `instead`."""
-        try:
-            if instead:
-                raise InputError(instead)
-            return _to_plain_value(value)
-        except InputError as error:
-            self.collector.problems += to_problems(error, *key_path)
-            return None
-
-
-def _get_data_name(data: Any) -> str:
-    return str(data.dataset.name if hasattr(data, "dataset") else data.name)
-
-
-def _is_data(value: Any) -> bool:
-    from fairtrial.data import Dataset, GivenFolds
-
-    return isinstance(value, (Dataset, GivenFolds))
-
-
-def _to_plain_value(value: Any, within: bool = False) -> Any:
-    """Paths as text, NumPy's numbers as Python's, measures by their names, limits as a table; `within` parameters also None."""
-    from fairtrial.measures import Measure
-    from fairtrial.study.records import ResourceLimits
-
-    if isinstance(value, ResourceLimits):
-        value = {"time": value.time, "memory": value.memory}
-    if isinstance(value, (Mapping, list, tuple)):
-        return _to_plain_members(value, within)
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, Measure):
-        return value.name
-    if value is None and not within:
-        return None
-    try:
-        return serialize_value(value)
-    except NotSerializableError:
-        remedy = "give the whole learner as an object, or write plain values" if within else "write plain values"
-        raise InputError(f"a study cannot hold {_format_short(value)} here: {remedy}") from None
-
-
-def _to_plain_members(value: Any, within: bool) -> Any:
-    """The members of a table or of a list; all that cannot be told are told at once."""
-    collector = ProblemCollector()
-    members = value.items() if isinstance(value, Mapping) else enumerate(value)
-    plain: dict[Any, Any] = {}
-    for name, member in members:
-        with collector.collect(name):
-            plain[name] = _to_plain_value(member, within or name in ("parameters", "grid"))
-    collector.raise_if_any()
-    return plain if isinstance(value, Mapping) else list(plain.values())
-
-
-def _format_short(value: Any) -> str:
-    """The object in a line, or what it is where that would be long."""
-    text = value.__name__ if isinstance(value, type) else repr(value)
-    if isinstance(value, type):
-        return f"the class {text}"
-    return text if len(text) <= _MAX_REPR_LENGTH and "\n" not in text else f"an object of the class {type(value).__name__}"

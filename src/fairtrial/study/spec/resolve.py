@@ -1,35 +1,44 @@
-"""From what a study declares to what it needs: everything is made and checked before anything runs."""
+"""Resolve a study: load the data, build learners, conditions and the scheme, and check all names before anything runs."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_count
 from fairtrial.conditions import Clean, Condition, from_declaration
-from fairtrial.errors import FairtrialError, InputError
+from fairtrial.data import Dataset, GivenFolds, load, read, read_folds
+from fairtrial.errors import FairtrialError, InputError, UnknownNameError
+from fairtrial.resampling import Splits
 from fairtrial.study.records import ResourceLimits
-from fairtrial.study.spec import models
-from fairtrial.study.spec.models import DataSetSpec, DataSpec, format_count
-from fairtrial.study.spec.problems import SpecProblem, build_collecting, to_problems
-from fairtrial.study.spec.schemes import RIGHT_TARGET
+from fairtrial.study.spec.learners import NamedLearner, resolve_learners
+from fairtrial.study.spec.local_code import CodePolicy
+from fairtrial.study.spec.models import ConditionSpec, DataSetSpec, DataSpec, StudySpec, is_path
+from fairtrial.study.spec.objects import Objects
+from fairtrial.study.spec.problems import KeyPath, ProblemsError, SpecProblem, to_problems
+from fairtrial.study.spec.schemes import RIGHT_TARGET, Scheme, build_scheme, build_scheme_from_splitter
+from fairtrial.study.spec.tuning import check_measure
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from fairtrial.data import Dataset
-    from fairtrial.resampling import Splits
-    from fairtrial.study.spec.models import StudySpec
-    from fairtrial.study.spec.schemes import Scheme
+_FOLD_OPTIONS = ("scheme", "target", "encoding")
+
+_WITHOUT_LEVEL = 1.0
+"""The level of a condition that has none."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class NamedData:
-    """A data set as the study calls it, with the splits that it brings along, if any."""
+    """A data set with its name in the study, and its own splits, if it has any."""
 
     name: str
     dataset: Dataset
@@ -38,24 +47,19 @@ class NamedData:
 
 @dataclass(frozen=True)
 class NamedCondition:
-    """A condition as the study calls it; that of level 0 is clean. A condition without a level has level 1."""
+    """A condition with its name in the study; at level 0 it is clean. A condition without a level has level 1."""
 
     name: str
     level: float
     condition: Condition
 
 
-@dataclass(frozen=True, eq=False)
-class NamedLearner:
-    """A learner as the study calls it, with all that it needs before it."""
-
-    name: str
-    estimator: Any
+CLEAN = NamedCondition("clean", 0.0, Clean())
 
 
 @dataclass(frozen=True)
 class VerdictPlan:
-    """How the study is to be judged."""
+    """How the learners are compared: measure, control, significance level, ROPE, and the policy for failures."""
 
     measure: str
     control: str | None = None
@@ -66,11 +70,11 @@ class VerdictPlan:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedStudy:
-    """All that a study needs to be planned and run."""
+    """Everything that is needed to plan and run a study; `declaration` is its specification in plain values."""
 
     name: str
     seed: int
-    declaration: StudySpec
+    declaration: Mapping[str, Any]
     data: tuple[NamedData, ...]
     conditions: tuple[NamedCondition, ...]
     learners: tuple[NamedLearner, ...]
@@ -86,7 +90,7 @@ class ResolvedStudy:
 
     @property
     def scheme(self) -> str:
-        """One text for all that decides the splits but the seed, the data and the number of repeats."""
+        """Everything that decides the splits except the seed, the data and the number of repeats, as text."""
         return self.resampling.text
 
     def draw_splits(self, entry: NamedData, repeat: int, rng: np.random.Generator) -> Splits:
@@ -94,14 +98,48 @@ class ResolvedStudy:
         return self.resampling.draw_splits(entry.dataset, entry.given_splits, repeat, rng)
 
 
-_FOLD_OPTIONS = ("scheme", "target", "encoding")
+def resolve_spec(
+    declaration: StudySpec, folder: Path | None = None, *, objects: Objects | None = None, allow_local_code: bool = False
+) -> tuple[ResolvedStudy | None, list[SpecProblem]]:
+    """Load the data, build learners, conditions and the scheme, and check measures; None if there are problems.
+
+    Data paths are relative to `folder`, by default the current one. `objects` are data sets, learners, conditions and the
+    splitter that were given as objects of Python, by their location: `("learners", "forest")`.
+
+    >>> values = {"data": ["iris"], "learners": ["c45", "svc"], "conditions": {"class-noise": [0, 0.1]}}
+    >>> study, problems = resolve_spec(StudySpec.from_mapping(values))
+    >>> [learner.name for learner in study.learners]
+    ['c45', 'svc']
+    >>> [(condition.name, condition.level) for condition in study.conditions], problems
+    ([('clean', 0.0), ('class-noise', 0.1)], [])
+    """
+    folder, objects = folder or Path(), objects or {}
+    data, problems = resolve_data(declaration.data, folder, objects)
+    learners, more = resolve_learners(declaration.learners, CodePolicy(allow_local_code, folder), objects)
+    conditions, still_more = resolve_conditions(declaration.conditions, objects)
+    problems += [*more, *still_more]
+    scheme, wrong = _resolve_scheme(declaration, objects)
+    problems += [*wrong, *_find_unsplittable(scheme, data), *_check_measures(declaration), *_check_control(declaration)]
+    if problems or scheme is None:
+        return None, problems
+    resolved = ResolvedStudy(
+        name=declaration.name,
+        seed=declaration.seed,
+        declaration=declaration.to_dict(),
+        data=tuple(entry for _, entry in data),
+        conditions=tuple(conditions),
+        learners=tuple(learners),
+        resampling=scheme,
+        measures=tuple(declaration.measures),
+        verdict=VerdictPlan(**declaration.verdict.model_dump()),
+        limits=declaration.limits.to_resource_limits(),
+    )
+    return resolved, problems
 
 
-def resolve_data(
-    spec: DataSpec, folder: Path, objects: Mapping[tuple[str, ...], Any]
-) -> tuple[list[tuple[tuple[str | int, ...], NamedData]], list[SpecProblem]]:
+def resolve_data(spec: DataSpec, folder: Path, objects: Objects) -> tuple[list[tuple[KeyPath, NamedData]], list[SpecProblem]]:
     """Each data set with its place, and what is wrong."""
-    resolved: list[tuple[tuple[str | int, ...], NamedData]] = []
+    resolved: list[tuple[KeyPath, NamedData]] = []
     problems: list[SpecProblem] = []
     for key_path, name, make in _iter_data_factories(spec, folder, objects):
         try:
@@ -114,31 +152,14 @@ def resolve_data(
     return resolved, problems
 
 
-def is_path(text: str, folder: Path) -> bool:
-    """Whether a text names a file or a folder rather than a set of the catalogue or of OpenML.
-
-    >>> is_path("iris", Path()), is_path("openml:61", Path()), is_path("heart.csv", Path()), is_path("files/*.dat", Path())
-    (False, False, True, True)
-    """
-    from fairtrial.data.reading import SUFFIXES
-
-    if text.startswith("openml:"):
-        return False
-    if glob.has_magic(text) or text.lower().endswith((*SUFFIXES, ".gz", ".zip")) or text.startswith((".", "~", os.sep)):
-        return True
-    return ("/" in text or os.sep in text) and (folder / text).exists()
-
-
-def _iter_data_factories(
-    spec: DataSpec, folder: Path, objects: Mapping[tuple[str, ...], Any]
-) -> Iterator[tuple[tuple[str | int, ...], str | None, Any]]:
+def _iter_data_factories(spec: DataSpec, folder: Path, objects: Objects) -> Iterator[tuple[KeyPath, str | None, Any]]:
     for number, text in enumerate(spec.sets):
         yield ("data", "sets", number), None, lambda text=text: _load_data(text, folder, {})
     for name, entry in spec.named_sets.items():
         yield ("data", name), name, lambda name=name, entry=entry: _load_entry(name, entry, folder, objects)
 
 
-def _load_entry(name: str, entry: DataSetSpec, folder: Path, objects: Mapping[tuple[str, ...], Any]) -> list[Any]:
+def _load_entry(name: str, entry: DataSetSpec, folder: Path, objects: Objects) -> list[Any]:
     if entry.object is not None:
         if ("data", name) not in objects:
             raise InputError(f"{name} was an object of Python, which no file can hold: write it to a file and name that")
@@ -164,9 +185,6 @@ def _load_data(text: str, folder: Path, options: Mapping[str, Any]) -> list[Any]
 
 
 def _load_by_name(text: str, folder: Path, options: Mapping[str, Any]) -> Any:
-    from fairtrial.data import load
-    from fairtrial.errors import UnknownNameError
-
     if options:
         raise InputError(f"{text} is a set of the catalogue and has no option {next(iter(options))!r}: options are for files")
     try:
@@ -179,8 +197,6 @@ def _load_by_name(text: str, folder: Path, options: Mapping[str, Any]) -> Any:
 
 def _load_file(path: Path, options: Mapping[str, Any]) -> Any:
     """A table, or folds in an archive or a folder."""
-    from fairtrial.data import read, read_folds
-
     if not (path.is_dir() or path.suffix.lower() == ".zip"):
         if "name" in options:
             raise InputError(f"a data set has no option 'name', got {options['name']!r}: its name is that of its table")
@@ -199,9 +215,6 @@ def _expand_path(text: str, folder: Path) -> Path:
 
 
 def _name_data(data: Any, name: str | None) -> NamedData:
-    from fairtrial.data import GivenFolds
-    from fairtrial.resampling import Splits
-
     dataset = data.dataset if isinstance(data, GivenFolds) else data
     given_splits = Splits.from_pairs(data.splits, len(dataset)) if isinstance(data, GivenFolds) else None
     return NamedData(name or dataset.name, dataset, given_splits)
@@ -222,18 +235,7 @@ def _check_new_data(entry: NamedData, others: list[NamedData]) -> None:
             raise InputError(f"{entry.name} and {existing.name} have the same contents: leave one out")
 
 
-CLEAN = NamedCondition("clean", 0.0, Clean())
-
-
-_WITHOUT_LEVEL = 1.0
-
-
-KeyPath = tuple[str | int, ...]
-
-
-def resolve_conditions(
-    specs: Mapping[str, models.ConditionSpec], objects: Mapping[tuple[str, ...], Any]
-) -> tuple[list[NamedCondition], list[SpecProblem]]:
+def resolve_conditions(specs: Mapping[str, ConditionSpec], objects: Objects) -> tuple[list[NamedCondition], list[SpecProblem]]:
     """All conditions in their order, clean once, and what is wrong."""
     conditions: list[NamedCondition] = []
     problems: list[SpecProblem] = []
@@ -254,9 +256,7 @@ def resolve_conditions(
     return conditions, problems
 
 
-def _iter_condition_factories(
-    name: str, entry: models.ConditionSpec, objects: Mapping[tuple[str, ...], Any]
-) -> Iterator[tuple[KeyPath, Any]]:
+def _iter_condition_factories(name: str, entry: ConditionSpec, objects: Objects) -> Iterator[tuple[KeyPath, Any]]:
     key_path: KeyPath = ("conditions", name)
     if key_path in objects:
         for number, condition in enumerate(objects["conditions", name]):
@@ -276,7 +276,7 @@ def _locate_problem(key_path: KeyPath, problem: SpecProblem) -> KeyPath:
     return (*key_path[:2], "condition") if any(phrase in problem.message for phrase in phrases) else key_path
 
 
-def _build_condition(name: str, entry: models.ConditionSpec, level: dict[str, float]) -> Condition:
+def _build_condition(name: str, entry: ConditionSpec, level: dict[str, float]) -> Condition:
     if entry.object is not None:
         raise InputError(f"{name} was an object of Python, which no file can hold: declare it by its name and parameters")
     if entry.condition == "class-noise" and "transition" in entry.parameters and not level:
@@ -309,73 +309,7 @@ def _format_condition(condition: NamedCondition) -> str:
     return f"{condition.name} {condition.level:g}"
 
 
-Objects = Mapping[tuple[str, ...], Any]
-
-
-def resolve(
-    declaration: StudySpec, folder: Path | None = None, *, objects: Objects | None = None, allow_local_code: bool = False
-) -> ResolvedStudy:
-    """Load the data, make learners, conditions and the splitter, check measures; a SpecError tells all mistakes.
-
-    Data paths are relative to `folder`, by default the current one. `objects` are data sets, learners, conditions and the
-    splitter that came as objects of Python, by their place: `("learners", "forest")`.
-
-    >>> from fairtrial.study.spec.models import StudySpec
-    >>> found = resolve(StudySpec.of({"data": ["iris"], "learners": ["c45", "svc"], "conditions": {"class-noise": [0, 0.1]}}))
-    >>> [each.name for each in found.learners], [(each.name, each.level) for each in found.conditions]
-    (['c45', 'svc'], [('clean', 0.0), ('class-noise', 0.1)])
-    """
-    from fairtrial.study.spec.problems import build_spec_error
-
-    resolved, problems = resolve_all(declaration, folder, objects=objects, allow_local_code=allow_local_code)
-    if problems or resolved is None:
-        raise build_spec_error(problems)
-    return resolved
-
-
-def resolve_all(
-    declaration: StudySpec, folder: Path | None = None, *, objects: Objects | None = None, allow_local_code: bool = False
-) -> tuple[ResolvedStudy | None, list[SpecProblem]]:
-    """The same, with the mistakes beside it."""
-
-    from fairtrial.study.spec.learners import CodePolicy, resolve_learners
-
-    folder, objects = folder or Path(), objects or {}
-    data, problems = resolve_data(declaration.data, folder, objects)
-    learners, more = resolve_learners(declaration.learners, CodePolicy(allow_local_code, folder), objects)
-    conditions, still_more = resolve_conditions(declaration.conditions, objects)
-    problems += [*more, *still_more]
-    scheme, wrong = _resolve_scheme(declaration, objects)
-    problems += [*wrong, *_find_unsplittable(scheme, data), *_check_measures(declaration), *_check_control(declaration)]
-    if problems or scheme is None:
-        return None, problems
-    resolved = ResolvedStudy(
-        name=declaration.name,
-        seed=declaration.seed,
-        declaration=declaration,
-        data=tuple(entry for _, entry in data),
-        conditions=tuple(conditions),
-        learners=tuple(learners),
-        resampling=scheme,
-        measures=tuple(declaration.measures),
-        verdict=VerdictPlan(**declaration.verdict.model_dump()),
-        limits=resolve_limits(declaration),
-    )
-    return resolved, problems
-
-
-def resolve_limits(declaration: StudySpec) -> ResourceLimits:
-    """The limits of each trial."""
-    from fairtrial.study.spec.models import NO_LIMIT
-
-    time, memory = declaration.limits.time, declaration.limits.memory
-    return ResourceLimits(None if time == NO_LIMIT else float(time), None if memory == NO_LIMIT else int(memory))
-
-
 def _resolve_scheme(declaration: StudySpec, objects: Objects) -> tuple[Scheme | None, list[SpecProblem]]:
-    from fairtrial.study.spec.problems import build_collecting, to_problems
-    from fairtrial.study.spec.schemes import build_scheme, build_scheme_from_splitter
-
     try:
         if ("resampling",) in objects:
             return build_scheme_from_splitter(objects["resampling",]), []
@@ -384,9 +318,7 @@ def _resolve_scheme(declaration: StudySpec, objects: Objects) -> tuple[Scheme | 
         return None, to_problems(error, "resampling")
 
 
-def _find_unsplittable(scheme: Scheme | None, data: list[tuple[tuple[str | int, ...], NamedData]]) -> Iterator[SpecProblem]:
-    from fairtrial.study.spec.problems import SpecProblem
-
+def _find_unsplittable(scheme: Scheme | None, data: list[tuple[KeyPath, NamedData]]) -> Iterator[SpecProblem]:
     for key_path, entry in data if scheme is not None else []:
         try:
             scheme.check(entry.name, entry.dataset, entry.given_splits)  # type: ignore[union-attr]
@@ -395,11 +327,8 @@ def _find_unsplittable(scheme: Scheme | None, data: list[tuple[tuple[str | int, 
 
 
 def _check_measures(declaration: StudySpec) -> Iterator[SpecProblem]:
-    from fairtrial.study.spec.learners import check_measure
-    from fairtrial.study.spec.problems import SpecProblem
-
     seen: dict[str, str] = {}
-    entries: list[tuple[tuple[str | int, ...], str]] = [(("measures", i), name) for i, name in enumerate(declaration.measures)]
+    entries: list[tuple[KeyPath, str]] = [(("measures", i), name) for i, name in enumerate(declaration.measures)]
     if declaration.verdict.measure not in declaration.measures:
         entries.append((("verdict", "measure"), str(declaration.verdict.measure)))
     for key_path, name in entries:
@@ -414,9 +343,54 @@ def _check_measures(declaration: StudySpec) -> Iterator[SpecProblem]:
 
 
 def _check_control(declaration: StudySpec) -> Iterator[SpecProblem]:
-    from fairtrial.study.spec.problems import SpecProblem
-
     control = declaration.verdict.control
     if control is not None and control not in declaration.learners:
         hint = suggest_name(control, declaration.learners)
         yield SpecProblem(("verdict", "control"), f"control must be one of the learners of the study, got {control!r}: {hint}")
+
+
+def build_collecting(make: Callable[[dict[str, Any]], T], options: Mapping[str, Any], *, needed: tuple[str, ...] = ()) -> T:
+    """Call `make` with options. An option that it refuses is dropped and the rest tried again, to collect all problems.
+
+    Without a `needed` option nothing is tried. A message about an option that was dropped before is ignored.
+
+    >>> def half(options):
+    ...     for name, value in options.items():
+    ...         if value % 2:
+    ...             raise InputError(f"{name} must be even, got {value}")
+    >>> build_collecting(half, {"a": 1, "b": 2, "c": 3})
+    Traceback (most recent call last):
+    fairtrial.study.spec.problems.ProblemsError: a must be even, got 1; c must be even, got 3
+    """
+    rest, problems = dict(options), list[SpecProblem]()
+    while True:
+        try:
+            result = make(rest)
+        except (FairtrialError, OSError, TypeError, ValueError) as error:
+            if _is_consequence(str(error), problems):
+                raise ProblemsError(problems) from None
+            key = _find_option(str(error), rest)
+            if key is None or isinstance(error, ProblemsError):
+                raise ProblemsError([*problems, *to_problems(error)]) from None
+            problems.append(SpecProblem((key,), str(error)))
+            if key in needed:
+                raise ProblemsError(problems) from None
+            del rest[key]
+            continue
+        if problems:
+            raise ProblemsError(problems)
+        return result
+
+
+def _find_option(message: str, options: Mapping[str, Any]) -> str | None:
+    """The option that a message is about."""
+    for key in options:
+        phrases = (f"parameter {key!r}", f"option {key!r}", f"no {key} is called")
+        if message.startswith(f"{key} ") or any(phrase in message for phrase in phrases):
+            return key
+    return None
+
+
+def _is_consequence(message: str, problems: list[SpecProblem]) -> bool:
+    """Whether a message is about what was left out before."""
+    return any(re.search(rf"\b{re.escape(str(problem.path[0]))}\b", message) for problem in problems)

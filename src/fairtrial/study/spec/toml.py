@@ -1,35 +1,28 @@
-"""A study file as it stands: its text, its values, and the place of each, so that every mistake is told with its line."""
+"""Study files: read TOML with the line of each key, write it, and keep where a specification came from."""
 
 from __future__ import annotations
 
 import bisect
-import math
+import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import tomli_w
+
 from fairtrial.errors import InputError, Problem, SpecError
+from fairtrial.study.spec.models import StudySpec, is_path
+from fairtrial.study.spec.objects import PLACEHOLDER, Objects, PythonReader
+from fairtrial.study.spec.problems import KeyPath, SpecProblem, TextPosition, build_spec_error, restore_indices
 
 if TYPE_CHECKING:
-    from fairtrial.study.spec.models import StudySpec
-    from fairtrial.study.spec.problems import SpecProblem
     from fairtrial.study.spec.resolve import ResolvedStudy
 
-KeyPath = tuple[str | int, ...]
-
-
-TextPosition = tuple[int, int]
-
-
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-
-
 _SPACE = re.compile(r"[ \t]*")
-
-
 _STRING = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}(?!")'
     r"|'''.*?'{3,5}(?!')"
@@ -37,38 +30,165 @@ _STRING = re.compile(
     r"|'[^']*'",
     re.DOTALL,
 )
-
-
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-
-
 _BARE_VALUE = re.compile(r"[^,\]}#\n]+")
+
+_POSITION = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+
+_SYNTAX_REMEDIES = {"Invalid value": "text must stand in quotes", "Cannot overwrite a value": "the key is there twice"}
+
+_OBJECT_REMEDIES = {
+    "data": "write it to a file by fairtrial.data.write and name that file",
+    "learners": "put its class into an installed package, with parameters that are numbers, text, lists or learners",
+    "conditions": "declare it by its name and parameters that are numbers, text or lists",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SpecSource:
+    """The plain values of a study and where they came from: a file, or Python with its objects."""
+
+    values: Mapping[str, Any]
+    source: str = ""
+    folder: Path | None = None
+    positions: Mapping[KeyPath, TextPosition] = field(default_factory=dict)
+    objects: Objects = field(default_factory=dict)
+    problems: Sequence[SpecProblem] = ()
+    """Values that no study can hold."""
+
+    @classmethod
+    def from_python(cls, sections: Mapping[str, Any]) -> SpecSource:
+        """The source of sections that may hold objects: data sets, estimators, conditions, a splitter."""
+        reader = PythonReader()
+        values = reader.read(sections)
+        return cls(values, objects=reader.objects, problems=reader.collector.problems)
+
+    @classmethod
+    def from_file(cls, path: Path) -> SpecSource:
+        """The source of a TOML file; its name is that of the study unless the file gives another."""
+        try:
+            text = path.read_bytes().decode("utf-8-sig")
+        except OSError as error:
+            raise SpecError(f"{path}: the study cannot be read: {error.strerror or error}") from None
+        except UnicodeDecodeError as error:
+            line = path.read_bytes()[: error.start].count(b"\n") + 1
+            raise SpecError.from_problems(
+                [Problem("", line, "a study must be text in UTF-8, and here it is not")], str(path)
+            ) from None
+        try:
+            values = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise SpecError.from_problems([_build_syntax_problem(str(error), text)], str(path)) from None
+        positions = locate_keys(text)
+        return cls({"name": path.stem} | values, str(path), path.parent, positions | _expand_positions(values, positions))
+
+    def read_spec(self, allow_local_code: bool = False) -> StudySpec:
+        """The specification. If its form is wrong, the other parts are resolved too, to report all problems at once."""
+        spec, problems = StudySpec.read_valid_parts(self.values, self.problems)
+        if not problems:
+            return spec
+        from fairtrial.study.spec.resolve import resolve_spec  # it imports scikit-learn
+
+        _, more = resolve_spec(spec, self.folder, objects=self.objects, allow_local_code=allow_local_code)
+        learners = self.values.get("learners", ())
+        more = [problem for problem in more if problem.path != ("verdict", "control") or spec.verdict.control not in learners]
+        raise build_spec_error([*problems, *restore_indices(more, problems)], self.positions, self.source)
+
+    def resolve(self, spec: StudySpec, allow_local_code: bool = False) -> ResolvedStudy:
+        """What the specification stands for; a SpecError reports all problems with their lines."""
+        from fairtrial.study.spec.resolve import resolve_spec  # it imports scikit-learn
+
+        resolved, problems = resolve_spec(spec, self.folder, objects=self.objects, allow_local_code=allow_local_code)
+        if problems or resolved is None:
+            raise build_spec_error(problems, self.positions, self.source)
+        return resolved
+
+    def to_toml(self, spec: StudySpec, folder: Path | None = None) -> str:
+        """The text of a study file, with data paths relative to `folder`, by default as they are."""
+        _refuse_placeholders(spec)
+        short_form = spec.to_short_form()
+        old = self.folder or Path()
+        if folder is not None and folder.resolve() != old.resolve():
+            short_form = self._convert_paths(short_form, lambda text: _make_relative(text, old, folder))
+        try:
+            return tomli_w.dumps(short_form)
+        except TypeError as error:
+            raise InputError(f"the study cannot be written as TOML: {error}") from None
+
+    def to_absolute(self, spec: StudySpec) -> dict[str, Any]:
+        """The specification in plain values, with absolute data paths."""
+        folder = (self.folder or Path()).resolve()
+        return self._convert_paths(
+            spec.to_dict(), lambda text: os.path.normpath(os.path.join(folder, os.path.expanduser(text)))
+        )
+
+    def _convert_paths(self, plain: dict[str, Any], convert_path: Callable[[str], str]) -> dict[str, Any]:
+        folder = self.folder or Path()
+
+        def convert_entry(entry: Any) -> Any:
+            if isinstance(entry, list):
+                return [convert_path(text) if is_path(text, folder) else text for text in entry]
+            keys = [key for key in ("file", "set") if key in entry and (key == "file" or is_path(entry[key], folder))]
+            return entry | {key: convert_path(entry[key]) for key in keys}
+
+        return plain | {"data": {name: convert_entry(entry) for name, entry in plain["data"].items()}}
+
+
+def _make_relative(text: str, old: Path, new: Path) -> str:
+    """The path from the new folder to the file to which `text` leads from the old one."""
+    if text.startswith("~") or os.path.isabs(text):
+        return text
+    return Path(os.path.relpath(old.resolve() / text, new.resolve())).as_posix()
+
+
+def _refuse_placeholders(spec: StudySpec) -> None:
+    """Refuse a study with objects that no file can hold."""
+    plain = spec.to_dict()
+    for section, remedy in _OBJECT_REMEDIES.items():
+        for name, entry in plain[section].items():
+            if isinstance(entry, Mapping) and PLACEHOLDER in entry:
+                raise InputError(f"{section}.{name} cannot be written to a study file ({entry[PLACEHOLDER]}): {remedy}")
+    if PLACEHOLDER in plain["resampling"]:
+        placeholder = plain["resampling"][PLACEHOLDER]
+        raise InputError(f"resampling cannot be written to a study file ({placeholder}): take a scheme by its name")
+
+
+def _build_syntax_problem(message: str, text: str) -> Problem:
+    matched = _POSITION.fullmatch(message)
+    reason, line = (matched[1], int(matched[2])) if matched else (message.partition(" (at")[0], text.count("\n") + 1)
+    column = f", column {matched[3]}" if matched else ", at the end"
+    remedy = f": {_SYNTAX_REMEDIES[reason]}" if reason in _SYNTAX_REMEDIES else ""
+    return Problem("", line, f"this is no TOML ({reason[:1].lower()}{reason[1:]}{column}){remedy}")
+
+
+def _expand_positions(values: Mapping[str, Any], positions: Mapping[KeyPath, TextPosition]) -> dict[KeyPath, TextPosition]:
+    """Positions of values in a short form, under the locations that they have in the full form."""
+    more: dict[KeyPath, TextPosition] = {}
+    for path, position in positions.items():
+        match path:
+            case ("data", int(number)):
+                more["data", "sets", number] = position
+            case ("learners" | "conditions" as section, int(number)) if isinstance(values[section][number], str):
+                more[section, values[section][number]] = position
+            case ("conditions", str(name), int(number)):
+                more["conditions", name, "level", number] = position
+            case _:
+                pass
+    return more
 
 
 def locate_keys(text: str) -> dict[KeyPath, TextPosition]:
-    """The line and column, counted from 1, of each key and of each value of a list, by its path.
+    """Locate each key and each value of a list in the text of a TOML file.
 
-    >>> found = locate_keys('seed = 1\\n[learners]\\nc45 = {}\\nforest = { learner = "random-forest" }\\n')
-    >>> found["learners", "forest"], found["learners", "forest", "learner"]
+    >>> positions = locate_keys('seed = 1\\n[learners]\\nc45 = {}\\nforest = { learner = "random-forest" }\\n')
+    >>> positions["learners", "forest"], positions["learners", "forest", "learner"]
     ((4, 1), (4, 12))
     """
     return _Scanner(text.replace("\r\n", "\n")).scan()
 
 
-def find_position(positions: Mapping[KeyPath, TextPosition], path: KeyPath) -> TextPosition | None:
-    """The place of a path, or of what it lies in.
-
-    >>> find_position({("learners", "c45"): (3, 1)}, ("learners", "c45", "parameters"))
-    (3, 1)
-    """
-    for length in range(len(path), 0, -1):
-        if path[:length] in positions:
-            return positions[path[:length]]
-    return None
-
-
 class _Scanner:
-    """Goes once through the text."""
+    """Reads the text once, from key to key."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -169,191 +289,10 @@ class _Scanner:
         self.position = matched.end() if matched else self.position
 
     def _note(self, path: KeyPath, start: int) -> None:
-        """The first place counts: `[a.b]` and a later `[a.c]` both name a."""
+        """The first position counts: `[a.b]` and a later `[a.c]` both name a."""
         if path not in self.positions:
             line = self._find_line(start)
             self.positions[path] = (line + 1, start - self.starts[line] + 1)
 
     def _find_line(self, position: int) -> int:
         return bisect.bisect_right(self.starts, position) - 1
-
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-
-
-_WIDTH = 100
-
-
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
-
-
-def format_toml(plain: Mapping[str, Any]) -> str:
-    """The text of a mapping of numbers, text, truths, lists and mappings: first values, then a table for each mapping.
-
-    >>> print(format_toml({"seed": 1, "learners": {"c45": {}, "forest": {"learner": "random-forest"}}}), end="")
-    seed = 1
-    <BLANKLINE>
-    [learners]
-    c45 = {}
-    forest = { learner = "random-forest" }
-    """
-    values = {name: value for name, value in plain.items() if not isinstance(value, Mapping)}
-    parts = [_format_pairs(values)] if values else []
-    parts += [_format_table((name,), value) for name, value in plain.items() if isinstance(value, Mapping)]
-    return "\n".join(parts)
-
-
-def _format_table(path: tuple[str, ...], table: Mapping[str, Any]) -> str:
-    """A table, whose own tables are written in one line each, or apart where one of them is too long for that."""
-    apart = _find_long_tables(table)
-    inline = {name: value for name, value in table.items() if name not in apart}
-    head = f"[{'.'.join(_format_key(part) for part in path)}]\n"
-    parts = [head + _format_pairs(inline)] if inline or not apart else []
-    return "\n".join([*parts, *(_format_table((*path, name), value) for name, value in apart.items())])
-
-
-def _find_long_tables(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """All tables of a table in which one is long, as long as no other value stands behind the first: order has a meaning."""
-    inner = {name: value for name, value in table.items() if isinstance(value, Mapping)}
-    last = list(table)[len(table) - len(inner) :]
-    if last != list(inner) or not any(len(_format_pair(name, value)) > _WIDTH for name, value in inner.items()):
-        return {}
-    return inner
-
-
-def _format_pairs(values: Mapping[str, Any]) -> str:
-    return "".join(f"{_format_pair(name, value)}\n" for name, value in values.items())
-
-
-def _format_pair(name: str, value: Any) -> str:
-    written = f"{_format_key(name)} = {_format_value(value)}"
-    if len(written) > _WIDTH and isinstance(value, (list, tuple)):
-        return "\n".join([f"{_format_key(name)} = [", *(f"    {_format_value(item)}," for item in value), "]"])
-    return written
-
-
-def _format_key(name: object) -> str:
-    if not isinstance(name, str):
-        raise InputError(f"keys must be text to be written as TOML, got {name!r}")
-    return name if _BARE.fullmatch(name) else _quote_text(name)
-
-
-def _format_value(value: Any) -> str:
-    """One value in one line."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return repr(int(value))
-    if isinstance(value, float):
-        return _format_number(value)
-    if isinstance(value, str):
-        return _quote_text(value)
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_format_value, value))}]"
-    if isinstance(value, Mapping):
-        inner = ", ".join(f"{_format_key(name)} = {_format_value(item)}" for name, item in value.items())
-        return f"{{ {inner} }}" if inner else "{}"
-    raise InputError(f"values must be numbers, text, truths, lists or mappings to be written as TOML, got {value!r}")
-
-
-def _format_number(value: float) -> str:
-    if math.isnan(value):
-        return "nan"
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return repr(float(value))
-
-
-def _quote_text(text: str) -> str:
-    return '"' + "".join(_escape_character(character) for character in text) + '"'
-
-
-def _escape_character(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    return f"\\u{ord(character):04x}" if ord(character) < 0x20 or ord(character) == 0x7F else character
-
-
-_POSITION = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
-
-
-_REMEDIES = {"Invalid value": "text must stand in quotes", "Cannot overwrite a value": "the key is there twice"}
-
-
-@dataclass(frozen=True, eq=False)
-class SpecSource:
-    """Plain values of a study with where they came from: a file, or Python with its objects."""
-
-    values: Mapping[str, Any]
-    source: str = ""
-    folder: Path | None = None
-    positions: Mapping[KeyPath, TextPosition] = field(default_factory=dict)
-    objects: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
-    problems: Sequence[SpecProblem] = ()
-    """Objects among the values that no study can hold."""
-
-    def read_spec(self, allow_local_code: bool = False) -> StudySpec:
-        """What is declared. Where its form is wrong, the rest is looked through too, so that all mistakes are told at once."""
-        from fairtrial.study.spec.problems import build_spec_error, restore_indices, validate_spec
-        from fairtrial.study.spec.resolve import resolve_all
-
-        spec, problems = validate_spec(self.values, self.problems)
-        if not problems:
-            return spec
-        _, more = resolve_all(spec, self.folder, objects=self.objects, allow_local_code=allow_local_code)
-        learners = self.values.get("learners", ())
-        more = [problem for problem in more if problem.path != ("verdict", "control") or spec.verdict.control not in learners]
-        raise build_spec_error([*problems, *restore_indices(more, problems)], self.positions, self.source)
-
-    def resolve(self, declaration: StudySpec, allow_local_code: bool) -> ResolvedStudy:
-        """What the declaration means; mistakes with their lines."""
-        from fairtrial.study.spec.problems import build_spec_error
-        from fairtrial.study.spec.resolve import resolve_all
-
-        resolved, problems = resolve_all(declaration, self.folder, objects=self.objects, allow_local_code=allow_local_code)
-        if problems or resolved is None:
-            raise build_spec_error(problems, self.positions, self.source)
-        return resolved
-
-
-def read_toml(path: Path) -> SpecSource:
-    """The values of a file and their places; its name is that of the study unless it gives another."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise SpecError(f"{path}: the study cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise SpecError.from_problems(
-            [Problem("", line, "a study must be text in UTF-8, and here it is not")], str(path)
-        ) from None
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SpecError.from_problems([_build_syntax_problem(str(error), text)], str(path)) from None
-    positions = locate_keys(text)
-    return SpecSource({"name": path.stem} | values, str(path), path.parent, positions | _expand_positions(values, positions))
-
-
-def _build_syntax_problem(message: str, text: str) -> Problem:
-    matched = _POSITION.fullmatch(message)
-    reason, line = (matched[1], int(matched[2])) if matched else (message.partition(" (at")[0], text.count("\n") + 1)
-    column = f", column {matched[3]}" if matched else ", at the end"
-    remedy = f": {_REMEDIES[reason]}" if reason in _REMEDIES else ""
-    return Problem("", line, f"this is no TOML ({reason[:1].lower()}{reason[1:]}{column}){remedy}")
-
-
-def _expand_positions(values: Mapping[str, Any], positions: Mapping[KeyPath, TextPosition]) -> dict[KeyPath, TextPosition]:
-    """The places of what is written in a short form, under the paths of the long one."""
-    more: dict[KeyPath, TextPosition] = {}
-    for path, position in positions.items():
-        match path:
-            case ("data", int(number)):
-                more["data", "sets", number] = position
-            case ("learners" | "conditions" as section, int(number)) if isinstance(values[section][number], str):
-                more[section, values[section][number]] = position
-            case ("conditions", str(name), int(number)):
-                more["conditions", name, "level", number] = position
-            case _:
-                pass
-    return more

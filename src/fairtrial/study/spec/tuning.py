@@ -1,4 +1,4 @@
-"""A learner whose parameters are chosen inside the training rows, by an inner resampling."""
+"""Tuning within a study: a learner whose parameters are chosen by resampling of the training rows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 
 from fairtrial._check import FloatArray, check_generator
+from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, LearnerError, SuspectInputWarning, UndefinedMeasureWarning
 from fairtrial.learners import Facts, Prepared
 from fairtrial.measures import get_measure
 from fairtrial.study.records import find_abstention_label
+
+_PREDICTION_NEEDS = ("labels", "scores", "probabilities")
 
 
 def _can(method: str) -> Any:
@@ -88,8 +91,40 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
                 warnings.simplefilter("ignore", UndefinedMeasureWarning)
                 yield float(scorer(learner, _take_rows(X, test), _take_rows(y, test)))
 
+    def check_grid(self) -> None:
+        """Check that the grid names parameters of the learner, each with some values."""
+        if not isinstance(self.grid, Mapping) or not self.grid:
+            raise InputError(
+                f"grid must name parameters with lists of values, got {self.grid!r}: "
+                "write grid = { n_neighbours = [1, 3, 5] }"
+            )
+        names = self._list_grid_names()
+        for name, values in self.grid.items():
+            if name not in names:
+                raise InputError(f"grid names {name!r}, which is no parameter: {suggest_name(name, names)}")
+            if not isinstance(values, (list, tuple)) or not values:
+                raise InputError(f"grid must hold a list of values for {name}, got {values!r}: write {name} = [{values!r}]")
+
+    def get_parameter_path(self, name: str) -> str:
+        """The full name of a parameter that the grid names as the learner does.
+
+        >>> from fairtrial.learners import NearestNeighbours
+        >>> Tuned(Prepared(NearestNeighbours()), {}).get_parameter_path("n_neighbours")
+        'learner__n_neighbours'
+        """
+        if not isinstance(self.learner, Prepared) or name.startswith("sampler__"):
+            return name
+        return f"learner__{name}"
+
+    def _list_grid_names(self) -> list[str]:
+        """The parameters of the learner that a grid may name."""
+        names = list(self.learner.get_params(deep=True))
+        if not isinstance(self.learner, Prepared):
+            return names
+        return [name.removeprefix("learner__") for name in names if name.startswith(("learner__", "sampler__"))]
+
     def _with_parameters(self, combination: Mapping[str, Any]) -> Any:
-        parameters = {get_parameter_path(self.learner, name): value for name, value in combination.items()}
+        parameters = {self.get_parameter_path(name): value for name, value in combination.items()}
         return clone(self.learner).set_params(**clone(parameters, safe=False))
 
     def predict(self, X: Any) -> Any:
@@ -113,39 +148,15 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return self.learner_
 
 
-def get_parameter_path(learner: Any, name: str) -> str:
-    """The full name of a parameter that the user names as the learner does.
-
-    >>> from fairtrial.learners import make_learner
-    >>> get_parameter_path(Prepared(make_learner("k-neighbors")), "n_neighbors")
-    'learner__n_neighbors'
-    """
-    if not isinstance(learner, Prepared) or name.startswith("sampler__"):
-        return name
-    return f"learner__{name}"
-
-
-def list_grid_names(learner: Any) -> list[str]:
-    """The parameters of a learner that a grid may name."""
-    names = list(learner.get_params(deep=True))
-    if not isinstance(learner, Prepared):
-        return names
-    return [name.removeprefix("learner__") for name in names if name.startswith(("learner__", "sampler__"))]
-
-
-def check_grid(learner: Any, grid: Any) -> None:
-    """Whether the grid names parameters of the learner, each with some values."""
-    from fairtrial._registry import suggest_name
-
-    if not isinstance(grid, Mapping) or not grid:
-        raise InputError(
-            f"grid must name parameters with lists of values, got {grid!r}: write grid = {{ n_neighbours = [1, 3, 5] }}"
+def check_measure(name: str) -> str:
+    """The measure by its main name; it must be a measure of predictions."""
+    measure = get_measure(name)
+    if measure.facts.needs not in _PREDICTION_NEEDS:
+        subject = (
+            "numbers, not of classes" if measure.facts.needs == "values" else "several results, which the study gives later"
         )
-    for name, values in grid.items():
-        if name not in list_grid_names(learner):
-            raise InputError(f"grid names {name!r}, which is no parameter: {suggest_name(name, list_grid_names(learner))}")
-        if not isinstance(values, (list, tuple)) or not values:
-            raise InputError(f"grid must hold a list of values for {name}, got {values!r}: write {name} = [{values!r}]")
+        raise InputError(f"{name} is a measure of {subject}: take one of predictions, such as accuracy")
+    return str(measure.name)
 
 
 def _take_rows(table: Any, rows: Any) -> Any:

@@ -1,1 +1,1 @@
-"""The file that keeps the evidence."""
+"""The results file: its protocol, the SQLite backend, export and merge."""

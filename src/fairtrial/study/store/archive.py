@@ -1,4 +1,4 @@
-"""What a store keeps of one study, with the names that the study gives."""
+"""What an SQLite results file holds of one study: facts, the table of trials, predictions and splits."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, StoreError
 from fairtrial.study.archive import TRIAL_COLUMNS, ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.records import CODES, FAILURES, NUMBERS, Predictions, unpack
-from fairtrial.study.store import codec as values
-from fairtrial.study.store.codec import StoreIds, read_header, refuse_unknown, to_storable_seed
+from fairtrial.study.store import codec
+from fairtrial.study.store.file import SQLiteFile
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from fairtrial.study.store.store import ResultsStore
 
 _STATUSES = ("ok", *FAILURES, "missing")
 
@@ -60,7 +58,7 @@ class PlannedTrials:
     @classmethod
     def from_header(cls, connection: sqlite3.Connection, header: Mapping[str, Any]) -> PlannedTrials:
         """The header with the numbers that the store behind the connection gave; all that it names must be there."""
-        ids = StoreIds.from_connection(connection)
+        ids = codec.StoreIds.from_connection(connection)
         data = [data_hash for _, data_hash in header["data"]]
         splits: dict[int, int] = {}
         for data_hash in data:
@@ -123,7 +121,7 @@ def _iter_stored(connection: sqlite3.Connection, seed: int, protocol: int) -> An
         f"SELECT id, CASE status {cases} END, dataset, condition, split, learner, {', '.join(_NUMBER_COLUMNS)} "
         "FROM trial WHERE seed = ? AND protocol = ?"
     )
-    cursor = connection.execute(query, (to_storable_seed(seed), protocol))
+    cursor = connection.execute(query, (codec.to_storable_seed(seed), protocol))
     while batch := cursor.fetchmany(_TRIAL_BATCH_SIZE):
         yield _to_numbers(batch)
 
@@ -210,12 +208,12 @@ FROM evidence JOIN trial ON trial.id = evidence.trial WHERE evidence.trial IN ({
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoreArchive:
-    """The evidence of one study in a store, as results read it (`fairtrial.study.archive.Archive`). It is read when asked for.
+    """The predictions of one study in an SQLite file (an `Archive`), read when they are asked for.
 
-    The store must stay open as long as the archive is used.
+    The file must stay open as long as the archive is used.
     """
 
-    store: ResultsStore
+    file: SQLiteFile
     number: int
     header: Mapping[str, Any]
     protocol: int
@@ -223,23 +221,23 @@ class StoreArchive:
     _data: dict[int, DataFacts] = field(default_factory=dict)
 
     @classmethod
-    def from_store(cls, store: ResultsStore, study: str | None = None) -> StoreArchive:
+    def from_file(cls, file: SQLiteFile, study: str | None = None) -> StoreArchive:
         """The study of this name, or the latest."""
-        with store.read_connection() as connection:
+        with file.read_connection() as connection:
             rows = connection.execute("SELECT name, id, header, protocol FROM study ORDER BY turn DESC").fetchall()
-            ids = StoreIds.from_connection(connection)
+            ids = codec.StoreIds.from_connection(connection)
         if not rows:
-            raise StoreError(f"{store.path} holds no study yet: run one first")
+            raise StoreError(f"{file.path} holds no study yet: run one first")
         studies = {name: line for name, *line in rows}
         if study is not None and study not in studies:
-            raise InputError(f"{store.path} holds no study called {study!r}: {suggest_name(study, studies)}")
+            raise InputError(f"{file.path} holds no study called {study!r}: {suggest_name(study, studies)}")
         number, header, protocol = studies[rows[0][0] if study is None else study]
-        parsed_header = read_header(header, store.path)
-        refuse_unknown(parsed_header, ids, store.path)
-        return cls(store, number, parsed_header, protocol)
+        parsed_header = codec.read_header(header, file.path)
+        ids.refuse_unknown(parsed_header, file.path)
+        return cls(file, number, parsed_header, protocol)
 
     def __repr__(self) -> str:
-        return f"<StoreArchive of {self.name} in {self.store.path}>"
+        return f"<StoreArchive of {self.name} in {self.file.path}>"
 
     @property
     def name(self) -> str:
@@ -248,7 +246,7 @@ class StoreArchive:
 
     @property
     def declaration(self) -> Mapping[str, Any]:
-        """What the study declares, as plain values."""
+        """What the study declares, as plain codec."""
         return dict(self.header["declaration"])
 
     @property
@@ -267,7 +265,7 @@ class StoreArchive:
         rows_by_hash = self._read_rows_by_hash("SELECT hash, words, description FROM condition")
         return tuple(
             ConditionFacts(
-                name, float(level), rows_by_hash[condition_hash][0], values.from_json(rows_by_hash[condition_hash][1])
+                name, float(level), rows_by_hash[condition_hash][0], codec.from_json(rows_by_hash[condition_hash][1])
             )
             for name, level, condition_hash in self.header["conditions"]
         )
@@ -280,8 +278,8 @@ class StoreArchive:
             LearnerFacts(
                 name,
                 rows_by_hash[learner_hash][0],
-                values.from_json(rows_by_hash[learner_hash][1]),
-                values.from_json(rows_by_hash[learner_hash][2]),
+                codec.from_json(rows_by_hash[learner_hash][1]),
+                codec.from_json(rows_by_hash[learner_hash][2]),
             )
             for name, learner_hash in self.header["learners"]
         )
@@ -289,22 +287,22 @@ class StoreArchive:
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
         """When and how the study ran; `finished` is None while a run goes on, or where it was killed."""
-        with self.store.read_connection() as connection:
+        with self.file.read_connection() as connection:
             query = "SELECT facts, started, finished FROM run WHERE study = ? ORDER BY started, id"
             rows = connection.execute(query, (self.number,)).fetchall()
-        return tuple({**values.from_json(facts), "started": start, "finished": end} for facts, start, end in rows)
+        return tuple({**codec.from_json(facts), "started": start, "finished": end} for facts, start, end in rows)
 
     def trials(self) -> pd.DataFrame:
         """A line for each planned trial, run or not, in the order of the study."""
-        with self.store.read_connection() as connection:
+        with self.file.read_connection() as connection:
             return build_trials_frame(connection, PlannedTrials.from_header(connection, self.header), self.seed, self.protocol)
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """The evidence of trials with status ok, in the order asked for."""
+        """The predictions of trials with status ok, in the order asked for."""
         trial_ids = [int(trial) for trial in trials]
         for start in range(0, len(trial_ids), _PREDICTION_BATCH_SIZE):
             batch = trial_ids[start : start + _PREDICTION_BATCH_SIZE]
-            with self.store.read_connection() as connection:
+            with self.file.read_connection() as connection:
                 query = _PREDICTIONS_QUERY.format(", ".join("?" * len(batch)))
                 rows = {trial: line for trial, *line in connection.execute(query, batch)}
             for trial in batch:
@@ -324,9 +322,9 @@ class StoreArchive:
             "SELECT test, train, n_rows FROM split JOIN dataset ON dataset.id = split.dataset "
             "WHERE dataset.hash = ? AND split.hash = ?"
         )
-        with self.store.read_connection() as connection:
+        with self.file.read_connection() as connection:
             row = connection.execute(query, (names[dataset], bytes.fromhex(hashes[repeat, fold]))).fetchone()
-        return values.unpack_split(*row)
+        return codec.unpack_split(*row)
 
     def _decode_predictions(
         self,
@@ -340,9 +338,9 @@ class StoreArchive:
         checksum: int,
         kind: Any,
     ) -> Predictions:
-        values.refuse_corrupted_trial(trial, (prediction, scores, rows, y_true), checksum)
+        codec.refuse_corrupted_trial(trial, (prediction, scores, rows, y_true), checksum)
         data = self._read_data_facts(dataset)
-        positions, classes = self._get_test_rows(split, data) if rows is None else (values.unpack_rows(rows), None)
+        positions, classes = self._get_test_rows(split, data) if rows is None else (codec.unpack_rows(rows), None)
         if y_true is not None:
             classes = unpack(y_true, CODES).astype(np.intp)
         elif classes is None:
@@ -362,11 +360,11 @@ class StoreArchive:
     def _get_test_rows(self, split: int, data: DataFacts) -> tuple[IntArray, IntArray]:
         """Test rows of a split and their classes, kept as long as they are not too many: each learner asks for them again."""
         if split not in self._test_rows:
-            with self.store.read_connection() as connection:
+            with self.file.read_connection() as connection:
                 row = connection.execute("SELECT test FROM split WHERE id = ?", (split,)).fetchone()
             if row is None:
-                raise StoreError(f"{self.store.path} lacks a split that its trials need: take a copy of the store from before")
-            rows = values.unpack_rows(row[0])
+                raise StoreError(f"{self.file.path} lacks a split that its trials need: take a copy of the store from before")
+            rows = codec.unpack_rows(row[0])
             if len(self._test_rows) * rows.nbytes * 2 > _MAX_CACHED_BYTES:
                 self._test_rows.clear()
             self._test_rows[split] = rows, data.codes[rows]
@@ -377,21 +375,21 @@ class StoreArchive:
     def _read_data_facts(self, dataset: int) -> DataFacts:
         if dataset not in self._data:
             query = "SELECT name, hash, classes, codes, row_id_type, row_ids, facts FROM dataset WHERE id = ?"
-            with self.store.read_connection() as connection:
+            with self.file.read_connection() as connection:
                 row = connection.execute(query, (dataset,)).fetchone()
             name, content_hash, classes, codes, kind, ids, facts = row
             class_codes = unpack(codes, CODES).astype(np.intp)
-            row_ids = values.unpack_ids(kind, ids, len(class_codes))
-            labels = tuple(values.from_json(classes))
-            self._data[dataset] = DataFacts(name, content_hash, labels, class_codes, row_ids, values.from_json(facts))
+            row_ids = codec.unpack_ids(kind, ids, len(class_codes))
+            labels = tuple(codec.from_json(classes))
+            self._data[dataset] = DataFacts(name, content_hash, labels, class_codes, row_ids, codec.from_json(facts))
         return self._data[dataset]
 
     def _read_named_data(self, name: str, content_hash: str) -> DataFacts:
-        with self.store.read_connection() as connection:
+        with self.file.read_connection() as connection:
             row = connection.execute("SELECT id FROM dataset WHERE hash = ?", (content_hash,)).fetchone()
         facts = self._read_data_facts(row[0])
         return DataFacts(name, content_hash, facts.classes, facts.codes, facts.row_ids, facts.facts)
 
     def _read_rows_by_hash(self, query: str) -> dict[str, tuple[Any, ...]]:
-        with self.store.read_connection() as connection:
+        with self.file.read_connection() as connection:
             return {row_hash: tuple(line) for row_hash, *line in connection.execute(query)}

@@ -1,4 +1,4 @@
-"""The header of a study in a store: the names that it gives to hashes. One that was damaged is refused, never half read."""
+"""Values, trial records, plans and headers as the rows of the SQLite tables, both ways; corrupted ones are refused."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import numpy.typing as npt
 from fairtrial._check import IntArray
 from fairtrial.errors import InputError, StoreError
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
-from fairtrial.study.identity import compute_trial_key, hash_split
-from fairtrial.study.records import CODES, FAILURES, INDICES, PROTOCOL, SplitRows, TrialRecord, find_other_rows, pack, unpack
+from fairtrial.study.identity import PROTOCOL, compute_trial_keys, hash_split
+from fairtrial.study.records import CODES, FAILURES, INDICES, SplitRows, TrialRecord, find_other_rows, pack, unpack
 from fairtrial.study.store import schema
 
 _BYTES = np.dtype("u1")
@@ -28,7 +28,7 @@ _PLAIN_KINDS = "biufmM"
 
 
 def to_json(value: object) -> str:
-    """Plain values as text that any tool can store; what is not plain is told by its representation.
+    """Plain values as text that any tool can store; other objects by their representation.
 
     >>> to_json({"k": np.int64(3), "names": ("a", "b")})
     '{"k": 3, "names": ["a", "b"]}'
@@ -142,7 +142,7 @@ def to_storable_seed(seed: int) -> int | str:
 
 
 def compute_checksum(blobs: Sequence[bytes | None]) -> int:
-    """Tells damaged evidence from whole one."""
+    """A checksum by which corrupted records are recognized."""
     crc = 0
     for blob in blobs:
         crc = zlib.crc32(blob or b"", crc)
@@ -159,7 +159,7 @@ def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None])
 
 
 def refuse_corrupted_trial(trial: int, blobs: Sequence[bytes | None], expected: int) -> None:
-    """Evidence must be as it was written."""
+    """Refuse predictions that are not as they were written."""
     if compute_checksum(blobs) != expected:
         raise StoreError(f"the evidence of trial {trial} is damaged: take a copy of the store from before, or run it anew")
 
@@ -179,7 +179,7 @@ LEFT JOIN learner ON learner.id = trial.learner
 """
 
 
-"""What counts as evidence, and what it is about: times, memory and texts that tell of the machine do not."""
+"""What the digest depends on. Times, memory and messages, which depend on the machine, do not count."""
 
 
 _LINKS_QUERY = """
@@ -208,7 +208,7 @@ def insert_records(
     seed: int | str,
     run: int | None,
 ) -> None:
-    """Evidence with the numbers of its data set, condition, split and learner.
+    """Insert trial records with the ids of their data set, condition, split and learner.
 
     A success replaces a failure; a failure replaces an earlier one, and attempts are counted; a success stays for good.
     """
@@ -248,7 +248,7 @@ def _to_int(value: int | None) -> int | None:
 
 
 def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | None = None) -> Iterator[tuple[bytes, bytes]]:
-    """Key and hash of the evidence of each trial, or of those with these keys, in the order of keys."""
+    """Key and hash of the record of each trial, or of those with these keys, in the order of keys."""
     chosen = "" if keys is None else f" WHERE key IN ({', '.join('?' * len(keys))})"
     for line in connection.execute(f"{_RECORDS_QUERY}{chosen} ORDER BY key", keys or ()):
         yield line[0], hash_record(line[0], line[1:-4], line[-4:])
@@ -270,19 +270,19 @@ def refuse_wrong_links(connection: sqlite3.Connection) -> None:
             or not str(seed).lstrip("-").isdigit()
         ):
             raise StoreError(f"trial {trial} is damaged, what it is about is not there: {_REMEDY}")
-        if compute_trial_key(int(seed), data, split.hex(), condition, learner, protocol) != key:
+        if compute_trial_keys(int(seed), data, [split.hex()], [condition], [learner], protocol).tobytes() != key:
             raise StoreError(f"trial {trial} is damaged, its key is not that of what it is about: {_REMEDY}")
     query = (
         "SELECT split.id, split.hash, repeat, fold, test, train, n_rows FROM split JOIN dataset ON dataset.id = split.dataset"
     )
     for number, expected, repeat, fold, *packed in connection.execute(query):
         train, test = unpack_split(*packed)
-        if bytes.fromhex(hash_split(SplitRows(train, test, repeat, fold))) != expected:
+        if bytes.fromhex(hash_split(train, test, repeat, fold)) != expected:
             raise StoreError(f"split {number} is damaged, its rows are not those that it was made of: {_REMEDY}")
 
 
 def refuse_corrupted_records(connection: sqlite3.Connection) -> None:
-    """All evidence must be as it was written."""
+    """Refuse a file in which any predictions are not as they were written."""
     for trial, *blobs, checksum in connection.execute(
         "SELECT trial, prediction, scores, test_rows, truth, checksum FROM evidence"
     ):
@@ -317,6 +317,19 @@ class StoreIds:
             raise StoreError(
                 f"{path} does not know {error.args[0]!r}, which a trial is about: add the plan of the study before its evidence"
             ) from None
+
+    def refuse_unknown(self, header: Mapping[str, Any], path: Path) -> None:
+        """All that the header names must be in the store: a trial of something unknown would pass for one that has not run."""
+        for kind, stored_hashes in {"data": self.data, "conditions": self.condition, "learners": self.learner}.items():
+            for name, *_, item_hash in header[kind]:
+                if item_hash not in stored_hashes:
+                    raise _make_corrupted_error(
+                        path, f"the study {header['name']!r} names {name!r} among its {kind}, which are not there"
+                    )
+        for name, item_hash in header["data"]:
+            for repeat, fold, split in header["splits"][item_hash]:
+                if (self.data[item_hash], bytes.fromhex(split)) not in self.split:
+                    raise _make_corrupted_error(path, f"a split of {name!r}, repeat {repeat} and fold {fold}, is not there")
 
 
 def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) -> None:
@@ -408,7 +421,7 @@ def read_header(text: str, path: Path) -> Mapping[str, Any]:
     """The header as plain values; `path` is that of the store, for errors.
 
     >>> found = {"name": "mine", "declaration": {}, "seed": 1, "data": [], "conditions": [], "learners": [], "splits": {}}
-    >>> read_header(values.to_json(found), Path("a.fairtrial")) == found
+    >>> read_header(to_json(found), Path("a.fairtrial")) == found
     True
     """
     header = from_json(text)
@@ -419,20 +432,6 @@ def read_header(text: str, path: Path) -> Mapping[str, Any]:
     except (TypeError, ValueError) as error:
         raise _make_corrupted_error(path, f"the header of a study cannot be read: {error}") from None
     return dict(header)
-
-
-def refuse_unknown(header: Mapping[str, Any], ids: StoreIds, path: Path) -> None:
-    """All that the header names must be in the store: a trial of something unknown would pass for one that has not run."""
-    for kind, stored_hashes in {"data": ids.data, "conditions": ids.condition, "learners": ids.learner}.items():
-        for name, *_, item_hash in header[kind]:
-            if item_hash not in stored_hashes:
-                raise _make_corrupted_error(
-                    path, f"the study {header['name']!r} names {name!r} among its {kind}, which are not there"
-                )
-    for name, item_hash in header["data"]:
-        for repeat, fold, split in header["splits"][item_hash]:
-            if (ids.data[item_hash], bytes.fromhex(split)) not in ids.split:
-                raise _make_corrupted_error(path, f"a split of {name!r}, repeat {repeat} and fold {fold}, is not there")
 
 
 def _check_header(header: Any) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from fairtrial.errors import StoreError
 
 APPLICATION = int.from_bytes(b"ftri", "big")
-"""Stands in the file's header, so that it can be told from other SQLite files."""
+"""Stands in the file's header, which distinguishes it from other SQLite files."""
 
 VERSION = 1
 
@@ -117,7 +117,7 @@ MIGRATIONS: dict[int, Migration] = {}
 
 
 def build_insert(table: str, columns: tuple[str, ...], on_conflict: str = "REPLACE") -> str:
-    """The statement that writes a line; `otherwise` says what happens to one that is there: REPLACE, IGNORE.
+    """The statement that writes a line; `on_conflict` says what happens to one that is there: REPLACE, IGNORE.
 
     >>> build_insert("split", ("id", "fold"))
     'INSERT OR REPLACE INTO split (id, fold) VALUES (?, ?)'
@@ -153,7 +153,7 @@ def refuse_older(path: Path, version: int) -> None:
     if version < VERSION:
         raise StoreError(
             f"{path} was written by an older fairtrial (schema {version}, this one reads {VERSION}): bring it up to date by "
-            f"Store.open(path, write=True), which keeps a copy of it"
+            f"open_store(path, write=True), which keeps a copy of it"
         )
 
 

@@ -1,10 +1,9 @@
-"""Stores that were filled apart, such as the shards of a cluster's job array, become one."""
+"""Export predictions to CSV or Parquet, and merge results files, such as the shards of a cluster's job array."""
 
 from __future__ import annotations
 
 import os
 import secrets
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -19,9 +18,7 @@ from fairtrial._check import FloatArray, check_one_of
 from fairtrial.errors import InputError
 from fairtrial.study.archive import Archive, DataFacts
 from fairtrial.study.records import Predictions
-from fairtrial.study.store import codec, schema
-from fairtrial.study.store.codec import INSERT_PREDICTIONS, INSERT_TRIAL, iter_record_hashes
-from fairtrial.study.store.store import ResultsStore
+from fairtrial.study.store.store import MergedFile, open_store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +42,7 @@ def export(
     """Write a line for each test row of each trial that succeeded; the number of lines.
 
     Columns: dataset, condition, level, learner, repeat, fold, row (its id), truth, prediction, and `score[CLASS]` for each
-    class of any data set, empty where it does not apply. `format` is told by the ending of the path where it is not given. The
+    class of any data set, empty where it does not apply. Default `format`: by the suffix of the path. The
     file appears when it is complete; one that is there already is refused unless `overwrite`.
     """
     target = Path(path)
@@ -101,7 +98,7 @@ class _ExportLayout:
         types = dict(
             zip(_TRIAL_COLUMNS, (pa.string(), pa.string(), pa.float64(), pa.string(), pa.int64(), pa.int64()), strict=True)
         )
-        types |= {"row": self.id_type, "y_true": self.label_type, "prediction": self.label_type}
+        types |= {"row": self.id_type, "truth": self.label_type, "prediction": self.label_type}
         return pa.schema(types | {f"score[{label}]": pa.float64() for label in self.classes})
 
     def build_table(self, data: DataFacts, trials: pd.DataFrame, predictions: Sequence[Predictions]) -> Any:
@@ -114,8 +111,8 @@ class _ExportLayout:
         ids = data.row_ids[np.concatenate([prediction.rows for prediction in predictions])]
         columns["row"] = self._make_array(ids.tolist(), self.id_type)
         labels = self._make_array(data.classes, self.label_type)
-        for name in ("y_true", "prediction"):
-            codes = np.concatenate([getattr(prediction, name) for prediction in predictions])
+        for name, field in (("truth", "y_true"), ("prediction", "prediction")):
+            codes = np.concatenate([getattr(prediction, field) for prediction in predictions])
             columns[name] = labels.take(pa.array(codes, mask=codes < 0))
         scores = np.concatenate([_get_scores(prediction, len(data.classes)) for prediction in predictions])
         absent = pa.nulls(len(repeated), pa.float64())
@@ -195,31 +192,6 @@ def _open_writer(kind: str, path: Path, schema: Any) -> Any:
     return CSVWriter(path, schema)
 
 
-_MERGE_BATCH_SIZE = 500
-
-
-_MERGED_TABLES = {
-    "dataset": ("hash", "name", "n_rows", "classes", "codes", "row_id_type", "row_ids", "facts"),
-    "condition": ("hash", "name", "level", "words", "description"),
-    "learner": ("hash", "name", "class_name", "parameters", "versions"),
-}
-
-
-@dataclass(frozen=True)
-class MergedFile:
-    """What one file gave: trials that were new, that replaced what was there, or that were there already and were kept.
-
-    `different` counts the trials that succeeded in this file and in an earlier one, with different evidence.
-    """
-
-    file: str
-    trials: int
-    added: int
-    replaced: int
-    unchanged: int
-    different: int
-
-
 @dataclass(frozen=True, repr=False)
 class MergeSummary:
     """What came of a merge: a line for each file, and what is worth knowing."""
@@ -248,16 +220,16 @@ class MergeSummary:
 
 
 def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> MergeSummary:
-    """Put the evidence of all sources into the target, which is made where it is not there. The sources stay as they are.
+    """Merge results files into the target, which is made if it does not exist. The sources stay as they are.
 
     The order does not matter, and merging again changes nothing. Where two files hold the same trial, a success wins over a
-    failure. Two different successes of one trial, which a learner that is not repeatable can leave, are told; that with the
+    failure. Two different successes of one trial, which a learner that is not repeatable can leave, are noted; that with the
     smaller hash is kept, so that any order keeps the same.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for name in ("part-1", "part-2"):
-    ...         ResultsStore.open(f"{folder}/{name}.fairtrial", write=True, create=True).close()
+    ...         open_store(f"{folder}/{name}.fairtrial", write=True, create=True).close()
     ...     merged = merge(f"{folder}/all.fairtrial", [f"{folder}/part-1.fairtrial", f"{folder}/part-2.fairtrial"])
     >>> merged.frame()["trials"].tolist()
     [0, 0]
@@ -268,120 +240,8 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
         if os.path.realpath(source) == os.path.realpath(target):
             raise InputError(f"sources must not hold the target, got {os.fspath(source)!r}: merge into another file")
     with ExitStack() as opened:
-        source_stores = [opened.enter_context(ResultsStore.open(source)) for source in sources]
-        target_store = opened.enter_context(ResultsStore.open(target, write=True, create=True))
-        notes: list[str] = []
-        files = tuple(_merge_one(target_store, source_store, notes) for source_store in source_stores)
-    return MergeSummary(os.fspath(target), files, tuple(dict.fromkeys(notes)))
-
-
-@dataclass(frozen=True)
-class _IdMap:
-    """From the numbers of the source to those of the target."""
-
-    dataset: dict[int, int]
-    condition: dict[int, int]
-    split: dict[int, int]
-    learner: dict[int, int]
-    run: dict[int | None, int | None]
-
-    def map_line(self, line: dict[str, Any], number: int, attempts: int) -> dict[str, Any]:
-        """The line of the trial as the target keeps it."""
-        mapped = {name: getattr(self, name)[line[name]] for name in ("dataset", "condition", "split", "learner", "run")}
-        return {**line, **mapped, "id": number, "trial": number, "attempts": attempts}
-
-
-def _merge_one(target: ResultsStore, source: ResultsStore, notes: list[str]) -> MergedFile:
-    counts = dict.fromkeys(("trials", "added", "replaced", "unchanged", "different"), 0)
-    with source.read_connection() as theirs:
-        theirs.execute("BEGIN")  # the source stands still for us, also while it is being written
-        with target.write_transaction() as ours:
-            id_map = _merge_plans(ours, theirs, source.path, notes)
-        for lines in _iter_batches(theirs):
-            _merge_lines(target, theirs, lines, id_map, counts)
-        theirs.execute("ROLLBACK")
-    if counts["different"]:
-        notes.append(
-            f"{counts['different']} trials of {source.path.name} have other evidence elsewhere: a learner is not repeatable"
-        )
-    return MergedFile(os.fspath(source.path), **counts)
-
-
-def _merge_plans(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: Path, notes: list[str]) -> _IdMap:
-    maps = {table: _merge_table(ours, theirs, table, columns) for table, columns in _MERGED_TABLES.items()}
-    splits = theirs.execute("SELECT dataset, hash, repeat, fold, test, train FROM split")
-    mapped = ((maps["dataset"][dataset], *line) for dataset, *line in splits)
-    ours.executemany("INSERT OR IGNORE INTO split (dataset, hash, repeat, fold, test, train) VALUES (?, ?, ?, ?, ?, ?)", mapped)
-    split_ids = codec.StoreIds.from_connection(ours).split
-    source_splits = theirs.execute("SELECT id, dataset, hash FROM split")
-    split = {number: split_ids[maps["dataset"][dataset], split_hash] for number, dataset, split_hash in source_splits}
-    for name, header, protocol in theirs.execute("SELECT name, header, protocol FROM study ORDER BY turn").fetchall():
-        if codec.put_study(ours, name, header, protocol):
-            notes.append(f"the study {name!r} is declared differently in {path.name}: the declaration of the last file is kept")
-    return _IdMap(maps["dataset"], maps["condition"], split, maps["learner"], _merge_runs(ours, theirs))
-
-
-def _merge_table(ours: sqlite3.Connection, theirs: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> dict[int, int]:
-    ours.executemany(schema.build_insert(table, columns, "IGNORE"), theirs.execute(f"SELECT {', '.join(columns)} FROM {table}"))
-    ids = dict(ours.execute(f"SELECT hash, id FROM {table}"))
-    return {number: ids[row_hash] for number, row_hash in theirs.execute(f"SELECT id, hash FROM {table}")}
-
-
-def _merge_runs(ours: sqlite3.Connection, theirs: sqlite3.Connection) -> dict[int | None, int | None]:
-    studies: dict[str | None, int | None] = dict(ours.execute("SELECT name, id FROM study"))
-    runs = theirs.execute(
-        "SELECT run.id, token, study.name, started, finished, facts FROM run LEFT JOIN study ON study.id = run.study"
-    ).fetchall()
-    for _, token, study, *line in runs:
-        ours.execute(
-            "INSERT INTO run (token, study, started, finished, facts) VALUES (?, ?, ?, ?, ?) ON CONFLICT (token) "
-            "DO UPDATE SET finished = excluded.finished, facts = excluded.facts WHERE excluded.finished IS NOT NULL",
-            (token, studies.get(study), *line),
-        )
-    run_ids = dict(ours.execute("SELECT token, id FROM run"))
-    return {None: None} | {number: run_ids[token] for number, token, *_ in runs}
-
-
-def _iter_batches(theirs: sqlite3.Connection) -> Iterator[list[dict[str, Any]]]:
-    """Lines of trials with their evidence, some at a time."""
-    columns = [*(f"trial.{name}" for name in schema.TRIAL_FIELDS), *(f"evidence.{name}" for name in schema.PREDICTION_FIELDS)]
-    cursor = theirs.execute(f"SELECT {', '.join(columns)} FROM trial LEFT JOIN evidence ON evidence.trial = trial.id")
-    names = (*schema.TRIAL_FIELDS, *schema.PREDICTION_FIELDS)
-    while lines := cursor.fetchmany(_MERGE_BATCH_SIZE):
-        yield [dict(zip(names, line, strict=True)) for line in lines]
-
-
-def _merge_lines(
-    target: ResultsStore, theirs: sqlite3.Connection, lines: list[dict[str, Any]], id_map: _IdMap, counts: dict[str, int]
-) -> None:
-    keys = [line["key"] for line in lines]
-    with target.write_transaction() as ours:
-        query = f"SELECT key, id, status, attempts FROM trial WHERE key IN ({', '.join('?' * len(keys))})"
-        stored = {key: line for key, *line in ours.execute(query, keys)}
-        target_hashes, source_hashes = (dict(iter_record_hashes(connection, list(stored))) for connection in (ours, theirs))
-        max_id = ours.execute("SELECT ifnull(max(id), 0) FROM trial").fetchone()[0]
-        for line in lines:
-            key = line["key"]
-            number, status, attempts = stored.get(key, (max_id + 1, None, 0))
-            max_id = max(max_id, number)
-            outcome = _resolve_outcome(status, line["status"], target_hashes.get(key), source_hashes.get(key))
-            counts["trials"] += 1
-            counts[outcome] += 1
-            counts["different"] += status == line["status"] == "ok" and target_hashes[key] != source_hashes[key]
-            _write_line(ours, outcome, id_map.map_line(line, number, max(attempts, line["attempts"])))
-
-
-def _resolve_outcome(status: str | None, offered: str, target_hash: bytes | None, source_hash: bytes | None) -> str:
-    """What becomes of a trial that is offered: any order of files must end alike, so it goes by status, then by hash."""
-    if target_hash is None or source_hash is None:
-        return "added"
-    return "replaced" if (offered != "ok", source_hash) < (status != "ok", target_hash) else "unchanged"
-
-
-def _write_line(ours: sqlite3.Connection, outcome: str, line: dict[str, Any]) -> None:
-    if outcome == "unchanged":
-        ours.execute("UPDATE trial SET attempts = :attempts WHERE id = :id AND attempts < :attempts", line)
-        return
-    ours.execute(INSERT_TRIAL, [line[name] for name in schema.TRIAL_FIELDS])
-    if line["checksum"] is not None:
-        ours.execute(INSERT_PREDICTIONS, [line[name] for name in schema.PREDICTION_FIELDS])
+        source_stores = [opened.enter_context(open_store(source)) for source in sources]
+        target_store = opened.enter_context(open_store(target, write=True, create=True))
+        merged = [target_store.merge_from(source_store) for source_store in source_stores]
+    notes = dict.fromkeys(note for _, file_notes in merged for note in file_notes)
+    return MergeSummary(os.fspath(target), tuple(file for file, _ in merged), tuple(notes))

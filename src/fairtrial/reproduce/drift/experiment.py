@@ -1,0 +1,138 @@
+"""The tutorial's drift study, repeated on the simulated flu domain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.reproduce.drift.claims import build_claims
+from fairtrial.reproduce.drift.results import DriftResults
+from fairtrial.reproduce.drift.simulation import TABLES, DriftPlan, TableName, simulate
+from fairtrial.reproduce.drift.tables import TABLE_TITLES, build_tables, compare_cells, read_drift_tables
+from fairtrial.reproduce.experiment import Reproduction, Request, experiment
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FIGURE_TITLES: dict[TableName, str] = {
+    "populations": "Table I: trained on the usual population, tested on others",
+    "missing": "Table II: trained where age groups are missing, tested on the usual population",
+    "definitions": "Table III: another definition of the class",
+}
+_OVERVIEW_TITLE = "pD by environment, ours and the tutorial's"
+
+
+@experiment(
+    "drift",
+    title="Does the loss under drift separate learners? The flu domain",
+    paper="Japkowicz: Performance evaluation for learning algorithms (tutorial)",
+)
+def run(request: Request) -> Reproduction:
+    """Train the four learners in the environments of the three tables and judge both hypotheses."""
+    plan = DriftPlan.read(request.scale)
+    results = DriftResults(plan, simulate(plan, request.seed, request.jobs, request.out / "parts", request.progress))
+    return Reproduction(
+        values=summarise(results),
+        tables=build_tables(results),
+        claims=build_claims(results),
+        figures=draw_figures(results),
+        skipped=results.list_failures(),
+    )
+
+
+def summarise(results: DriftResults) -> dict[str, Any]:
+    """Compute the numbers of the page's text."""
+    plan, published = results.plan, read_drift_tables()
+    missing, definitions = results.build_cells("missing"), results.build_cells("definitions")
+    keys = [(table, pair) for table in TABLES for pair in plan.pairs]
+    signs = {
+        variant: {key: results.estimate_pd_difference(*key, variant).sign for key in keys} for variant in ("", *plan.variants)
+    }
+    return {
+        "plan": plan,
+        "agreement": {TABLE_TITLES[table]: _measure_agreement(compare_cells(results, table)) for table in TABLES},
+        "published_pd": {
+            trained_on: published.loc[published["trained_on"] == trained_on, "pd"]
+            for trained_on in ("no Elderly", "no OldAdult or Elderly")
+        },
+        "our_pd": missing[missing["trained_on"] == "no Elderly"].set_index("learner")["pd"].to_dict(),
+        "our_trivial": 100 * definitions.loc[definitions["tested_on"] == "MC", "trivial"].mean(),
+        "published_trivial": published.loc[published["tested_on"] == "MC", "trivial"].iloc[0],
+        "signs": {TABLE_TITLES[table].split(",")[0]: {pair: signs[""][table, pair] for pair in plan.pairs} for table in TABLES},
+        "n_changed": sum(signs[variant][key] != signs[""][key] for variant in plan.variants for key in signs[""]),
+        "n_verdicts": len(plan.variants) * len(signs[""]),
+    }
+
+
+def _measure_agreement(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Measure how near our errors and pD are to the published ones."""
+    agreement = []
+    for quantity, name, digits in (("error, %", "Error", 1), ("pD", "pD", 2)):
+        rows = frame[(frame["quantity"] == quantity) & frame["difference"].notna()]
+        agreement.append(
+            {
+                "name": name,
+                "digits": digits,
+                "n": len(rows),
+                "n_inside": int(((rows["low"] <= 0) & (rows["high"] >= 0)).sum()),
+                "mean": rows["difference"].mean(),
+                "mean_absolute": rows["difference"].abs().mean(),
+                "rank_correlation": rows["ours"].corr(rows["published"], method="spearman"),
+            }
+        )
+    return agreement
+
+
+def draw_figures(results: DriftResults) -> dict[str, Any]:
+    """Draw each figure, by title."""
+    from fairtrial.report.figures.environments import draw_environments
+
+    cells = {table: results.build_cells(table) for table in TABLES}
+    figures = {_OVERVIEW_TITLE: draw_overview(cells)}
+    for table, columns in zip(TABLES, (1, 4, 2), strict=True):
+        figures[_FIGURE_TITLES[table]] = draw_environments(cells[table], columns=columns, title=_FIGURE_TITLES[table])
+    return figures
+
+
+def draw_overview(cells: Mapping[TableName, pd.DataFrame]) -> Any:
+    """Draw a panel for each table and learner: pD of each change, ours with its interval, the tutorial's as a cross."""
+    import altair as alt
+
+    from fairtrial.report.figures.base import build_title, style_chart
+
+    panels = [_draw_panels(frame, table) for table, frame in cells.items()]
+    title = build_title(_OVERVIEW_TITLE, "Dots: ours, with 95 % intervals over replicates. Crosses: printed in the tutorial.")
+    return style_chart(alt.vconcat(*panels, spacing=30).properties(title=title))
+
+
+def _draw_panels(cells: pd.DataFrame, table: TableName) -> Any:
+    import altair as alt
+
+    from fairtrial.report.figures.base import PALETTE, build_chart, to_records
+
+    rows = to_records(_join_published(cells, table), ["learner", "change", "ours", "low", "high", "published"])
+    changes, learners = (list(dict.fromkeys(row[side] for row in rows)) for side in ("change", "learner"))
+    scale, axis = alt.Scale(domain=[-0.2, 1], clamp=True), alt.Axis(values=[0, 0.5, 1], format=".1f")
+    x, published_x, low = (alt.X(f"{name}:Q", title="pD", scale=scale, axis=axis) for name in ("ours", "published", "low"))
+    y = alt.Y("change:N", title=None, sort=changes, axis=alt.Axis(labelLimit=220, grid=True))
+    base = build_chart(rows)
+    tooltip = [alt.Tooltip("change:N"), alt.Tooltip("ours:Q", format=".3f"), alt.Tooltip("published:Q", format=".2f")]
+    layers = alt.layer(
+        base.mark_rule(color=PALETTE[0], strokeWidth=2).encode(low, y, x2="high:Q"),
+        base.mark_circle(color=PALETTE[0], size=70, opacity=1).encode(x, y, tooltip=tooltip),
+        base.mark_point(shape="cross", color=PALETTE[1], filled=True, size=80, opacity=1, angle=45).encode(
+            published_x, y, tooltip=tooltip
+        ),
+    ).properties(width=150, height=alt.Step(22))
+    return layers.facet(
+        column=alt.Column("learner:N", sort=learners, title=None, header=alt.Header(labelFontWeight="bold")), spacing=14
+    ).properties(title=alt.TitleParams(_FIGURE_TITLES[table], fontSize=14, anchor="start"))
+
+
+def _join_published(cells: pd.DataFrame, table: TableName) -> pd.DataFrame:
+    keys = ["learner", "trained_on", "tested_on"]
+    changed = cells[cells["trained_on"] != cells["tested_on"]]
+    rows = changed.merge(read_drift_tables()[[*keys, "pd"]], on=keys, how="left", suffixes=("", "_published"))
+    names = {"populations": rows["tested_on"], "missing": rows["trained_on"]}
+    change = names.get(table, rows["trained_on"] + " to " + rows["tested_on"])
+    return rows.assign(change=change, ours=rows["pd"], low=rows["pd_low"], high=rows["pd_high"], published=rows["pd_published"])

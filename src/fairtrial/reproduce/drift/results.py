@@ -1,0 +1,166 @@
+"""What the simulation gives: how much each learner loses under drift, and whether the simpler of two loses more."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial.reproduce.claim import IntervalEstimate, estimate_mean
+from fairtrial.reproduce.drift.simulation import TABLES, DriftPlan, DriftRun, TableName
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.study.environments import EnvironmentMatrix
+
+MIN_REPLICATES = 3
+"""Replicates that an interval needs: two that happen to be alike would give an interval of width zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class DriftErrors:
+    """Errors of one learner in one table: a row for each replicate, a column for each change of environment."""
+
+    changes: tuple[tuple[str, str], ...]  # trained on, tested on
+    error: FloatArray
+    ideal: FloatArray
+    trivial: FloatArray
+
+    @classmethod
+    def from_runs(cls, runs: pd.DataFrame) -> DriftErrors:
+        """Collect the errors from `EnvironmentMatrix.runs()` of one learner."""
+        wide = runs.pivot_table(index="replicate", columns=["trained_on", "tested_on"], values=["error", "trivial"], sort=False)
+        changes = tuple(pair for pair in wide["error"].columns if pair[0] != pair[1])
+        error = wide[[("error", *pair) for pair in changes]].to_numpy()
+        ideal = wide[[("error", tested_on, tested_on) for _, tested_on in changes]].to_numpy()
+        trivial = wide[[("trivial", *pair) for pair in changes]].to_numpy()
+        return cls(changes, error, ideal, trivial)
+
+    @property
+    def replicates(self) -> int:
+        """The number of replicates."""
+        return len(self.error)
+
+    def compute_mean_loss(self, rows: IntArray) -> float:
+        """Compute the error minus that of the learner trained there, in percentage points, averaged over changes and rows."""
+        return float(100 * (self.error - self.ideal)[rows].mean())
+
+    def compute_pd(self, rows: IntArray) -> FloatArray:
+        """Compute pD of the mean errors over these replicates, for each change."""
+        from fairtrial.errors import UndefinedMeasureWarning
+        from fairtrial.measures import performance_deterioration
+
+        means = [errors[rows].mean(axis=0) for errors in (self.error, self.ideal, self.trivial)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMeasureWarning)
+            return np.asarray(performance_deterioration(*means))
+
+    def estimate_loss(self) -> IntervalEstimate:
+        """Estimate the average loss in percentage points of error."""
+        return jackknife(self.compute_mean_loss, self.replicates)
+
+    def estimate_pd(self) -> IntervalEstimate:
+        """Estimate the averaged pD over the changes where it is defined."""
+        is_defined = np.isfinite(self.compute_pd(np.arange(self.replicates)))
+        return jackknife(lambda rows: _mean_defined(self.compute_pd(rows)[is_defined]), self.replicates)
+
+    def estimate_pd_difference(self, other: DriftErrors) -> IntervalEstimate:
+        """Estimate the averaged pD minus that of the other learner, over the changes where both are defined."""
+        rows = np.arange(self.replicates)
+        is_defined = np.isfinite(self.compute_pd(rows)) & np.isfinite(other.compute_pd(rows))
+        return jackknife(
+            lambda rows: _mean_defined((self.compute_pd(rows) - other.compute_pd(rows))[is_defined]), self.replicates
+        )
+
+    def estimate_loss_difference(self, other: DriftErrors) -> IntervalEstimate:
+        """Estimate the difference of the losses in percentage points, which are always defined."""
+        return jackknife(lambda rows: self.compute_mean_loss(rows) - other.compute_mean_loss(rows), self.replicates)
+
+    def estimate_error_differences(self, other: DriftErrors) -> list[IntervalEstimate]:
+        """Estimate, for each change, the error minus that of the other learner, in percentage points."""
+        differences = 100 * (self.error - other.error)
+        return [
+            jackknife(lambda rows, column=column: float(column[rows].mean()), self.replicates)  # type: ignore[misc]
+            for column in differences.T
+        ]
+
+
+def jackknife(statistic: Callable[[IntArray], float], n: int) -> IntervalEstimate:
+    """Estimate a statistic of n replicates with a t interval from its jackknife pseudo-values (Tukey 1958).
+
+    The limits are NaN for fewer than MIN_REPLICATES replicates.
+
+    >>> values = np.array([1.0, 2.0, 4.0])  # for a mean, this is the usual t interval
+    >>> jackknife(lambda rows: float(values[rows].mean()), 3).format("{:.2f}")
+    '2.33 (-1.46 to 6.13)'
+    """
+    rows = np.arange(n)
+    value = statistic(rows)
+    if n < MIN_REPLICATES:
+        return IntervalEstimate(value, np.nan, np.nan)
+    leave_one_out = np.array([statistic(np.delete(rows, row)) for row in rows])
+    spread = estimate_mean(n * value - (n - 1) * leave_one_out)
+    half = (spread.high - spread.low) / 2
+    return IntervalEstimate(value, value - half, value + half, spread.degrees_of_freedom)
+
+
+def _mean_defined(values: FloatArray) -> float:
+    """Average over changes; a change that is undefined without some replicate does not count there."""
+    return float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class DriftResults:
+    """All runs of a plan. The variant "" is the main one."""
+
+    plan: DriftPlan
+    matrices: Mapping[DriftRun, EnvironmentMatrix]
+
+    def build_cells(self, table: TableName) -> pd.DataFrame:
+        """Build the rows of a table, main variant: each learner and change, and the usual population (Table III: all)."""
+        import pandas as pd
+
+        frames = [self.matrices[run].frame() for (name, _), run in self.plan.list_runs().items() if name == table]
+        cells = pd.concat(frames, ignore_index=True)
+        is_kept = (cells["trained_on"] == "NGP") | (table == "definitions")
+        return cells[(cells["trained_on"] != cells["tested_on"]) | is_kept]
+
+    @cached_property
+    def _errors(self) -> dict[DriftRun, DriftErrors]:
+        return {run: DriftErrors.from_runs(matrix.runs()) for run, matrix in self.matrices.items()}
+
+    def get_errors(self, table: TableName, learner: str, variant: str = "") -> DriftErrors:
+        """Return the errors of one learner in one table."""
+        return self._errors[self.plan.list_runs(variant)[table, learner]]
+
+    def estimate_pd_difference(self, table: TableName, pair: tuple[str, str], variant: str = "") -> IntervalEstimate:
+        """Estimate the averaged pD of the simple learner minus that of the complex one."""
+        simple, complicated = (self.get_errors(table, learner, variant) for learner in pair)
+        return simple.estimate_pd_difference(complicated)
+
+    def estimate_loss_difference(self, table: TableName, pair: tuple[str, str], variant: str = "") -> IntervalEstimate:
+        """Estimate the same difference in percentage points of error."""
+        simple, complicated = (self.get_errors(table, learner, variant) for learner in pair)
+        return simple.estimate_loss_difference(complicated)
+
+    def estimate_error_differences(self, pair: tuple[str, str]) -> list[IntervalEstimate]:
+        """Estimate the error of the simple learner minus that of the complex one, under every change of the three tables."""
+        return [
+            difference
+            for table in TABLES
+            for difference in self.get_errors(table, pair[0]).estimate_error_differences(self.get_errors(table, pair[1]))
+        ]
+
+    def list_failures(self) -> dict[str, str]:
+        """List the learners that raised, with the first message."""
+        return {
+            f"{run.learner} in {run.table}": f"{len(matrix.failures)} failures, the first: {matrix.failures[0].message}"
+            for run, matrix in self.matrices.items()
+            if matrix.failures
+        }

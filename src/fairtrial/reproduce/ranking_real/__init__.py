@@ -1,0 +1,1 @@
+"""Berrar: ranking measures on real data with noise."""

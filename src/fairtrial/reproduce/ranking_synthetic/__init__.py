@@ -1,0 +1,1 @@
+"""Berrar: ranking measures on simulated scores with noise."""

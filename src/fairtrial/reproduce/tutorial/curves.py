@@ -1,0 +1,301 @@
+"""Pictures of how learners err: ROC and cost curves, and the projection of confusion matrices onto a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fairtrial.reproduce.claim import Claim
+from fairtrial.reproduce.experiment import ResultTable
+from fairtrial.reproduce.tutorial.inputs import TutorialInputs, count_folds, pool_predictions, require_printed_folds
+from fairtrial.reproduce.tutorial.printed import PageSection, PrintedResult, build_example, judge_printed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.study import Results
+
+Norm = Literal["L2", "L1"]
+_NORMS: tuple[Norm, ...] = ("L2", "L1")
+# Anneal as printed, a row for each true class; row e of AdaBoost lacks one of its zeros on the slide.
+ADABOOST = [[0, 0, 8, 0, 0, 0], [0, 0, 99, 0, 0, 0], [0, 0, 684, 0, 0, 0], [0] * 6, [0, 0, 0, 0, 67, 0], [0, 0, 40, 0, 0, 0]]
+NAIVE_BAYES = [
+    [7, 0, 1, 0, 0, 0],
+    [0, 99, 0, 0, 0, 0],
+    [3, 38, 564, 0, 0, 79],
+    [0] * 6,
+    [0, 0, 0, 0, 67, 0],
+    [0, 0, 2, 0, 0, 38],
+]
+# Accuracy, F1 score and AUC as printed, with their decimal places. The F1 score is that of the positive class.
+_POSITIVE = {"Breast Cancer": "recurrence-events", "Labour": "good", "Liver": "1"}
+_PRINTED = {
+    "NB": {"Breast Cancer": "71.7 .48 .7", "Labour": "89.5 .92 .97", "Liver": "55.4 .6 .64", "mean": "72.2 .67 .77"},
+    "SVM": {"Breast Cancer": "69.6 .39 .59", "Labour": "89.5 .92 .87", "Liver": "58.3 .014 .5", "mean": "72.46 .44 .65"},
+    "Boost": {"Breast Cancer": "70.3 .46 .7", "Labour": "87.7 .91 .87", "Liver": "66.1 .534 .68", "mean": "74.7 .64 .75"},
+}
+
+
+def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
+    """Draw the curves and projections of the eight learners, and compute the distances of the printed matrices."""
+    results = inputs.eight_learners
+    if results is not None:
+        yield from build_cost_curves(results)
+    yield _build_printed_anneal()
+    if results is not None:
+        present = [facts.name for facts in results.archive.datasets]
+        binary = [name for name in _POSITIVE if name in present]
+        if binary:
+            scores = {(name, learner): compute_scores(results, name, learner) for name in binary for learner in _PRINTED}
+            yield build_three_domains(scores, count_folds(results))
+            yield build_projection(results, binary)
+        if "Anneal" in present:
+            yield build_projection(results, ["Anneal"])
+
+
+def build_cost_curves(results: Results) -> Iterator[PageSection]:
+    """Draw ROC and cost curves of three learners on Breast Cancer; nothing if the study lacks it."""
+    from fairtrial.measures import auc, cost_curve, roc_curve
+    from fairtrial.report.figures.curves import draw_cost, draw_roc
+    from fairtrial.report.figures.study_curves import find_cost_winners, with_winners
+
+    positive = _POSITIVE["Breast Cancer"]
+    pooled = {name: pool_predictions(results, "Breast Cancer", name) for name in ("NB", "C4.5", "Boost")}
+    scored = {name: (rows.y_true == positive, rows.get_scores(positive)) for name, rows in pooled.items() if rows is not None}
+    if not scored:
+        return
+    curves = {name: cost_curve(*scores) for name, scores in scored.items()}
+    rocs = {name: roc_curve(*scores) for name, scores in scored.items()}
+    winners = find_cost_winners(curves)
+    claim = judge_cost_winners(winners)
+    values = {
+        "n_folds": count_folds(results),
+        "aucs": {name: float(auc(*scores)) for name, scores in scored.items()},
+        "n_pairs": len(list(combinations(rocs, 2))),
+        "crossing": [f"{a} and {b}" for a, b in combinations(rocs, 2) if do_curves_cross(rocs[a], rocs[b])],
+        "ranges": claim.details,
+    }
+    figures = {
+        "ROC curves on Breast Cancer": draw_roc(rocs),
+        "Cost curves on Breast Cancer; the strip on top names the winner": with_winners(draw_cost(curves), winners, curves),
+    }
+    table = ResultTable("cost_winners", "Cost curves: the best learner by probability cost", winners, digits=3)
+    yield PageSection("cost_curves", values, (table,), require_printed_folds([claim], results), figures)
+
+
+def judge_cost_winners(winners: pd.DataFrame) -> Claim:
+    """Judge whether cost curves distinguish ranges of class proportions and costs: two learners must win somewhere."""
+    ranges = [
+        f"{row['learner'] or row['winner']} from {row['start']:.2f} to {row['end']:.2f}" for row in winners.to_dict("records")
+    ]
+    return Claim(
+        "Cost curves show for which class probabilities a classifier is preferable: more than one wins somewhere",
+        winners.loc[winners["winner"] == "learner", "learner"].nunique() > 1,
+        "; ".join(ranges),
+    )
+
+
+def do_curves_cross(first: pd.DataFrame, second: pd.DataFrame) -> bool:
+    """Whether each of two ROC curves lies above the other somewhere.
+
+    >>> import pandas as pd
+    >>> early, late = ({"fpr": [0, x, 1], "tpr": [0, y, 1]} for x, y in ((0.1, 0.5), (0.5, 0.9)))
+    >>> do_curves_cross(pd.DataFrame(early), pd.DataFrame(late))
+    True
+    """
+    corners = np.unique(np.concatenate([first["fpr"], second["fpr"]]))
+    width = np.diff(corners)
+    # just inside both ends of every interval: a curve may be vertical at a corner
+    positions = np.concatenate([corners[:-1] + 1e-6 * width, corners[1:] - 1e-6 * width])
+    gap = np.interp(positions, first["fpr"], first["tpr"]) - np.interp(positions, second["fpr"], second["tpr"])
+    return bool((gap > 1e-5).any() and (gap < -1e-5).any())
+
+
+def _build_printed_anneal() -> PageSection:
+    """Compute the distances of the two printed confusion matrices to the ideal one, by both norms."""
+    from fairtrial.measures import projection
+
+    matrices = {"AdaBoost": np.asarray(ADABOOST), "NB": np.asarray(NAIVE_BAYES)}
+    distances = {norm: projection(matrices, distance=norm).distance_to_ideal for norm in _NORMS}
+    n_errors = {name: int(matrix.sum() - np.trace(matrix)) for name, matrix in matrices.items()}
+    on_largest_class = int(matrices["NB"][2].sum() - matrices["NB"][2, 2])
+    accuracies = {name: 100 * float(np.trace(matrix) / matrix.sum()) for name, matrix in matrices.items()}
+    results = [
+        *(
+            PrintedResult(f"{name}: distance to Ideal, {norm}", float(to_ideal[name]))
+            for norm, to_ideal in distances.items()
+            for name in matrices
+        ),
+        PrintedResult("AdaBoost: accuracy (%)", accuracies["AdaBoost"], 83.6, 1),
+        PrintedResult("NB: accuracy (%)", accuracies["NB"], 86.3, 1),
+    ]
+    ratios = {norm: float(to_ideal["NB"] / to_ideal["AdaBoost"]) for norm, to_ideal in distances.items()}
+    claims = (
+        Claim(
+            "By L2 both are at about the same distance from Ideal (they differ by less than 5 %)",
+            abs(1 - ratios["L2"]) < 0.05,
+            f"ratio of naive Bayes to AdaBoost {ratios['L2']:.3f}",
+        ),
+        Claim(
+            "By L1 naive Bayes is clearly closer (by more than 10 %)",
+            ratios["L1"] < 0.9,
+            f"ratio of naive Bayes to AdaBoost {ratios['L1']:.3f}",
+        ),
+        Claim(
+            "Naive Bayes makes fewer errors, more than half of them on the largest class",
+            n_errors["NB"] < n_errors["AdaBoost"] and 2 * on_largest_class > n_errors["NB"],
+            f"{n_errors['NB']} and {n_errors['AdaBoost']} errors; {on_largest_class} of the {n_errors['NB']} on class 3",
+        ),
+        judge_printed(
+            "On Anneal the accuracy of AdaBoost is 83.6 % and that of naive Bayes 86.3 %",
+            results[-2:],
+            "ours from the printed matrices",
+        ),
+    )
+    title = "Distances of the printed Anneal matrices in the projection"
+    values = {"ratios": ratios, "n_errors": n_errors, "on_largest_class": on_largest_class}
+    return build_example("anneal_printed", title, results, claims=claims, values=values)
+
+
+def compute_scores(results: Results, dataset: str, learner: str) -> tuple[float, float, float]:
+    """Compute accuracy in percent, F1 score and AUC of a learner on a data set; NaN if the study lacks them."""
+    from fairtrial.measures import accuracy, auc, f_score
+
+    rows = pool_predictions(results, dataset, learner)
+    if rows is None:
+        return (float("nan"),) * 3
+    positive: dict[str, Any] = {"labels": rows.classes, "positive": _POSITIVE[dataset]}
+    return (
+        100 * accuracy(rows.y_true, rows.y_pred),
+        float(f_score(rows.y_true, rows.y_pred, **positive)),
+        float(auc(rows.y_true, rows.get_scores(_POSITIVE[dataset]), **positive)),
+    )
+
+
+def build_three_domains(scores: Mapping[tuple[str, str], tuple[float, float, float]], n_folds: int) -> PageSection:
+    """Compare accuracy, F1 score and AUC by data set and learner with the printed ones; also their means over all three."""
+    lines: list[PrintedResult] = []
+    for learner, printed in _PRINTED.items():
+        ours = {name: scores[name, learner] for name in _POSITIVE if (name, learner) in scores}
+        for name, numbers in ours.items():
+            lines += _compare_scores(f"{learner} on {name}:", numbers, printed[name])
+        if len(ours) == len(_POSITIVE):
+            lines += _compare_scores(f"{learner}: mean", np.mean(list(ours.values()), axis=0), printed["mean"])
+    return build_example(
+        "three_domains",
+        "Three learners on Breast Cancer, Labour and Liver",
+        lines,
+        values={
+            "n_folds": n_folds,
+            "positive": _POSITIVE,
+            "n_agreeing": sum(bool(line.agrees) for line in lines),
+            "n_lines": len(lines),
+        },
+    )
+
+
+def _compare_scores(prefix: str, numbers: Iterable[float], printed: str) -> list[PrintedResult]:
+    """Compare three numbers with the printed ones; F1 scores and AUCs have at least two decimal places: .7 means .70."""
+    measures = (("accuracy (%)", 1), ("F1 score", 2), ("AUC", 2))
+    return [
+        PrintedResult(f"{prefix} {measure}", float(number), float(text), max(len(text.split(".")[1]), least_digits))
+        for (measure, least_digits), number, text in zip(measures, numbers, printed.split(), strict=True)
+    ]
+
+
+def build_projection(results: Results, names: list[str]) -> PageSection:
+    """Project the confusion matrices of all learners on these data sets onto a plane; Anneal by both norms."""
+    from fairtrial.measures import projection
+    from fairtrial.report.figures.projection import compute_confusion_tables, draw_projection
+    from fairtrial.report.selection import get_main_condition
+
+    is_anneal = names == ["Anneal"]
+    matrices = compute_confusion_tables(results, get_main_condition(results), names).tables
+    projections = {norm: projection(matrices, distance=norm) for norm in (_NORMS if is_anneal else _NORMS[:1])}
+    if is_anneal:
+        claims = judge_anneal({norm: plane.distance_to_ideal for norm, plane in projections.items()}, matrices)
+    else:
+        claims = _judge_binary_domains(projections["L2"], names)
+    title = "/".join(names)
+    values = {
+        "domains": title,
+        "norms": {
+            norm: {
+                "nearest": plane.distance_to_ideal.idxmin(),
+                "farthest": plane.distance_to_ideal.idxmax(),
+                "most_isolated": _compute_isolation(plane).idxmax(),
+                "stress": plane.stress,
+            }
+            for norm, plane in projections.items()
+        },
+    }
+    figures = {
+        f"Projection, {title}, {norm}": draw_projection(*merge_crowded_points(plane), title=f"{title} ({norm})")
+        for norm, plane in projections.items()
+    }
+    key = "projection_anneal" if is_anneal else "projection_binary"
+    table = ResultTable(key, f"The projection of eight learners: {title}", _tabulate_distances(projections), digits=2)
+    return PageSection(key, values, (table,), require_printed_folds(claims, results), figures)
+
+
+def _tabulate_distances(projections: Mapping[Norm, Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = {f"to Ideal, {norm}": plane.distance_to_ideal for norm, plane in projections.items()}
+    columns |= {f"to the nearest learner, {norm}": _compute_isolation(plane) for norm, plane in projections.items()}
+    return pd.DataFrame(columns).rename_axis("learner").reset_index()
+
+
+def _compute_isolation(plane: Any) -> pd.Series[float]:
+    """Compute the distance of each learner to the nearest other one."""
+    between: pd.DataFrame = plane.distances.drop(index="Ideal", columns="Ideal")
+    return between.where(~np.eye(len(between), dtype=bool)).min(axis=1)
+
+
+def judge_anneal(distances: Mapping[Norm, pd.Series[float]], matrices: Mapping[str, Any]) -> list[Claim]:
+    """Judge which learners are far from Ideal on Anneal, and whether two matrices are the printed ones."""
+    farthest = {norm: sorted(to_ideal.nlargest(2).index) for norm, to_ideal in distances.items()}
+    printed = {"NB": NAIVE_BAYES, "Boost": ADABOOST}
+    n_moved = {
+        name: int(np.abs(matrices[name][0] - np.asarray(cells)).sum()) // 2
+        for name, cells in printed.items()
+        if name in matrices
+    }
+    return [
+        Claim(
+            "On Anneal naive Bayes and AdaBoost differ from all others: by both norms they are farthest from Ideal",
+            all(names == ["Boost", "NB"] for names in farthest.values()),
+            "; ".join(f"{norm}: farthest are {', '.join(names)}" for norm, names in farthest.items()),
+        ),
+        Claim(
+            "The confusion matrices of naive Bayes and AdaBoost on Anneal, cell by cell",
+            True if n_moved and not any(n_moved.values()) else None,
+            ", ".join(f"{name}: {rows} rows in other cells" for name, rows in n_moved.items()),
+        ),
+    ]
+
+
+def _judge_binary_domains(plane: Any, names: list[str]) -> list[Claim]:
+    """Report what the picture shows; a claim about looking at it is always inconclusive."""
+    if len(names) < len(_POSITIVE):
+        return []
+    isolated = _compute_isolation(plane).nlargest(2)
+    details = (
+        f"a visual judgement; the most isolated learners are {' and '.join(isolated.index)}, {isolated.iloc[0]:.0f} and "
+        f"{isolated.iloc[1]:.0f} from the nearest other one"
+    )
+    return [Claim("The projection of the three binary domains shows which learners behave abnormally", None, details)]
+
+
+def merge_crowded_points(plane: Any) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
+    """Return points and edges of the picture; three or more learners close to Ideal share its point, or names would overlap."""
+    radius = np.hypot(plane.points["x"], plane.points["y"])
+    near = [str(name) for name in radius.index[radius < radius.max() / 5] if name != "Ideal"]
+    merged = {"Ideal", *near} if len(near) > 2 else set()
+    names = {str(name): f"Ideal and {len(near)} others" if name in merged else str(name) for name in radius.index}
+    points = plane.points[["x", "y"]].drop(index=near if merged else []).rename(index=names)
+    edges = {(names[child], names[parent]) for child, parent in plane.parents.items() if parent in names and child in names}
+    return points.rename_axis("learner").reset_index(), [edge for edge in sorted(edges) if edge[0] != edge[1]]

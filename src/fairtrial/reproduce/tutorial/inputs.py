@@ -1,0 +1,168 @@
+"""What the sections are computed from: the tutorial's two studies, the Labour data, and predictions pooled over folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.reproduce.claim import Claim, mark_inconclusive
+from fairtrial.reproduce.experiment import Request, load_datasets, read_study_file
+
+if TYPE_CHECKING:
+    from fairtrial.data import Dataset
+    from fairtrial.study import Results
+
+DOMAINS = {
+    "eight_learners": {
+        "Breast Cancer": "uci/breast-cancer",
+        "Labour": "uci/labor",
+        "Liver": "keel-standard/bupa",
+        "Anneal": "uci/anneal",
+    },
+    "ten_domains": {
+        "Anneal": "uci/anneal",
+        "Audiology": "uci/audiology",
+        "Balance Scale": "uci/balance-scale",
+        "Breast Cancer": "uci/breast-cancer",
+        "Contact Lenses": "uci/contact-lenses",
+        "Pima Diabetes": "uci/diabetes",
+        "Glass": "uci/glass",
+        "Hepatitis": "uci/hepatitis",
+        "Hypothyroid": "uci/hypothyroid",
+        "Tic-Tac-Toe": "uci/tic-tac-toe",
+    },
+}
+_SMOKE_DOMAINS = ("Contact Lenses", "Hepatitis")
+_PRINTED_FOLDS = 10  # every table of the tutorial is computed over ten folds
+
+
+@dataclass(frozen=True)
+class TutorialInputs:
+    """Both studies and the Labour data; None if no data set was found. `missing` gives the reason by data set."""
+
+    request: Request
+    eight_learners: Results | None
+    ten_domains: Results | None
+    labour: Dataset | None
+    missing: Mapping[str, str]
+
+    @classmethod
+    def load(cls, request: Request) -> TutorialInputs:
+        """Load the data sets and run both studies; at smoke scale over two folds and on two of the ten domains."""
+        eight_learners, missing = _run_study("eight_learners", DOMAINS["eight_learners"], request)
+        ten = DOMAINS["ten_domains"]
+        names = {name: ten[name] for name in _SMOKE_DOMAINS} if request.scale == "smoke" else ten
+        ten_domains, also_missing = _run_study("ten_domains", names, request)
+        labour, _ = load_datasets({"Labour": DOMAINS["eight_learners"]["Labour"]})
+        return cls(request, eight_learners, ten_domains, labour.get("Labour"), {**missing, **also_missing})
+
+
+def _run_study(name: str, names: Mapping[str, str], request: Request) -> tuple[Results | None, dict[str, str]]:
+    from fairtrial import Study
+
+    datasets, missing = load_datasets(names)
+    if not datasets:
+        return None, missing
+    declared = declare_study(name, n_folds=request.pick(smoke=2, quick=10, full=10)) | {"seed": request.seed}
+    study = Study(data=dict(datasets), **declared)
+    jobs = request.pick(smoke=1, quick=request.jobs, full=request.jobs)
+    results: Results = study.run(request.out / f"{study.name}.fairtrial", jobs=jobs, progress=request.progress)
+    return results, missing
+
+
+def declare_study(name: str, n_folds: int) -> dict[str, Any]:
+    """Read a study file and set its number of folds. They are WEKA's folds of seed 1, whatever the study's seed.
+
+    >>> sorted(declare_study("ten_domains", 10)), declare_study("ten_domains", 10)["resampling"]["scheme"]
+    (['learners', 'measures', 'name', 'resampling', 'seed'], 'weka')
+    """
+    declared = read_study_file("tutorial", name)
+    declared["resampling"]["folds"] = n_folds
+    return declared
+
+
+def count_folds(results: Results) -> int:
+    """Count the folds of a study."""
+    return int(results.trials()["fold"].nunique())
+
+
+def require_printed_folds(claims: Iterable[Claim], results: Results) -> tuple[Claim, ...]:
+    """Return the claims, marked as inconclusive if the study has another number of folds than the printed tables."""
+    n_folds = count_folds(results)
+    reason = f"run on {n_folds} folds, not on the tutorial's {_PRINTED_FOLDS}"
+    return tuple(claims) if n_folds == _PRINTED_FOLDS else mark_inconclusive(claims, reason)
+
+
+def find_wrong_predictions(learner: Any, X: Any, y: Any, train: Any, test: Any) -> npt.NDArray[np.bool_]:
+    """Fit a learner to the training rows and mark the test rows that it classifies wrongly."""
+    learner.fit(X.iloc[train], y.iloc[train])
+    predicted = np.asarray(learner.predict(X.iloc[test])).astype(str)
+    return np.asarray(predicted != y.iloc[test].astype(str).to_numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class PooledPredictions:
+    """All test rows of a learner on a data set, pooled over the folds as WEKA does.
+
+    `priors` are, for each row, the class proportions of the training set of its fold.
+    """
+
+    classes: list[str]
+    y_true: npt.NDArray[Any]
+    y_pred: npt.NDArray[Any]
+    probabilities: npt.NDArray[np.float64]
+    priors: npt.NDArray[np.float64]
+
+    @property
+    def correct(self) -> npt.NDArray[np.bool_]:
+        """Which rows are classified correctly."""
+        return np.asarray(self.y_true == self.y_pred)
+
+    @property
+    def true_codes(self) -> npt.NDArray[np.intp]:
+        """The index of the true class of each row."""
+        return np.array([self.classes.index(label) for label in self.y_true])
+
+    def get_scores(self, label: str) -> npt.NDArray[np.float64]:
+        """Return the predicted probabilities of a class."""
+        return np.asarray(self.probabilities[:, self.classes.index(label)])
+
+
+def pool_predictions(results: Results, dataset: str, learner: str) -> PooledPredictions | None:
+    """Pool the test rows of the first repeat; None if the study does not have them or a trial failed.
+
+    The priors are WEKA's: each class counts once more than it occurs in the training set.
+    """
+    trials = results.trials()
+    trials = trials[(trials["dataset"] == dataset) & (trials["learner"] == learner) & (trials["repeat"] == 0)]
+    if not len(trials) or (trials["status"] != "ok").any():
+        return None
+    facts = next(facts for facts in results.archive.datasets if facts.name == dataset)
+    classes = np.array([str(name) for name in facts.classes])
+    records = list(results.archive.predictions(trials["trial"].tolist()))
+    priors = [_compute_prior(results, dataset, int(fold), facts.codes, len(classes)) for fold in trials["fold"]]
+    sizes = [len(record.y_true) for record in records]
+    return PooledPredictions(
+        classes.tolist(),
+        classes[np.concatenate([record.y_true for record in records])],
+        classes[np.concatenate([record.prediction for record in records])],
+        np.vstack([_get_probabilities(record, len(classes)) for record in records]),
+        np.repeat(priors, sizes, axis=0),
+    )
+
+
+def _compute_prior(results: Results, dataset: str, fold: int, codes: npt.NDArray[Any], k: int) -> npt.NDArray[np.float64]:
+    train, _ = results.archive.split(dataset, 0, fold)
+    counts = np.bincount(codes[train], minlength=k) + 1.0
+    return np.asarray(counts / counts.sum())
+
+
+def _get_probabilities(record: Any, k: int) -> npt.NDArray[np.float64]:
+    """Return the predicted probabilities; a learner without them assigns probability 1 to the predicted class."""
+    if record.scores is not None and record.score_kind == "probability":
+        return np.asarray(record.scores)
+    return np.asarray(np.eye(k)[record.prediction])

@@ -1,0 +1,130 @@
+"""Numbers that the tutorial prints, compared with ours, and the sections of the page that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fairtrial.reproduce.claim import Claim, combine_outcomes
+from fairtrial.reproduce.experiment import ResultTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AGREEMENT = "agreement"
+_AGREEMENT_LABELS = {True: "agrees", False: "differs", None: "not printed"}
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A section of the page. `values` are what the template knows under the section's name."""
+
+    name: str
+    values: Mapping[str, Any]
+    tables: tuple[ResultTable, ...]
+    claims: tuple[Claim, ...] = ()
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+class DisplayedNumber(float):
+    """A number that the page shows in a fixed format, while files keep ten significant digits.
+
+    >>> number = DisplayedNumber(7.864536, ".4f")
+    >>> f"{number:.2f}", number + 1
+    ('7.8645', 8.864536)
+    """
+
+    spec: str
+
+    def __new__(cls, value: float, spec: str) -> DisplayedNumber:
+        """Create a number with the format specification of its text; a rounded negative zero loses its sign."""
+        number = super().__new__(cls, value)
+        number.spec = f"z{spec}"
+        return number
+
+    def __format__(self, spec: str) -> str:
+        return float.__format__(self, self.spec)
+
+    def __repr__(self) -> str:
+        return f"{float(self):.10g}"
+
+
+@dataclass(frozen=True)
+class PrintedResult:
+    """One of our numbers and the one that the tutorial prints with `digits` decimal places (None: it prints none)."""
+
+    quantity: str
+    ours: float
+    printed: float | None = None
+    digits: int = 2
+    note: str = ""
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether our number rounds to the printed one; None if none is printed.
+
+        >>> PrintedResult("kappa", 0.432892, 0.4329, 4).agrees, PrintedResult("t", 7.8645, 8.0845, 4).agrees
+        (True, False)
+        """
+        if self.printed is None:
+            return None
+        return abs(self.ours - self.printed) <= 0.5 * 10.0**-self.digits + 1e-9
+
+    def _display(self, value: float) -> DisplayedNumber:
+        """Show one more decimal place than is printed, unless it adds nothing."""
+        is_exact = abs(value - round(value, self.digits)) < 1e-12
+        return DisplayedNumber(value, f".{self.digits if is_exact else self.digits + 1}f")
+
+    def to_row(self, digits: int | None = None) -> dict[str, Any]:
+        """Return the row of a table; `digits` are the decimal places of a number that is not printed."""
+        ours = float(self.ours)
+        if self.printed is None:
+            shown = DisplayedNumber(ours, ".4g" if digits is None else f".{digits}f")
+            numbers = {"ours": shown, "tutorial": float("nan"), "difference": float("nan")}
+        else:
+            printed = DisplayedNumber(self.printed, f".{self.digits}f")
+            numbers = {"ours": self._display(ours), "tutorial": printed, "difference": self._display(ours - self.printed)}
+        return {"quantity": self.quantity, **numbers, AGREEMENT: _AGREEMENT_LABELS[self.agrees], "note": self.note}
+
+
+def tabulate_results(results: Iterable[PrintedResult], digits: int | None = None) -> pd.DataFrame:
+    """Tabulate results: ours, the tutorial's, their difference, and whether they agree to the printed digits.
+
+    >>> tabulate_results([PrintedResult("kappa", 0.432892, 0.4329, 4)]).iloc[0, :3].tolist()
+    ['kappa', 0.432892, 0.4329]
+    """
+    import pandas as pd
+
+    return pd.DataFrame([result.to_row(digits) for result in results], dtype=object)
+
+
+def build_example(
+    name: str,
+    title: str,
+    results: Iterable[PrintedResult],
+    *,
+    values: Mapping[str, Any],
+    digits: int | None = None,
+    claims: Iterable[Claim] = (),
+    figures: Mapping[str, Any] | None = None,
+) -> PageSection:
+    """Build the section of a worked example: one table, the claims about its numbers, and the values of its text."""
+    table = ResultTable(name, title, tabulate_results(results, digits))
+    return PageSection(name, values, (table,), tuple(claims), figures or {})
+
+
+def judge_printed(text: str, results: Iterable[PrintedResult], remark: str = "") -> Claim:
+    """Judge the claim that the printed numbers are right, which requires that all of them agree with ours.
+
+    >>> judge_printed("Kappa is 0.43", [PrintedResult("kappa", 0.43289, 0.43), PrintedResult("chance", 0.33875)]).details
+    'kappa: 0.433 (printed 0.43)'
+    """
+    printed = [result for result in results if result.agrees is not None]
+    details = [
+        f"{result.quantity}: {round(float(result.ours), result.digits + 1):.10g} (printed {result.printed:.10g})"
+        for result in printed
+    ]
+    if remark:
+        details.append(remark)
+    return Claim(text, combine_outcomes(result.agrees for result in printed), "; ".join(details))

@@ -1,0 +1,393 @@
+"""The tutorial's advice on resampling and tests, judged on simulated data where the true error and difference are known."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial.reproduce.claim import Claim, IntervalEstimate, are_all_positive, estimate_mean, mark_inconclusive
+from fairtrial.reproduce.experiment import Request, ResultTable
+from fairtrial.reproduce.tutorial.inputs import TutorialInputs
+from fairtrial.reproduce.tutorial.printed import PageSection
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.significance import Outcome
+
+FloatArray = npt.NDArray[np.float64]
+Classifier = Callable[[Any, Any, Any], Any]  # training rows, their classes, new rows -> classes
+
+SCHEMES = ("10-fold", "leave-one-out", "E0", "e632", ".632+")
+PROBLEMS = {"small error": 0.0, "large error": 0.3}  # the proportion of flipped labels
+_N_TRAIN, _N_TEST = 40, 2000
+_MIN_SAMPLES = 20  # an interval of a standard deviation or of a root mean squared error needs so many
+_NEGLIGIBLE_BIAS = 0.01
+
+_N_ROWS = 100
+_SHIFTS = {"equal": 1.0, "different": 0.4}  # distance between the class means in the second learner's attribute
+_MIN_REPLICATES = 100  # with fewer data sets there is hardly a rejection among tests at 0.05
+FOLD_T, FIVE_T, FIVE_F = "10-fold, paired t", "5x2, t (Dietterich)", "5x2, F (Alpaydin)"
+ALL_FOLDS_T, CALIBRATED = "10x10, paired t of all folds", "10x10, calibrated (Bouckaert)"
+
+
+def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
+    """Run both simulations; they need no data."""
+    yield build_known_error(inputs.request)
+    yield build_repeated_tests(inputs.request)
+
+
+def _require_replicates(claims: tuple[Claim, ...], n: int, minimum: int, unit: str) -> tuple[Claim, ...]:
+    return claims if n >= minimum else mark_inconclusive(claims, f"{n} {unit} are too few ({minimum} are needed)")
+
+
+# Estimates of the error where it is known
+
+
+def build_known_error(request: Request) -> PageSection:
+    """Measure bias, standard deviation and root mean squared error of five estimates of the error."""
+    n_samples, n_resamples = request.pick(smoke=(3, 40), quick=(100, 50), full=(500, 100))
+    errors = simulate_estimation_errors(n_samples, n_resamples, request.seed)
+    frame = _summarize_errors(errors)
+    best = frame.loc[frame.groupby(["problem", "learner"], sort=False)["root mean squared error"].idxmin()]
+    values = {
+        "n_samples": n_samples,
+        "n_train": _N_TRAIN,
+        "n_test": _N_TEST,
+        "best": best[["scheme", "learner", "problem"]].to_dict("records"),
+    }
+    claims = _require_replicates(judge_known_error(errors), n_samples, _MIN_SAMPLES, "samples")
+    table = ResultTable("known_error", "Estimates of the error where it is known", frame, digits=4)
+    return PageSection("known_error", values, (table,), claims)
+
+
+def classify_naive_bayes(X: Any, y: Any, X_new: Any) -> Any:
+    """Classify by normal densities for each class and attribute (Gaussian naive Bayes)."""
+    scores = []
+    for label in (0, 1):
+        rows = X[y == label]
+        mean, variance = rows.mean(axis=0), rows.var(axis=0) + 1e-9
+        scores.append(np.log(len(rows)) - 0.5 * ((X_new - mean) ** 2 / variance + np.log(variance)).sum(axis=1))
+    return (scores[1] > scores[0]).astype(int)
+
+
+def classify_nearest(X: Any, y: Any, X_new: Any) -> Any:
+    """Classify by the nearest training row."""
+    return y[((X**2).sum(axis=1) - 2 * X_new @ X.T).argmin(axis=1)]
+
+
+_CLASSIFIERS: dict[str, Classifier] = {"NB": classify_naive_bayes, "1NN": classify_nearest}
+
+
+def draw_twonorm(n: int, flipped: float, seed: list[int]) -> tuple[Any, Any]:
+    """Draw rows of Breiman's twonorm and flip a proportion of the labels."""
+    from fairtrial.data.simulate import Twonorm
+
+    rng = np.random.default_rng(seed)
+    X, y = Twonorm().sample(n, rng)
+    codes = (y == "2").to_numpy().astype(int)
+    return X.to_numpy(), np.where(rng.random(n) < flipped, 1 - codes, codes)
+
+
+def simulate_estimation_errors(
+    n_samples: int, n_resamples: int, seed: int, problems: dict[str, float] = PROBLEMS
+) -> pd.DataFrame:
+    """Compute estimate - true error: a row for each problem, learner and sample, a column for each scheme.
+
+    Every problem and replicate has its own sample; both learners share it and its splits.
+    """
+    import pandas as pd
+
+    lines = []
+    for index, (problem, flipped) in enumerate(problems.items()):
+        for replicate in range(n_samples):
+            key = [seed, index, replicate]
+            X, y = draw_twonorm(_N_TRAIN, flipped, [*key, 0])
+            X_test, y_test = draw_twonorm(_N_TEST, flipped, [*key, 1])
+            split_seed = int(np.random.default_rng([*key, 2]).integers(2**31))
+            for name, classify in _CLASSIFIERS.items():
+                true_error = float(np.mean(classify(X, y, X_test) != y_test))
+                estimates = _estimate_error(classify, X, y, n_resamples, split_seed)
+                errors = {scheme: estimate - true_error for scheme, estimate in estimates.items()}
+                lines.append({"problem": problem, "learner": name, "replicate": replicate, "true error": true_error, **errors})
+    return pd.DataFrame(lines)
+
+
+def _estimate_error(classify: Classifier, X: Any, y: Any, n_resamples: int, seed: int) -> dict[str, float]:
+    from fairtrial.resampling import Bootstrap, KFold, LeaveOneOut, out_of_bag_estimates
+    from fairtrial.resampling.estimate import NoInformation
+
+    estimates = {
+        name: float(np.mean(np.concatenate([classify(X[a], y[a], X[b]) != y[b] for a, b in splitter.split(X, y)])))
+        for name, splitter in (("10-fold", KFold(10, random_state=seed)), ("leave-one-out", LeaveOneOut()))
+    }
+    samples = list(Bootstrap(n_resamples, stratify=True, random_state=seed).freeze(X, y))
+    counts = np.array([np.bincount(sample.train, minlength=len(y)) for sample in samples])
+    losses = np.array([classify(X[sample.train], y[sample.train], X) != y for sample in samples], dtype=float)
+    predicted = classify(X, y, X)
+    out_of_bag = out_of_bag_estimates(losses, counts, (predicted != y).astype(float), NoInformation.from_labels(y, predicted))
+    methods = {"E0": "e0", "e632": "632-e0", ".632+": "632+"}
+    return estimates | {scheme: out_of_bag[method].value for scheme, method in methods.items()}
+
+
+def _summarize_errors(errors: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    lines = []
+    for (problem, learner), rows in errors.groupby(["problem", "learner"], sort=False):
+        for scheme in SCHEMES:
+            bias = estimate_mean(rows[scheme])
+            lines.append(
+                {
+                    "problem": problem,
+                    "learner": learner,
+                    "true error": float(rows["true error"].mean()),
+                    "scheme": scheme,
+                    "bias": bias.value,
+                    "low": bias.low,
+                    "high": bias.high,
+                    "standard deviation": float((rows[scheme] + rows["true error"]).std(ddof=1)),
+                    "root mean squared error": float(np.sqrt(np.mean(rows[scheme] ** 2))),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+# Each takes an array with the columns errors of scheme 0, errors of scheme 1, true error; and the scheme's index.
+STATISTICS: dict[str, Callable[[Any, int], float]] = {
+    "absolute bias": lambda rows, scheme: abs(float(rows[:, scheme].mean())),
+    "standard deviation": lambda rows, scheme: float((rows[:, scheme] + rows[:, 2]).std(ddof=1)),
+    "root mean squared error": lambda rows, scheme: float(np.sqrt(np.mean(rows[:, scheme] ** 2))),
+}
+
+
+def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
+    """Judge the nine claims. They must be true for every learner and problem, except where the slides exempt one."""
+    nb, nn = (errors[errors["learner"] == name] for name in ("NB", "1NN"))
+    small, large = (errors[errors["problem"] == name] for name in PROBLEMS)
+    e0_bias, loo_bias = (estimate_bias(errors, scheme) for scheme in ("E0", "leave-one-out"))
+    everywhere = "standard deviation; each learner and problem"
+    deviation, root = "standard deviation", "root mean squared error"
+    return (
+        Claim("The E0 bootstrap is pessimistic: its mean bias is above 0", e0_bias.is_positive, f"bias {e0_bias.format()}"),
+        judge_smaller(
+            "e632 corrects for this: its bias is smaller than that of E0 on both problems (naive Bayes)",
+            nb,
+            "e632",
+            "E0",
+            "absolute bias",
+        ),
+        Claim(
+            f"Leave-one-out is practically unbiased: its mean bias is within {_NEGLIGIBLE_BIAS:g}",
+            loo_bias.is_within(_NEGLIGIBLE_BIAS),
+            f"bias {loo_bias.format()}",
+        ),
+        judge_smaller(
+            f"The bootstrap (e632) varies less than leave-one-out ({everywhere})", errors, "e632", "leave-one-out", deviation
+        ),
+        judge_smaller(
+            f"Leave-one-out varies more than 10-fold cross-validation ({everywhere})",
+            errors,
+            "10-fold",
+            "leave-one-out",
+            deviation,
+        ),
+        judge_smaller(
+            f"e632 estimates better than 10-fold on small data ({_N_TRAIN} rows; {root}; naive Bayes, each problem)",
+            nb,
+            "e632",
+            "10-fold",
+            root,
+            exempt=nn,
+        ),
+        judge_smaller(
+            "E0 is good if the true error is large: better than e632 there, for both learners", large, "E0", "e632", root
+        ),
+        judge_smaller(
+            "e632 is good if the true error is small: better than E0 there, for both learners", small, "e632", "E0", root
+        ),
+        judge_smaller(
+            "The e632 bootstrap is poor for nearest neighbours: worse than 10-fold on both problems",
+            nn,
+            "10-fold",
+            "e632",
+            root,
+        ),
+    )
+
+
+def estimate_bias(errors: pd.DataFrame, scheme: str) -> IntervalEstimate:
+    """Estimate the bias over all problems and learners; these share a replicate's sample, so replicates are averaged first."""
+    return estimate_mean(errors.groupby("replicate")[scheme].mean())
+
+
+def judge_smaller(
+    text: str, errors: pd.DataFrame, first: str, second: str, statistic: str, exempt: pd.DataFrame | None = None
+) -> Claim:
+    """Judge whether a statistic of the first scheme is smaller for every problem and learner; report exempt ones only."""
+    gaps = estimate_gaps(errors, first, second, statistic)
+    details = f"{statistic}: {'; '.join(gaps)}"
+    if exempt is not None:
+        details += f"; exempted by the slides: {'; '.join(estimate_gaps(exempt, first, second, statistic))}"
+    return Claim(text, are_all_positive(gaps.values()), details)
+
+
+def estimate_gaps(errors: pd.DataFrame, first: str, second: str, statistic: str) -> dict[str, IntervalEstimate]:
+    """Estimate, for each problem and learner, by how much the statistic of the second scheme exceeds that of the first.
+
+    The keys describe the problem, the learner and the numbers.
+    """
+    compute = STATISTICS[statistic]
+    gaps = {}
+    for (problem, learner), group in errors.groupby(["problem", "learner"], sort=False):
+        rows = group.sort_values("replicate")[[first, second, "true error"]].to_numpy(dtype=float)
+        gap = estimate_by_jackknife(lambda rows: compute(rows, 1) - compute(rows, 0), rows)
+        numbers = f"{compute(rows, 0):.4f} ({first}), {compute(rows, 1):.4f} ({second})"
+        gaps[f"{learner}, {problem}: {numbers}, {second} - {first} {gap.format()}"] = gap
+    return gaps
+
+
+def estimate_by_jackknife(compute: Callable[[Any], float], rows: Any) -> IntervalEstimate:
+    """Estimate a statistic of the rows with a t interval of its pseudo-values.
+
+    The limits are NaN for few rows, because pseudo-values of such statistics are then far from normal.
+    """
+    n, value = len(rows), compute(rows)
+    if n < _MIN_SAMPLES:
+        return IntervalEstimate(value, float("nan"), float("nan"))
+    mean = estimate_mean([n * value - (n - 1) * compute(np.delete(rows, row, axis=0)) for row in range(n)])
+    return mean.subtract(mean.value - value)
+
+
+# Tests of cross-validated accuracies
+
+
+def build_repeated_tests(request: Request) -> PageSection:
+    """Measure the type I error and the power of seven tests of cross-validated accuracies."""
+    n_replicates = request.pick(smoke=20, quick=500, full=4000)
+    rejected = {name: _simulate_rejections(n_replicates, shift, request.seed) for name, shift in _SHIFTS.items()}
+    frame = _summarize_rejections(rejected)
+    worst = frame.iloc[int(frame["type I error"].to_numpy().argmax())]
+    values = {
+        "n_replicates": n_replicates,
+        "n_rows": _N_ROWS,
+        "controlling": frame.loc[frame["type I error, low"] <= 0.05, "test"].tolist(),
+        "worst": worst["test"],
+        "worst_rate": 100 * worst["type I error"],
+    }
+    claims = _require_replicates(judge_repeated_tests(rejected), n_replicates, _MIN_REPLICATES, "simulated data sets")
+    title = "5 x 2 and 10 x 10 cross-validation: type I error and power of the tests"
+    return PageSection("repeated_tests", values, (ResultTable("repeated_tests", title, frame, digits=3),), claims)
+
+
+def _list_tests() -> dict[str, tuple[str, Callable[[FloatArray, FloatArray], Outcome]]]:
+    """List the tests, each with the scheme whose accuracies it takes."""
+    from fairtrial.significance import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t, ten_by_ten
+
+    return {
+        FOLD_T: ("10x10", lambda a, b: paired_t(a[0], b[0])),
+        FIVE_T: ("5x2", five_by_two_t),
+        FIVE_F: ("5x2", five_by_two_f),
+        "10x10, paired t of runs": ("10x10", lambda a, b: paired_t(a.mean(axis=1), b.mean(axis=1))),
+        ALL_FOLDS_T: ("10x10", lambda a, b: paired_t(a.ravel(), b.ravel())),
+        CALIBRATED: ("10x10", ten_by_ten),
+        "10x10, corrected t (Nadeau, Bengio)": (
+            "10x10",
+            lambda a, b: corrected_resampled_t(a.ravel(), b.ravel(), test_fraction=0.1),
+        ),
+    }
+
+
+def _simulate_rejections(n_replicates: int, shift: float, seed: int) -> pd.DataFrame:
+    """Return which replicates each test rejects at 0.05; constant differences give no p-value and no rejection."""
+    import pandas as pd
+
+    from fairtrial.errors import UndefinedMeasureWarning
+
+    accuracies = {scheme: simulate_accuracies(scheme, n_replicates, shift, seed) for scheme in ("10x10", "5x2")}
+    rejected: dict[str, list[bool]] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        for name, (scheme, test) in _list_tests().items():
+            first, second = accuracies[scheme]
+            rejected[name] = [bool(test(first[i], second[i]).p_value < 0.05) for i in range(n_replicates)]
+    return pd.DataFrame(rejected)
+
+
+def simulate_accuracies(scheme: str, n_replicates: int, shift: float, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Simulate accuracies (replicates, repeats, folds) of two learners, each of which uses one attribute.
+
+    An attribute is normal with variance 1 around +s/2 or -s/2 by class; a learner cuts halfway between the class means.
+    If both attributes have the same s, the learners are equal by symmetry. All replicates have the same splits.
+    """
+    from fairtrial.resampling import FiveByTwo, TenByTen
+
+    y = np.repeat([0, 1], _N_ROWS // 2)
+    splitter: Any = {"10x10": TenByTen, "5x2": FiveByTwo}[scheme](random_state=seed)
+    splits = list(splitter.freeze(np.zeros((_N_ROWS, 1)), y))
+    rng = np.random.default_rng([seed, 7])
+    attributes = [rng.normal(size=(n_replicates, _N_ROWS)) + s * (y - 0.5) for s in (_SHIFTS["equal"], shift)]
+    shape = (10, 10) if scheme == "10x10" else (5, 2)
+    first, second = (
+        np.stack([score_threshold(attribute, y, split.train, split.test) for split in splits], axis=1).reshape(
+            n_replicates, *shape
+        )
+        for attribute in attributes
+    )
+    return first, second
+
+
+def score_threshold(attribute: FloatArray, y: Any, train: Any, test: Any) -> FloatArray:
+    """Compute the test accuracy, in every replicate, of a threshold halfway between the training class means."""
+    means = [attribute[:, train[y[train] == label]].mean(axis=1, keepdims=True) for label in (0, 1)]
+    above = attribute[:, test] > (means[0] + means[1]) / 2
+    return np.asarray((above == ((y[test] == 1) == (means[1] >= means[0]))).mean(axis=1))
+
+
+def _summarize_rejections(rejected: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    from fairtrial.measures.intervals import compute_clopper_pearson_limits
+
+    lines = []
+    for name in rejected["equal"]:
+        line: dict[str, Any] = {"test": name}
+        for column, case in (("type I error", "equal"), ("power", "different")):
+            rejections = rejected[case][name]
+            low, high = compute_clopper_pearson_limits(int(rejections.sum()), len(rejections), 0.95)
+            line |= {column: float(rejections.mean()), f"{column}, low": float(low), f"{column}, high": float(high)}
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def judge_repeated_tests(rejected: dict[str, pd.DataFrame]) -> tuple[Claim, ...]:
+    """Judge six claims. The last two are about the plain t test; the slide cites Bouckaert, so his test is reported too."""
+    plain = "10x10 with the plain t test over all 100 folds"
+    stated = [
+        ("The 5x2 t test has a lower type I error than the t test over 10 folds", "equal", FOLD_T, FIVE_T),
+        ("The 5x2 t test has less power than the t test over 10 folds", "different", FOLD_T, FIVE_T),
+        ("The 5x2 F test has an even lower type I error than the 5x2 t test", "equal", FIVE_T, FIVE_F),
+        ("The 5x2 F test has more power than the 5x2 t test", "different", FIVE_F, FIVE_T),
+        (f"{plain} has a higher type I error than 10-fold cross-validation", "equal", ALL_FOLDS_T, FOLD_T),
+        (f"{plain} has more power than 10-fold cross-validation", "different", ALL_FOLDS_T, FOLD_T),
+    ]
+    claims = []
+    for text, case, larger, smaller in stated:
+        claim = judge_more_rejections(text, rejected[case], larger, smaller)
+        if larger == ALL_FOLDS_T:
+            calibrated = judge_more_rejections("", rejected[case], CALIBRATED, FOLD_T)
+            claim = replace(claim, details=f"{claim.details}; calibrated: {calibrated.details}")
+        claims.append(claim)
+    return tuple(claims)
+
+
+def judge_more_rejections(text: str, rejected: pd.DataFrame, larger: str, smaller: str) -> Claim:
+    """Judge whether the first test rejects more often, by the 95 % interval of the paired difference."""
+    gap = estimate_mean(rejected[larger].astype(float) - rejected[smaller].astype(float))
+    rates = f"{rejected[larger].mean():.3f} ({larger}) - {rejected[smaller].mean():.3f} ({smaller})"
+    return Claim(text, gap.is_positive, f"{rates}: {gap.format('{:+.3f}')}")

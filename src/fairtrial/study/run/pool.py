@@ -1,0 +1,192 @@
+"""The supervisors of this process: a chunk borrows one and gives it back; idle ones wait a while for the next chunk.
+
+Several runs may go on in one process, or on one worker of a cluster. Each has its own id, which travels with its chunks: ending
+a run stops its chunks and no others. A supervisor that passes from one run to another gets a new worker process, so nothing of
+a learner, not even code that was edited since, passes with it. Its fork server, which takes a second to start, is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from fairtrial.errors import InputError
+from fairtrial.study.records import Chunk, DataRequest, TrialRecord
+from fairtrial.study.run.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from fairtrial.data import Dataset
+
+IDLE_SECONDS = 10.0
+_IDLE_POLL_SECONDS = 0.5
+_MAX_DATASETS = 256
+_MAX_BYTES = 1 << 30
+
+
+def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
+    """What engines submit: run a chunk of a run. Returns a `DataRequest` if its data set has not come here yet."""
+    if dataset is not None:
+        if dataset.content_hash != chunk.data:
+            raise InputError(f"dataset must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})")
+        dataset_cache.add(dataset)
+    run_dataset = dataset_cache.find(chunk.data) if dataset is None else dataset
+    return DataRequest(chunk.data) if run_dataset is None else _pool.run(run, chunk, run_dataset)
+
+
+def end_run(run: str) -> None:
+    """Stop the chunks of a run in this process and end the processes that its learners ran in; no other run notices."""
+    _pool.end(run)
+
+
+class SupervisorPool:
+    """Supervisors for the chunks of any number of runs."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: a forked copy of the process has neither its threads nor its supervisors."""
+        self._lock = threading.Lock()
+        self._idle: list[_IdleSupervisor] = []
+        self._stops: dict[str, threading.Event] = {}
+        self._watched = False
+
+    def run(self, run: str, chunk: Chunk, dataset: Dataset) -> list[TrialRecord]:
+        """The records of a chunk; those of finished trials if its run ends before."""
+        with self._lock:
+            stop = self._get_stop_event(run)
+        if stop.is_set():
+            return []
+        supervisor = self._take_supervisor(run, chunk.data)
+        try:
+            return supervisor.run(chunk, dataset, stop)
+        finally:
+            self._return_supervisor(supervisor, run, stop)
+
+    def end(self, run: str) -> None:
+        """Let the chunks of this run return early, with what is finished, also those that come later; end their children."""
+        with self._lock:
+            self._get_stop_event(run).set()
+            supervisors = [entry.supervisor for entry in self._idle if entry.run == run]
+            self._idle = [entry for entry in self._idle if entry.run != run]
+        for supervisor in supervisors:
+            supervisor.reset()
+            self._keep_idle(supervisor, run)
+
+    def close(self) -> None:
+        """End the supervisors that nobody uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for entry in idle:
+            entry.supervisor.close()
+
+    def _get_stop_event(self, run: str) -> threading.Event:
+        return self._stops.setdefault(run, threading.Event())
+
+    def _take_supervisor(self, run: str, data: str) -> Supervisor:
+        """One that served this run, if possible with this data set; else one that is free; else a new one."""
+        with self._lock:
+            newest_first = reversed(self._idle)
+            best = max(newest_first, key=lambda entry: (entry.run == run, entry.supervisor.data == data), default=None)
+            if best is None:
+                return Supervisor()
+            self._idle.remove(best)
+        if best.run == run or best.supervisor.reset():
+            return best.supervisor
+        best.supervisor.close()
+        return Supervisor()
+
+    def _return_supervisor(self, supervisor: Supervisor, run: str, stop: threading.Event) -> None:
+        if not self._keep_idle(supervisor, run, unless=stop):
+            supervisor.reset()
+            self._keep_idle(supervisor, run)
+
+    def _keep_idle(self, supervisor: Supervisor, run: str, unless: threading.Event | None = None) -> bool:
+        """Have it wait for the next chunk, unless its run has ended in the meantime; whether it does."""
+        with self._lock:
+            if unless is not None and unless.is_set():
+                return False
+            self._idle.append(_IdleSupervisor(supervisor, run, time.monotonic()))
+        self._watch()
+        return True
+
+    def _watch(self) -> None:
+        """Have a thread end what has been idle for too long; it ends when nothing is idle."""
+        with self._lock:
+            if self._watched or not self._idle:
+                return
+            self._watched = True
+        threading.Thread(target=self._close_expired, name="fairtrial-idle", daemon=True).start()
+
+    def _close_expired(self) -> None:
+        while True:
+            with self._lock:
+                before = time.monotonic() - IDLE_SECONDS
+                expired = [entry for entry in self._idle if entry.since <= before]
+                self._idle = [entry for entry in self._idle if entry.since > before]
+                self._watched = more = bool(self._idle)
+            for entry in expired:
+                entry.supervisor.close()
+            if not more:
+                return
+            time.sleep(min(_IDLE_POLL_SECONDS, IDLE_SECONDS))
+
+
+class _IdleSupervisor(NamedTuple):
+    """A supervisor that nobody uses, the run that used it last, and since when."""
+
+    supervisor: Supervisor
+    run: str
+    since: float
+
+
+class DatasetCache:
+    """Data sets by content hash, for the chunks to come. The least recently used go when there are too many, or too large ones.
+
+    >>> import fairtrial
+    >>> iris = fairtrial.data.load("iris")
+    >>> cache = DatasetCache()
+    >>> cache.add(iris)
+    >>> cache.find(iris.content_hash) == iris, cache.find("another")
+    (True, None)
+    """
+
+    def __init__(self, max_datasets: int = _MAX_DATASETS, max_bytes: int = _MAX_BYTES) -> None:
+        self._max_datasets, self._max_bytes = max_datasets, max_bytes
+        self._datasets: dict[str, Dataset] = {}
+        self._sizes: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._datasets))
+
+    def add(self, dataset: Dataset) -> None:
+        """Keep a data set; it counts as used now."""
+        key = dataset.content_hash
+        with self._lock:
+            self._datasets[key] = self._datasets.pop(key, dataset)
+            if key not in self._sizes:
+                self._sizes[key] = int(dataset.X.memory_usage(index=False).sum())
+            while len(self._datasets) > self._max_datasets or (
+                len(self._datasets) > 1 and sum(self._sizes.values()) > self._max_bytes
+            ):
+                oldest = next(iter(self._datasets))
+                del self._datasets[oldest], self._sizes[oldest]
+
+    def find(self, key: str) -> Dataset | None:
+        """The data set of this content hash, if it is here; it counts as used now."""
+        with self._lock:
+            dataset = self._datasets.pop(key, None)
+            if dataset is not None:
+                self._datasets[key] = dataset
+            return dataset
+
+
+dataset_cache = DatasetCache()
+_pool = SupervisorPool()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.forget)

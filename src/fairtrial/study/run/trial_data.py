@@ -1,0 +1,206 @@
+"""The rows of a trial: a data set as learners take it, and both parts of a split under a condition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairtrial._check import FloatArray, IntArray
+from fairtrial.conditions import ClassNoise, ClassProportion, Clean, Condition, PriorShift, ScoreNoise, Sequence
+from fairtrial.conditions.condition import Changed
+from fairtrial.errors import InputError
+from fairtrial.study.randomness import derive_generator
+from fairtrial.study.records import SplitRows
+from fairtrial.study.run.diagnostics import format_notes, record_warnings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairtrial.data import Dataset
+
+# They look at the classes only, so that the table needs no names of columns.
+_CLASS_CONDITIONS = (ClassNoise, ClassProportion, PriorShift)
+
+
+@dataclass(frozen=True, eq=False)
+class TrialData:
+    """The columns as one matrix where all are numeric (`matrix`), else as a frame; the class of each row as a code.
+
+    `labels` are the declared classes, and a code is a place among them; `finite`: the matrix has neither gaps nor infinity.
+
+    >>> import fairtrial
+    >>> data = TrialData.from_dataset(fairtrial.data.load("iris"))
+    >>> data.columns[:2], data.labels.tolist(), data.codes[[0, 50, 100]].tolist(), data.finite
+    (('sepal length (cm)', 'sepal width (cm)'), ['setosa', 'versicolor', 'virginica'], [0, 1, 2], True)
+    """
+
+    columns: tuple[Any, ...]
+    matrix: FloatArray | None
+    frame: pd.DataFrame | None
+    codes: IntArray
+    kind: pd.CategoricalDtype[Any]
+    labels: npt.NDArray[Any]
+    finite: bool
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset) -> TrialData:
+        """The data of a data set."""
+        frame, label = dataset.X, dataset.y
+        matrix = _to_matrix(frame)
+        codes = label.cat.codes.to_numpy().astype(np.intp)
+        finite = matrix is not None and bool(np.isfinite(matrix).all())
+        kept_frame = frame if matrix is None else None
+        return cls(tuple(frame.columns), matrix, kept_frame, codes, label.dtype, _build_label_array(label.dtype), finite)  # type: ignore[arg-type]
+
+    def take_rows(self, positions: IntArray) -> Any:
+        """The attributes of these rows, as a new matrix, or as a new frame whose rows count from 0."""
+        if self.matrix is not None:
+            return self.matrix.take(positions, axis=0)
+        assert self.frame is not None
+        selected = self.frame.iloc[positions]
+        if len(positions) == len(self.frame):  # pandas copies nothing where all rows are asked for in order
+            selected = selected.copy()
+        return selected.set_axis(range(len(positions)), axis=0)
+
+    def to_frame(self, X: Any) -> pd.DataFrame:
+        """A table with the names of the columns."""
+        import pandas as pd
+
+        return pd.DataFrame(X, columns=list(self.columns)) if isinstance(X, np.ndarray) else X
+
+    def to_categorical(self, codes: IntArray) -> pd.Categorical[Any]:
+        """These codes as a pandas category that declares all classes."""
+        import pandas as pd
+
+        return pd.Categorical.from_codes(codes, dtype=self.kind, validate=False)
+
+
+@dataclass(frozen=True, eq=False)
+class TrialRows:
+    """Rows of one part: their positions in the data set, their classes, and their table where it is another than there.
+
+    `level` is the realised level of the condition and `changed` counts what it changed; None where it left the part alone.
+    """
+
+    rows: IntArray
+    codes: IntArray
+    changed_table: Any = None
+    level: float | None = None
+    changed: int | None = None
+
+    def take_table(self, data: TrialData, positions: IntArray | None = None) -> Any:
+        """The table, or some rows of it, in a copy that whoever gets it may write to."""
+        if self.changed_table is None:
+            return data.take_rows(self.rows if positions is None else self.rows[positions])
+        if positions is None:
+            return self.changed_table.copy()
+        return getattr(self.changed_table, "iloc", self.changed_table)[positions].copy()
+
+    def is_finite(self, data: TrialData) -> bool:
+        """Whether the table is of numbers only, without gaps and infinity."""
+        if self.changed_table is None and data.finite:
+            return True
+        table = data.take_rows(self.rows) if self.changed_table is None else self.changed_table
+        return isinstance(table, np.ndarray) and bool(np.isfinite(table).all())
+
+
+@dataclass(frozen=True, eq=False)
+class TrialSplit:
+    """Both parts of a split under a condition, the noise that scores are to get, and what was warned of."""
+
+    train: TrialRows
+    test: TrialRows
+    score_noise: ScoreNoise | None
+    notes: str | None
+
+
+def apply_condition(data: TrialData, rows: SplitRows, condition: Condition, seed: int) -> TrialSplit:
+    """The parts of a split as the condition leaves them; each part draws from a source of its own.
+
+    >>> import fairtrial
+    >>> rows = SplitRows(np.arange(0, 150, 2), np.arange(1, 150, 2), 0, 0)
+    >>> parts = apply_condition(TrialData.from_dataset(fairtrial.data.load("iris")), rows, ClassNoise(0.2), seed=1)
+    >>> parts.train.changed, parts.train.level, parts.test.changed
+    (15, 0.2, None)
+    """
+    _check_score_noise(condition)
+    with record_warnings() as caught:
+        train = _apply_to_rows(data, rows.train, condition, "train", seed)
+        test = _apply_to_rows(data, rows.test, condition, "test", seed)
+    return TrialSplit(train, test, condition if isinstance(condition, ScoreNoise) else None, format_notes(caught))
+
+
+def _apply_to_rows(
+    data: TrialData, rows: IntArray, condition: Condition, part: Literal["train", "test"], seed: int
+) -> TrialRows:
+    change, codes = condition.limit_to(part), data.codes[rows]
+    if not len(rows):
+        raise InputError(f"the {part} part of a split must have at least 1 row, got none: take another resampling")
+    if isinstance(change, (Clean, ScoreNoise)):
+        return TrialRows(rows, codes)
+    X, y = data.take_rows(rows), data.to_categorical(codes)
+    if type(change) not in _CLASS_CONDITIONS:
+        X, y = data.to_frame(X), _to_class_series(y)
+    changed = change.apply(X, y, derive_generator(seed, part))
+    if not len(changed.rows):
+        requirement = f"at least 1 of the {len(rows)} rows of the {part} part"
+        raise InputError(f"the condition {change!r} must leave {requirement}, got none: take a lower level, or fewer folds")
+    table = None if changed.X is X and len(changed.rows) == len(rows) else _to_table(changed.X)
+    return TrialRows(
+        rows[changed.rows], _encode_classes(changed, data), table, changed.level, int(np.count_nonzero(changed.mask))
+    )
+
+
+def _to_class_series(y: Any) -> Any:
+    import pandas as pd
+
+    return pd.Series(y, name="class")
+
+
+def _to_table(X: Any) -> Any:
+    matrix = _to_matrix(X)
+    return X.set_axis(range(len(X)), axis=0) if matrix is None else matrix
+
+
+def _encode_classes(changed: Changed, data: TrialData) -> IntArray:
+    """The classes as places among the declared ones."""
+    import pandas as pd
+
+    y: Any = changed.y.array if isinstance(changed.y, pd.Series) else changed.y
+    same = isinstance(y, pd.Categorical) and y.categories is data.kind.categories
+    column = y if same else pd.Categorical(np.asarray(y, dtype=object), categories=data.kind.categories)
+    codes = np.asarray(column.codes, dtype=np.intp)
+    if codes.min() < 0:
+        new = np.asarray(y, dtype=object)[int(np.argmin(codes))]
+        raise InputError(f"a condition must leave classes that the data set declares, got {new!r}: declare it by classes=")
+    return codes
+
+
+def _check_score_noise(condition: Condition) -> None:
+    if isinstance(condition, ScoreNoise) and condition.part == "train":
+        raise InputError("score noise must have part 'test', got 'train': there are no scores of training rows")
+    if isinstance(condition, Sequence) and any(isinstance(step, ScoreNoise) for step in condition.steps):
+        raise InputError("score noise must be a condition of its own in a study, got it within a sequence: declare it alone")
+
+
+def _to_matrix(X: Any) -> FloatArray | None:
+    """A table of numbers as one matrix, row after row in memory; None where it has nominal columns."""
+    if isinstance(X, np.ndarray):
+        return np.ascontiguousarray(X, dtype=np.float64) if X.dtype.kind in "fiu" else None
+    if not all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in X.dtypes):
+        return None
+    return np.ascontiguousarray(X.to_numpy(dtype=np.float64))
+
+
+def _build_label_array(kind: pd.CategoricalDtype[Any]) -> npt.NDArray[Any]:
+    """The declared classes in an array: text in one of text, which learners sort faster than objects."""
+    declared = list(kind.categories)
+    labels = np.array(declared)
+    if labels.shape == (len(declared),) and labels.dtype.kind in "iubU" and labels.tolist() == declared:
+        return labels
+    objects = np.empty(len(declared), dtype=object)
+    objects[:] = declared
+    return objects

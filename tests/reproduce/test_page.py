@@ -1,0 +1,119 @@
+"""The page of an experiment, its tables and its figures."""
+
+import altair as alt
+import pandas as pd
+import pytest
+from jinja2 import UndefinedError
+
+from fairtrial.reproduce import Claim, Experiment, Reproduction, ResultTable
+from fairtrial.reproduce.experiment import Request
+from fairtrial.reproduce.page import write_page
+
+TEMPLATE = """{% extends "page.md.j2" %}
+{% block text %}
+{% if agrees %}
+All of it agrees: {{ names | join_names }}, {{ "%.2f" | format(share) }}.
+{% endif %}
+{% if not agrees %}
+Nothing agrees.
+{% endif %}
+{% endblock %}
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path_factory):
+    template = tmp_path_factory.mktemp("template") / "page.md.j2"
+    template.write_text(TEMPLATE)
+    return Experiment("ela", "A title", "Somebody: a paper", None, template)
+
+
+def build_reproduction(**values):
+    frame = pd.DataFrame({"set": ["iris", "a|b"], "ours": [1 / 3, 2.0]})
+    chart = alt.Chart(frame).mark_point().encode(x="ours:Q")
+    return Reproduction(
+        {"agrees": True, "names": ["iris", "car", "zoo"], "share": 0.5} | values,
+        (ResultTable("by-set", "By data set", frame, "A note.", digits=3), ResultTable("long", "Long", frame, on_page=False)),
+        (Claim("One is better", True, "2 of 2"), Claim("Two is better", None, "no data")),
+        {"A picture: of it all!": chart},
+        {"ring": "corrupted"},
+    )
+
+
+def test_a_page_has_text_claims_tables_and_what_was_skipped(experiment, tmp_path):
+    text = write_page(experiment, Request("quick", tmp_path, 2), build_reproduction(), [30.4]).read_text()
+    for part in (
+        "# ela: A title\n\nAfter: Somebody: a paper.\n\n```bash\nfairtrial reproduce ela --scale quick\n```\n\n",
+        "\n\nAll of it agrees: iris, car and zoo, 0.50.\n\n",
+        "2 claims: 1 reproduced, 0 contradicted, 1 inconclusive.",
+        "| One is better | reproduced | 2 of 2 |",
+        "| Two is better | inconclusive | no data |",
+        "| iris | 0.333 |",
+        r"a\|b",
+        "\n\nA note.\n\n",
+        "\n- ring: corrupted\n",
+        "30 s",
+        "seed 1, 2 processes",
+    ):
+        assert part in text
+    assert "\n\n\n" not in text
+
+
+def test_a_value_that_the_template_lacks_is_an_error(experiment, tmp_path):
+    with pytest.raises(UndefinedError, match="names"):
+        write_page(experiment, Request("quick", tmp_path), Reproduction({"agrees": True}, ()), [1])
+
+
+@pytest.mark.parametrize(("scale", "warned"), [("smoke", True), ("quick", False)])
+def test_a_smoke_page_says_that_its_numbers_are_meaningless(scale, warned, experiment, tmp_path):
+    text = write_page(experiment, Request(scale, tmp_path), build_reproduction(), [1]).read_text()
+    assert ("meaningless" in text) is warned
+
+
+def test_long_tables_are_files_only(experiment, tmp_path):
+    text = write_page(experiment, Request("quick", tmp_path), build_reproduction(), [1]).read_text()
+    assert text.count("| iris |") == 1
+    assert "(long.csv)" in text
+
+
+def test_files_have_ten_digits_and_figures_are_written(experiment, tmp_path):
+    write_page(experiment, Request("quick", tmp_path), build_reproduction(), [1])
+    assert (tmp_path / "long.csv").read_text().splitlines()[1] == "iris,0.3333333333"
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "by-set.csv",
+        "long.csv",
+        "claims.csv",
+        "a-picture-of-it-all.svg",
+        "a-picture-of-it-all.png",
+        "index.md",
+    }
+    claims = (tmp_path / "claims.csv").read_text().splitlines()
+    assert claims == [
+        "claim,outcome,details",
+        "One is better,reproduced,2 of 2",
+        "Two is better,inconclusive,no data",
+    ]
+    assert (tmp_path / "a-picture-of-it-all.png").read_bytes().startswith(b"\x89PNG")
+    assert "(a-picture-of-it-all.png)" in (tmp_path / "index.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("durations", "text"), [([1870], "31 min on"), ([1000, 800, 70], "31 min in 3 runs on"), ([1.2], "1 s on")]
+)
+def test_the_duration_covers_all_runs(durations, text, experiment, tmp_path):
+    assert text in write_page(experiment, Request("full", tmp_path), build_reproduction(), durations).read_text()
+
+
+def test_an_empty_table_says_so(experiment, tmp_path):
+    reproduction = Reproduction({"agrees": False}, (ResultTable("off", "Differences", pd.DataFrame({"a": []})),))
+    text = write_page(experiment, Request("quick", tmp_path), reproduction, [1]).read_text()
+    assert "No rows." in text
+    assert "Nothing agrees." in text
+    assert "Claims" not in text
+
+
+def test_the_command_has_all_settings(experiment, tmp_path):
+    request = Request("full", tmp_path, 1, measures=("my.one", "my.other"), seed=4)
+    text = write_page(experiment, request, build_reproduction(), [1]).read_text()
+    assert "fairtrial reproduce ela --scale full --measure my.one --measure my.other --seed 4\n" in text
+    assert "1 process, " in text

@@ -1,0 +1,157 @@
+"""Verdicts against `advise` on the table of means or splits itself."""
+
+import numpy as np
+import pytest
+
+from fairtrial import compare
+from fairtrial.errors import InputError
+from fairtrial.study.records import Predictions
+from fairtrial.study.results.results import Results
+from tests.study.archives import CLEAN, archive_of, data_facts, real_results
+
+STATED = {"verdict": {"measure": "balanced_accuracy", "control": "tree", "alpha": 0.1, "rope": None, "failures": "trivial"}}
+
+
+def test_over_data_sets_it_is_that_of_the_means():
+    results = real_results()
+    verdict = results.verdict("accuracy")
+    direct = compare(results.wide("accuracy"), measure="accuracy")
+    assert (verdict.choice, verdict.p_value, verdict.order) == (direct.choice, direct.p_value, direct.order)
+    np.testing.assert_allclose(verdict.table.values, direct.table.values)
+    assert verdict.summary.startswith("Condition: clean (nothing is changed).\nRead: 4 learners, 3 data sets, 5 folds.")
+
+
+def test_under_noise_it_is_that_of_the_noisy_scores():
+    results = real_results()
+    verdict = results.verdict("kappa", condition="class-noise", control="tree", alpha=0.1)
+    direct = compare(results.wide("kappa", "class-noise"), measure="kappa", control="tree", alpha=0.1)
+    assert verdict.pairs().equals(direct.pairs()) or np.allclose(verdict.pairs()["p_adjusted"], direct.pairs()["p_adjusted"])
+    assert verdict.steps[0] == ("Under which condition?", "class-noise 0.2", "Condition: class-noise 0.2 (0.2 class noise).")
+
+
+def test_settings_come_from_the_declaration():
+    results = real_results(declaration=STATED)
+    verdict = results.verdict()
+    assert (verdict.measure, verdict.control, verdict.alpha) == ("balanced_accuracy", "tree", 0.1)
+    assert results.verdict("accuracy", control="near", alpha=0.01).control == "near"
+
+
+def test_a_rope_is_for_the_declared_measure_alone():
+    results = real_results(declaration={"verdict": {"measure": "accuracy", "rope": 0.01}}, names=["iris", "wine"])
+    assert "rope" in results.verdict().summary
+    assert "rope" not in results.verdict("kappa").summary
+
+
+def test_one_data_set_is_judged_by_its_splits():
+    results = real_results(names=["wine"], repeats=2, levels=(0.0,))
+    scores = results.scores("accuracy")
+    table = scores.pivot_table(index=["repeat", "fold"], columns="learner", values="value", sort=False, observed=True)
+    direct = compare(table[list(dict.fromkeys(scores["learner"]))].reset_index(), measure="accuracy", test_fraction=0.2)
+    verdict = results.verdict("accuracy")
+    assert verdict.unit == "split"
+    np.testing.assert_allclose(sorted(verdict.pairs()["p_raw"]), sorted(direct.pairs()["p_raw"]))
+
+
+def test_the_share_of_test_rows_comes_from_the_splits():
+    facts = data_facts("x", [0, 1] * 15, ("a", "b"))
+    splits = {"x": {(repeat, 0): (np.arange(10, 30), np.arange(10)) for repeat in range(6)}}
+
+    def evidence(_, __, learner, repeat, ___):
+        wrong = repeat % 3 if learner == "good" else 3 + repeat % 4
+        truth = facts.codes[:10]
+        return Predictions(np.arange(10), truth, np.where(np.arange(10) < wrong, 1 - truth, truth), None, None)
+
+    verdict = Results(archive_of([facts], [CLEAN], ["good", "bad"], splits, evidence)).verdict("accuracy")
+    assert "each split testing on 0.333 of the rows" in verdict.summary
+    gaps = np.array([(3 + r % 4 - r % 3) / 10 for r in range(6)])
+    t = gaps.mean() / np.sqrt((1 / 6 + 10 / 20) * gaps.var(ddof=1))
+    assert verdict.outcome.statistic == pytest.approx(t)
+
+
+def test_failures_and_missing_trials_are_said():
+    def lost(dataset, _, learner, __, fold):
+        if (dataset, learner) == ("wine", "tree"):
+            return "memory"
+        return "missing" if (dataset, fold) == ("iris", 4) else None
+
+    results = real_results(lost)
+    words = results.verdict("accuracy").summary
+    assert "The study is incomplete: 4 of 60 trials have not run, so that this verdict is provisional." in words
+    assert "5 of 60 trials failed (tree: 5 memory): the data set on which a learner failed is left out (wine)." in words
+    worst = results.verdict("accuracy", failures="worst-rank")
+    assert worst.ranks().loc["wine", "tree"] == 4
+    assert "worst-rank" in [answer for _, answer, _ in worst.steps]
+    trivial = results.verdict("accuracy", failures="trivial")
+    assert trivial.table.values[1, 1] < 0.5
+
+
+def test_infinite_scores_are_refused_with_the_remedy():
+    def sure(dataset, _, learner, __, ___):
+        if learner == "tree":
+            rows = np.arange(4)
+            return Predictions(
+                rows, np.zeros(4, int), np.ones(4, int), np.eye(3)[[1, 1, 1, 1]][:, : 2 + (dataset != "cancer")], "probability"
+            )
+        return None
+
+    results = real_results(sure)
+    with pytest.raises(InputError, match=r"log_loss must be finite for a verdict.*clip=1e-6"):
+        results.verdict("log_loss", positive=None)
+
+
+def test_one_learner_is_nothing_to_compare():
+    facts = data_facts("x", [0, 1] * 15, ("a", "b"))
+    truth = facts.codes[:10]
+    one = Predictions(np.arange(10), truth, truth, None, None)
+    splits = {"x": {(0, fold): (np.arange(10, 30), np.arange(10)) for fold in range(3)}}
+    words = "a verdict needs at least 2 learners to compare, got only 'only': add another one to the study"
+    with pytest.raises(InputError, match=words):
+        Results(archive_of([facts], [CLEAN], ["only"], splits, lambda *_: one)).verdict("accuracy")
+
+
+def test_a_learner_that_fails_everywhere_does_not_cost_the_verdict():
+    results = real_results(lambda *place: "crash" if place[2] == "tree" else None)
+    verdict = results.verdict("accuracy")
+    direct = compare(results.wide("accuracy").drop(columns="tree"), measure="accuracy")
+    assert (verdict.choice, verdict.p_value, verdict.order) == (direct.choice, direct.p_value, direct.order)
+    assert "15 of 60 trials failed (tree: 15 crash): tree succeeded nowhere and is left out." in verdict.summary
+    with pytest.raises(InputError, match="control must be a learner that succeeded somewhere, got 'tree'"):
+        results.verdict("accuracy", control="tree")
+    alone = real_results(lambda *place: "crash" if place[2] != "tree" else None)
+    with pytest.raises(InputError, match="got only 'tree': no trial of the others succeeded; choose failures='worst-rank'"):
+        alone.verdict("accuracy")
+
+
+def single_rows(names):
+    """Leave-one-out: each split tests on one row."""
+    sets = [data_facts(name, [0, 1] * 4, ("a", "b")) for name in names]
+    splits = {name: {(0, row): (np.delete(np.arange(8), row), np.array([row])) for row in range(8)} for name in names}
+
+    def evidence(facts, _, learner, __, row):
+        share = 0.9 - 0.05 * row if learner == "good" else 0.4 + 0.03 * row
+        scores = np.eye(2)[facts.codes[[row]]] * (2 * share - 1) + 1 - share
+        return Predictions(np.array([row]), facts.codes[[row]], scores.argmax(axis=1).astype(np.intp), scores, "probability")
+
+    return Results(archive_of(sets, [CLEAN], ["good", "bad"], splits, evidence))
+
+
+def test_single_rows_have_no_area_and_the_remedy_is_named():
+    with pytest.raises(
+        InputError, match=r"got none in 16 trials, which test on single rows: .*such as accuracy or brier; scores"
+    ):
+        single_rows(["x"]).verdict("auc")
+    results = single_rows(["x", "y", "z"])
+    with pytest.raises(InputError, match=r"by compare\(results.wide\('auc', pooled=True\), measure='auc'\)"):
+        results.verdict("auc")
+    assert results.verdict("brier").order == ("good", "bad")
+    assert compare(results.wide("auc", pooled=True), measure="auc").order == ("good", "bad")
+
+
+def test_a_measure_without_values_and_a_study_that_has_not_run():
+    facts = data_facts("x", [0, 1] * 15, ("a", "b"))
+    splits = {"x": {(0, fold): (np.arange(10, 30), np.arange(10)) for fold in range(3)}}
+    labels = Predictions(np.arange(10), facts.codes[:10], facts.codes[:10], None, None)
+    with pytest.raises(InputError, match=r"auc must have values for a verdict, got none in 6 trials: scores\('auc'\) says why"):
+        Results(archive_of([facts], [CLEAN], ["a", "b"], splits, lambda *_: labels)).verdict("auc")
+    with pytest.raises(InputError, match="a verdict needs trials that have run, got none of 6 trials: run the study"):
+        Results(archive_of([facts], [CLEAN], ["a", "b"], splits, lambda *_: "missing")).verdict("auc")
