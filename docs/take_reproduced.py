@@ -16,8 +16,8 @@ from fairtrial.reproduce import load_experiments
 LARGEST = 300_000  # bytes: longer tables stay with the run
 OPENING = """# Reproduction results
 
-The outcomes of full runs, one line for each claim; the pages have the numbers. A claim is reproduced if 95 % intervals support it,
-contradicted if they support the contrary, and inconclusive otherwise
+The outcomes of full runs, one line for each claim; the pages have the numbers. A claim is reproduced if 95 % intervals
+support it, contradicted if they support the contrary, and inconclusive otherwise
 ([how claims are judged](../reproduce.md#how-claims-are-judged)). Some lines are our own targets, or statements of fairtrial's
 documentation that we tested; they say so.
 """

@@ -1,9 +1,12 @@
-"""Shared by all tests: the folder of published figures, and kernels that are compiled once."""
+"""Shared by all tests: published tables, and kernels that are compiled once."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+import fairtrial
 
 settings.register_profile("fairtrial", deadline=None)  # no test is timed: kernels may have to be compiled first
 settings.load_profile("fairtrial")
@@ -19,10 +22,19 @@ def pytest_configure(config: pytest.Config) -> None:
         C45().fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[1.5]])
 
 
+ORACLES = Path(__file__).with_name("oracles")
+PUBLISHED = Path(fairtrial.__file__).parent / "reproduce" / "published"
+
+
 @pytest.fixture(scope="session")
-def oracles() -> Path:
-    """The folder of published tables."""
-    return Path(__file__).with_name("oracles")
+def find_published() -> Callable[[str], Path]:
+    """Find the file of a published table: those of the reproduced papers are in the package, others in tests/oracles."""
+
+    def find_file(name: str) -> Path:
+        folder = PUBLISHED if (PUBLISHED / f"{name}.csv").is_file() else ORACLES
+        return folder / f"{name}.csv"
+
+    return find_file
 
 
 @pytest.fixture(scope="session")

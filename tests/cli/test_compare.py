@@ -37,6 +37,24 @@ def test_compare_hands_its_options_on(run, table):
     assert "A parametric test was asked for" in run("compare", str(two), "--out", "none", "--parametric").output
 
 
+@pytest.mark.parametrize(
+    ("name", "procedure"),
+    [
+        ("bergmann", "bergmann"),
+        ("Bergmann-Hommel", "bergmann"),
+        ("bergmann_hommel", "bergmann"),
+        ("bergmann hommel", "bergmann"),
+        ("Nemenyi", "nemenyi"),
+        ("HOLM", "holm"),
+        ("shaffer", "shaffer"),
+    ],
+)
+def test_compare_takes_the_names_of_papers(run, table, name, procedure):
+    result = run("compare", table, "--out", "none", "--posthoc", name)
+    assert result.exit_code == 0, result.output
+    assert f"+ {procedure}" in result.output
+
+
 def test_compare_takes_the_test_fraction(run, tmp_path):
     file = tmp_path / "holdout.csv"
     file.write_text("repeat,a,b\n1,0.8,0.7\n2,0.82,0.75\n3,0.79,0.74\n4,0.85,0.77\n")

@@ -1,7 +1,5 @@
 """DEA against the figures known for the tutorial's table, a brute-force twin, its dual program and its properties."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,8 +36,8 @@ def envelope(gain: np.ndarray, cost: np.ndarray, own: int, *, without_own: bool)
 
 
 @pytest.fixture
-def tutorial(oracles: Path) -> pd.DataFrame:
-    return pd.read_csv(oracles / "tutorial_breast_cancer_measures.csv", index_col="learner")
+def tutorial(find_published) -> pd.DataFrame:
+    return pd.read_csv(find_published("tutorial_breast_cancer_measures"), index_col="learner")
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Ranks against the tutorial's printed table, a brute-force twin and bad input."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,8 +25,8 @@ UNREGISTERED = {"acc": "max", "f": "max", "info_score": "max"}
 
 
 @pytest.fixture
-def tutorial(oracles: Path) -> pd.DataFrame:
-    return pd.read_csv(oracles / "tutorial_breast_cancer_measures.csv", index_col="learner")
+def tutorial(find_published) -> pd.DataFrame:
+    return pd.read_csv(find_published("tutorial_breast_cancer_measures"), index_col="learner")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import itertools
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -69,13 +68,13 @@ TABLE_3 = [
 
 
 @pytest.fixture
-def ela_table(oracles: Path) -> pd.DataFrame:
-    return pd.read_csv(oracles / "ela_table3.csv")
+def ela_table(find_published) -> pd.DataFrame:
+    return pd.read_csv(find_published("ela_table3"))
 
 
 @pytest.fixture
-def flu(oracles: Path) -> pd.DataFrame:
-    return pd.read_csv(oracles / "drift_flu_results.csv").dropna(subset=["pd"])
+def flu(find_published) -> pd.DataFrame:
+    return pd.read_csv(find_published("drift_flu_results")).dropna(subset=["pd"])
 
 
 def pairs(text: str) -> list[tuple[float, float]]:

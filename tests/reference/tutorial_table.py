@@ -11,6 +11,7 @@ import pandas as pd
 from fairtrial.data import read
 from fairtrial.learners import C45, SMO, AdaBoostM1, NaiveBayes, NearestNeighbours, Ripper
 from fairtrial.measures import accuracy, auc, f_score, fpr, information_score, precision, recall, rmse
+from fairtrial.reproduce.experiment import read_published
 from fairtrial.resampling import WekaFolds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +68,7 @@ def table():
 
 
 def published():
-    return pd.read_csv(ROOT / "tests" / "oracles" / "tutorial_breast_cancer_measures.csv", index_col="learner")
+    return read_published("tutorial_breast_cancer_measures").set_index("learner")
 
 
 HEAD = """# The tutorial's breast-cancer table

@@ -40,7 +40,7 @@ def test_given_values_equal_other_implementations(given):
     for energy, auc, ks in zip(found[ENERGY], found[AUC], found[KS], strict=True):
         code = energy.label[0]
         own = np.flatnonzero(given.labels == code) if code >= 0 else np.arange(90)
-        rows = given.scaled[own] if code >= 0 else ranks(given) / ranks(given).std(axis=0)
+        rows = given.scaled_values[own] if code >= 0 else ranks(given) / ranks(given).std(axis=0)
         for s, split in enumerate(given.splits):
             side = np.where(np.isin(own, split.test), 1, 2)
             test, train = twin.parts(side)
@@ -55,7 +55,7 @@ def test_given_values_equal_other_implementations(given):
     out = np.empty(90)
     for code in range(2):
         own = given.labels == code
-        far = cdist(given.scaled[own], given.scaled[own].mean(axis=0)[None])[:, 0]
+        far = cdist(given.scaled_values[own], given.scaled_values[own].mean(axis=0)[None])[:, 0]
         out[own] = far / far.mean()
     expected = [out[split.test].mean() / out[split.train].mean() - 1 for split in given.splits]
     np.testing.assert_allclose(found[OUTLYING][0].values[0], expected)

@@ -10,13 +10,13 @@ from scipy.stats import shapiro
 from fairtrial.significance.designs import check_differences, compute_mauchly_p
 
 
-def table(oracles, name):
-    return pd.read_csv(oracles / f"{name}.csv", index_col=0).to_numpy()
+def table(find_published, name):
+    return pd.read_csv(find_published(name), index_col=0).to_numpy()
 
 
-def test_shapiro_of_differences_as_in_r(oracles):
+def test_shapiro_of_differences_as_in_r(find_published):
     # R: p.adjust(shapiro.test(t[, i] - t[, j])$p.value, "holm"), sorted
-    found = check_differences(table(oracles, "tutorial_ten_domains_accuracy"))
+    found = check_differences(table(find_published, "tutorial_ten_domains_accuracy"))
     expected = [0.030113416, 0.050588997, 0.244182764, 0.283724286, 0.442150726, 0.532628279]
     assert sorted(found.normality) == pytest.approx(expected, abs=1e-6)
 
@@ -29,9 +29,9 @@ def test_shapiro_of_differences_as_in_r(oracles):
         ("tutorial_ten_domains_accuracy", 0.08998059304),
     ],
 )
-def test_mauchly_as_in_r(oracles, name, p):
+def test_mauchly_as_in_r(find_published, name, p):
     # R's mauchly.test puts k for k - 1 in one term of its second-order correction, hence the tolerance.
-    assert compute_mauchly_p(table(oracles, name)) == pytest.approx(p, rel=3e-3)
+    assert compute_mauchly_p(table(find_published, name)) == pytest.approx(p, rel=3e-3)
 
 
 def test_mauchly_with_three_learners_has_no_second_order_term():

@@ -122,8 +122,8 @@ def test_sign_test_reference():
     assert (found.effect.low, found.effect.high) == pytest.approx((0.5549839, 0.9974714), abs=1e-6)
 
 
-def test_sign_test_of_the_tutorial(oracles):
-    table = pd.read_csv(oracles / "tutorial_ten_domains_accuracy.csv", index_col=0)
+def test_sign_test_of_the_tutorial(find_published):
+    table = pd.read_csv(find_published("tutorial_ten_domains_accuracy"), index_col=0)
     # ERRATA: 1.5 against 8.5 with half-ties, 1 : 8 with the tie dropped
     split = sign_test(table["AdaBoost"], table["RandomForest"], ties="split")
     assert (split.details["wins"], split.details["losses"], split.n) == (1.5, 8.5, 10)

@@ -12,8 +12,8 @@ def normal(n, k, seed=0):
     return pd.DataFrame(np.random.default_rng(seed).normal(size=(n, k)), columns=list("abcdefghijklmnop"[:k]))
 
 
-def test_wilcoxon_for_two(oracles):
-    table = pd.read_csv(oracles / "tutorial_ten_domains_accuracy.csv", index_col=0)[["NB", "SVM"]]
+def test_wilcoxon_for_two(find_published):
+    table = pd.read_csv(find_published("tutorial_ten_domains_accuracy"), index_col=0)[["NB", "SVM"]]
     verdict = compare(table)
     assert verdict.choice == "wilcoxon"
     assert verdict.p_value == pytest.approx(0.5703, abs=5e-5)  # R: wilcox.test(exact) of the nine differences other than zero
@@ -35,8 +35,8 @@ def test_too_few_data_sets_to_reach_alpha():
     assert "no result could have reached alpha 0.05" in verdict.summary
 
 
-def test_friedman_and_bergmann_on_published_tables(oracles):
-    verdict = compare(oracles / "garcia_herrera_2008_accuracy.csv")
+def test_friedman_and_bergmann_on_published_tables(find_published):
+    verdict = compare(find_published("garcia_herrera_2008_accuracy"))
     assert verdict.choice == "friedman (iman_davenport) + bergmann"
     # Tie-corrected Friedman 39.9128 (REFERENCE): F = 29 x 39.9128 / (120 - 39.9128)
     assert verdict.outcome.statistic == pytest.approx(29 * 39.9128 / (120 - 39.9128), rel=1e-4)
@@ -46,8 +46,8 @@ def test_friedman_and_bergmann_on_published_tables(oracles):
         assert pairs[pair] == pytest.approx(p, rel=1e-4)
 
 
-def test_demsars_control(oracles):
-    verdict = compare(oracles / "demsar_2006_table6_auc.csv", measure="auc", control="C4.5")
+def test_demsars_control(find_published):
+    verdict = compare(find_published("demsar_2006_table6_auc"), measure="auc", control="C4.5")
     assert verdict.choice.endswith("+ holm")
     pairs = verdict.pairs().set_index("second")
     assert pairs["p_raw"].to_dict() == pytest.approx({"C4.5+m+cf": 0.0157, "C4.5+m": 0.0192, "C4.5+cf": 0.608}, abs=5e-4)

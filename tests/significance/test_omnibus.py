@@ -32,8 +32,8 @@ def spread(values):
 
 
 @pytest.fixture(scope="module")
-def read(oracles):
-    return lambda name: pd.read_csv(oracles / f"{name}.csv", index_col=0)
+def read(find_published):
+    return lambda name: pd.read_csv(find_published(name), index_col=0)
 
 
 @pytest.fixture(scope="module")

@@ -30,13 +30,13 @@ FREE = [method for method in POSTHOC_METHODS if method not in (*WITH_CONTROL, "t
 
 
 @pytest.fixture(scope="module")
-def demsar(oracles):
-    return pd.read_csv(oracles / "demsar_2006_table6_auc.csv", index_col=0)
+def demsar(find_published):
+    return pd.read_csv(find_published("demsar_2006_table6_auc"), index_col=0)
 
 
 @pytest.fixture(scope="module")
-def garcia(oracles):
-    return pd.read_csv(oracles / "garcia_herrera_2008_accuracy.csv", index_col=0)
+def garcia(find_published):
+    return pd.read_csv(find_published("garcia_herrera_2008_accuracy"), index_col=0)
 
 
 def of(found, first, second):
@@ -72,8 +72,8 @@ def test_garcia_and_herreras_adjusted_values(garcia):
         assert of(bergmann, *pair).p_adjusted == pytest.approx(exact, rel=5e-6)
 
 
-def test_tutorials_nemenyi_without_its_slip(oracles):
-    table = pd.read_csv(oracles / "tutorial_friedman_domains.csv", index_col=0)
+def test_tutorials_nemenyi_without_its_slip(find_published):
+    table = pd.read_csv(find_published("tutorial_friedman_domains"), index_col=0)
     table.loc[2, "fC"] = table.loc[2, "fA"]  # the tie as the tutorial has it
     found = posthoc(table, "nemenyi")
     # ERRATA: mean ranks 1.55, 3.00, 1.45; q and its critical value

@@ -31,12 +31,12 @@ def test_every_format_gives_the_same(tmp_path):
         pd.testing.assert_frame_equal(read_scores(source).to_wide(), expected)
 
 
-def test_published_tables(oracles):
-    found = read_scores(oracles / "garcia_herrera_2008_accuracy.csv")
+def test_published_tables(find_published):
+    found = read_scores(find_published("garcia_herrera_2008_accuracy"))
     assert str(found.design) == "5 learners, 30 data sets"
     assert found.design.datasets[0] == "Abalone*"
     assert "the first column" in found.guesses[0]
-    domains = read_scores(str(oracles / "tutorial_friedman_domains.csv"))
+    domains = read_scores(str(find_published("tutorial_friedman_domains")))
     assert domains.design.learners == ("fA", "fB", "fC")
     assert domains.design.datasets[-1] == "10"
 

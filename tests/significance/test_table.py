@@ -10,8 +10,8 @@ from fairtrial.significance import friedman
 from fairtrial.significance.scores import compute_differences, rank_values, read_paired_columns, read_table, round_noise
 
 
-def test_demsars_mean_ranks(oracles):
-    table = pd.read_csv(oracles / "demsar_2006_table6_auc.csv", index_col=0)
+def test_demsars_mean_ranks(find_published):
+    table = pd.read_csv(find_published("demsar_2006_table6_auc"), index_col=0)
     ranks = read_table(table).compute_ranks().mean(axis=0)
     # Demsar 2006, Table 6
     assert ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)

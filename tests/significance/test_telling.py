@@ -68,8 +68,8 @@ def test_limits_that_do_not_exist_are_not_printed():
     assert "nan" not in words
 
 
-def test_an_omnibus_test_that_finds_more_than_the_pairs(oracles):
-    words = compare(oracles / "demsar_2006_table6_auc.csv").summary
+def test_an_omnibus_test_that_finds_more_than_the_pairs(find_published):
+    words = compare(find_published("demsar_2006_table6_auc")).summary
     assert "not all equal, but the data do not suffice to say which" in words
 
 
@@ -101,8 +101,8 @@ def test_the_smallest_p_of_six_data_sets_against_a_level_just_below_it():
     assert "p = 0.03125, above alpha 0.03124999999:" in compare(scores, alpha=0.03124999999).summary
 
 
-def test_pairs_near_alpha_show_their_side(oracles):
-    scores = oracles / "demsar_2006_table6_auc.csv"
+def test_pairs_near_alpha_show_their_side(find_published):
+    scores = find_published("demsar_2006_table6_auc")
     p = sorted(each[3] for each in compare(scores).comparisons)[0]
     verdict = compare(scores, alpha=float(f"{p:.3g}"))
     assert verdict.alpha != p

@@ -77,8 +77,8 @@ def test_turning_the_scores_round_changes_nothing(case):
     pd.testing.assert_series_equal(turned.mean_ranks, verdict.mean_ranks)
 
 
-def test_frame_of_published_ranks(oracles):
-    frame = compare(oracles / "demsar_2006_table6_auc.csv").frame().set_index("learner")
+def test_frame_of_published_ranks(find_published):
+    frame = compare(find_published("demsar_2006_table6_auc")).frame().set_index("learner")
     assert frame["mean_rank"].to_dict() == pytest.approx(
         {"C4.5": 3.143, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}, abs=5e-4
     )
@@ -91,8 +91,8 @@ def test_effect_against_the_best_is_the_rank_biserial():
     assert frame["effect_vs_best"].tolist()[1] == pytest.approx(0.4)
 
 
-def test_a_control_has_its_own_pairs_and_group(oracles):
-    verdict = compare(oracles / "garcia_herrera_2008_accuracy.csv", control="CN2")
+def test_a_control_has_its_own_pairs_and_group(find_published):
+    verdict = compare(find_published("garcia_herrera_2008_accuracy"), control="CN2")
     pairs = verdict.pairs()
     assert (pairs["first"] == "CN2").all()
     assert len(pairs) == 4

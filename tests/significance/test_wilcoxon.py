@@ -47,8 +47,8 @@ def test_exact_with_ties_and_zeros_by_listing(d, zeros):
     assert found.p_value == pytest.approx(p, abs=1e-12)
 
 
-def test_demsars_example(oracles):
-    table = pd.read_csv(oracles / "demsar_2006_table6_auc.csv", index_col=0)
+def test_demsars_example(find_published):
+    table = pd.read_csv(find_published("demsar_2006_table6_auc"), index_col=0)
     m, plain = table["C4.5+m"], table["C4.5"]
     split = wilcoxon(m, plain, zeros="split", method="approximate", correction=False)
     # Demsar 2006: R+ 93, R- 12, z -2.54
@@ -74,8 +74,8 @@ def test_tutorials_folds():
     assert exact.p_value != pytest.approx(0.03125, rel=0.01)
 
 
-def test_tutorials_domains(oracles):
-    table = pd.read_csv(oracles / "tutorial_ten_domains_accuracy.csv", index_col=0)
+def test_tutorials_domains(find_published):
+    table = pd.read_csv(find_published("tutorial_ten_domains_accuracy"), index_col=0)
     found = wilcoxon(table["NB"], table["SVM"])
     # the tutorial's sums; R: wilcox.test(exact = TRUE)
     assert (found.details["R+"], found.details["R-"], found.n) == (17, 28, 9)

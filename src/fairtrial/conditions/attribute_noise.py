@@ -212,7 +212,7 @@ class AttributeNoise(Condition):
             spread = self.k * (domain.high - domain.low)
         else:
             spread = math.sqrt(self.level) * (old.std(ddof=1) if len(old) > 1 else 0.0)
-        return domain.within(old + rng.normal(0.0, spread, len(rows)))
+        return domain.clip(old + rng.normal(0.0, spread, len(rows)))
 
     def _compute_realised_level(self, table: EncodedTable, new: Any, mask: BoolArray, indices: list[int]) -> float:
         seen = (~np.isnan(table.values)).sum(axis=0)

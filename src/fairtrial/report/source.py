@@ -47,7 +47,7 @@ class ReportSource(ABC):
 def describe_source(results: object) -> ReportSource:
     """Describe what a report is of.
 
-    >>> from fairtrial.significance import compare
+    >>> from fairtrial import compare
     >>> describe_source(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]])).subtitle
     '2 learners, 5 data sets'
     """

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
+from fairtrial.significance.names import resolve_name
 
 
 def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05) -> FloatArray:
@@ -36,7 +37,7 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     >>> adjust([0.01, 0.04, 0.03], "holm").round(3).tolist()
     [0.03, 0.06, 0.06]
     """
-    _check.check_one_of("method", method, ADJUSTMENT_METHODS)
+    method = resolve_name("method", method, ADJUSTMENT_METHODS)
     _check.check_between("alpha", alpha, 0, 1)
     p = check_p_values(p_values)
     order = np.argsort(p, kind="stable")

@@ -13,6 +13,7 @@ from fairtrial.errors import InputError
 from fairtrial.significance import designs
 from fairtrial.significance.bayes import check_rope
 from fairtrial.significance.designs import ComparisonOptions
+from fairtrial.significance.names import resolve_name
 from fairtrial.significance.narrative import write_findings
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 from fairtrial.significance.reading import read_scores
@@ -70,7 +71,7 @@ def compare(
     """
     _check.check_between("alpha", alpha, 0, 1)
     if posthoc is not None:
-        _check.check_one_of("posthoc", posthoc, POSTHOC_METHODS)
+        posthoc = resolve_name("posthoc", posthoc, POSTHOC_METHODS)
     all_scores = read_scores(scores, measure=measure)
     resolved_better, name, direction_step = _resolve_direction(better, measure, all_scores.measure)
     if rope is not None:

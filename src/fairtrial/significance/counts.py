@@ -13,11 +13,12 @@ from fairtrial import _check
 from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits
+from fairtrial.significance.names import resolve_name
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.scores import compute_differences, read_paired_columns
 
 McNemarMethod = Literal["mid-p", "exact", "chi2", "chi2-uncorrected"]
-MCNEMAR_METHODS = ("mid-p", "exact", "chi2", "chi2-uncorrected")
+MCNEMAR_METHODS: tuple[McNemarMethod, ...] = ("mid-p", "exact", "chi2", "chi2-uncorrected")
 _NO_DISCORDANT_ROWS = "no row tells the learners apart, so p is 1 by definition"
 _TEST_ROWS_ONLY = "it covers the choice of test rows, not that of training rows: the learners are judged as trained here"
 
@@ -50,7 +51,7 @@ def mcnemar(
     >>> print(mcnemar(y, a, b).effect)
     difference in accuracy 0.5 (95 % interval 0.02929 to 0.7593)
     """
-    _check.check_one_of("method", method, MCNEMAR_METHODS)
+    method = resolve_name("method", method, MCNEMAR_METHODS)
     _check.check_between("level", level, 0, 1)
     is_correct = _mark_correct(y_true, {"pred_a": pred_a, "pred_b": pred_b})
     both, neither = int(is_correct.all(axis=1).sum()), int((~is_correct).all(axis=1).sum())
@@ -69,7 +70,7 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
     >>> print(mcnemar_table(121, 59, method="chi2"))
     mcnemar (chi2): statistic 20.67, df = 1, p = 5.45e-06, n = 180
     """
-    _check.check_one_of("method", method, MCNEMAR_METHODS)
+    method = resolve_name("method", method, MCNEMAR_METHODS)
     _check.check_between("level", level, 0, 1)
     b, c = _check.check_whole_number("b", b, 0), _check.check_whole_number("c", c, 0)
     details = {"only first right": float(b), "only second right": float(c)}

@@ -29,6 +29,7 @@ from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.significance import omnibus as omnibus_tests
 from fairtrial.significance.adjust import ADJUSTMENT_METHODS as ADJUSTMENTS, adjust, apply_step_down, check_p_values
+from fairtrial.significance.names import resolve_name
 from fairtrial.significance.scores import Better, ScoreTable, read_table
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def posthoc(
     control: str | None = None,
     *,
     better: Better = "max",
-    omnibus: Omnibus | None = None,
+    omnibus: Omnibus | str | None = None,
     alpha: float = 0.05,
 ) -> PostHoc:
     """Compare all pairs of learners, or each with a `control`, on a table of scores (rows data sets, columns learners).
@@ -271,6 +272,7 @@ def posthoc(
     >>> found.groups
     (('tree', 'bayes'), ('bayes', 'rule'))
     """
+    method = resolve_name("method", method, POSTHOC_METHODS)
     resolved_omnibus = _check_choice(method, control, omnibus)
     _check.check_one_of("better", better, ("max", "min"))
     _check.check_between("alpha", alpha, 0, 1)
@@ -341,10 +343,9 @@ def _build_anova_means(table: ScoreTable) -> _LearnerMeans:
 
 
 def _check_choice(method: str, control: str | None, omnibus: str | None) -> str:
-    _check.check_one_of("method", method, POSTHOC_METHODS)
     parametric = method in ("tukey", "dunnett")
-    resolved_omnibus = omnibus or ("anova" if parametric else "friedman")
-    _check.check_one_of("omnibus", resolved_omnibus, (*RANKINGS, "anova"))
+    default_omnibus = "anova" if parametric else "friedman"
+    resolved_omnibus = resolve_name("omnibus", omnibus or default_omnibus, (*RANKINGS, "anova"))
     if parametric and resolved_omnibus != "anova":
         raise InputError(f"omnibus must be 'anova' for {method}, got {resolved_omnibus!r}: for ranks use 'nemenyi' or 'holm'")
     if resolved_omnibus == "anova" and method in ("nemenyi", "bonferroni-dunn"):

@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial.errors import InputError
+from fairtrial.significance.names import resolve_name
 from fairtrial.significance.scores import compute_differences, read_paired_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Test = Literal["wilcoxon", "paired_t", "mcnemar", "proportions"]
-_TESTS = ("wilcoxon", "paired_t", "mcnemar", "proportions")
+_TESTS: tuple[Test, ...] = ("wilcoxon", "paired_t", "mcnemar", "proportions")
 # Wilcoxon's efficiency relative to the t test when differences are normal.
 _EFFICIENCY = 3 / np.pi
 _LARGEST = 10**9
@@ -100,7 +101,7 @@ def power(
     >>> power(test="mcnemar", difference=0.02, discordant=0.1).n_needed
     1960.0
     """
-    _check.check_one_of("test", test, _TESTS)
+    test = resolve_name("test", test, _TESTS)
     _check.check_between("alpha", alpha, 0, 1)
     _check.check_between("target", target, alpha, 1)
     n, sd = _read_study_scores(a, b, n, sd, test)

@@ -12,8 +12,8 @@ from fairtrial.errors import InputError
 
 
 @pytest.fixture(scope="module")
-def printed(oracles):
-    table = pd.read_csv(oracles / "drift_flu_results.csv")
+def printed(find_published):
+    table = pd.read_csv(find_published("drift_flu_results"))
     return table.assign(scenario=table["scenario"].str.removeprefix("NGP/")).set_index(["learner", "scenario"])
 
 

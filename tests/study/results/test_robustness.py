@@ -30,8 +30,8 @@ def archive_with(hits, n=100, splits=1, conditions=(CLEAN, NOISE)):
     return archive_of(sets, conditions, learners, dict.fromkeys(hits, places), evidence)
 
 
-def test_the_published_table_of_losses_comes_out(oracles):
-    published = pd.read_csv(oracles / "ela_table3.csv")
+def test_the_published_table_of_losses_comes_out(find_published):
+    published = pd.read_csv(find_published("ela_table3"))
     hits = {
         line["dataset"]: {who: tuple(round(100 * line[f"acc{x}_{who}"]) for x in (0, 10)) for who in ("c45", "svm")}
         for _, line in published.iterrows()

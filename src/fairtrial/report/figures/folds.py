@@ -114,7 +114,7 @@ def label_rows(schemes: Mapping[str, Splits] | Splits) -> pd.DataFrame:
     """What each row is to each split: scheme, split, row, role (one of `ROW_ROLES`).
 
     >>> from fairtrial.resampling import Splits
-    >>> label_rows({"one": Splits.of([([0, 0, 1], [1, 2])], n_rows=4)})["role"].tolist()
+    >>> label_rows({"one": Splits.from_pairs([([0, 0, 1], [1, 2])], n_rows=4)})["role"].tolist()
     ['trains more than once', 'trains and tests', 'tests', 'left aside']
     """
     import pandas as pd

@@ -63,7 +63,7 @@ def layout_tree(nodes: pd.DataFrame) -> pd.DataFrame:
     >>> stump = {"node": [0, 1, 2], "parent": [-1, 0, 0], "sign": ["", "<=", ">"], "value": [None, 0.5, 0.5]}
     >>> stump |= {"leaf": [False, True, True], "splits_on": ["age", "", ""], "class": ["a", "a", "b"]}
     >>> stump |= {"cases": [5.0, 2.0, 3.0], "errors": [2.0, 0.0, 1.0]}
-    >>> layout_tree(pd.DataFrame(stump))[["text", "answer", "y"]].compute_values.tolist()
+    >>> layout_tree(pd.DataFrame(stump))[["text", "answer", "y"]].values.tolist()
     [['age', '', 30.0], ['a (2)', '≤ 0.5', 15.0], ['b (3/1)', '> 0.5', 45.0]]
     """
     labelled_nodes = nodes.reset_index(drop=True).assign(text=_format_node_texts(nodes), answer=_format_branch_texts(nodes))

@@ -284,5 +284,5 @@ def _save_arrays(path: Path, **arrays: npt.NDArray[Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     unfinished.replace(path)
