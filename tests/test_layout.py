@@ -1,4 +1,4 @@
-"""Tests lie where their sources lie."""
+"""Folders of tests mirror the packages and modules that they test."""
 
 from pathlib import Path
 
@@ -6,9 +6,15 @@ import pytest
 
 TESTS = Path(__file__).parent
 SOURCES = TESTS.parent / "src" / "fairtrial"
-MODULES = sorted(path.relative_to(SOURCES) for path in SOURCES.rglob("*.py") if path.name != "__init__.py")
+FOLDERS = sorted({path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")})
+PACKAGES = sorted({path.parent.relative_to(SOURCES) for path in SOURCES.glob("*/*.py")})
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_every_module_has_its_tests(module):
-    assert (TESTS / module.parent / f"test_{module.name.lstrip('_')}").is_file()
+@pytest.mark.parametrize("folder", FOLDERS, ids=str)
+def test_every_folder_of_tests_is_about_a_package_or_module(folder):
+    assert (SOURCES / folder).is_dir() or (SOURCES / folder).with_suffix(".py").is_file()
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=str)
+def test_every_package_has_tests(package):
+    assert list((TESTS / package).rglob("test_*.py"))

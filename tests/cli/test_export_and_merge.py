@@ -11,7 +11,7 @@ def test_export_writes_a_line_for_each_test_row(run, finished, tmp_path):
     assert f"written: {csv} ({lines} lines)" in told.stdout
     rows = pd.read_csv(csv)
     assert len(rows) == len(pd.read_parquet(parquet)) == lines
-    assert {"dataset", "condition", "level", "learner", "repeat", "fold", "row", "truth", "prediction"} < set(rows)
+    assert {"dataset", "condition", "level", "learner", "repeat", "fold", "row", "y_true", "prediction"} < set(rows)
     assert "score[setosa]" in rows
 
 

@@ -1,10 +1,13 @@
 """Figures by name."""
 
+from dataclasses import fields
+
 import pytest
 
 from fairtrial import judge
 from fairtrial.errors import InputError, UnknownNameError
-from fairtrial.report.figures.registry import draw, list_figure_names, list_figure_options
+from fairtrial.report.figures.registry import draw, figures, list_figure_names, list_figure_options, register_figure
+from fairtrial.report.selection import Selection
 from tests.report.judgement.cases import two_classes, weighted
 from tests.report.result_cases import cases
 
@@ -28,6 +31,38 @@ def test_unknown_names_and_options_get_a_hint():
 @pytest.mark.parametrize("name", ["roc", "times", "noise"])
 def test_every_figure_takes_a_title(name):
     assert draw(cases()["two classes"], name, title="<b>Mine</b>").to_dict()["title"]["text"] == "<b>Mine</b>"
+
+
+@pytest.mark.parametrize("name", [*CURVES, *VERDICTS, *CONDITIONS, *OTHERS])
+def test_what_can_be_selected_are_fields_of_a_selection_and_options_come_once(name):
+    options = list_figure_options(name)
+    assert set(figures[name].select) <= {field.name for field in fields(Selection)}
+    assert len(set(options)) == len(options)
+    assert not {"results", "selection"} & set(options)
+
+
+@pytest.fixture
+def own_figures(monkeypatch):
+    monkeypatch.setattr(figures, "_items", dict(figures._items))
+
+
+@pytest.mark.usefixtures("own_figures")
+def test_a_figure_is_added_by_its_decorator_with_or_without_a_selection():
+    @register_figure("mine", select=("dataset", "level"))
+    def draw_mine(_results, selection, colour="blue"):
+        return selection, colour
+
+    @register_figure("plain", serves=("judgement",))
+    def draw_plain(results, dataset=None):
+        return results, dataset
+
+    results = cases()["two classes"]
+    assert list_figure_options("mine") == ("dataset", "level", "colour", "title")
+    assert draw(results, "mine", dataset="iris", colour="red") == (Selection(dataset="iris"), "red")
+    assert list_figure_options("plain") == ("dataset", "title")
+    assert draw(judge(two_classes(60), resamples=20), "plain", dataset="x")[1] == "x"
+    with pytest.raises(InputError, match="the figure 'plain' must be of"):
+        draw(results, "plain")
 
 
 def test_aliases_are_the_same_figure():

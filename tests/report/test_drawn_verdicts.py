@@ -3,9 +3,32 @@
 import pytest
 
 from fairtrial.errors import InputError
+from fairtrial.report.figures import comparison
 from fairtrial.report.figures.comparison import list_comparison_figures
 from fairtrial.report.figures.registry import draw
 from tests.report.result_cases import cases
+
+DRAWINGS = {
+    "critical-difference": "draw_critical_difference",
+    "ranks": "draw_ranks",
+    "pairs": "draw_pairs",
+    "simplex": "draw_simplex",
+    "density": "draw_density",
+}
+
+
+def count_drawings(monkeypatch):
+    """A list to which every figure of a comparison adds its name when it is drawn."""
+    calls = []
+    for name, function in DRAWINGS.items():
+        drawing = getattr(comparison, function)
+
+        def draw_and_count(*args, _name=name, _draw=drawing, **options):
+            calls.append(_name)
+            return _draw(*args, **options)
+
+        monkeypatch.setattr(comparison, function, draw_and_count)
+    return calls
 
 
 @pytest.mark.parametrize("name", ["critical-difference", "ranks", "pairs"])
@@ -14,6 +37,13 @@ def test_figures_of_the_verdict_are_those_of_the_condition(name):
     expected = list_comparison_figures(results.verdict("auc", condition="class-noise", level=0.2))[name]().to_dict()
     found = draw(results, name, measure="auc", condition="class-noise").to_dict()
     assert found["datasets"] == expected["datasets"]
+
+
+@pytest.mark.parametrize("name", ["critical-difference", "ranks", "pairs"])
+def test_only_the_figure_that_is_asked_for_is_drawn(name, monkeypatch):
+    calls = count_drawings(monkeypatch)
+    draw(cases()["several"], name)
+    assert calls == [name]
 
 
 def test_a_control_is_passed_on():

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairtrial.errors import InputError
 from fairtrial.report.selection import (
+    Selection,
     get_main_condition,
     list_changed_conditions,
     map_unique_keys,
@@ -18,6 +20,20 @@ from tests.report.result_cases import cases
 def test_the_main_condition_is_clean_or_the_first():
     assert get_main_condition(cases()["several"]).name == "clean"
     assert get_main_condition(cases()["noise alone"]).name == "class-noise"
+
+
+def test_a_selection_names_its_data_set_condition_and_class():
+    results = cases()["several"]
+    with pytest.raises(InputError, match="dataset must be given for a study of several"):
+        Selection().find_dataset(results)
+    with pytest.raises(InputError, match="did you mean 'iris'"):
+        Selection(dataset="irs").check_dataset(results)
+    cancer = Selection(dataset="cancer").find_dataset(results)
+    assert Selection().find_condition(results).name == "clean"
+    assert Selection(condition="class-noise").find_condition(results).level == 0.2
+    assert Selection().find_positive(results, cancer) == "malignant"
+    assert Selection(positive="benign").find_positive(results, cancer) == "benign"
+    assert Selection(positive={"cancer": "benign"}).find_positive(results, cancer) == "benign"
 
 
 def test_conditions_of_the_test_part_alone_are_apart():

@@ -47,10 +47,7 @@ if TYPE_CHECKING:
         draw_loss_surface as draw_loss_surface,
         draw_losses as draw_losses,
     )
-    from fairtrial.report.figures.study_curves import (
-        collect_curve_frames as collect_curve_frames,
-        find_cost_winners as find_cost_winners,
-    )
+    from fairtrial.report.figures.study_curves import find_cost_winners as find_cost_winners
     from fairtrial.report.figures.times import draw_times as draw_times
     from fairtrial.report.figures.tree import draw_tree as draw_tree
     from fairtrial.report.files import (
@@ -65,7 +62,6 @@ if TYPE_CHECKING:
 __all__ = [
     "build_case_frame",
     "build_sentence",
-    "collect_curve_frames",
     "compute_roc_band",
     "draw_audit",
     "draw_brier",
@@ -109,7 +105,6 @@ __all__ = [
 _MODULES = {
     "build_case_frame": "figures.noise",
     "build_sentence": "section",
-    "collect_curve_frames": "figures.study_curves",
     "compute_roc_band": "figures.curves",
     "draw_audit": "figures.folds",
     "draw_brier": "figures.curves",

@@ -259,7 +259,7 @@ def _are_folds(repeat: list[Split], n: int) -> bool:
 
 
 def find_coverage_problems(layout: SplitLayout, coverage: Coverage, *, use_split_numbers: bool = False) -> list[Finding]:
-    """What the counts show. `as_numbered` calls folds and repeats by the numbers of their splits, from 0, as frames do.
+    """What the counts show. `use_split_numbers` calls folds and repeats by the numbers of their splits, from 0, as frames do.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1, 2], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))

@@ -135,7 +135,7 @@ def _describe_posterior(verdict: Verdict) -> str:
         return ""
     first, second = verdict.table.learners
     if np.isnan(posterior.p_first):
-        return f"{posterior.test}: undefined. {' '.join(_format_sentence(each) for each in posterior.caveats)}"
+        return f"{posterior.test}: undefined. {' '.join(_format_sentence(caveat) for caveat in posterior.caveats)}"
     equal = f", practically equal (within {posterior.rope:g}) {posterior.p_rope:.3f}" if posterior.rope > 0 else ""
     return (
         f"Bayesian ({posterior.test}): {first} better {posterior.p_first:.3f}{equal}, {second} better "

@@ -1,6 +1,5 @@
 from fairtrial import compare
-from fairtrial.report.bibliography import read_bibliography
-from fairtrial.report.sections.sources import build_reference_list, list_tests_used
+from fairtrial.report.sections.sources import build_reference_list, list_tests_used, read_bibliography
 from tests.report.judgement.cases import sections
 
 

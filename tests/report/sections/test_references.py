@@ -3,9 +3,9 @@
 import pytest
 
 from fairtrial.measures import registry as measures
-from fairtrial.report.bibliography import read_bibliography, split_citation
 from fairtrial.report.checks import registry as checks
 from fairtrial.report.sections import sources
+from fairtrial.report.sections.sources import read_bibliography, split_citation
 from fairtrial.resampling.splitter import schemes
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 from tests.report.prose import check_prose

@@ -9,6 +9,7 @@ from fairtrial.report.sections import verdict
 from fairtrial.report.sections.verdict import VerdictContext
 from tests.report.prose import check_prose, iterate_figures, iterate_tables, sentences_of
 from tests.report.result_cases import cases, made, skilled_results
+from tests.report.test_drawn_verdicts import count_drawings
 
 
 @pytest.mark.parametrize("name", cases())
@@ -53,6 +54,14 @@ def test_figures_are_those_of_the_comparison():
     assert keys[:3] == ["verdict-critical-difference", "verdict-pairs", "verdict-simplex"]
     assert keys[3:] == ["verdict-class-noise-0-2-critical-difference"]
     assert "verdict-density" in [figure.key for figure in iterate_figures([made(verdict, "two learners")])]
+
+
+@pytest.mark.parametrize("name", ["several", "two apart", "two learners"])
+def test_no_figure_is_drawn_that_the_section_does_not_show(name, monkeypatch):
+    calls = count_drawings(monkeypatch)
+    shown = iterate_figures([verdict.build_section(cases()[name])])
+    assert len(calls) == len(shown) > 0
+    assert "ranks" not in calls  # a table has the ranks
 
 
 def test_learners_without_scores_are_named():

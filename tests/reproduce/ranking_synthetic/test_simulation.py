@@ -1,4 +1,4 @@
-"""Simulated error curves: the paper's noise levels, intervals with their coverage, the same numbers with any number of threads."""
+"""Simulated error curves: the paper's noise levels, coverage of intervals, the same numbers with any number of threads."""
 
 import numpy as np
 import pytest

@@ -42,7 +42,7 @@ def test_what_is_read_back_is_what_was_stored(archive, tmp_path, monkeypatch, en
     n_rows = export(archive, path)
     frame = read(path)
     assert os.listdir(tmp_path) == [path.name]
-    assert list(frame.columns) == [*SETTING, "row", "truth", "prediction"] + [
+    assert list(frame.columns) == [*SETTING, "row", "y_true", "prediction"] + [
         f"score[{each}]" for each in ("a", "b", "c", "0", "1")
     ]
     assert len(frame) == n_rows == sum(len(STUDY.arrays(link)[1].test) for link in LINKS[:-3])
@@ -52,7 +52,7 @@ def test_what_is_read_back_is_what_was_stored(archive, tmp_path, monkeypatch, en
         part = frame.iloc[start : start + len(rows.test)]
         start += len(rows.test)
         assert part["row"].tolist() == [str(each) for each in data.row_ids[rows.test]]
-        assert part["truth"].tolist() == [str(data.classes[each]) for each in data.codes[rows.test]]
+        assert part["y_true"].tolist() == [str(data.classes[each]) for each in data.codes[rows.test]]
         assert part["prediction"].tolist() == [str(data.classes[each]) for each in prediction]
         own = [f"score[{each}]" for each in data.classes]
         if place == 0:
@@ -67,7 +67,7 @@ def test_what_is_read_back_is_what_was_stored(archive, tmp_path, monkeypatch, en
 def test_accuracy_of_the_table_is_that_of_the_predictions(archive, tmp_path, ending):
     export(archive, tmp_path / f"all.{ending}")
     frame = read(tmp_path / f"all.{ending}")
-    found = (frame["truth"] == frame["prediction"]).groupby([frame[name] for name in SETTING], sort=False).mean()
+    found = (frame["y_true"] == frame["prediction"]).groupby([frame[name] for name in SETTING], sort=False).mean()
     trials = archive.trials().query("status == 'ok'")
     expected = [np.mean(each.y_true == each.prediction) for each in archive.predictions(trials["trial"])]
     assert found.tolist() == expected
@@ -88,7 +88,7 @@ def test_an_abstention_has_no_prediction(tmp_path, ending):
         assert export(found, tmp_path / f"a.{ending}") == len(rows.test)
     frame = read(tmp_path / f"a.{ending}")
     assert frame["prediction"].isna().tolist() == [place == 1 for place in range(len(rows.test))]
-    assert frame["truth"].notna().all()
+    assert frame["y_true"].notna().all()
 
 
 def test_labels_and_ids_of_one_kind_keep_their_type(tmp_path):
@@ -102,7 +102,7 @@ def test_labels_and_ids_of_one_kind_keep_their_type(tmp_path):
         for ending in ("csv", "parquet"):
             export(store.open_archive(), tmp_path / f"a.{ending}")
             frame = read(tmp_path / f"a.{ending}")
-            assert [frame[name].dtype for name in ("row", "truth", "prediction")] == [np.int64] * 3
+            assert [frame[name].dtype for name in ("row", "y_true", "prediction")] == [np.int64] * 3
             assert set(frame["row"]) == set(range(100, 109))
 
 

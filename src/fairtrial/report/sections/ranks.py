@@ -8,6 +8,7 @@ import numpy as np
 
 from fairtrial.errors import InputError
 from fairtrial.measures import get_measure, rank_table, registry
+from fairtrial.report.figures.base import INK, build_chart, build_title, style_chart
 from fairtrial.report.means import compute_scores
 from fairtrial.report.names import format_condition_phrase, format_measure_name, join_names
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
@@ -205,8 +206,6 @@ def draw_rank_map(ranks: pd.DataFrame) -> Any:
     ['rect', 'text']
     """
     import altair as alt
-
-    from fairtrial.report.figures.base import INK, build_chart, build_title, style_chart
 
     learners = [str(name) for name in compute_mean_ranks(ranks).sort_values(kind="stable").index]
     rows: list[dict[str, Any]] = [

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.measures import get_measure
-from fairtrial.report.bibliography import read_bibliography, split_citation
 from fairtrial.report.cache import compute_verdict, get_resampling_scheme, get_verdict_measure, has_only_predictions
 from fairtrial.report.check import run_checks
 from fairtrial.report.names import format_measure_name
@@ -148,6 +150,26 @@ def _get_citation(measure: str) -> str:
         return str(get_measure(measure).facts.cite)
     except InputError:
         return ""
+
+
+def split_citation(cite: str) -> list[str]:
+    """The works of a short citation, one by one.
+
+    >>> split_citation("Cohen 1960, 1968; Sáez, Luengo & Herrera 2011")
+    ['Cohen 1960', 'Cohen 1968', 'Sáez, Luengo & Herrera 2011']
+    """
+    works = []
+    for citation in filter(None, (part.strip() for part in cite.split(";"))):
+        years_match = re.fullmatch(r"(.*?) (\d{4}(?:, \d{4})+)", citation)
+        works += [f"{years_match[1]} {year}" for year in years_match[2].split(", ")] if years_match else [citation]
+    return works
+
+
+@cache
+def read_bibliography() -> dict[str, str]:
+    """The full text of each work by its short name."""
+    text = files("fairtrial.report").joinpath("bibliography.toml").read_text(encoding="utf-8")
+    return {name: str(work) for name, work in tomllib.loads(text).items()}
 
 
 @section("reproduce", title="How to reproduce", order=180, serves="study")

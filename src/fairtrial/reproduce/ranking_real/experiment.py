@@ -185,7 +185,8 @@ def _pick_alternative(interpretations: pd.DataFrame) -> dict[str, Any] | None:
         return None
     alternatives = interpretations.iloc[1:]
     best = alternatives.iloc[int(alternatives["within"].to_numpy().argmax())]
-    return {**best.to_dict(), "chosen_within": interpretations["within"].iloc[0]}
+    counts = {name: best[name] for name in ("interpretation", "within", "cells")}
+    return {**counts, "chosen_within": interpretations["within"].iloc[0]}
 
 
 def _draw_figures(cells: pd.DataFrame, means: pd.DataFrame, repeats: int) -> dict[str, Any]:

@@ -248,6 +248,15 @@ def compare_with_auc(
         ]
         differences = [own - auc for own, auc in zip(errors, auc_errors, strict=True)]
         is_undefined = np.isnan(np.concatenate([*errors, *clean_errors]))
-        estimates = (estimate_over_cells(values) for values in (errors, clean_errors, auc_errors, differences))
-        results.append(UserMeasureResult(measure, *estimates, int(is_undefined.sum()), len(is_undefined)))
+        results.append(
+            UserMeasureResult(
+                measure,
+                noisy=estimate_over_cells(errors),
+                clean=estimate_over_cells(clean_errors),
+                auc=estimate_over_cells(auc_errors),
+                difference=estimate_over_cells(differences),
+                n_undefined=int(is_undefined.sum()),
+                n_comparisons=len(is_undefined),
+            )
+        )
     return results

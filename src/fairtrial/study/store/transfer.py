@@ -41,7 +41,7 @@ def export(
 ) -> int:
     """Write a line for each test row of each trial that succeeded; the number of lines.
 
-    Columns: dataset, condition, level, learner, repeat, fold, row (its id), truth, prediction, and `score[CLASS]` for each
+    Columns: dataset, condition, level, learner, repeat, fold, row (its id), y_true, prediction, and `score[CLASS]` for each
     class of any data set, empty where it does not apply. Default `format`: by the suffix of the path. The
     file appears when it is complete; one that is there already is refused unless `overwrite`.
     """
@@ -98,7 +98,7 @@ class _ExportLayout:
         types = dict(
             zip(_TRIAL_COLUMNS, (pa.string(), pa.string(), pa.float64(), pa.string(), pa.int64(), pa.int64()), strict=True)
         )
-        types |= {"row": self.id_type, "truth": self.label_type, "prediction": self.label_type}
+        types |= {"row": self.id_type, "y_true": self.label_type, "prediction": self.label_type}
         return pa.schema(types | {f"score[{label}]": pa.float64() for label in self.classes})
 
     def build_table(self, data: DataFacts, trials: pd.DataFrame, predictions: Sequence[Predictions]) -> Any:
@@ -111,8 +111,8 @@ class _ExportLayout:
         ids = data.row_ids[np.concatenate([prediction.rows for prediction in predictions])]
         columns["row"] = self._make_array(ids.tolist(), self.id_type)
         labels = self._make_array(data.classes, self.label_type)
-        for name, field in (("truth", "y_true"), ("prediction", "prediction")):
-            codes = np.concatenate([getattr(prediction, field) for prediction in predictions])
+        for name in ("y_true", "prediction"):
+            codes = np.concatenate([getattr(prediction, name) for prediction in predictions])
             columns[name] = labels.take(pa.array(codes, mask=codes < 0))
         scores = np.concatenate([_get_scores(prediction, len(data.classes)) for prediction in predictions])
         absent = pa.nulls(len(repeated), pa.float64())

@@ -1,1 +1,0 @@
-"""Berrar's experiments with ranking measures under noise: on simulated scores, and on real data."""
