@@ -35,11 +35,13 @@ def convert_fences(lines: list[str]) -> list[str]:
 
 
 def convert_tables(lines: list[str]) -> list[str]:
-    """Turn pipe tables into `list-table` directives."""
+    """Turn pipe tables into `list-table` directives, except in the output of examples."""
     converted: list[str] = []
     rows: list[tuple[str, ...]] = []
+    in_example = False
     for line in [*lines, ""]:
-        if line.startswith("|"):
+        in_example = bool(line) and (in_example or line.startswith(">>>"))
+        if line.startswith("|") and not in_example:
             if not TABLE_RULE.match(line):
                 rows.append(tuple(cell.strip() for cell in line[1:].rstrip("|").split("|")))
             continue

@@ -11,8 +11,8 @@ import numpy as np
 from fairtrial.conditions import Clean
 from fairtrial.data import Dataset
 from fairtrial.study.records import Chunk, ResourceLimits, SplitRows, TrialTask
-from fairtrial.study.run.trial_data import TrialData
 from fairtrial.study.run.trial import TrialRunner
+from fairtrial.study.run.trial_data import TrialData
 from tests.study.trouble import Trouble
 
 

@@ -103,11 +103,11 @@ def build_sentence(template: str, **parts: Any) -> Sentence:
     'tree is ahead.'
     >>> build_sentence("It has 5 lives.")
     Traceback (most recent call last):
-    fairtrial.errors.InputError: words must hold no number of their own, got 'It has 5 lives.': put it in as a Shown
+    fairtrial.errors.InputError: words must hold no number of their own, got 'It has 5 lives.': put it in as a Number
     """
     fixed = "".join(text for text, *_ in string.Formatter().parse(template))
     if any(character.isdigit() for character in fixed):
-        raise InputError(f"words must hold no number of their own, got {template!r}: put it in as a Shown")
+        raise InputError(f"words must hold no number of their own, got {template!r}: put it in as a Number")
     numbers = tuple(part for part in parts.values() if isinstance(part, Number))
     names = tuple(str(part) for part in parts.values() if not isinstance(part, Number))
     texts = {key: part.text if isinstance(part, Number) else str(part) for key, part in parts.items()}

@@ -42,7 +42,7 @@ def test_undefined_numbers_are_called_undefined(smoke, tmp_path):
 
 def test_the_page_follows_the_numbers(monkeypatch, tmp_path):
     losses = {"1R": 0.01, "Decision Tree": 0.06, "Simple NN": 0.05, "Complex NN": 0.02}
-    monkeypatch.setattr(experiment, "simulate", lambda plan, *_: make_results(losses, plan).matrices)
+    monkeypatch.setattr(experiment.simulation, "simulate", lambda plan, *_: make_results(losses, plan).matrices)
     text = render(run(Request("smoke", tmp_path)), tmp_path)
     assert "1R loses less than Decision Tree; Simple NN loses more than Complex NN" in text
     assert "0 of 6 such verdicts differ" in text

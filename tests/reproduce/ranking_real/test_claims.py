@@ -149,7 +149,7 @@ def test_the_hardest_data_sets_in_the_papers_own_table(monkeypatch):
     assert list_published_hardest() == ["sauc"]
     table = read_table1()
     table.loc[table["dataset"].isin(["Liver", "Transfusion"]), "value"] = 99.0
-    monkeypatch.setattr(module, "read_table1", lambda: table)
+    monkeypatch.setattr(module.tables, "read_table1", lambda: table)
     assert len(list_published_hardest()) == 6
     details = judge_hardest(make_cells(50, 10)).details
     assert details.endswith("in the paper's own table: true for H-measure, AUC, AUCH, sAUC, KS and taKS")

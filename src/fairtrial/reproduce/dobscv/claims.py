@@ -19,8 +19,9 @@ from fairtrial.reproduce.claim import (
     estimate_mean,
     mark_inconclusive,
 )
+from fairtrial.reproduce.dobscv import tables
 from fairtrial.reproduce.dobscv.studies import GIVEN, LITERAL, N_DATASETS, SCV, SHUFFLED
-from fairtrial.reproduce.dobscv.tables import HIGH, LOW, FoldAverages, estimate_effects
+from fairtrial.reproduce.dobscv.tables import HIGH, LOW, FoldAverages
 from fairtrial.reproduce.experiment import read_published
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def estimate_proportion(count: int, total: int) -> IntervalEstimate:
 
 
 def _judge_averages(differences: pd.DataFrame) -> tuple[list[IntervalEstimate], str]:
-    effects = estimate_effects(differences)
+    effects = tables.estimate_effects(differences)
     return list(effects.values()), format_estimates(effects)
 
 
@@ -223,7 +224,7 @@ def estimate_rank_correlation(first: Any, second: Any) -> IntervalEstimate:
 
 def judge_deviations(averages: FoldAverages) -> list[Claim]:
     """Judge the claims about standard deviations over folds: higher with high imbalance, lower under DOB-SCV."""
-    lower = {base: estimate_effects(-averages.compare_datasets(LITERAL, base, "sd")) for base in averages.bases}
+    lower = {base: tables.estimate_effects(-averages.compare_datasets(LITERAL, base, "sd")) for base in averages.bases}
     details = "; ".join(f"{base}: {format_estimates(effects)}" for base, effects in lower.items())
     is_lower = Claim(
         "DOB-SCV has lower standard deviations over folds than SCV",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.report.figures.base import GREY, PALETTE, build_title, style_chart, to_records
-from fairtrial.reproduce.dobscv.claims import estimate_target_gaps, judge_claims
+from fairtrial.reproduce.dobscv import claims
 from fairtrial.reproduce.dobscv.simulation import N_ROWS, SPLITTERS, Simulation
 from fairtrial.reproduce.dobscv.studies import ABSTAINED, LITERAL, SCV, SHUFFLED, ImbalancedData
 from fairtrial.reproduce.dobscv.tables import FoldAverages, build_tables
@@ -47,7 +47,7 @@ def run(request: Request) -> Reproduction:
             "base": averages.bases[0],
             "damage": compare_without_damaged(data, averages),
             "target_gaps": {
-                scheme: estimate_target_gaps(averages, scheme) for scheme in averages.bases if averages.is_complete
+                scheme: claims.estimate_target_gaps(averages, scheme) for scheme in averages.bases if averages.is_complete
             },
             "agreement": agreement[agreement["scheme"].isin([averages.bases[0], LITERAL])].to_dict("records"),
             "puzzle": _explain_puzzle(data, averages),
@@ -55,7 +55,7 @@ def run(request: Request) -> Reproduction:
             **summarize_biases(simulation.pooled_biases),
         },
         tables=tables,
-        claims=tuple(judge_claims(averages, scores, simulation.pooled_biases)),
+        claims=tuple(claims.judge_claims(averages, scores, simulation.pooled_biases)),
         figures={
             "What DOB-SCV adds to the estimate by imbalance ratio": draw_differences(averages),
             "Bias against the learner trained on all rows": draw_biases(simulation.biases),

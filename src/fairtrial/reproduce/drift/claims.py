@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from fairtrial.reproduce.claim import OUTCOMES, Claim, IntervalEstimate, are_all_positive
+from fairtrial.reproduce.drift import tables
 from fairtrial.reproduce.drift.results import DriftResults
 from fairtrial.reproduce.drift.simulation import TABLES, TableName
-from fairtrial.reproduce.drift.tables import list_contradictions, list_illegible, read_drift_tables, read_published_averages
 
 _TABLE_NUMBERS: dict[TableName, str] = {"populations": "Table I", "missing": "Table II", "definitions": "Table III"}
 MARGIN = 0.05
@@ -96,13 +96,13 @@ def judge_best_choice(results: DriftResults) -> Claim:
 
 def judge_averages() -> Claim:
     """Judge whether the tutorial's averages follow from its own rows."""
-    averages = read_published_averages()
+    averages = tables.read_published_averages()
     wrong = averages[(averages["value"] - averages["from_rows"]).abs() > 0.0101]
     text = "; ".join(
         f"{_TABLE_NUMBERS[row['table']]}, {row['learner']}: printed {row['value']:.2f}, mean of the rows {row['from_rows']:.2f}"
         for row in wrong.to_dict("records")
     )
-    illegible = "; ".join(list_illegible())
+    illegible = "; ".join(tables.list_illegible())
     return Claim(
         "The printed averages are the means of the printed rows",
         wrong.empty,
@@ -112,8 +112,8 @@ def judge_averages() -> Claim:
 
 def judge_rows() -> Claim:
     """Judge whether the tutorial's pD follow from its own errors."""
-    rows = read_drift_tables()
-    contradictions, legible = list_contradictions(rows), int(rows["pd"].notna().sum())
+    rows = tables.read_drift_tables()
+    contradictions, legible = tables.list_contradictions(rows), int(rows["pd"].notna().sum())
     reading = "; this table's rows are shifted in the available text, so we may have misread it" if contradictions else ""
     return Claim(
         "The printed pD follow from the printed errors",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fairtrial.reproduce.drift.claims import build_claims
+from fairtrial.reproduce.drift import claims, simulation, tables
 from fairtrial.reproduce.drift.results import DriftResults
-from fairtrial.reproduce.drift.simulation import TABLES, DriftPlan, TableName, simulate
-from fairtrial.reproduce.drift.tables import TABLE_TITLES, build_tables, compare_cells, read_drift_tables
+from fairtrial.reproduce.drift.simulation import TABLES, DriftPlan, TableName
+from fairtrial.reproduce.drift.tables import TABLE_TITLES
 from fairtrial.reproduce.experiment import Reproduction, Request, experiment
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ _OVERVIEW_TITLE = "pD by environment, ours and the tutorial's"
 def run(request: Request) -> Reproduction:
     """Train the four learners in the environments of the three tables and judge both hypotheses."""
     plan = DriftPlan.read(request.scale)
-    results = DriftResults(plan, simulate(plan, request.seed, request.jobs, request.out / "parts", request.progress))
+    results = DriftResults(plan, simulation.simulate(plan, request.seed, request.jobs, request.out / "parts", request.progress))
     return Reproduction(
         values=summarise(results),
-        tables=build_tables(results),
-        claims=build_claims(results),
+        tables=tables.build_tables(results),
+        claims=claims.build_claims(results),
         figures=draw_figures(results),
         skipped=results.list_failures(),
     )
@@ -42,7 +42,7 @@ def run(request: Request) -> Reproduction:
 
 def summarise(results: DriftResults) -> dict[str, Any]:
     """Compute the numbers of the page's text."""
-    plan, published = results.plan, read_drift_tables()
+    plan, published = results.plan, tables.read_drift_tables()
     missing, definitions = results.build_cells("missing"), results.build_cells("definitions")
     keys = [(table, pair) for table in TABLES for pair in plan.pairs]
     signs = {
@@ -50,7 +50,7 @@ def summarise(results: DriftResults) -> dict[str, Any]:
     }
     return {
         "plan": plan,
-        "agreement": {TABLE_TITLES[table]: _measure_agreement(compare_cells(results, table)) for table in TABLES},
+        "agreement": {TABLE_TITLES[table]: _measure_agreement(tables.compare_cells(results, table)) for table in TABLES},
         "published_pd": {
             trained_on: published.loc[published["trained_on"] == trained_on, "pd"]
             for trained_on in ("no Elderly", "no OldAdult or Elderly")
@@ -132,7 +132,7 @@ def _draw_panels(cells: pd.DataFrame, table: TableName) -> Any:
 def _join_published(cells: pd.DataFrame, table: TableName) -> pd.DataFrame:
     keys = ["learner", "trained_on", "tested_on"]
     changed = cells[cells["trained_on"] != cells["tested_on"]]
-    rows = changed.merge(read_drift_tables()[[*keys, "pd"]], on=keys, how="left", suffixes=("", "_published"))
+    rows = changed.merge(tables.read_drift_tables()[[*keys, "pd"]], on=keys, how="left", suffixes=("", "_published"))
     names = {"populations": rows["tested_on"], "missing": rows["trained_on"]}
     change = names.get(table, rows["trained_on"] + " to " + rows["tested_on"])
     return rows.assign(change=change, ours=rows["pd"], low=rows["pd_low"], high=rows["pd_high"], published=rows["pd_published"])

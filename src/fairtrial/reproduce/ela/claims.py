@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtrial._text import format_p_value
 from fairtrial.reproduce.claim import OUTCOMES, Claim, IntervalEstimate, combine_outcomes, estimate_mean
+from fairtrial.reproduce.ela import tables
 from fairtrial.reproduce.ela.tables import (
     ALPHA,
     ANY_CLASS,
@@ -23,7 +24,6 @@ from fairtrial.reproduce.ela.tables import (
     Table3,
     TableCells,
     WinCount,
-    select_differences,
 )
 
 if TYPE_CHECKING:
@@ -66,9 +66,10 @@ def judge_claims(cells: TableCells, differences: Mapping[str, Mapping[str, Diffe
 
 def _judge_targets(cells: TableCells) -> list[Claim]:
     comparison = cells.compare(OTHER_CLASS)
-    c45 = select_differences(comparison, C45, CLEAN)
+    c45 = tables.select_differences(comparison, C45, CLEAN)
     ela, ela_any_class = (
-        estimate_mean(select_differences(frame, C45, ELA)["difference"]) for frame in (comparison, cells.compare(ANY_CLASS))
+        estimate_mean(tables.select_differences(frame, C45, ELA)["difference"])
+        for frame in (comparison, cells.compare(ANY_CLASS))
     )
     far = c45[c45["difference"].abs() > CLOSE]
     n_close = len(c45) - len(far)

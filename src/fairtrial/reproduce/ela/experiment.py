@@ -7,15 +7,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.reproduce.claim import estimate_mean
-from fairtrial.reproduce.ela.claims import (
-    LOSS_LIMIT,
-    STATEMENTS,
-    estimate_differences,
-    find_contradictions,
-    judge_claims,
-)
+from fairtrial.reproduce.ela import claims, figures
+from fairtrial.reproduce.ela.claims import LOSS_LIMIT, STATEMENTS
 from fairtrial.reproduce.ela.datasets import LARGE, PaperDatasets
-from fairtrial.reproduce.ela.figures import draw_figures
 from fairtrial.reproduce.ela.tables import (
     ANY_CLASS,
     C45,
@@ -96,16 +90,16 @@ def run(request: Request) -> Reproduction:
         "n_levels": len(curve_results.archive.conditions),
         "far": {kind: _find_far(cells, kind) for kind in ("other", "any")},
         "far_limit": _FAR,
-        "contradictions": find_contradictions(Table3.published()),
-        "limit_contradictions": find_contradictions(Table3.published(), limited=True),
+        "contradictions": claims.find_contradictions(Table3.published()),
+        "limit_contradictions": claims.find_contradictions(Table3.published(), limited=True),
         "n_statements": sum(not statement.limited for statement in STATEMENTS),
         "loss_limit": LOSS_LIMIT,
     }
     return Reproduction(
         values,
         (*tables, *_build_study_tables(variants, accuracies, copies, sizes, curves)),
-        judge_claims(cells, estimate_differences(results)),
-        draw_figures(cells, variants, curve_results),
+        claims.judge_claims(cells, claims.estimate_differences(results)),
+        figures.draw_figures(cells, variants, curve_results),
         {**datasets.missing, **count_failures(results, variant_results, curve_results)},
     )
 

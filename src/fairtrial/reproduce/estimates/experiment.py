@@ -7,19 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial.reproduce.estimates.claims import judge_claims
+from fairtrial.reproduce.estimates import claims, figures, simulation
 from fairtrial.reproduce.estimates.draws import Draws, format_number
 from fairtrial.reproduce.estimates.ensembles import simulate_ensembles
-from fairtrial.reproduce.estimates.figures import draw_figures
-from fairtrial.reproduce.estimates.simulation import (
-    LEARNERS,
-    N_REPEATS,
-    NO_SIGNAL,
-    SelectedModelError,
-    SimulationPlan,
-    build_population,
-    simulate_cells,
-)
+from fairtrial.reproduce.estimates.simulation import LEARNERS, N_REPEATS, NO_SIGNAL, SelectedModelError, SimulationPlan
 from fairtrial.reproduce.experiment import Reproduction, Request, ResultTable, experiment
 
 if TYPE_CHECKING:
@@ -51,13 +42,13 @@ _ENSEMBLES_NOTE = (
 def run(request: Request) -> Reproduction:
     """Simulate samples, estimate the error by every method, and compare the estimates with the true error."""
     plan = SimulationPlan.load(request.scale)
-    draws = Draws(simulate_cells(plan, request.seed, request.jobs, request.out, progress=request.progress))
+    draws = Draws(simulation.simulate_cells(plan, request.seed, request.jobs, request.out, progress=request.progress))
     ensembles = simulate_ensembles(plan, request.seed, request.jobs, progress=request.progress)
     selected = SelectedModelError.simulate(plan.selections, request.seed)
     return Reproduction(
         values={
             "plan": plan,
-            "bayes_errors": {name: build_population(name).bayes_error for name in plan.problems},
+            "bayes_errors": {name: simulation.build_population(name).bayes_error for name in plan.problems},
             "n_cells": len(plan.problems) * len(plan.sizes) * len(LEARNERS),
             "n_signal_cells": sum(name != NO_SIGNAL for name in plan.problems) * len(plan.sizes) * len(LEARNERS),
             "n_repeats": N_REPEATS,
@@ -65,8 +56,8 @@ def run(request: Request) -> Reproduction:
             **summarize_ensembles(ensembles),
         },
         tables=build_tables(draws.summary, ensembles),
-        claims=judge_claims(draws, ensembles, selected, conclusive=request.scale != "smoke"),
-        figures=draw_figures(draws.summary, ensembles),
+        claims=claims.judge_claims(draws, ensembles, selected, conclusive=request.scale != "smoke"),
+        figures=figures.draw_figures(draws.summary, ensembles),
     )
 
 

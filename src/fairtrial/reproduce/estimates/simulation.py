@@ -15,12 +15,8 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial.reproduce.claim import IntervalEstimate, estimate_mean
-from fairtrial.reproduce.estimates.learners import (
-    SHRINKAGE,
-    Mask,
-    compute_losses,
-    predict_from_all,
-)
+from fairtrial.reproduce.estimates import learners
+from fairtrial.reproduce.estimates.learners import SHRINKAGE, Mask
 from fairtrial.reproduce.experiment import read_study_file
 from fairtrial.reproduce.page import format_file_name
 
@@ -170,7 +166,7 @@ def simulate_cell(cell: SimulationCell, plan: SimulationPlan, seed: int) -> pd.D
             names = (seed, cell.problem, cell.n, replicate)
             X, y, n_classes = draw_sample(cell.problem, cell.n, derive_generator(*names, "sample"))
             X_new, y_new, _ = draw_sample(cell.problem, plan.test_rows, derive_generator(*names, "new"))
-            true_error = float((predict_from_all(cell.learner, X, y, n_classes, X_new) != y_new).mean())
+            true_error = float((learners.predict_from_all(cell.learner, X, y, n_classes, X_new) != y_new).mean())
             estimates = estimate_errors(cell.learner, X, y, n_classes, plan, derive_generator(*names, "splits"))
             rows += [
                 (*cell, replicate, method, estimate.value, estimate.low, estimate.high, true_error)
@@ -240,12 +236,12 @@ def estimate_errors(
     """Estimate the error of a learner from one sample by every method, with the method's own interval."""
     from fairtrial.resampling.estimate import NoInformation
 
-    predictions = predict_from_all(learner, X, y, n_classes, X)
+    predictions = learners.predict_from_all(learner, X, y, n_classes, X)
     apparent = (predictions != y).astype(np.float64)
     estimates = {"resubstitution": _estimate_binomial(float(apparent.mean()), len(y))}
     for name, splitter in build_splitters(plan, y, rng).items():
         resamples = Resamples.from_splitter(splitter, X, y)
-        losses = compute_losses(learner, X, y, n_classes, resamples.weights, resamples.is_tested)
+        losses = learners.compute_losses(learner, X, y, n_classes, resamples.weights, resamples.is_tested)
         if name == "bootstrap":
             estimates |= _estimate_by_bootstrap(losses, resamples, apparent, NoInformation.from_labels(y, predictions))
         elif name.startswith("subsampling"):
@@ -316,7 +312,7 @@ def _select_model(rng: np.random.Generator) -> tuple[float, float]:
     n = _SELECTION_ROWS
     X, y = rng.standard_normal((3 * n, N_CANDIDATES)), rng.integers(2, size=3 * n)
     columns = [X[:, [j]] for j in range(N_CANDIDATES)]
-    predictions = [predict_from_all("naive Bayes", column[:n], y[:n], 2, column[n:]) for column in columns]
+    predictions = [learners.predict_from_all("naive Bayes", column[:n], y[:n], 2, column[n:]) for column in columns]
     errors = np.array(predictions) != y[n:]
     validation, test = errors[:, :n].mean(axis=1), errors[:, n:].mean(axis=1)
     best = int(validation.argmin())

@@ -19,8 +19,8 @@ from fairtrial.reproduce.ranking_errors import (
     index_measure,
     join_measures,
 )
+from fairtrial.reproduce.ranking_real import tables
 from fairtrial.reproduce.ranking_real.cells import NOISY_EXPERIMENTS, CellResult, estimate_over_repeats
-from fairtrial.reproduce.ranking_real.tables import read_table1
 
 HARD_DATASETS = ("Liver", "Transfusion")
 _MIN_DATASETS = 4
@@ -146,7 +146,7 @@ def list_published_hardest() -> list[str]:
     >>> list_published_hardest()
     ['sauc']
     """
-    rows = read_table1()
+    rows = tables.read_table1()
     is_hard = rows["dataset"].isin(HARD_DATASETS)
     keys = ["measure", "experiment"]
     is_above = rows[is_hard].groupby(keys)["value"].min() > rows[~is_hard].groupby(keys)["value"].max()

@@ -18,6 +18,7 @@ from fairtrial.reproduce.ranking_errors import (
     round_up_axis,
     run_tasks,
 )
+from fairtrial.reproduce.ranking_real import user_measures
 from fairtrial.reproduce.ranking_real.cells import (
     ALTERNATIVES,
     CHOSEN,
@@ -43,7 +44,7 @@ from fairtrial.reproduce.ranking_real.tables import (
     compute_mean_errors,
     read_table1,
 )
-from fairtrial.reproduce.ranking_real.user_measures import UserMeasure, check_measures, compare_with_auc, load_measures
+from fairtrial.reproduce.ranking_real.user_measures import UserMeasure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,10 +53,12 @@ _TARGET = 0.75  # of the cells within sampling error
 _UNCHANGED = "unchanged"
 
 
-@experiment("ranking-real", title="Ranking measures on real data with noise", paper=PAPER, check_measures=check_measures)
+@experiment(
+    "ranking-real", title="Ranking measures on real data with noise", paper=PAPER, check_measures=user_measures.check_measures
+)
 def run(request: Request) -> Reproduction:
     """Compute the cells, compare them with the paper's, judge its claims."""
-    further = load_measures(request.measures)
+    further = user_measures.load_measures(request.measures)
     measures = [*MEASURES, *(measure.name for measure in further)]
     datasets, missing = load_encoded_datasets(stand_in=request.scale == "smoke")
     repeats = request.pick(smoke=4, quick=250, full=1000)
@@ -69,7 +72,7 @@ def run(request: Request) -> Reproduction:
     variants = encode_cylinder_variants() if CYLINDER in datasets and request.scale != "quick" else {}
     cylinder = _compute_cylinder(request, repeats, variants, own)
     claims = build_claims(own, [cell.drop_further_measures() for cell in clean])
-    user_results = compare_with_auc(further, noisy, clean)
+    user_results = user_measures.compare_with_auc(further, noisy, clean)
     for result in user_results:
         result.warn()
     tables = build_tables(cells, clean, means, comparison, measures)

@@ -8,8 +8,8 @@ from typing import Any
 
 from fairtrial.reproduce.experiment import Reproduction, Request, ResultTable, experiment
 from fairtrial.reproduce.ranking_errors import DISPLAY_NAMES, MEASURES, PAPER, round_up_axis
-from fairtrial.reproduce.ranking_synthetic.claims import build_claims
-from fairtrial.reproduce.ranking_synthetic.simulation import NOISES, SAME_NOISE, ErrorCurve, simulate_curves
+from fairtrial.reproduce.ranking_synthetic import claims, simulation
+from fairtrial.reproduce.ranking_synthetic.simulation import NOISES, SAME_NOISE, ErrorCurve
 
 _MEANS_NOTE = (
     "The paper shows its error rates only as figures, so there are no published numbers to compare with. The last row is "
@@ -24,7 +24,7 @@ def run(request: Request) -> Reproduction:
 
     step, pairs = request.pick(smoke=25, quick=2, full=1), request.pick(smoke=200, quick=4_000, full=10_000)
     noises = (*NOISES, SAME_NOISE)
-    all_curves = simulate_curves(
+    all_curves = simulation.simulate_curves(
         noises, step=step, pairs=pairs, seed=request.seed, jobs=request.jobs, progress=request.progress
     )
     *curves, same_noise_curve = all_curves
@@ -45,7 +45,7 @@ def run(request: Request) -> Reproduction:
             ResultTable("mean-errors", "Mean error rates over all noise levels, in %", means, _MEANS_NOTE, digits=2),
             ResultTable("error-rates", "Error rates at each noise level, in %", rates, on_page=False, digits=2),
         ),
-        claims=build_claims(*curves, is_smoke=request.scale == "smoke"),
+        claims=claims.build_claims(*curves, is_smoke=request.scale == "smoke"),
         figures={
             f"Figure {number}: {curve.noise.title.lower()}": draw_curve(curve, number)
             for number, curve in zip((4, 5, 6), curves, strict=True)
