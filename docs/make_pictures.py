@@ -12,9 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from fairtrial import measures
-from fairtrial.report import save
-from fairtrial.report.figures import curves
+from fairtrial import measures, report
 
 
 def get_predicted_probabilities() -> tuple[Any, dict[str, Any]]:
@@ -35,15 +33,15 @@ def pictures() -> dict[str, Any]:
         return {name: curve(y_true, probability, **options) for name, probability in probabilities.items()}
 
     return {
-        "roc": curves.draw_roc(compute(measures.roc_curve), compute(measures.roc_hull)),
-        "precision-recall": curves.draw_precision_recall(compute(measures.precision_recall_curve)),
-        "cost": curves.draw_cost(
+        "roc": report.draw_roc(compute(measures.roc_curve), compute(measures.roc_hull)),
+        "precision-recall": report.draw_precision_recall(compute(measures.precision_recall_curve)),
+        "cost": report.draw_cost(
             compute(measures.cost_curve), {"decision tree": compute(measures.cost_lines)["decision tree"]}
         ),
-        "brier": curves.draw_brier(compute(measures.brier_curve)),
-        "gain": curves.draw_gain(compute(measures.gain_curve)),
-        "ks": curves.draw_tpr_fpr(compute(measures.tpr_fpr_curve)),
-        "calibration": curves.draw_calibration(compute(measures.calibration_curve, bins=5)),
+        "brier": report.draw_brier(compute(measures.brier_curve)),
+        "gain": report.draw_gain(compute(measures.gain_curve)),
+        "ks": report.draw_tpr_fpr(compute(measures.tpr_fpr_curve)),
+        "calibration": report.draw_calibration(compute(measures.calibration_curve, bins=5)),
     }
 
 
@@ -51,7 +49,7 @@ def main(folder: str = str(Path(__file__).parent / "pictures"), suffix: str = ".
     """Write them."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, chart in pictures().items():
-        save(chart, Path(folder) / f"{name}{suffix}")
+        report.save(chart, Path(folder) / f"{name}{suffix}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from importlib.metadata import entry_points
+from pkgutil import iter_modules
 from typing import Generic, TypeVar
 
 from fairtrial.errors import InputError, UnknownNameError
@@ -35,7 +37,9 @@ def _is_same_definition(first: object, second: object) -> bool:
 
 
 class Registry(Generic[T]):
-    """Name to object. Third parties join through the entry-point group, loaded when a name is first looked up.
+    """Names of objects. Other packages register theirs through the entry-point group, loaded at the first lookup.
+
+    With `package`, the modules of that package are imported at the first lookup: a new module there is enough to add an entry.
 
     >>> shapes = Registry[int]("shape", group="example.shapes")
     >>> shapes.add("square", 4, aliases=["quad"])
@@ -46,9 +50,10 @@ class Registry(Generic[T]):
     fairtrial.errors.UnknownNameError: no shape is called 'sqare': did you mean 'square'?
     """
 
-    def __init__(self, kind: str, *, group: str) -> None:
+    def __init__(self, kind: str, *, group: str, package: str = "") -> None:
         self._kind = kind
         self._group = group
+        self._package = package
         self._items: dict[str, T] = {}
         self._aliases: dict[str, str] = {}
         self._loaded = False
@@ -83,6 +88,11 @@ class Registry(Generic[T]):
         self._load()
         return len(self._items)
 
+    def names(self) -> list[str]:
+        """All names and aliases."""
+        self._load()
+        return [*self._items, *self._aliases]
+
     def values(self) -> list[T]:
         """All registered objects, in the order of registration."""
         self._load()
@@ -92,5 +102,8 @@ class Registry(Generic[T]):
         if self._loaded:
             return
         self._loaded = True
+        if self._package:
+            for module in iter_modules(import_module(self._package).__path__, f"{self._package}."):
+                import_module(module.name)
         for point in entry_points(group=self._group):
             point.load()

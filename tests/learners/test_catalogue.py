@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import BaseEstimator, is_classifier
 
 from fairtrial.errors import InputError, UnknownNameError
-from fairtrial.learners import catalogue
+from fairtrial.learners import catalogue, register_learner
 from fairtrial.learners.catalogue import describe_learner, learner_class, listing, make_learner
 
 
@@ -75,9 +75,10 @@ def test_boosted_trees_when_installed(name, package, monkeypatch):
 
 
 def test_third_parties_register_theirs(monkeypatch):
-    monkeypatch.setattr(catalogue.registry, "_items", {})
-    catalogue.registry.add("mine", BaseEstimator)
-    assert learner_class("mine") is BaseEstimator
+    monkeypatch.setattr(catalogue.learners, "_items", {})
+    monkeypatch.setattr(catalogue.learners, "_aliases", {})
+    assert register_learner("mine", aliases=("my-own",))(BaseEstimator) is BaseEstimator
+    assert learner_class("mine") is learner_class("my-own") is BaseEstimator
 
 
 def test_wrong_parameters():

@@ -8,7 +8,6 @@ import pytest
 
 from fairtrial.errors import UnknownNameError
 from fairtrial.report.check import registry as checks
-from fairtrial.report.discovery import PackageRegistry
 from fairtrial.report.figures.registry import figures
 from fairtrial.report.section import builders
 
@@ -18,14 +17,12 @@ def test_a_module_in_the_package_is_enough(tmp_path, monkeypatch):
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "registry.py").write_text(
-        "from fairtrial.report.discovery import PackageRegistry\n"
-        "shapes = PackageRegistry('shape', group='example.shapes', package='shapes')\n"
+        "from fairtrial._registry import Registry\nshapes = Registry('shape', group='example.shapes', package='shapes')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     registry = import_module("shapes.registry").shapes
     (package / "square.py").write_text("from shapes.registry import shapes\nshapes.add('square', 4)\n")
     try:
-        assert isinstance(registry, PackageRegistry)
         assert registry["square"] == 4
         assert list(registry) == ["square"]
         with pytest.raises(UnknownNameError, match="no shape is called 'sqare': did you mean 'square'"):

@@ -4,7 +4,7 @@ from fairtrial.learners.c45 import C45
 from fairtrial.learners.catalogue import learner_class, listing, make_learner
 from fairtrial.learners.chi import Chi
 from fairtrial.learners.ensembles import AdaBoostM1, Bagging
-from fairtrial.learners.learner import Learner, MarginLearner
+from fairtrial.learners.learner import Learner, MarginLearner, register_learner
 from fairtrial.learners.naive_bayes import NaiveBayes
 from fairtrial.learners.nearest_neighbours import NearestNeighbours
 from fairtrial.learners.one_r import OneR
@@ -36,5 +36,6 @@ __all__ = [
     "learner_class",
     "listing",
     "make_learner",
+    "register_learner",
     "sampler_classes",
 ]

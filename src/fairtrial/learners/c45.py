@@ -20,7 +20,7 @@ from fairtrial.kernels.c45_grow import SMALL, Nodes, SplitRules, TreeRows
 from fairtrial.kernels.c45_prune import ErrorBound
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.kernels.sorting import order_scores
-from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order
+from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order, register_learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,6 +225,7 @@ def _round_half_up(value: float, digits: int) -> Decimal:
 _CHUNK_ROWS = 20_000
 
 
+@register_learner("c45", aliases=("c4.5", "j48"))
 class C45(Learner):
     """Quinlan's C4.5 release 8, the same tree as WEKA's J48: gain ratio, fractional cases, error-based pruning.
 

@@ -8,35 +8,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from fairtrial._registry import Registry, suggest_name
+from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, UnknownNameError
+from fairtrial.learners.learner import learners
 from fairtrial.learners.prepared import facts_of, make_short_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-registry: Registry[type[Any]] = Registry("learner", group="fairtrial.learners")
-
-_OWN_LEARNERS = {
-    "c45": "c45.C45",
-    "one-r": "one_r.OneR",
-    "ripper": "ripper.Ripper",
-    "naive-bayes": "naive_bayes.NaiveBayes",
-    "nearest-neighbours": "nearest_neighbours.NearestNeighbours",
-    "puk-svc": "svm.PukSVC",
-    "smo": "svm.SMO",
-    "pdfc": "pdfc.PDFC",
-    "chi": "chi.Chi",
-    "stump": "stump.Stump",
-    "bagging": "ensembles.Bagging",
-    "adaboost-m1": "ensembles.AdaBoostM1",
-}
-_ALIASES = {
-    **dict.fromkeys(("c4.5", "j48"), "c45"),
-    "jrip": "ripper",
-    **dict.fromkeys(("ibk", "knn", "k-nn", "1-nn"), "nearest-neighbours"),
-    "decision-stump": "stump",
-}
 # These need another learner, or more than numbers on a scale; their full names work.
 _EXCLUDED = ("ClassifierChain", "SelfTrainingClassifier", "RadiusNeighborsClassifier", "CategoricalNB")
 # scikit-learn's can be found by looking through all of it, which takes a second: those that are asked for most go before.
@@ -73,11 +52,8 @@ def learner_class(name: str) -> type[Any]:
     """
     if not isinstance(name, str):
         raise InputError(f"name must be the name of a learner, got {type(name).__name__}: an estimator needs no catalogue")
-    name = _ALIASES.get(name.lower(), name)
-    if name in _OWN_LEARNERS:
-        return _import_class(f"fairtrial.learners.{_OWN_LEARNERS[name]}")
-    if name in registry:
-        return registry[name]
+    if is_registered(name):
+        return learners[name if name in learners else name.lower()]
     if name in _OPTIONAL_LEARNERS:
         return _import_optional(name)
     if name in _COMMON_LEARNERS:
@@ -86,8 +62,13 @@ def learner_class(name: str) -> type[Any]:
         return find_scikit_learn_classes()[name]
     if "." in name:
         return _import_class(name)
-    names = [*_OWN_LEARNERS, *_ALIASES, *registry, *_OPTIONAL_LEARNERS, *find_scikit_learn_classes()]
+    names = [*learners.names(), *_OPTIONAL_LEARNERS, *find_scikit_learn_classes()]
     raise UnknownNameError(f"no learner is called {name!r}: {suggest_name(name, names)}")
+
+
+def is_registered(name: str) -> bool:
+    """Whether a learner is registered under this name; case does not matter."""
+    return name in learners or name.lower() in learners
 
 
 def make_learner(name: str, **parameters: Any) -> Any:
@@ -137,8 +118,7 @@ def listing() -> pd.DataFrame:
     import pandas as pd
 
     names = [
-        *_OWN_LEARNERS,
-        *registry,
+        *learners,
         *(name for name in _OPTIONAL_LEARNERS if find_spec(_OPTIONAL_LEARNERS[name].split(".")[0])),
         *find_scikit_learn_classes(),
     ]

@@ -14,7 +14,7 @@ from fairtrial._frames import EncodedTable
 from fairtrial.errors import InputError
 from fairtrial.kernels import fuzzy
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.learners.learner import Learner, require_two_classes
+from fairtrial.learners.learner import Learner, register_learner, require_two_classes
 
 _RULE_CHUNK = 256
 
@@ -52,6 +52,7 @@ class _Grid:
         return np.where(np.isnan(positions), -1, np.ceil(positions - 0.5)).astype(np.int32)
 
 
+@register_learner("chi")
 class Chi(Learner):
     """Chi, Yan and Pham's fuzzy rules (1996): uniform triangles, product, penalised certainty factor, the winning rule.
 

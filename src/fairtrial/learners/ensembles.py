@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fairtrial._check import FloatArray, IntArray, check_generator, check_one_of, check_whole_number
 from fairtrial.learners.c45 import C45
-from fairtrial.learners.learner import TrainingSet, TypedClassifier, expand_probabilities, require_object
+from fairtrial.learners.learner import TrainingSet, TypedClassifier, expand_probabilities, register_learner, require_object
 from fairtrial.learners.stump import Stump
 
 _ROUNDING_ERROR = 1e-6  # what rounding leaves of a weighted error of nought or one half
@@ -70,6 +70,7 @@ class Ensemble(TypedClassifier):
         raise NotImplementedError
 
 
+@register_learner("bagging")
 class Bagging(Ensemble):
     """Breiman's bagging: each member learns from as many rows drawn with replacement; their probabilities are averaged.
 
@@ -115,6 +116,7 @@ class Bagging(Ensemble):
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
 
+@register_learner("adaboost-m1")
 class AdaBoostM1(Ensemble):
     """Freund and Schapire's AdaBoost.M1: each member learns from rows weighed by what the ones before got wrong.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,38 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._frames import EncodedTable, as_frame, read_columns
+from fairtrial._registry import Registry
 from fairtrial.errors import InputError
+
+learners: Registry[type[Any]] = Registry("learner", group="fairtrial.learners")
+"""Learners by the short name that a study file gives them."""
+E = TypeVar("E", bound=type[Any])
+
+
+def register_learner(name: str, *, aliases: Iterable[str] = ()) -> Callable[[E], E]:
+    """Register a classifier class under the short name that study files and `make_learner` use.
+
+    A package registers its own learners in a module that it names in the entry-point group `fairtrial.learners`.
+
+    Parameters
+    ----------
+    name : str
+        The short name, in lower case with hyphens.
+    aliases : iterable of str
+        Further names, such as that of the same learner in WEKA.
+
+    Examples
+    --------
+    >>> from fairtrial.learners import make_learner
+    >>> make_learner("j48")
+    C45()
+    """
+
+    def register(learner_class: E) -> E:
+        learners.add(name, learner_class, aliases=aliases)
+        return learner_class
+
+    return register
 
 
 @dataclass(frozen=True, eq=False)

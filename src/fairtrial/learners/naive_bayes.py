@@ -9,7 +9,7 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray, check_one_of
 from fairtrial._frames import EncodedTable
-from fairtrial.learners.learner import Learner, TrainingSet
+from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 
 def find_cut_points(values: FloatArray, codes: IntArray, weight: FloatArray, k: int) -> list[float]:
@@ -185,6 +185,7 @@ def _compute_mass(distance: FloatArray, precision: float, deviation: FloatArray 
 _MIN_DENSITY = 1e-75
 
 
+@register_learner("naive-bayes")
 class NaiveBayes(Learner):
     """Naive Bayes: nominal columns by counts, numeric ones by a normal curve, a kernel density or intervals; gaps are ignored.
 

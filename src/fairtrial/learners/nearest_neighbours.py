@@ -12,12 +12,13 @@ from fairtrial._frames import EncodedTable
 from fairtrial.errors import SuspectInputWarning
 from fairtrial.kernels import mixed_distance
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.learners.learner import Learner
+from fairtrial.learners.learner import Learner, register_learner
 
 _POWERS = {"uniform": 0.0, "inverse": 1.0}
 _VOTE_CHUNK = 64
 
 
+@register_learner("nearest-neighbours", aliases=("ibk", "knn", "k-nn", "1-nn"))
 class NearestNeighbours(Learner):
     """The classes of the nearest training rows, by the heterogeneous distance HEOM (Wilson and Martinez 1997).
 

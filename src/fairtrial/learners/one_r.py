@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from fairtrial._check import FloatArray, IntArray, check_whole_number
 from fairtrial._frames import EncodedTable
 from fairtrial.learners.encoding import format_double
-from fairtrial.learners.learner import Learner, TrainingSet
+from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,7 @@ class ColumnRule:
     correct: int
 
 
+@register_learner("one-r")
 class OneR(Learner):
     """The rule on one column that makes the fewest errors in training, as WEKA 3.6.14's OneR finds it.
 

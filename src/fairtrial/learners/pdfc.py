@@ -10,9 +10,10 @@ from fairtrial._check import FloatArray, check_positive
 from fairtrial._frames import EncodedTable
 from fairtrial.learners import svm
 from fairtrial.learners.encoding import NumberEncoder
-from fairtrial.learners.learner import MarginLearner, require_two_classes
+from fairtrial.learners.learner import MarginLearner, register_learner, require_two_classes
 
 
+@register_learner("pdfc")
 class PDFC(MarginLearner):
     """Chen and Wang's positive definite fuzzy classifier (2003).
 

@@ -14,7 +14,7 @@ from fairtrial._frames import EncodedTable
 from fairtrial.kernels.randomness import JavaRandom
 from fairtrial.learners import ripper_rules
 from fairtrial.learners.encoding import format_decimal
-from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order
+from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order, register_learner
 from fairtrial.learners.one_r import get_target_name
 from fairtrial.learners.ripper_rules import RipperRule, RuleConditions, RuleCoverage, RuleSet, RuleTable, RuleTask
 
@@ -231,6 +231,7 @@ class StoppingCriterion:
         return rules.task.check_error and counts.wrong / counts.covered >= 0.5
 
 
+@register_learner("ripper", aliases=("jrip",))
 class Ripper(Learner):
     """An ordered list of rules, rare classes first and the most frequent one as the default: RIPPERk as WEKA's JRip learns it.
 

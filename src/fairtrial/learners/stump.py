@@ -8,9 +8,10 @@ import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._frames import EncodedTable
-from fairtrial.learners.learner import Learner
+from fairtrial.learners.learner import Learner, register_learner
 
 
+@register_learner("stump", aliases=("decision-stump",))
 class Stump(Learner):
     """One split by least entropy, with a branch of its own for missing values, as WEKA's DecisionStump makes it.
 

@@ -15,7 +15,7 @@ from fairtrial._check import FloatArray, check_at_least, check_one_of, check_pos
 from fairtrial._frames import EncodedTable
 from fairtrial.errors import InputError
 from fairtrial.learners.encoding import NumberEncoder
-from fairtrial.learners.learner import Learner, require_two_classes
+from fairtrial.learners.learner import Learner, register_learner, require_two_classes
 
 Kernel = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -154,6 +154,7 @@ class KernelSVM(Learner):
         return np.asarray(votes + outputs / (3 * (np.abs(outputs) + 1)))
 
 
+@register_learner("puk-svc")
 class PukSVC(KernelSVM):
     """A support vector machine with the Pearson VII universal kernel.
 
@@ -189,6 +190,7 @@ class PukSVC(KernelSVM):
         return ("puk", self.sigma, self.omega), make_pearson_vii_kernel(self.sigma, self.omega)
 
 
+@register_learner("smo")
 class SMO(KernelSVM):
     """A support vector machine with a linear (exponent 1) or polynomial kernel, scaled as WEKA's SMO scales.
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from fairtrial._registry import Registry
 from fairtrial.errors import InputError
 from fairtrial.report.cache import get_cached
-from fairtrial.report.discovery import PackageRegistry
 from fairtrial.report.names import join_names
 from fairtrial.report.section import Sentence, build_sentence
 
@@ -75,7 +75,7 @@ class Check:
         return self.function(results)
 
 
-registry: PackageRegistry[Check] = PackageRegistry("check", group="fairtrial.checks", package="fairtrial.report.checks")
+registry: Registry[Check] = Registry("check", group="fairtrial.checks", package="fairtrial.report.checks")
 
 
 def check(

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from fairtrial._registry import Registry
 from fairtrial._text import choose_p_format as choose_p_format
 from fairtrial.errors import InputError
-from fairtrial.report.discovery import PackageRegistry
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,9 +195,7 @@ class SectionBuilder:
         return self.function(results)
 
 
-builders: PackageRegistry[SectionBuilder] = PackageRegistry(
-    "section", group="fairtrial.sections", package="fairtrial.report.sections"
-)
+builders: Registry[SectionBuilder] = Registry("section", group="fairtrial.sections", package="fairtrial.report.sections")
 BuildFunction = TypeVar("BuildFunction", bound=Callable[[Any], Section | None])
 
 

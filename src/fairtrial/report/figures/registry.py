@@ -15,9 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fairtrial._registry import suggest_name
+from fairtrial._registry import Registry, suggest_name
 from fairtrial.errors import InputError
-from fairtrial.report.discovery import PackageRegistry
 from fairtrial.report.section import ReportKind
 from fairtrial.report.selection import Selection
 from fairtrial.report.source import describe_source
@@ -110,9 +109,7 @@ class RegisteredFigure:
         return self.function(results, Selection(**selected), **rest)
 
 
-figures: PackageRegistry[RegisteredFigure] = PackageRegistry(
-    "figure", group="fairtrial.figures", package="fairtrial.report.figures"
-)
+figures: Registry[RegisteredFigure] = Registry("figure", group="fairtrial.figures", package="fairtrial.report.figures")
 
 
 def register_figure(

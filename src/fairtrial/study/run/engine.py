@@ -6,12 +6,11 @@ group `fairtrial.engines` names.
 
 from __future__ import annotations
 
-import pkgutil
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -36,7 +35,7 @@ _ABSENT = "not installed"
 Work = Callable[..., Any]
 OpenEngine = Callable[..., "Engine"]
 
-engines: Registry[OpenEngine] = Registry("engine", group="fairtrial.engines")
+engines: Registry[OpenEngine] = Registry("engine", group="fairtrial.engines", package="fairtrial.study.run")
 """How to open an engine: `open(engine, jobs, packages)` by its name, or by the form of its address (`dask://host:port`)."""
 
 
@@ -133,7 +132,6 @@ def _find_name(engine: str) -> str:
     """The name under which an engine is registered; for an address, that of its form."""
     if engine == "local":  # the modules of other engines need not be imported
         return engine
-    _load_engines()
     if engine in engines:
         return engine
     scheme, separator, _ = str(engine).partition("://")
@@ -142,14 +140,6 @@ def _find_name(engine: str) -> str:
             return name
     names = list(engines)
     raise InputError(f"engine must be one of {names} or an executor, got {engine!r}: {suggest_name(engine, names)}")
-
-
-@cache
-def _load_engines() -> None:
-    """Import the modules of this package: an engine registers itself."""
-    package = __name__.rpartition(".")[0]
-    for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
-        import_module(module.name)
 
 
 @register_engine("local")

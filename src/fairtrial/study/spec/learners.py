@@ -105,8 +105,7 @@ def build_sampler(spec: Mapping[str, Any]) -> Any:
 
 def _build_named(name: str, parameters: Mapping[str, Any], code: CodePolicy) -> Any:
     """By a name of the catalogue, else by an import path, which is checked before anything is imported."""
-    is_listed = name.lower() in catalogue._ALIASES or name in catalogue.registry
-    is_path = not is_listed and any(character in name for character in "./\\:")
+    is_path = not catalogue.is_registered(name) and any(character in name for character in "./\\:")
     try:
         kind = code.load_class(name, "fit", "predict") if is_path else catalogue.learner_class(name)
     except FairtrialError as error:

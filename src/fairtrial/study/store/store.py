@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import pkgutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
@@ -19,7 +16,9 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = ".fairtrial"
 
-stores: Registry[Callable[..., ResultsStore]] = Registry("results store", group="fairtrial.stores")
+stores: Registry[Callable[..., ResultsStore]] = Registry(
+    "results store", group="fairtrial.stores", package="fairtrial.study.store"
+)
 """How to open a store, by the suffix of its file (`.fairtrial`) or the scheme of its address (`mine://`)."""
 
 
@@ -52,18 +51,9 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
     ...         store.find_done()
     set()
     """
-    _load_stores()
     scheme, separator, _ = os.fspath(path).partition("://")
     name = scheme + separator if separator else Path(path).suffix.lower()
     return stores[name if name in stores else DEFAULT_STORE](path, write=write, create=create)
-
-
-@cache
-def _load_stores() -> None:
-    """Import the modules of this package: a backend registers itself."""
-    package = __name__.rpartition(".")[0]
-    for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
-        import_module(module.name)
 
 
 class TrialLink(NamedTuple):
