@@ -1,6 +1,6 @@
-"""The Python blocks of the README and of each page run as printed, one after the other, and print what the page says.
+"""The Python blocks of the README and of each page run in order and print what the page shows.
 
-What it says stands in a comment behind the print, or in a text block that follows.
+The page shows output in a comment after a print, or in a text block that follows.
 """
 
 import contextlib
@@ -22,11 +22,11 @@ PRINTED = re.compile(r"^\s*print\(.*\)[ ]+#\s(.+)$", re.MULTILINE)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for names_of in ("_items", "_aliases"):  # what a page registers must not outlive it
-        monkeypatch.setattr(registry, names_of, dict(getattr(registry, names_of)))
+    for attribute in ("_items", "_aliases"):  # undo what a page registers
+        monkeypatch.setattr(registry, attribute, dict(getattr(registry, attribute)))
     names = {"__name__": "page"}
-    found = [*FENCE.findall(page.read_text()), ("", "")]
-    for (language, code), (next_language, text) in pairwise(found):
+    blocks = [*FENCE.findall(page.read_text()), ("", "")]
+    for (language, code), (next_language, text) in pairwise(blocks):
         if language == "python":
             printed = run(code, names)
             if next_language == "text":

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from fairtrial._frames import read_columns
-from fairtrial.kernels.c45_grow import SplitRules, ensure_size
+from fairtrial.kernels.c45 import SplitRules, ensure_size
 from fairtrial.learners.c45 import C45Settings, build_tree, make_error_bound
 from fairtrial.learners.learner import TrainingSet
 from tests.reference.trees import drawn

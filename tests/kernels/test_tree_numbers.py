@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import beta, norm
 
-from fairtrial.kernels.c45_grow import compute_x_log_x, find_majority, make_x_log_x_table, sum_weights
-from fairtrial.kernels.c45_prune import count_errors, estimate_errors, estimate_extra_errors
+from fairtrial.kernels.c45 import (
+    compute_x_log_x,
+    count_errors,
+    estimate_errors,
+    estimate_extra_errors,
+    find_majority,
+    make_x_log_x_table,
+    sum_weights,
+)
 from tests.reference.trees_twin import extra
 
 Z = float(norm.isf(0.25))

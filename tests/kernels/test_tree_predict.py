@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.kernels.c45_grow import Nodes
-from fairtrial.kernels.c45_prune import compute_node_probabilities, predict_tree
+from fairtrial.kernels.c45 import Nodes, compute_node_probabilities, predict_tree
 
 # Outlook: three values, the last without cases.
 COUNTS = np.array([[6.0, 4.0], [6.0, 0.0], [0.0, 4.0], [0.0, 0.0]])

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.kernels.c45_grow import Nodes
-from fairtrial.kernels.c45_prune import collapse_tree, drop_unreachable, make_leaf
+from fairtrial.kernels.c45 import Nodes, collapse_tree, drop_unreachable, make_leaf
 from tests.kernels.test_tree_grow import both
 from tests.reference.trees import drawn
 

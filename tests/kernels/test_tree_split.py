@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from fairtrial.kernels.c45_grow import (
+from fairtrial.kernels.c45 import (
     SplitRules,
     TreeCases,
     TreeRows,

@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from fairtrial._frames import read_columns
 from fairtrial.errors import InputError
-from fairtrial.kernels.c45_grow import SplitRules
+from fairtrial.kernels.c45 import SplitRules
 from fairtrial.learners.c45 import C45Settings, build_tree, make_error_bound
 from fairtrial.learners.learner import TrainingSet
 

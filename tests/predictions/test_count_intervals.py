@@ -3,13 +3,7 @@ import pytest
 
 from fairtrial.measures import ScoreTally, evaluate, get_measure, interval
 from fairtrial.measures.confusion import Confusion
-from fairtrial.predictions.statistics import (
-    CountIntervals,
-    JudgeSettings,
-    draw_counts,
-    find_bin_starts,
-    merge_into_bins,
-)
+from fairtrial.predictions.statistics import CountIntervals, JudgeSettings, draw_counts, find_bin_starts, merge_into_bins
 
 RNG = np.random.default_rng(6)
 TRUTH = RNG.integers(0, 2, 2000)

@@ -8,10 +8,7 @@ from fairtrial.errors import InputError
 from fairtrial.measures import evaluate, get_measure
 from fairtrial.predictions import statistics
 from fairtrial.predictions.read import read_predictions
-from fairtrial.predictions.statistics import (
-    InMemoryModel,
-    JudgeSettings,
-)
+from fairtrial.predictions.statistics import InMemoryModel, JudgeSettings
 
 
 def example(n=80, seed=1, weight=False):

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from fairtrial.report.figures.folds import build_splits, draw_rarest_class
-from fairtrial.report.sections.folds import (
-    build_fold_lines,
-    count_fold_coverage,
-    count_repeated_ids,
-    select_fold_findings,
-)
+from fairtrial.report.sections.folds import build_fold_lines, count_fold_coverage, count_repeated_ids, select_fold_findings
 from fairtrial.study import Results
 from fairtrial.study.archive import DataFacts
 from tests.report.result_cases import cases

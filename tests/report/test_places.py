@@ -5,12 +5,7 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.report.selection import (
-    Selection,
-    get_main_condition,
-    list_changed_conditions,
-    map_unique_keys,
-)
+from fairtrial.report.selection import Selection, get_main_condition, list_changed_conditions, map_unique_keys
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results.selection import format_condition, mask_condition
 from tests.report.drifting import drifting

@@ -10,14 +10,7 @@ import pytest
 
 from fairtrial._registry import Registry
 from fairtrial.errors import InputError
-from fairtrial.reproduce import (
-    Experiment,
-    Reproduction,
-    ResultTable,
-    experiment as module,
-    load_experiments,
-    reproduce,
-)
+from fairtrial.reproduce import Experiment, Reproduction, ResultTable, experiment as module, load_experiments, reproduce
 from fairtrial.reproduce.experiment import (
     Request,
     compare_with_published,

@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels import kd_tree
-from fairtrial.kernels.compiling import count_threads, kernel, run_in_chunks
+from fairtrial.kernels import compiling, kd_tree
 from fairtrial.kernels.kd_tree import LiveTree, Numbers
 
 _EXTRA_CANDIDATES = 8
@@ -54,7 +53,7 @@ def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_nei
         neighbours[living[start:stop]] = select_certain(points, seeds, rough, numbers, float(lengths.max()), max_neighbours)
 
     with _limit_blas_threads():
-        run_in_chunks(look_up_chunk, len(living), -(-len(living) // count_threads()))
+        compiling.run_in_chunks(look_up_chunk, len(living), -(-len(living) // compiling.count_threads()))
     return neighbours
 
 
@@ -72,7 +71,7 @@ def _get_threadpool_controller() -> Any:
     return ThreadpoolController()
 
 
-@kernel
+@compiling.kernel
 def keep_nearest(
     products: FloatArray,
     lengths: FloatArray,
@@ -94,7 +93,7 @@ def keep_nearest(
                 worst = rough[i, most - 1]
 
 
-@kernel
+@compiling.kernel
 def select_certain(
     points: FloatArray, seeds: Numbers, rough: FloatArray, numbers: Numbers, longest: float, max_neighbours: int
 ) -> npt.NDArray[np.int64]:
@@ -166,7 +165,7 @@ def find_groups_by_class(
     alone = [len(rows) >= (_WORTH_PRODUCTS if engine == "batched" else _WORTH_THREADS) for rows in classes]
     small = [class_index for class_index, large in enumerate(alone) if not large]
     groups = {class_index: find_class_groups(class_index) for class_index, large in enumerate(alone) if large}
-    groups.update(zip(small, run_in_chunks(find_small_class_groups, len(small), 1), strict=True))
+    groups.update(zip(small, compiling.run_in_chunks(find_small_class_groups, len(small), 1), strict=True))
     return [groups[class_index] for class_index in range(len(classes))]
 
 
@@ -177,7 +176,7 @@ def find_chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Num
         rows = classes[class_index]
         return rows[find_nearest_chain(points[rows], kinds, starts[class_index])]
 
-    return run_in_chunks(find_class_chain, len(classes), 1)
+    return compiling.run_in_chunks(find_class_chain, len(classes), 1)
 
 
 def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: int, engine: Engine = "tree") -> Numbers:
@@ -231,16 +230,16 @@ def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: i
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)
-    if count_threads() == 1 or left < _WORTH_THREADS:
+    if compiling.count_threads() == 1 or left < _WORTH_THREADS:
         return np.empty((len(window), 0), np.int64)
     near = np.full((len(window), size - 1 + _MORE), -1)
-    run_in_chunks(
+    compiling.run_in_chunks(
         lambda start, stop: look_up(tree, points, window[start:stop], near[start:stop]), len(window), len(window) // 8
     )
     return near
 
 
-@kernel
+@compiling.kernel
 def look_up(tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers) -> None:
     """Nearest points of each living seed."""
     distances, scratch = np.empty(near.shape[1]), np.empty(tree.ids.shape[1])
@@ -249,7 +248,7 @@ def look_up(tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers) 
             kd_tree.find_nearest_live(tree, points[window[i]], window[i], distances, near[i], scratch)
 
 
-@kernel
+@compiling.kernel
 def take_groups(
     tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers, size: int, floor: int, members: Numbers, filled: int
 ) -> tuple[int, int]:
@@ -278,7 +277,7 @@ def take_groups(
     return window.size, filled
 
 
-@kernel
+@compiling.kernel
 def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numbers, filled: int) -> int:
     """Go on from the last member to its nearest until no more than `floor` points are left: points taken."""
     step, distances, scratch = np.empty(1, np.int64), np.empty(1), np.empty(tree.ids.shape[1])
@@ -291,7 +290,7 @@ def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numb
     return filled
 
 
-@kernel
+@compiling.kernel
 def find_keel_groups(
     points: FloatArray, weights: FloatArray, proportions: FloatArray, seeds: Numbers, size: int
 ) -> tuple[Numbers, Numbers]:
@@ -330,7 +329,7 @@ def find_keel_groups(
     return members, positions
 
 
-@kernel
+@compiling.kernel
 def compute_keel_distance(points: FloatArray, weights: FloatArray, proportions: FloatArray, a: int, b: int) -> float:
     """The root of the sum over the columns: that rounds unequal sums to equal distances now and then, as KEEL's does."""
     total = 0.0

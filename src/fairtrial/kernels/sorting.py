@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray
-from fairtrial.kernels.compiling import kernel, run_both
+from fairtrial.kernels import compiling
 
 _LONG = 4_000
 _WORTH_A_THREAD = 50_000
@@ -33,7 +33,7 @@ def sort_both(first: FloatArray, second: FloatArray) -> None:
         sort_scores(first)
         sort_scores(second)
     else:
-        run_both(lambda: sort_scores(first), lambda: sort_scores(second))
+        compiling.run_both(lambda: sort_scores(first), lambda: sort_scores(second))
 
 
 def order_scores(scores: FloatArray) -> npt.NDArray[np.uint32]:
@@ -43,7 +43,7 @@ def order_scores(scores: FloatArray) -> npt.NDArray[np.uint32]:
     return order_by_radix(scores)
 
 
-@kernel
+@compiling.kernel
 def make_sort_keys(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """Integers that sort as the floats do; counts the values of each digit into `starts`."""
     bits = scores.view(np.uint64)
@@ -57,7 +57,7 @@ def make_sort_keys(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDA
     return keys
 
 
-@kernel
+@compiling.kernel
 def convert_counts_to_starts(starts: npt.NDArray[np.int64]) -> bool:
     """Turn counts of one digit's values into first places; True if all keys share one value."""
     shared, total, n = False, 0, starts.sum()
@@ -69,7 +69,7 @@ def convert_counts_to_starts(starts: npt.NDArray[np.int64]) -> bool:
     return shared
 
 
-@kernel
+@compiling.kernel
 def sort_by_radix(scores: FloatArray) -> None:
     """Least significant digit first; a digit that all keys share is passed over."""
     n = scores.size
@@ -90,7 +90,7 @@ def sort_by_radix(scores: FloatArray) -> None:
         bits[i] = keys[i] ^ sign if keys[i] & sign else ~keys[i]
 
 
-@kernel
+@compiling.kernel
 def order_by_radix(scores: FloatArray) -> npt.NDArray[np.uint32]:
     """As radix_sort, the places travelling with the keys."""
     n = scores.size

@@ -15,9 +15,8 @@ from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._frames import EncodedTable
 from fairtrial.errors import InputError
-from fairtrial.kernels import c45_grow, c45_prune
-from fairtrial.kernels.c45_grow import SMALL, Nodes, SplitRules, TreeRows
-from fairtrial.kernels.c45_prune import ErrorBound
+from fairtrial.kernels import c45
+from fairtrial.kernels.c45 import SMALL, ErrorBound, Nodes, SplitRules, TreeRows
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.kernels.sorting import order_scores
 from fairtrial.learners.learner import Learner, TrainingSet, get_declared_order, register_learner
@@ -76,7 +75,7 @@ class Tree:
 
     def get_label(self, node: int, parent: int) -> int:
         """The place of a node's class in `classes`; a node without cases takes its parent's."""
-        return int(c45_grow.find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
+        return int(c45.find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
 
     def count_errors(self, node: int, parent: int) -> float:
         """The training weight at a node that is not of its class."""
@@ -125,12 +124,12 @@ def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArra
     The classes of the tree are these indices; `n_declared` is the number of declared classes.
     """
     rows = _make_tree_rows(training, np.argsort(classes)[training.codes], len(classes), n_declared)
-    nodes = c45_grow.grow_tree(rows, settings.rules, _sort_columns(rows))
+    nodes = c45.grow_tree(rows, settings.rules, _sort_columns(rows))
     if settings.collapse:
-        c45_prune.collapse_tree(nodes)
+        c45.collapse_tree(nodes)
     if settings.prune:
-        c45_prune.prune_tree(nodes, rows, settings.bound, settings.raising)
-    return Tree(*c45_prune.drop_unreachable(nodes), training.columns.names, training.columns.categories, classes)
+        c45.prune_tree(nodes, rows, settings.bound, settings.raising)
+    return Tree(*c45.drop_unreachable(nodes), training.columns.names, training.columns.categories, classes)
 
 
 def make_error_bound(confidence: float) -> ErrorBound:
@@ -156,7 +155,7 @@ def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes:
     positions = np.where(numeric, np.cumsum(numeric) - 1, 0)
     ranked = np.sort(columns[numeric], axis=1)
     weight = np.require(training.weight, np.float64, ["C", "W"])
-    table = c45_grow.make_x_log_x_table(len(weight)) if (weight == 1).all() else np.zeros(0)
+    table = c45.make_x_log_x_table(len(weight)) if (weight == 1).all() else np.zeros(0)
     return TreeRows(columns, levels, positions, ranked, codes.astype(np.int64), weight, classes, n_declared, table)
 
 
@@ -307,10 +306,8 @@ class C45(Learner):
     def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
         nodes, nominal = self.tree_.nodes, columns.nominal
         values = np.require(columns.values, requirements=["C", "W"])
-        leaves = c45_prune.compute_node_probabilities(nodes, bool(self.laplace))
-        chunks = run_in_chunks(
-            lambda a, b: c45_prune.predict_tree(nodes, nominal, values[a:b], leaves), len(columns), _CHUNK_ROWS
-        )
+        leaves = c45.compute_node_probabilities(nodes, bool(self.laplace))
+        chunks = run_in_chunks(lambda a, b: c45.predict_tree(nodes, nominal, values[a:b], leaves), len(columns), _CHUNK_ROWS)
         probabilities = np.concatenate(chunks)[:, np.argsort(self._order)]
         return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 

@@ -16,16 +16,10 @@ import numpy as np
 from fairtrial import _check
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure, get_measure
+from fairtrial.predictions import narrative
 from fairtrial.predictions.archive import PredictionArchive
 from fairtrial.predictions.columns import Roles
-from fairtrial.predictions.narrative import (
-    METHODOLOGY_COLUMNS,
-    check_methodology,
-    find_unequal_rows,
-    format_methodology_notes,
-    format_tables,
-    summarize_judgement,
-)
+from fairtrial.predictions.narrative import METHODOLOGY_COLUMNS
 from fairtrial.predictions.pairs import StreamedPairs, build_pair_table
 from fairtrial.predictions.read import PARQUET, DatasetPredictions, PredictionFile, Source, list_paths, read_predictions
 from fairtrial.predictions.statistics import (
@@ -112,11 +106,11 @@ class Judgement:
     @property
     def messages(self) -> tuple[str, ...]:
         """Violated methodology rules, and the notes."""
-        return (*format_methodology_notes(self.methodology, self.scores["dataset"].nunique() > 1), *self.notes)
+        return (*narrative.format_methodology_notes(self.methodology, self.scores["dataset"].nunique() > 1), *self.notes)
 
     def __str__(self) -> str:
         head = [f"{self.source}: {self.roles.summary}", *filter(None, [self.positives.summary]), *self.summary]
-        tables = format_tables(self.scores, order_best_first(self.pairs, self.scores, self.main), self.alpha)
+        tables = narrative.format_tables(self.scores, order_best_first(self.pairs, self.scores, self.main), self.alpha)
         return "\n".join([*head, "", tables, *(["", *self.messages] if self.messages else [])])
 
     __repr__ = __str__
@@ -234,11 +228,11 @@ def _judge_in_memory(file: PredictionFile, measures: Any, positive: object, sett
         subgroups=subgroups,
         calibration=tables.build_calibration(),
         curves=tables.build_curves(),
-        summary=summarize_judgement(scores, pairs, main, settings.level, settings.alpha, verdict, positives),
+        summary=narrative.summarize_judgement(scores, pairs, main, settings.level, settings.alpha, verdict, positives),
         notes=notes.sentences,
         verdict=verdict,
         positives=positives,
-        methodology=check_methodology(counts, main, verdict),
+        methodology=narrative.check_methodology(counts, main, verdict),
         predictions=file,
     )
 
@@ -283,10 +277,12 @@ def _judge_streamed(
             subgroups=tables.build_subgroups(),
             calibration=tables.build_calibration(),
             curves=tables.build_curves(),
-            summary=summarize_judgement(scores, pairs, main, settings.level, settings.alpha, None, positives),
+            summary=narrative.summarize_judgement(scores, pairs, main, settings.level, settings.alpha, None, positives),
             notes=notes.sentences,
             positives=positives,
-            methodology=check_methodology(streamed.count_classes(streamed_pairs.overlap.unequal_datasets), main, None),
+            methodology=narrative.check_methodology(
+                streamed.count_classes(streamed_pairs.overlap.unequal_datasets), main, None
+            ),
         )
 
 
@@ -380,7 +376,7 @@ def _note_pooled(measure: str, notes: Notes) -> None:
 
 def _note_score_problems(scores: pd.DataFrame, positives: PositiveClasses, notes: Notes) -> None:
     """Note models with fewer rows than others, and AUCs below chance."""
-    for name, rows in find_unequal_rows(scores).items():
+    for name, rows in narrative.find_unequal_rows(scores).items():
         fewer = [f"{model} ({count:,})" for model, count in rows.items() if count < max(rows.values())]
         notes.add(
             f"Models are scored on different rows of {name!r}: of {max(rows.values()):,} rows fewer have {', '.join(fewer)}. "

@@ -18,15 +18,8 @@ from fairtrial.measures.bootstrap import Resamples, compute_percentile_limits
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.intervals import BoundMeasure, compute_normal_quantile
 from fairtrial.measures.rows import DrawCounts
-from fairtrial.predictions.statistics import (
-    MANY_ROWS,
-    MAX_COUNT_RESAMPLES,
-    InMemoryModel,
-    JudgeSettings,
-    allow_unknown_labels,
-    draw_counts,
-    ignore_warnings,
-)
+from fairtrial.predictions import statistics
+from fairtrial.predictions.statistics import MANY_ROWS, MAX_COUNT_RESAMPLES, InMemoryModel, JudgeSettings
 from fairtrial.predictions.streamed import StreamedFile, StreamedModel, StreamedModels
 from fairtrial.predictions.validate import Y_TRUE_HINT, Notes
 from fairtrial.significance import adjust, bootstrap_difference, delong, mcnemar, mcnemar_table, permutation_test
@@ -119,7 +112,7 @@ def _run_pair_tests(
     unweighted = first.weights is None
     decides_auc = main.name in ("auc", "gini") and first.positive is not None and unweighted
     decides_accuracy = main.name in ("accuracy", "error_rate") and unweighted
-    with ignore_warnings():
+    with statistics.ignore_warnings():
         if first.y_pred is not None and second.y_pred is not None:
             test = mcnemar(first.y_true, first.y_pred, second.y_pred, level=settings.level)
             results.append((test, "accuracy", decides_accuracy))
@@ -168,7 +161,7 @@ def _bootstrap_pair(first: InMemoryModel, second: InMemoryModel, main: Measure, 
 def _resolve_pair_measure(first: InMemoryModel, second: InMemoryModel, main: Measure) -> tuple[Measure, dict[str, Any]]:
     """Get the measure and its options; they allow unknown labels if one of the two models has some."""
     has_unknown = main.facts.needs == "labels" and (first.has_unknown_labels or second.has_unknown_labels)
-    return (allow_unknown_labels(main) if has_unknown else main), first.get_measure_options(has_unknown)
+    return (statistics.allow_unknown_labels(main) if has_unknown else main), first.get_measure_options(has_unknown)
 
 
 def _permute_pair(first: InMemoryModel, second: InMemoryModel, main: Measure, settings: JudgeSettings) -> Outcome:
@@ -317,7 +310,7 @@ class StreamedPairs:
         """Bootstrap a difference by redrawn counts; with weights, draw the weight of each cell like a sum of its weights."""
         cells, weights, squares = sums
         resamples = min(self.settings.resamples, MAX_COUNT_RESAMPLES)
-        drawn, description = np.concatenate([*draw_counts(cells, resamples, self.settings.seed)]), "of counts"
+        drawn, description = np.concatenate([*statistics.draw_counts(cells, resamples, self.settings.seed)]), "of counts"
         if self.streamed.weight is not None:
             drawn, description = _resample_weights(drawn, cells, weights, squares, self.settings.seed), "of weighted counts"
 
@@ -325,7 +318,7 @@ class StreamedPairs:
             parts = [Confusion(tables.sum(axis=axis), first.classes, first.positive) for axis in (-1, -2)]
             return np.asarray(self.main.of(parts[0]) - self.main.of(parts[1]))  # type: ignore[attr-defined]
 
-        with ignore_warnings():
+        with statistics.ignore_warnings():
             estimate, values = float(compute_difference(weights)), compute_difference(drawn)
         values = values[~np.isnan(values)]
         limits = compute_percentile_limits(values, self.settings.level) if len(values) else (math.nan, math.nan)

@@ -26,15 +26,7 @@ from fairtrial.predictions.columns import (
     is_named_probability,
     normalize_label,
 )
-from fairtrial.predictions.read import (
-    MISSING_STRINGS,
-    ONLY_DATA_SET,
-    ONLY_MODEL,
-    PARQUET,
-    ScoreKind,
-    TextFormat,
-    list_codes,
-)
+from fairtrial.predictions.read import MISSING_STRINGS, ONLY_DATA_SET, ONLY_MODEL, PARQUET, ScoreKind, TextFormat, list_codes
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
     ROUNDING_TOLERANCE,

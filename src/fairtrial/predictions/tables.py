@@ -13,16 +13,9 @@ from fairtrial.measures import Measure, auc, calibration_curve, get_measure
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.intervals import Interval, compute_weighted_wilson_limits, compute_wilson_limits
 from fairtrial.measures.tally import ScoreTally, tally_scores
+from fairtrial.predictions import statistics
 from fairtrial.predictions.read import DatasetPredictions, list_codes
-from fairtrial.predictions.statistics import (
-    BINS,
-    CountIntervals,
-    InMemoryModel,
-    JudgeSettings,
-    ignore_warnings,
-    merge_into_bins,
-    prepare_class_table,
-)
+from fairtrial.predictions.statistics import BINS, CountIntervals, InMemoryModel, JudgeSettings
 from fairtrial.predictions.streamed import StreamedModel, StreamedModels
 from fairtrial.predictions.validate import Notes
 
@@ -97,7 +90,7 @@ class InMemoryTables:
             if model.y_pred is not None:
                 labels = list_codes(len(model.classes), model.has_unknown_labels)
                 confusion = Confusion.from_labels(model.y_true, model.y_pred, labels=labels, sample_weight=model.weights)
-                table = prepare_class_table(confusion)
+                table = statistics.prepare_class_table(confusion)
             support = np.bincount(model.y_true, model.weights, minlength=len(model.classes))
             unweighted = model.weights is None
             lines += _build_class_rows(model, table, _compute_class_aucs(model), support, self.settings.level, unweighted)
@@ -220,7 +213,13 @@ class StreamedTables:
     def build_curves(self) -> dict[str, pd.DataFrame]:
         """Build the points of each curve for each data set, model and class: the positive class, or each of several."""
         return _collect_curves(
-            (model.dataset, model.name, model.class_names[code], merge_into_bins(tally, MAX_CURVE_POINTS), is_probability)
+            (
+                model.dataset,
+                model.name,
+                model.class_names[code],
+                statistics.merge_into_bins(tally, MAX_CURVE_POINTS),
+                is_probability,
+            )
             for model in self.streamed.models
             for is_probability in (model.kind == "probability",)
             for code, tally in self._tallies.get((model.dataset, model.name), {}).items()
@@ -241,7 +240,7 @@ class StreamedTables:
             interval = undefined if undefined.note else intervals[measure.name]
             self._scores.append(_build_score_row(model.dataset, model.name, measure, interval, model.rows))
         support = self.streamed.count_support(model) if table is None else table.true
-        counts = None if table is None else prepare_class_table(table)
+        counts = None if table is None else statistics.prepare_class_table(table)
         self._classes += _build_class_rows(model, counts, aucs, support, self.settings.level, self.unweighted)
         if table is not None:
             self._count_subgroups(model)
@@ -261,7 +260,7 @@ class StreamedTables:
         for code in self._list_tally_classes(model):
             is_positive = f"({model.y_true} = {code})"
             tally = self.file.tally(model.scores[code], is_positive, model.where, self.streamed.weight)
-            tallies[code] = merge_into_bins(tally, 4 * BINS)
+            tallies[code] = statistics.merge_into_bins(tally, 4 * BINS)
             is_reported = model.positive in (None, code)
             has_interval = self.unweighted and model.positive is not None and is_reported
             intervals = CountIntervals(self.settings, has_interval)
@@ -382,7 +381,7 @@ def _compute_rate(name: str, hits: float, total: float, level: float, unweighted
 def _compute_class_aucs(model: InMemoryModel) -> list[float]:
     if model.scores is None:
         return [float("nan")] * len(model.classes)
-    with ignore_warnings():
+    with statistics.ignore_warnings():
         return [
             float(auc(model.y_true == code, np.ascontiguousarray(column), sample_weight=model.weights))
             for code, column in enumerate(model.scores.T)
@@ -414,7 +413,7 @@ def _collect_curves(tallies: Iterable[tuple[str, str, str, ScoreTally, bool]]) -
         for kind, curve in CURVES.items():
             if curve.needs_probabilities and not is_probability:
                 continue
-            with ignore_warnings():
+            with statistics.ignore_warnings():
                 points = limit_curve_points(curve.of(tally))
             points.insert(0, "class", name)
             points.insert(0, "model", model)

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
+from fairtrial.kernels import hull, randomness
 from fairtrial.kernels.compiling import kernel
-from fairtrial.kernels.hull import compute_cost_moments
-from fairtrial.kernels.randomness import hash_state, update_state
 
 State = npt.NDArray[np.uint64]
 
@@ -22,14 +21,14 @@ State = npt.NDArray[np.uint64]
 @kernel
 def start_stream(state: State, seed: np.uint64, stream: int) -> None:
     """Put the state at the beginning of a stream of a seed."""
-    state[0] = hash_state(seed + hash_state(update_state(np.uint64(stream))))
+    state[0] = randomness.hash_state(seed + randomness.hash_state(randomness.update_state(np.uint64(stream))))
 
 
 @kernel
 def draw_uniform(state: State) -> float:
     """A number of [0, 1)."""
-    state[0] = update_state(state[0])
-    return (hash_state(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    state[0] = randomness.update_state(state[0])
+    return (randomness.hash_state(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel
@@ -139,7 +138,7 @@ def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
     """`compute_cost_moments`, as polynomials for Hand's Beta(2, 2)."""
     if beta == 2.0:
         return c * c * (3.0 - 2.0 * c), c * c * c * (2.0 - 1.5 * c)
-    return compute_cost_moments(c, beta)
+    return hull.compute_cost_moments(c, beta)
 
 
 @kernel

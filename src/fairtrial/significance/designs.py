@@ -13,14 +13,14 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._text import choose_p_format, format_count, format_p_value
 from fairtrial.errors import InputError
-from fairtrial.significance import bayes, counts, omnibus, resampled
+from fairtrial.significance import bayes, counts, omnibus, resampled, verdict
 from fairtrial.significance.adjust import adjust
 from fairtrial.significance.bayes import Posterior
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.posthoc import ALL_PAIRS, Comparison, Omnibus, PostHoc, bergmann, posthoc, shaffer
 from fairtrial.significance.resampled import SAME_SCORES
 from fairtrial.significance.scores import Better, Design, Scores, ScoreTable, compute_differences, round_noise
-from fairtrial.significance.verdict import Step, find_smallest, list_pairs
+from fairtrial.significance.verdict import Step
 from fairtrial.significance.wilcoxon import wilcoxon
 
 if TYPE_CHECKING:
@@ -354,7 +354,7 @@ def _compare_pairs(
     """Each pair by the same test, p adjusted; the outcome is that of the pair with the smallest p, which judges whether any two
     differ."""
     method, reason = _choose_pair_adjustment(options, len(table.learners))
-    pairs = list_pairs(table.learners, options.control)
+    pairs = verdict.list_pairs(table.learners, options.control)
     outcomes = [run_test(i, j) for i, j in pairs]
     p_raw = np.array([outcome.p_value for outcome in outcomes])
     p_adjusted = np.where(np.isnan(p_raw), np.nan, _adjust_pair_p_values(method, np.nan_to_num(p_raw, nan=1.0), options.alpha))
@@ -366,7 +366,7 @@ def _compare_pairs(
     posthoc_result = PostHoc(
         method, name, options.alpha, 1, table.learners, tuple(means.tolist()), comparisons, options.better, options.control
     )
-    index = find_smallest(p_raw.tolist())
+    index = verdict.find_smallest(p_raw.tolist())
     return (
         posthoc_result,
         _select_pair_outcome(outcomes[index], comparisons[index], len(pairs), method),

@@ -2,11 +2,7 @@ import pytest
 
 from fairtrial import judge
 from fairtrial.measures import auc
-from fairtrial.report.sections.subgroups import (
-    build_judgement_section,
-    build_subgroup_differences,
-    choose_subgroup_measure,
-)
+from fairtrial.report.sections.subgroups import build_judgement_section, build_subgroup_differences, choose_subgroup_measure
 from tests.report.judgement.cases import RESAMPLES, judged, sections, text_of, two_classes
 
 

@@ -7,14 +7,7 @@ from scipy import stats
 
 from fairtrial.reproduce.claim import IntervalEstimate
 from fairtrial.reproduce.estimates.claims import is_positive_for_all
-from fairtrial.reproduce.estimates.draws import (
-    CellEstimate,
-    Draws,
-    format_estimate,
-    format_number,
-    pool,
-    pool_proportions,
-)
+from fairtrial.reproduce.estimates.draws import CellEstimate, Draws, format_estimate, format_number, pool, pool_proportions
 
 COLUMNS = ["problem", "n", "learner", "replicate", "method", "estimate", "low", "high", "true_error"]
 

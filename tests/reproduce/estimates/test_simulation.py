@@ -17,10 +17,10 @@ from fairtrial.reproduce.estimates.simulation import (
     LEARNERS,
     METHODS,
     N_CANDIDATES,
-    Resamples,
     SelectedModelError,
     SimulationCell,
     SimulationPlan,
+    TrainingResamples,
     build_population,
     build_splitters,
     draw_sample,
@@ -113,7 +113,7 @@ def test_subsampling_has_nadeau_and_bengios_interval(sample):
 def test_folds_are_not_stratified_if_no_class_has_ten_rows():
     X, y = np.arange(24.0).reshape(24, 1), np.repeat([0, 1, 2], 8)
     splitter = build_splitters(SMOKE, y, np.random.default_rng(1))["10-fold, 5 times"]
-    resamples = Resamples.from_splitter(splitter, X, y)
+    resamples = TrainingResamples.from_splitter(splitter, X, y)
     assert resamples.is_tested.sum(axis=0).tolist() == [5] * 24
     assert (resamples.weights[resamples.is_tested] == 0).all()
 

@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fairtrial.study.records import TrialRecord
-from fairtrial.study.run.protocol import (
-    DONE,
-    Frame,
-    Inbox,
-    MalformedMessageError,
-    RecordMessage,
-    WorkMessage,
-    encode_frame,
-)
+from fairtrial.study.run.protocol import DONE, Frame, Inbox, MalformedMessageError, RecordMessage, WorkMessage, encode_frame
 from tests.study.chunks import chunk_of, dataset
 
 TOKEN = bytes(range(16))

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial.report.cache import get_verdict_measure, has_only_predictions
-from fairtrial.report.check import (
-    CheckFinding,
-    check,
-    join_unique_names,
-    report_not_applicable,
-    report_passed,
-    report_raised,
-)
+from fairtrial.report.check import CheckFinding, check, join_unique_names, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import build_sentence, format_number
 

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.report.cache import get_declared_section, get_verdict_measure, has_only_predictions, unwrap_estimator
-from fairtrial.report.check import (
-    CheckFinding,
-    check,
-    join_unique_names,
-    report_not_applicable,
-    report_passed,
-    report_raised,
-)
+from fairtrial.report.check import CheckFinding, check, join_unique_names, report_not_applicable, report_passed, report_raised
 from fairtrial.report.checks.data import FOLLOWS_THE_LARGEST
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import build_sentence, format_number

@@ -12,14 +12,7 @@ from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import get_measure
 from fairtrial.report.cache import get_cached, get_verdict_measure, select_condition
-from fairtrial.report.check import (
-    CheckFinding,
-    check,
-    join_unique_names,
-    report_not_applicable,
-    report_passed,
-    report_raised,
-)
+from fairtrial.report.check import CheckFinding, check, join_unique_names, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import build_sentence, format_number
 from fairtrial.report.selection import get_main_condition

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial.report.cache import get_cached, get_resampling_scheme, has_only_predictions, select_condition
-from fairtrial.report.check import (
-    CheckFinding,
-    check,
-    join_unique_names,
-    report_not_applicable,
-    report_passed,
-    report_raised,
-)
+from fairtrial.report.check import CheckFinding, check, join_unique_names, report_not_applicable, report_passed, report_raised
 from fairtrial.report.section import build_sentence, format_number
 from fairtrial.study.results.selection import format_condition
 

@@ -6,14 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from fairtrial.report.cache import compute_verdict
-from fairtrial.report.check import (
-    CheckFinding,
-    check,
-    join_unique_names,
-    report_not_applicable,
-    report_passed,
-    report_raised,
-)
+from fairtrial.report.check import CheckFinding, check, join_unique_names, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import describe_test, format_measure_name
 from fairtrial.report.section import build_sentence, choose_p_format, format_number, format_p_value
 from fairtrial.study.results.selection import format_condition

@@ -18,13 +18,7 @@ from fairtrial.report.figures.study_curves import collect_curve_frames, find_cos
 from fairtrial.report.judgement import MAX_PARTS, list_datasets, list_models, select_largest_datasets
 from fairtrial.report.names import join_names
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
-from fairtrial.report.selection import (
-    Selection,
-    count_tested_classes,
-    get_main_condition,
-    make_unique_keys,
-    map_unique_keys,
-)
+from fairtrial.report.selection import Selection, count_tested_classes, get_main_condition, make_unique_keys, map_unique_keys
 
 if TYPE_CHECKING:
     import pandas as pd

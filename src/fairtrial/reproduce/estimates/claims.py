@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairtrial.reproduce.claim import (
-    Claim,
-    IntervalEstimate,
-    are_all_positive,
-    combine_outcomes,
-    mark_inconclusive,
-)
+from fairtrial.reproduce.claim import Claim, IntervalEstimate, are_all_positive, combine_outcomes, mark_inconclusive
 from fairtrial.reproduce.estimates.draws import Draws, LearnerEstimates, Quantity, format_estimate
 from fairtrial.reproduce.estimates.ensembles import BASES
 from fairtrial.reproduce.estimates.simulation import LEVEL, METHODS, N_REPEATS, SelectedModelError

@@ -190,14 +190,14 @@ def report_progress(items: Iterable[T], what: str, total: int, progress: bool | 
 
 
 @dataclass(frozen=True, eq=False)
-class Resamples:
+class TrainingResamples:
     """Training sets of a scheme (how often each contains each row), and the rows on which each is tested."""
 
     weights: FloatArray
     is_tested: Mask
 
     @classmethod
-    def from_splitter(cls, splitter: Any, X: FloatArray, y: IntArray) -> Resamples:
+    def from_splitter(cls, splitter: Any, X: FloatArray, y: IntArray) -> TrainingResamples:
         """Build from a splitter of `fairtrial.resampling`."""
         from fairtrial.errors import SuspectInputWarning
 
@@ -240,7 +240,7 @@ def estimate_errors(
     apparent = (predictions != y).astype(np.float64)
     estimates = {"resubstitution": _estimate_binomial(float(apparent.mean()), len(y))}
     for name, splitter in build_splitters(plan, y, rng).items():
-        resamples = Resamples.from_splitter(splitter, X, y)
+        resamples = TrainingResamples.from_splitter(splitter, X, y)
         losses = learners.compute_losses(learner, X, y, n_classes, resamples.weights, resamples.is_tested)
         if name == "bootstrap":
             estimates |= _estimate_by_bootstrap(losses, resamples, apparent, NoInformation.from_labels(y, predictions))
@@ -261,7 +261,7 @@ def _estimate_binomial(error: float, n_rows: int) -> IntervalEstimate:
     return IntervalEstimate(error, *compute_wilson_limits(error * n_rows, n_rows, LEVEL))
 
 
-def _estimate_by_subsampling(losses: FloatArray, resamples: Resamples) -> IntervalEstimate:
+def _estimate_by_subsampling(losses: FloatArray, resamples: TrainingResamples) -> IntervalEstimate:
     """Return the mean error with Nadeau and Bengio's interval (2003), which allows for overlapping training sets."""
     from fairtrial.study.results.stacking import compute_half_width
 
@@ -273,7 +273,7 @@ def _estimate_by_subsampling(losses: FloatArray, resamples: Resamples) -> Interv
 
 
 def _estimate_by_bootstrap(
-    losses: FloatArray, resamples: Resamples, apparent: FloatArray, no_information: Any
+    losses: FloatArray, resamples: TrainingResamples, apparent: FloatArray, no_information: Any
 ) -> dict[str, IntervalEstimate]:
     """Return E0, .632 as in the chapter (with E0), and .632+, with their own intervals."""
     from fairtrial.errors import SuspectInputWarning

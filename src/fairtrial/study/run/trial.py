@@ -11,16 +11,7 @@ from fairtrial._check import IntArray
 from fairtrial.conditions import ScoreNoise
 from fairtrial.errors import LearnerError
 from fairtrial.study.randomness import derive_generator
-from fairtrial.study.records import (
-    CODES,
-    INDICES,
-    NUMBERS,
-    AbstentionNote,
-    Chunk,
-    TrialRecord,
-    TrialTask,
-    pack,
-)
+from fairtrial.study.records import CODES, INDICES, NUMBERS, AbstentionNote, Chunk, TrialRecord, TrialTask, pack
 from fairtrial.study.run.diagnostics import TrialFailure, format_notes, record_warnings
 from fairtrial.study.run.estimator import PreparedEstimator, TrialLearner
 from fairtrial.study.run.meter import Meter, ProcessSettings

@@ -18,17 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 from fairtrial.study.records import Chunk, TrialRecord, TrialTask
 from fairtrial.study.run.diagnostics import TrialFailure
 from fairtrial.study.run.meter import ProcessSettings
-from fairtrial.study.run.protocol import (
-    DONE,
-    READY,
-    REFUSED,
-    Frame,
-    Inbox,
-    LogTail,
-    RecordMessage,
-    WorkMessage,
-    encode_frame,
-)
+from fairtrial.study.run.protocol import DONE, READY, REFUSED, Frame, Inbox, LogTail, RecordMessage, WorkMessage, encode_frame
 
 if TYPE_CHECKING:
     from fairtrial.study.run.trial import TrialRunner
