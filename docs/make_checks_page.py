@@ -16,8 +16,8 @@ nothing but its own line. That a check passes means that it found nothing, not t
 In Python:
 
 ```python
-from fairtrial.report.checks import run_checks
 from fairtrial import Study
+from fairtrial.report.checks import run_checks
 
 study = Study(data=["iris", "wine"], learners=["gaussian-nb", "decision-tree"], resampling={"folds": 3})
 for check, finding in run_checks(study.run("small.fairtrial", jobs=1, progress=False))[:2]:
@@ -39,8 +39,8 @@ A check is a function of results. Register it, choose letters of your own for it
 group `fairtrial.checks` of your package:
 
 ```py
+from fairtrial.report import build_sentence
 from fairtrial.report.checks import check, report_passed, report_raised
-from fairtrial.report.section import build_sentence
 
 
 @check(

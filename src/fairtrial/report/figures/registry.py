@@ -49,7 +49,7 @@ def draw(results: Results | Judgement, name: str, **options: Any) -> Any:
     source = describe_source(results)
     drawn_results = source.to_results() if source.kind in figure.serves else None
     if drawn_results is None:
-        alternatives = [known for known in figures if "judgement" in figures[known].serves]
+        alternatives = [option for option in figures if "judgement" in figures[option].serves]
         raise InputError(
             f"the figure {name!r} must be of a study's results, or one of {', '.join(alternatives)} of a judgement that holds "
             "its predictions, without weights: write_report draws what there is of others"

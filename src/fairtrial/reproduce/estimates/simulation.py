@@ -176,7 +176,7 @@ def simulate_cell(cell: SimulationCell, plan: SimulationPlan, seed: int) -> pd.D
     return pd.DataFrame(rows, columns=columns)
 
 
-def report_progress(items: Iterable[T], what: str, total: int, progress: bool | None) -> Iterator[T]:
+def report_progress(items: Iterable[T], name: str, total: int, progress: bool | None) -> Iterator[T]:
     """Print a line to stderr for each finished item; `progress=None` prints only on a terminal.
 
     >>> list(report_progress(iter("ab"), "cell", 2, progress=False))
@@ -185,7 +185,7 @@ def report_progress(items: Iterable[T], what: str, total: int, progress: bool | 
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     for number, item in enumerate(items, 1):
         if is_terminal if progress is None else progress:
-            print(f"estimates: {what} {number} of {total}", file=sys.stderr, flush=True)
+            print(f"estimates: {name} {number} of {total}", file=sys.stderr, flush=True)
         yield item
 
 

@@ -80,8 +80,8 @@ class PrintedResult:
         """Return the row of a table; `digits` are the decimal places of a number that is not printed."""
         ours = float(self.ours)
         if self.printed is None:
-            shown = DisplayedNumber(ours, ".4g" if digits is None else f".{digits}f")
-            numbers = {"ours": shown, "tutorial": float("nan"), "difference": float("nan")}
+            displayed = DisplayedNumber(ours, ".4g" if digits is None else f".{digits}f")
+            numbers = {"ours": displayed, "tutorial": float("nan"), "difference": float("nan")}
         else:
             printed = DisplayedNumber(self.printed, f".{self.digits}f")
             numbers = {"ours": self._display(ours), "tutorial": printed, "difference": self._display(ours - self.printed)}
