@@ -9,20 +9,7 @@ import fairtrial
 PACKAGE = Path(fairtrial.__file__).parent
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
 VAGUE = {"each", "found", "told", "said", "place", "places", "shown", "those", "what", "given", "thing", "things"}
-DIALECT = {
-    "told",
-    "telling",
-    "teller",
-    "warden",
-    "ward",
-    "stray",
-    "strays",
-    "leftovers",
-    "lifted",
-    "gathering",
-    "judged",
-    "twins",
-}
+DIALECT = {"told", "telling", "teller", "warden", "ward", "stray", "strays", "lifted", "gathering", "twins"}
 
 
 def list_identifiers():

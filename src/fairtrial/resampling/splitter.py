@@ -124,9 +124,9 @@ S = TypeVar("S", bound=type[Splitter])
 
 
 def scheme(name: str, *, cite: str = "") -> Callable[[S], S]:
-    """Register a splitter as a resampling scheme of study files: `resampling = { scheme = "name", ... }`.
+    """Register a splitter as a resampling scheme of study files.
 
-    The parameters of the splitter are the options of the scheme; a study passes the seed. A package registers its own
+    A study file then takes `resampling = { scheme = "name" }`. The parameters of the splitter are the options of the scheme; a study passes the seed. A package registers its own
     splitters in a module that it names in the entry-point group `fairtrial.schemes`.
 
     Parameters

@@ -322,6 +322,17 @@ _RESERVED_KEYS = frozenset({"class", "type", "function", "method", "partial", "a
 _RESERVED_KEYS |= {"range", "slice", "path", "random", "distribution", "pattern", "kind", "module"}
 
 
+_FORMER_PATHS = {
+    "fairtrial.learners.prepared.Prepared": "fairtrial.learners.preparing.Prepared",
+    "fairtrial.learners.svm.PukSVC": "fairtrial.learners.machines.PukSVC",
+    "fairtrial.learners.svm.SMO": "fairtrial.learners.machines.SMO",
+    "fairtrial.reproduce.dobscv.learners.SmoteClassifier": "fairtrial.reproduce.dobscv.smoted.Smoted",
+    "fairtrial.reproduce.dobscv.learners.UnitChi": "fairtrial.reproduce.dobscv.unit_chi.UnitChi",
+    "fairtrial.study.spec.tuning.Tuned": "fairtrial.study.declare.tuning.Tuned",
+}
+"""Content keys keep the former path of a class that has moved: results files and seeds, which depend on keys, stay valid."""
+
+
 def to_canonical(value: Any) -> str:
     """One text for equal plain values, in whatever order a dictionary was written.
 
@@ -513,7 +524,8 @@ class Encoder:
     def _get_class_name(self, kind: type[Any]) -> str:
         for ancestor in kind.__mro__[:-1]:
             self._is_local(ancestor.__module__)
-        return f"{kind.__module__}.{kind.__qualname__}"
+        path = f"{kind.__module__}.{kind.__qualname__}"
+        return _FORMER_PATHS.get(path, path)
 
     def _encode_class_code(self, kind: type[Any]) -> dict[str, Any]:
         """What a class does where no version vouches for it, or for one that it descends from."""
