@@ -203,8 +203,8 @@ def test_the_accuracy_is_that_of_the_exported_predictions(run, finished, tmp_pat
     rows = pd.read_csv(file)
     own = rows[(rows["dataset"] == "iris") & (rows["condition"] == "clean") & (rows["learner"] == "tree")]
     names = load_iris().target_names[load_iris().target]
-    assert (own["truth"].to_numpy() == names[own["row"].to_numpy()]).all()
-    folds = [accuracy_score(each["truth"], each["prediction"]) for _, each in own.groupby(["repeat", "fold"])]
+    assert (own["y_true"].to_numpy() == names[own["row"].to_numpy()]).all()
+    folds = [accuracy_score(each["y_true"], each["prediction"]) for _, each in own.groupby(["repeat", "fold"])]
     wide = open_results(finished[0]).wide("accuracy")
     assert wide.loc["iris", "tree"] == pytest.approx(sum(folds) / len(folds), abs=1e-12)
 

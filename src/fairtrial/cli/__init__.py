@@ -1,4 +1,11 @@
-"""The command line: parse, call, print. Each module registers a group of commands."""
+"""The command line: parse, call, print. Each module of this package registers a group of commands."""
 
-from fairtrial.cli import data, judge, reproduce, study  # noqa: F401
-from fairtrial.cli.application import app as app
+from importlib import import_module
+from pkgutil import iter_modules
+
+from fairtrial.cli.application import app
+
+__all__ = ["app"]
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

@@ -61,7 +61,9 @@ def audit(
     splits: Annotated[
         Path | None, typer.Option(help="CSV with columns row and fold, optionally repeat: the test fold of each row.")
     ] = None,
-    scheme: Annotated[str | None, typer.Option(help="Draw new folds: stratified, kfold or dob-scv.")] = None,
+    scheme: Annotated[
+        str | None, typer.Option(help="Draw new folds by this scheme of study files, e.g. stratified, kfold or dob-scv.")
+    ] = None,
     n_splits: Annotated[int, typer.Option(help="Number of folds to draw.")] = 5,
     assign: Annotated[str | None, typer.Option(help="How dob-scv assigns rows to folds: shuffled, literal or keel.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of new folds and of the audit.")] = 0,

@@ -76,7 +76,7 @@ BoolArray = npt.NDArray[np.bool_]
 Part = Literal["train", "test", "all"]
 
 
-registry: Registry[type[Condition]] = Registry("condition", group="fairtrial.conditions")
+registry: Registry[type[Condition]] = Registry("condition", group="fairtrial.conditions", package="fairtrial.conditions")
 
 
 _PARTS = {"train": "in the training part", "test": "in the test part", "all": "in all parts"}

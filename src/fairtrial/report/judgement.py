@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtrial.measures import get_measure
 from fairtrial.predictions.tables import order_best_first, rank_models
+from fairtrial.report.names import describe_test
 from fairtrial.report.section import Number, format_number
 
 if TYPE_CHECKING:
@@ -20,12 +21,6 @@ MEASURES_KEY, PAIRS_KEY = "measures-all", "pairs-all"
 """The tables of all measures and of all paired tests."""
 
 _PAIR_NAMES = {"p_value": "p", "p_adjusted": "adjusted p", "at_minimum": "p at minimum"}
-TESTS = {
-    "mcnemar": "McNemar's test",
-    "delong": "DeLong's test",
-    "bootstrap_difference": "the bootstrap of the difference",
-    "permutation_test": "the permutation test",
-}
 # Data sets (or classes of one) that get sentences and figures of their own; tables hold all of them.
 MAX_PARTS = 6
 
@@ -92,7 +87,7 @@ def join_test_names(names: Sequence[str]) -> str:
     >>> join_test_names(["delong"])
     "DeLong's test"
     """
-    return " and ".join(TESTS.get(name, name) for name in names)
+    return " and ".join(describe_test(name) for name in names)
 
 
 def build_measures_frame(judgement: Judgement) -> pd.DataFrame:
@@ -114,7 +109,7 @@ def build_pairs_frame(judgement: Judgement) -> pd.DataFrame:
     """The frame of the table of all tests; its lines are those of `judgement.pairs`."""
     pairs = order_pairs_best_first(judgement)
     table = pairs.assign(
-        test=[TESTS.get(name, name).removeprefix("the ") for name in pairs["test"]],
+        test=[describe_test(name).removeprefix("the ") for name in pairs["test"]],
         significant=["yes" if p <= judgement.alpha else "no" for p in pairs["p_adjusted"]],
         primary=["yes" if flag else "no" for flag in pairs["primary"]],
         at_minimum=["at most" if flag else "" for flag in pairs["at_minimum"]],

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fairtrial.report.section import Sentence
+from fairtrial.significance.names import methods
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results.selection import CLEAN, format_condition
 
@@ -79,29 +80,13 @@ def join_sentences(sentences: Sequence[Sentence | None]) -> Sentence:
     )
 
 
-_TESTS = {
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign_test": "the sign test",
-    "paired_t": "the paired t test",
-    "corrected_resampled_t": "the corrected resampled t test",
-    "five_by_two_f": "Alpaydin's F test on five repeats of two folds",
-    "friedman": "Friedman's test",
-    "iman_davenport": "Friedman's test in Iman and Davenport's form",
-    "friedman (iman_davenport)": "Friedman's test in Iman and Davenport's form",
-    "anova": "analysis of variance with repeated measures",
-    "bayes_signed_rank": "the Bayesian signed-rank test",
-    "bayes_sign": "the Bayesian sign test",
-    "correlated_t": "the Bayesian correlated t test",
-}
-
-
 def describe_test(name: str) -> str:
     """A test in words; the name itself where there are none.
 
     >>> describe_test("corrected_resampled_t"), describe_test("my_test")
     ('the corrected resampled t test', 'my_test')
     """
-    return _TESTS.get(name, name)
+    return methods[name].words if name in methods else name
 
 
 def find_best_names(values: pd.Series[float], better: str) -> list[str]:

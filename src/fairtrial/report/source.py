@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, ClassVar
 
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.predictions.judgement import Judgement
 from fairtrial.report.judgement import build_facts_frame
@@ -73,7 +74,7 @@ class StudySource(ReportSource):
         """What ran, in one line."""
         archive = self.results.archive
         counts = [(archive.datasets, "data set"), (archive.conditions, "condition"), (archive.learners, "learner")]
-        parts = [_format_count(len(items), noun) for items, noun in counts]
+        parts = [format_count(len(items), noun) for items, noun in counts]
         return f"{', '.join(parts)}, {len(self.results.trials()):,} trials"
 
     def to_results(self) -> Results:
@@ -98,7 +99,7 @@ class JudgementSource(ReportSource):
     def subtitle(self) -> str:
         """What was judged, in one line."""
         facts = build_facts_frame(self.judgement)["value"]
-        return ", ".join(_format_count(int(facts[f"{noun}s"]), noun) for noun in ("model", "data set", "row"))
+        return ", ".join(format_count(int(facts[f"{noun}s"]), noun) for noun in ("model", "data set", "row"))
 
     def to_results(self) -> Results | None:
         """The predictions as results, if they were held and have no weights."""
@@ -134,12 +135,3 @@ class ComparisonSource(ReportSource):
         total = f" of {len(excluded.used_datasets) + len(excluded.datasets)}" if some_excluded else ""
         measure = f", {format_measure_name(self.verdict.measure)}" if self.verdict.measure else ""
         return f"{len(table.learners)} learners, {len(table.datasets)}{total} {unit}s{measure}"
-
-
-def _format_count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> _format_count(1, "model"), _format_count(2500, "row")
-    ('1 model', '2,500 rows')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

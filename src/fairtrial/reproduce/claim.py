@@ -161,5 +161,5 @@ def count_outcomes(claims: Sequence[Claim]) -> str:
     >>> count_outcomes([Claim("a", True, ""), Claim("b", None, ""), Claim("c", True, "")])
     '3 claims: 2 reproduced, 0 contradicted, 1 inconclusive.'
     """
-    counts = [f"{sum(claim.reproduced is reproduced for claim in claims)} {name}" for reproduced, name in OUTCOMES.items()]
+    counts = [f"{sum(claim.outcome == outcome for claim in claims)} {outcome}" for outcome in OUTCOMES.values()]
     return f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}: {', '.join(counts)}."

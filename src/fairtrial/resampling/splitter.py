@@ -117,7 +117,7 @@ class Splitter:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in parameters.items())})"
 
 
-schemes = Registry[type[Splitter]]("scheme", group="fairtrial.schemes")
+schemes = Registry[type[Splitter]]("scheme", group="fairtrial.schemes", package="fairtrial.resampling")
 """Splitters by the name that a study file gives to their scheme."""
 
 S = TypeVar("S", bound=type[Splitter])
@@ -126,8 +126,9 @@ S = TypeVar("S", bound=type[Splitter])
 def scheme(name: str, *, cite: str = "") -> Callable[[S], S]:
     """Register a splitter as a resampling scheme of study files.
 
-    A study file then takes `resampling = { scheme = "name" }`. The parameters of the splitter are the options of the scheme; a study passes the seed. A package registers its own
-    splitters in a module that it names in the entry-point group `fairtrial.schemes`.
+    A study file then takes `resampling = { scheme = "name" }`. The parameters of the splitter are the options of the scheme; a
+    study passes the seed. A package registers its own splitters in a module that it names in the entry-point group
+    `fairtrial.schemes`.
 
     Parameters
     ----------

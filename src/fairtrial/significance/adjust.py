@@ -13,7 +13,18 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
-from fairtrial.significance.names import resolve_name
+from fairtrial.significance.names import register_method, resolve_name
+
+register_method("none", "")
+register_method("bonferroni", "Bonferroni's procedure", cite="Dunn 1961")
+register_method("holm", "Holm's procedure", cite="Holm 1979")
+register_method("hochberg", "Hochberg's procedure", cite="Hochberg 1988")
+register_method("sidak", "Šidák's procedure")
+register_method("hommel", "Hommel's procedure", cite="Hommel 1988")
+register_method("holland", "Holland's procedure", cite="Holland & Copenhaver 1987")
+register_method("finner", "Finner's procedure", cite="Finner 1993")
+register_method("rom", "Rom's procedure", cite="Rom 1990")
+register_method("li", "Li's procedure", cite="Li 2008")
 
 
 def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05) -> FloatArray:

@@ -16,10 +16,15 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
+from fairtrial.significance.names import register_method
 from fairtrial.significance.scores import Better, compute_differences, read_paired_columns, round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
+
+register_method("bayes_signed_rank", "the Bayesian signed-rank test", cite="Benavoli et al. 2017")
+register_method("bayes_sign", "the Bayesian sign test")
+register_method("correlated_t", "the Bayesian correlated t test", cite="Corani & Benavoli 2015; Benavoli et al. 2017")
 
 # Samples of the signed rank are drawn in blocks of this many, each with a generator of its own, and some at a time.
 _BLOCK = 1 << 13

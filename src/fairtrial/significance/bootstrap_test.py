@@ -13,7 +13,10 @@ from fairtrial.measures.bootstrap import compute_bca_limits, compute_percentile_
 from fairtrial.measures.intervals import BoundMeasure, IntervalPlan
 from fairtrial.measures.measure import Measure, get_measure
 from fairtrial.measures.rows import DrawCounts
+from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
+
+register_method("bootstrap_difference", "the bootstrap of the difference", cite="Efron 1987")
 
 _BISECTION_STEPS = 40
 

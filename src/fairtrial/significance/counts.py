@@ -13,9 +13,13 @@ from fairtrial import _check
 from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits
-from fairtrial.significance.names import resolve_name
+from fairtrial.significance.names import register_method, resolve_name
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.scores import compute_differences, read_paired_columns
+
+register_method("sign_test", "the sign test")
+register_method("mcnemar", "McNemar's test", cite="McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998")
+register_method("wilson", "", cite="Wilson 1927")
 
 McNemarMethod = Literal["mid-p", "exact", "chi2", "chi2-uncorrected"]
 MCNEMAR_METHODS: tuple[McNemarMethod, ...] = ("mid-p", "exact", "chi2", "chi2-uncorrected")

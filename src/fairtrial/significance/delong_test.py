@@ -14,7 +14,10 @@ from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels.delong import compute_auc_covariance, compute_placements
 from fairtrial.measures.intervals import compute_normal_quantile
 from fairtrial.measures.rows import RankedRows, ScoreRows
+from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
+
+register_method("delong", "DeLong's test", cite="DeLong, DeLong & Clarke-Pearson 1988")
 
 _ALIKE = "the learners rank alike, so p is 1 by definition and the limits say nothing about cases not seen"
 _NAMES = {2: ("first", "second")}

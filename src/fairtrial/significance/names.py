@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from fairtrial import _check
@@ -34,6 +35,23 @@ ALIASES: dict[str, str] = {
     "paired-t-test": "paired_t",
 }
 """Other names of a procedure, written in lower case with hyphens. They count where that procedure is an option."""
+
+
+@dataclass(frozen=True)
+class MethodFacts:
+    """How a sentence calls a test or procedure, and where it is described."""
+
+    words: str
+    cite: str = ""
+
+
+methods: dict[str, MethodFacts] = {}
+"""Tests and procedures by name; each is registered in the module that defines it."""
+
+
+def register_method(name: str, words: str, *, cite: str = "") -> None:
+    """Register how a sentence calls a test or procedure, and the works that describe it."""
+    methods[name] = MethodFacts(words, cite)
 
 
 N = TypeVar("N", bound=str)

@@ -18,11 +18,19 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import UndefinedMeasureWarning
+from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.scores import Better, ScoreTable, rank_values, read_table, round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
+
+register_method("friedman", "Friedman's test")
+register_method(
+    "iman_davenport", "Friedman's test in Iman and Davenport's form", cite="Friedman 1937; Iman & Davenport 1980; Demšar 2006"
+)
+register_method("friedman (iman_davenport)", "Friedman's test in Iman and Davenport's form")
+register_method("anova", "analysis of variance with repeated measures", cite="Greenhouse & Geisser 1959")
 
 Ties = Literal["corrected", "uncorrected"]
 

@@ -18,7 +18,10 @@ from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.differences import difference
 from fairtrial.measures.measure import LabelMeasure, Measure, get_measure
 from fairtrial.measures.rows import LabelRows
+from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
+
+register_method("permutation_test", "the permutation test", cite="Fisher 1935")
 
 # Up to this many distinct outcomes are listed one by one, which makes the test exact.
 _MAX_ENUMERATED = 1 << 16

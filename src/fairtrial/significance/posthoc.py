@@ -29,11 +29,18 @@ from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.significance import omnibus as omnibus_tests
 from fairtrial.significance.adjust import ADJUSTMENT_METHODS as ADJUSTMENTS, adjust, apply_step_down, check_p_values
-from fairtrial.significance.names import resolve_name
+from fairtrial.significance.names import register_method, resolve_name
 from fairtrial.significance.scores import Better, ScoreTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+register_method("bergmann", "Bergmann and Hommel's procedure", cite="Bergmann & Hommel 1988; García & Herrera 2008")
+register_method("shaffer", "Shaffer's procedure", cite="Shaffer 1986; García & Herrera 2008")
+register_method("nemenyi", "Nemenyi's procedure", cite="Nemenyi 1963; Demšar 2006")
+register_method("tukey", "Tukey's procedure", cite="Tukey 1949")
+register_method("dunnett", "Dunnett's procedure", cite="Dunnett 1955")
+register_method("bonferroni-dunn", "Bonferroni and Dunn's procedure", cite="Dunn 1961; Demšar 2006")
 
 
 def shaffer(p_values: npt.ArrayLike) -> FloatArray:

@@ -17,8 +17,13 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial.errors import InputError, UndefinedMeasureWarning
+from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Degrees, Effect, Outcome
 from fairtrial.significance.scores import compute_differences, read_paired_columns
+
+register_method("paired_t", "the paired t test", cite="Student 1908")
+register_method("corrected_resampled_t", "the corrected resampled t test", cite="Nadeau & Bengio 2003")
+register_method("five_by_two_f", "Alpaydin's F test on five repeats of two folds", cite="Alpaydin 1999; Dietterich 1998")
 
 _INDEPENDENT = (
     "pairs are taken as independent, which scores of overlapping training sets are not: use corrected_resampled_t for those"

@@ -13,8 +13,11 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._text import format_count
 from fairtrial.significance.effect import rank_biserial
+from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.scores import compute_differences, rank_values, read_paired_columns
+
+register_method("wilcoxon", "Wilcoxon's signed-rank test", cite="Wilcoxon 1945; Demšar 2006")
 
 Zeros = Literal["drop", "pratt", "split"]
 Method = Literal["auto", "exact", "approximate"]

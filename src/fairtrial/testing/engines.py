@@ -71,7 +71,7 @@ def check_engine(make_executor: Callable[[], Executor]) -> None:
             records, n_requests = _collect_records(engine, dataset)
         finally:
             engine.close()
-    assert n_requests, "no worker asked for a data set that none can have met: `Needs` must come back like any other answer"
+    assert n_requests, "no worker asked for a data set that it cannot have: `DataRequest` must come back like any other answer"
     _assert_answers(records)
     _assert_same(records, _run_expected(dataset))
 

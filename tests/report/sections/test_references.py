@@ -7,6 +7,7 @@ from fairtrial.report.checks import registry as checks
 from fairtrial.report.sections import sources
 from fairtrial.report.sections.sources import read_bibliography, split_citation
 from fairtrial.resampling.splitter import schemes
+from fairtrial.significance.names import methods
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 from tests.report.prose import check_prose
 from tests.report.result_cases import cases
@@ -18,13 +19,14 @@ UNCITED = {"none", "sidak"}
 
 def test_every_work_that_measures_tests_and_schemes_cite_is_known_and_no_other():
     cites = [each.facts.cite for each in measures.values() if each.formula.__module__.startswith("fairtrial.")]
-    cites += [*sources.TESTS.values(), *(splitter.cite for splitter in schemes.values() if splitter.cite)]
+    cites += [method.cite for method in methods.values() if method.cite]
+    cites += [splitter.cite for splitter in schemes.values() if splitter.cite]
     cites += [checks[number].cite for number in checks if number.startswith("FT")]
     assert {work for cite in cites for work in split_citation(cite)} == set(read_bibliography())
 
 
 def test_every_adjustment_has_its_work():
-    assert set(POSTHOC_METHODS) - set(sources.TESTS) <= UNCITED
+    assert set(POSTHOC_METHODS) - {name for name, method in methods.items() if method.cite} <= UNCITED
 
 
 def test_works_come_once_each_by_the_family_name_of_the_first_author():

@@ -352,13 +352,12 @@ def test_a_forked_process_leaves_the_file_to_its_parent(path):
     assert table(path, "SELECT count(*) FROM trial") == [(1,)]
 
 
-@pytest.mark.parametrize("name", ["a.memory", "A.MEMORY", "memory://a"])
-def test_a_backend_is_chosen_by_suffix_or_scheme(tmp_path, monkeypatch, name):
+@pytest.mark.parametrize("name", ["a.memory", "A.MEMORY"])
+def test_a_backend_is_chosen_by_suffix(tmp_path, monkeypatch, name):
     open_store(tmp_path / "a.fairtrial", write=True, create=True).close()  # loads the backends of this package
     monkeypatch.setattr(stores, "_items", dict(stores._items))
     opened = []
     stores.add(".memory", lambda path, *, write, create: opened.append((path, write, create)))
-    stores.add("memory://", lambda path, *, write, create: opened.append((path, write, create)))
     open_store(name, write=True)
     assert opened == [(name, True, False)]
 

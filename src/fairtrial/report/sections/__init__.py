@@ -1,1 +1,1 @@
-"""The sections of a report, one in each module: `section(results)` gives it, or None where it does not apply."""
+"""Sections of a report: functions registered by `@section` that return a Section, or None if it does not apply."""

@@ -10,7 +10,6 @@ from fairtrial.report.figures.curves import draw_intervals
 from fairtrial.report.judgement import (
     ALPHA,
     PAIRS_KEY,
-    TESTS,
     build_pairs_frame,
     get_fact,
     join_test_names,
@@ -18,7 +17,7 @@ from fairtrial.report.judgement import (
     list_models,
     order_pairs_best_first,
 )
-from fairtrial.report.names import format_measure_name
+from fairtrial.report.names import describe_test, format_measure_name
 from fairtrial.report.section import (
     Figure,
     ReportTable,
@@ -80,7 +79,7 @@ def _describe_pairs(judgement: Judgement, frame: pd.DataFrame) -> tuple[Sentence
         return (build_sentence("None of these tests is about {measure}, so that none decides.", measure=measure),)
     sentences = [build_sentence("By {measure}, {tests} decides.", measure=measure, tests=join_test_names(deciding))]
     for name in deciding:
-        line = TESTS.get(name, name).removeprefix("the ")
+        line = describe_test(name).removeprefix("the ")
         parts: dict[str, Any] = {
             "pairs": format_number(counts, COUNTS_KEY, line, "pairs", "{:,}"),
             "significant": format_number(counts, COUNTS_KEY, line, "significant", "{:,}"),

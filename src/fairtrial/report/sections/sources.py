@@ -18,6 +18,7 @@ from fairtrial.report.check import run_checks
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, section
 from fairtrial.resampling.splitter import schemes
+from fairtrial.significance.names import methods
 from fairtrial.study.store.store import open_store
 from fairtrial.study.study import Study
 
@@ -28,36 +29,11 @@ if TYPE_CHECKING:
     from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
 
-TESTS = {
-    "wilcoxon": "Wilcoxon 1945; Demšar 2006",
-    "paired_t": "Student 1908",
-    "iman_davenport": "Friedman 1937; Iman & Davenport 1980; Demšar 2006",
-    "anova": "Greenhouse & Geisser 1959",
-    "corrected_resampled_t": "Nadeau & Bengio 2003",
-    "five_by_two_f": "Alpaydin 1999; Dietterich 1998",
-    "correlated_t": "Corani & Benavoli 2015; Benavoli et al. 2017",
-    "bayes_signed_rank": "Benavoli et al. 2017",
-    "bergmann": "Bergmann & Hommel 1988; García & Herrera 2008",
-    "shaffer": "Shaffer 1986; García & Herrera 2008",
-    "nemenyi": "Nemenyi 1963; Demšar 2006",
-    "tukey": "Tukey 1949",
-    "dunnett": "Dunnett 1955",
-    "bonferroni": "Dunn 1961",
-    "bonferroni-dunn": "Dunn 1961; Demšar 2006",
-    "holm": "Holm 1979",
-    "holland": "Holland & Copenhaver 1987",
-    "finner": "Finner 1993",
-    "hochberg": "Hochberg 1988",
-    "hommel": "Hommel 1988",
-    "rom": "Rom 1990",
-    "li": "Li 2008",
-    "mcnemar": "McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998",
-    "delong": "DeLong, DeLong & Clarke-Pearson 1988",
-    "bootstrap_difference": "Efron 1987",
-    "permutation_test": "Fisher 1935",
-    "wilson": "Wilson 1927",
-}
-"""What the tests and adjustments of a verdict, the paired tests on rows and their limits come from."""
+
+def get_citation(name: str) -> str:
+    """The works that describe a test or procedure; empty if there is none."""
+    return methods[name].cite if name in methods else ""
+
 
 _DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
 
@@ -92,7 +68,9 @@ def list_citations(results: Results) -> list[tuple[str, str]]:
     if scheme in schemes and schemes[scheme].cite:
         citations.append((f"{scheme} splits", schemes[scheme].cite))
     verdict, _ = compute_verdict(results)
-    citations += [(name, TESTS[name]) for name in (list_tests_used(verdict) if verdict is not None else ()) if name in TESTS]
+    citations += [
+        (name, get_citation(name)) for name in (list_tests_used(verdict) if verdict is not None else ()) if get_citation(name)
+    ]
     if any(condition.name != "clean" for condition in results.archive.conditions):
         citations += [("robustness", get_measure(name).facts.cite) for name in ("rla", "ela")]
         citations.append(("intervals over splits", "Nadeau & Bengio 2003"))
@@ -133,7 +111,7 @@ def list_tests_used(verdict: Verdict) -> list[str]:
 def build_reference_list(measures: Iterable[str], tests: Iterable[str]) -> Section:
     """A list: each work once, in alphabetical order, with what it stands for here."""
     cites = {name: _get_citation(name) for name in dict.fromkeys(measures)}
-    cites |= {name: TESTS[name] for name in dict.fromkeys(tests) if name in TESTS}
+    cites |= {name: get_citation(name) for name in dict.fromkeys(tests) if get_citation(name)}
     uses: dict[str, list[str]] = {}
     for name, cite in cites.items():
         for work in split_citation(cite):

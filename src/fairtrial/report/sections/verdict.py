@@ -79,24 +79,6 @@ _TITLES = {
     "density": "What is to be believed of the difference",
 }
 _SCORES = ConditionFacts("clean", 0.0, "scores as they were given", {})
-_PROCEDURES = {
-    "none": "pairs without adjustment",
-    "nemenyi": "pairs by Nemenyi's procedure",
-    "tukey": "pairs by Tukey's procedure",
-    "shaffer": "pairs by Shaffer's procedure",
-    "bergmann": "pairs by Bergmann and Hommel's procedure",
-    "bonferroni": "pairs by Bonferroni's procedure",
-    "bonferroni-dunn": "pairs by Bonferroni and Dunn's procedure",
-    "dunnett": "pairs by Dunnett's procedure",
-    "holm": "pairs by Holm's procedure",
-    "hochberg": "pairs by Hochberg's procedure",
-    "sidak": "pairs by Šidák's procedure",
-    "hommel": "pairs by Hommel's procedure",
-    "holland": "pairs by Holland's procedure",
-    "finner": "pairs by Finner's procedure",
-    "rom": "pairs by Rom's procedure",
-    "li": "pairs by Li's procedure",
-}
 _EFFECTS = {
     "rank_biserial": "rank biserial correlation",
     "cohens_d": "Cohen's d",
@@ -637,7 +619,7 @@ def describe_choice(choice: str) -> str:
     "Friedman's test in Iman and Davenport's form, pairs by Bergmann and Hommel's procedure"
     """
     test, *procedure = choice.split(" + ")
-    return ", ".join([describe_test(test), *(_PROCEDURES.get(name, f"pairs by {name}") for name in procedure)])
+    return ", ".join([describe_test(test), *(_describe_procedure(name) for name in procedure)])
 
 
 def describe_effect(name: str) -> str:
@@ -647,3 +629,7 @@ def describe_effect(name: str) -> str:
     ('rank biserial correlation', "Kendall's W")
     """
     return _EFFECTS.get(name, name)
+
+
+def _describe_procedure(name: str) -> str:
+    return "pairs without adjustment" if name == "none" else f"pairs by {describe_test(name)}"

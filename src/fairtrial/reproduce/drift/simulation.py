@@ -58,13 +58,13 @@ class DriftPlan:
 
     @classmethod
     def read(cls, scale: str) -> DriftPlan:
-        """Read the plan of a scale from study.toml.
+        """Read the plan of a scale from settings.toml.
 
         >>> plan = DriftPlan.read("full")
         >>> plan.replicates, plan.learners
         (30, ('1R', 'Decision Tree', 'Simple NN', 'Complex NN'))
         """
-        declared = read_study_file("drift")
+        declared = read_study_file("drift", "settings")
         settings = dict(declared["scales"][scale])
         return cls(**settings | {"variants": tuple(settings["variants"])}, declared=declared)
 

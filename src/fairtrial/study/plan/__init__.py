@@ -1,1 +1,1 @@
-"""From a declaration to trials: what each is known by, which are missing, how they travel."""
+"""The plan of a study: how trials are identified, selected and grouped into chunks."""

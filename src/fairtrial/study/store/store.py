@@ -19,7 +19,7 @@ DEFAULT_STORE = ".fairtrial"
 stores: Registry[Callable[..., ResultsStore]] = Registry(
     "results store", group="fairtrial.stores", package="fairtrial.study.store"
 )
-"""How to open a store, by the suffix of its file (`.fairtrial`) or the scheme of its address (`mine://`)."""
+"""How to open a store, by the suffix of its file, e.g. `.fairtrial`."""
 
 
 def open_store(path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> ResultsStore:
@@ -28,7 +28,7 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
     Parameters
     ----------
     path : path
-        The results file. A backend that is registered for its suffix or its scheme opens it, by default SQLite.
+        The results file. A backend that is registered for its suffix opens it, by default SQLite.
     write : bool
         Only one process writes at a time. A file of an older version is brought up to date.
     create : bool
@@ -51,9 +51,8 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
     ...         store.find_done()
     set()
     """
-    scheme, separator, _ = os.fspath(path).partition("://")
-    name = scheme + separator if separator else Path(path).suffix.lower()
-    return stores[name if name in stores else DEFAULT_STORE](path, write=write, create=create)
+    suffix = Path(path).suffix.lower()
+    return stores[suffix if suffix in stores else DEFAULT_STORE](path, write=write, create=create)
 
 
 class TrialLink(NamedTuple):
