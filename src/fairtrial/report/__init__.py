@@ -56,11 +56,13 @@ if TYPE_CHECKING:
         write_figures as write_figures,
         write_tables as write_tables,
     )
+    from fairtrial.report.report import build_sections as build_sections
     from fairtrial.report.section import build_sentence as build_sentence, format_number as format_number
     from fairtrial.report.tables import to_latex as to_latex, to_markdown as to_markdown
 
 __all__ = [
     "build_case_frame",
+    "build_sections",
     "build_sentence",
     "compute_roc_band",
     "draw_audit",
@@ -104,6 +106,7 @@ __all__ = [
 
 _MODULES = {
     "build_case_frame": "figures.noise",
+    "build_sections": "report",
     "build_sentence": "section",
     "compute_roc_band": "figures.curves",
     "draw_audit": "figures.folds",
