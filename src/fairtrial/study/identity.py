@@ -323,11 +323,26 @@ _RESERVED_KEYS |= {"range", "slice", "path", "random", "distribution", "pattern"
 
 
 _FORMER_PATHS = {
+    "fairtrial.conditions.shift.ClassProportion": "fairtrial.conditions.class_proportion.ClassProportion",
+    "fairtrial.conditions.shift.ConceptChange": "fairtrial.conditions.concept_change.ConceptChange",
+    "fairtrial.conditions.shift.CovariateShift": "fairtrial.conditions.covariate_shift.CovariateShift",
+    "fairtrial.conditions.shift.PriorShift": "fairtrial.conditions.prior_shift.PriorShift",
+    "fairtrial.conditions.shift.SelectionBias": "fairtrial.conditions.selection_bias.SelectionBias",
     "fairtrial.learners.prepared.Prepared": "fairtrial.learners.preparing.Prepared",
     "fairtrial.learners.svm.PukSVC": "fairtrial.learners.machines.PukSVC",
     "fairtrial.learners.svm.SMO": "fairtrial.learners.machines.SMO",
     "fairtrial.reproduce.dobscv.learners.SmoteClassifier": "fairtrial.reproduce.dobscv.smoted.Smoted",
     "fairtrial.reproduce.dobscv.learners.UnitChi": "fairtrial.reproduce.dobscv.unit_chi.UnitChi",
+    "fairtrial.resampling.dob_scv.DBSCV": "fairtrial.resampling.db_scv.DBSCV",
+    "fairtrial.resampling.splitters.FiveByTwo": "fairtrial.resampling.repeated.FiveByTwo",
+    "fairtrial.resampling.splitters.Given": "fairtrial.resampling.given.Given",
+    "fairtrial.resampling.splitters.Holdout": "fairtrial.resampling.holdout.Holdout",
+    "fairtrial.resampling.splitters.KFold": "fairtrial.resampling.kfold.KFold",
+    "fairtrial.resampling.splitters.LeaveOneOut": "fairtrial.resampling.leave_one_out.LeaveOneOut",
+    "fairtrial.resampling.splitters.RandomSubsampling": "fairtrial.resampling.subsampling.RandomSubsampling",
+    "fairtrial.resampling.splitters.Repeated": "fairtrial.resampling.repeated.Repeated",
+    "fairtrial.resampling.splitters.StratifiedKFold": "fairtrial.resampling.stratified.StratifiedKFold",
+    "fairtrial.resampling.splitters.TenByTen": "fairtrial.resampling.repeated.TenByTen",
     "fairtrial.study.spec.tuning.Tuned": "fairtrial.study.declare.tuning.Tuned",
 }
 """Content keys keep the former path of a class that has moved: results files and seeds, which depend on keys, stay valid."""

@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from sklearn.ensemble import BaggingClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from fairtrial.conditions import ClassNoise, ConceptChange, Condition, PriorShift, Sequence
 from fairtrial.errors import InputError
+from fairtrial.learners import SMO, Prepared
+from fairtrial.resampling import KFold, StratifiedKFold
 from fairtrial.study.identity import (
     PROTOCOL,
+    Encoder,
     compute_condition_identity,
     compute_digest,
     compute_learner_identity,
@@ -224,3 +228,17 @@ def test_draws_do_not_depend_on_the_part():
     ):
         assert len({hash_draws(made(part)) for part in ("train", "test", "all")}) == 1
     assert hash_draws(ClassNoise(0.1)) != hash_draws(ClassNoise(0.2))
+
+
+@pytest.mark.parametrize(
+    ("learner", "path"),
+    [
+        (SMO(), "fairtrial.learners.machines.SMO"),
+        (Prepared(SVC()), "fairtrial.learners.preparing.Prepared"),
+        (GridSearchCV(SVC(), {"C": [1.0, 2.0]}, cv=StratifiedKFold(3)), "fairtrial.resampling.stratified.StratifiedKFold"),
+        (GridSearchCV(SVC(), {"C": [1.0, 2.0]}, cv=KFold(3)), "fairtrial.resampling.kfold.KFold"),
+    ],
+)
+def test_a_class_that_moved_keeps_the_path_under_which_results_files_know_it(learner, path):
+    """Paths of the first results files: their trials are found again, and seeds, which follow from keys, stay the same."""
+    assert f'"class":"{path}"' in to_canonical(Encoder().encode(learner, "learner")).replace(": ", ":")
