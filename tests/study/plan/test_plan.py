@@ -247,7 +247,7 @@ def test_the_plan_in_a_table_and_in_words():
 
 def test_what_is_kept_of_learners():
     facts = BASE.learners[1].facts
-    assert (facts.name, facts.class_name) == ("sampled", "fairtrial.learners.prepared.Prepared")
+    assert (facts.name, facts.class_name) == ("sampled", "fairtrial.learners.preparing.Prepared")  # its path in results files
     assert facts.parameters["sampler"]["parameters"]["k_neighbors"] == 3
     assert {"fairtrial", "imbalanced-learn", "scikit-learn", "numpy"} <= set(facts.versions)
 
