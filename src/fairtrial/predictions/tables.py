@@ -264,7 +264,7 @@ class StreamedTables:
             is_reported = model.positive in (None, code)
             has_interval = self.unweighted and model.positive is not None and is_reported
             intervals = CountIntervals(self.settings, has_interval)
-            for measure in {*(score_measures if is_reported else []), auc}:
+            for measure in dict.fromkeys([*(score_measures if is_reported else []), auc]):
                 interval = intervals.from_tally(measure, tally, tallies[code])
                 by_measure.setdefault(measure.name, []).extend([interval] if is_reported else [])
                 aucs[code] = interval.estimate if measure is auc else aucs[code]
