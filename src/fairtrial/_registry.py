@@ -68,6 +68,12 @@ class Registry(Generic[T]):
         self._items[name] = item
         self._aliases.update(dict.fromkeys(names[1:], name))
 
+    def remove(self, name: str) -> None:
+        """Remove an entry with its aliases."""
+        canonical = self._aliases.get(name, name)
+        del self._items[canonical]
+        self._aliases = {alias: target for alias, target in self._aliases.items() if target != canonical}
+
     def __getitem__(self, name: str) -> T:
         self._load()
         try:

@@ -1,16 +1,27 @@
-"""Formats of text that is shown to people: short lines, counts with nouns, lists of names, p-values."""
+"""Format values for people: numbers, p-values, intervals, durations, counts with nouns, lists of names.
+
+This is the only module that formats values for sentences. `format_text` fills a template; its format specifications name the
+functions of this module.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import isnan
+import string
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from math import isinf, isnan
+from typing import Any
+
+SMALL_P = 0.001
+"""Smaller p-values are written as "p < 0.001"."""
 
 _ELLIPSIS = "…"
 _MAX_DIGITS = 17
+_MAX_NAMES = 8
+_IRREGULAR_PLURALS = {"index": "indices", "criterion": "criteria", "hypothesis": "hypotheses"}
 
 
 def collapse_whitespace(text: object, max_length: int | None = None) -> str:
-    """Text without line breaks and control characters; text longer than `max_length` is cut after a word, and ends in "…".
+    """Replace line breaks and control characters by blanks; cut long text after a word.
 
     >>> collapse_whitespace("cannot open\\n[/data/train]"), collapse_whitespace("no such file or directory", 16)
     ('cannot open [/data/train]', 'no such file or…')
@@ -24,7 +35,7 @@ def collapse_whitespace(text: object, max_length: int | None = None) -> str:
 
 
 def format_reason(error: object, message: object, max_length: int = 120) -> str:
-    """Why a trial failed: the class of the error and its message, as far as they are known.
+    """Format the reason for a failure: the class of the error and its message, as far as they are known.
 
     >>> format_reason("ValueError", "3 rows are too few\\nsecond line"), format_reason(None, None)
     ('ValueError: 3 rows are too few second line', '')
@@ -33,39 +44,122 @@ def format_reason(error: object, message: object, max_length: int = 120) -> str:
 
 
 def format_count(number: int, noun: str) -> str:
-    """A number with its noun.
+    """Format a number with its noun.
 
-    >>> format_count(1, "fold"), format_count(3000, "fold")
-    ('1 fold', '3,000 folds')
+    >>> format_count(1, "fold"), format_count(3000, "fold"), format_count(2, "class"), format_count(0, "entry")
+    ('1 fold', '3,000 folds', '2 classes', '0 entries')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else make_plural(noun)}"
 
 
-def join_names(names: Sequence[str], limit: int = 8) -> str:
-    """Join the first `limit` names and count the others.
+def make_plural(noun: str) -> str:
+    """Form the plural of a noun.
 
-    >>> join_names(["a", "b"], 2), join_names(["a", "b", "c", "d"], 2)
-    ('a, b', 'a, b and 2 more')
+    >>> make_plural("data set"), make_plural("class"), make_plural("category"), make_plural("index")
+    ('data sets', 'classes', 'categories', 'indices')
     """
-    more = len(names) - limit
-    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
+    if noun in _IRREGULAR_PLURALS:
+        return _IRREGULAR_PLURALS[noun]
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
 
 
-def format_p_value(p: float, alpha: float, *, digits: int = 2, floor: bool = False) -> str:
-    """A p value in words, to stand beside the level alpha; one at the floor of its resamples may be smaller.
+def join_names(names: Iterable[object], limit: int | None = _MAX_NAMES, conjunction: str = "and") -> str:
+    """Join names to a list; name the first `limit` and count the others.
 
-    >>> format_p_value(0.01234, 0.05), format_p_value(0.050016, 0.05), format_p_value(0.04998, 0.05)
-    ('p = 0.012', 'p = 0.05002', 'p = 0.04998')
-    >>> format_p_value(0.001, 0.05, floor=True), format_p_value(float("nan"), 0.05)
-    ('p at most 0.001', 'p is undefined')
+    >>> join_names(["a"]), join_names(["a", "b"]), join_names(["a", "b", "c"]), join_names(["a", "b", "c", "d"], 2)
+    ('a', 'a and b', 'a, b and c', 'a, b and 2 more')
+    """
+    texts = [str(name) for name in names]
+    if limit is not None and len(texts) > limit + 1:
+        texts = [*texts[:limit], f"{len(texts) - limit:,} more"]
+    return f"{', '.join(texts[:-1])} {conjunction} {texts[-1]}" if len(texts) > 1 else "".join(texts)
+
+
+def capitalize(text: str) -> str:
+    """Capitalize the first letter and leave the others as they are.
+
+    >>> capitalize("iris and McNemar")
+    'Iris and McNemar'
+    """
+    return text[:1].upper() + text[1:]
+
+
+def format_number(value: float, number_format: str = "{:.3g}") -> str:
+    """Format a number: zero has no sign, an undefined or infinite number is written out.
+
+    >>> format_number(0.91234), format_number(-0.0001, "{:.3f}"), format_number(float("nan")), format_number(12345)
+    ('0.912', '0.000', 'undefined', '12,345')
+    """
+    if isnan(value) or isinf(value):
+        return "undefined" if isnan(value) else "infinite" if value > 0 else "minus infinity"
+    if number_format == "{:.3g}" and abs(value) >= 1000:
+        return f"{value:,.0f}"
+    text = number_format.format(value)
+    return text if any(character in "123456789" for character in text.partition("e")[0]) else text.replace("-", "", 1)
+
+
+def format_difference(value: float, number_format: str = "{:.3g}") -> str:
+    """Format a difference with its sign.
+
+    >>> format_difference(0.0213), format_difference(-0.5), format_difference(0.0)
+    ('+0.0213', '-0.5', '0')
+    """
+    text = format_number(value, number_format)
+    return f"+{text}" if value > 0 and text[0].isdigit() and float(text.replace(",", "")) > 0 else text
+
+
+def format_distinct(value: float, others: Iterable[float]) -> str:
+    """Format a number with 3 significant digits, or more if it would look like another one or like 1.
+
+    >>> format_distinct(0.999977, [0.999977, 0.999936]), format_distinct(0.91234, [0.8]), format_distinct(1.0, [0.99999])
+    ('0.99998', '0.912', '1')
+    """
+    different = [number for number in (*others, 1.0) if number != value]
+    for digits in range(3, _MAX_DIGITS):
+        text = f"{value:.{digits}g}"
+        if text not in {f"{number:.{digits}g}" for number in different}:
+            return text
+    return repr(value)
+
+
+def format_interval(low: float, high: float, level: float | None = 0.95, number_format: str = "{:.3g}") -> str:
+    """Format a confidence interval; without a level, only the limits.
+
+    >>> format_interval(0.008, 0.0341), format_interval(-0.1, 0.2, None)
+    ('95 % CI 0.008 to 0.0341', '-0.1 to 0.2')
+    """
+    limits = f"{format_number(low, number_format)} to {format_number(high, number_format)}"
+    return limits if level is None else f"{format_percentage(level)} CI {limits}"
+
+
+def format_percentage(proportion: float) -> str:
+    """Format a proportion in percent.
+
+    >>> format_percentage(0.95), format_percentage(0.1187), format_percentage(0.999)
+    ('95 %', '11.9 %', '99.9 %')
+    """
+    return f"{100 * proportion:.3g} %"
+
+
+def format_p_value(p: float, alpha: float = 0.05, *, digits: int = 2, at_most: bool = False) -> str:
+    """Format a p-value so that rounding does not move it across alpha; `at_most` marks an upper bound.
+
+    >>> format_p_value(0.01234), format_p_value(0.050016), format_p_value(0.04998), format_p_value(1e-9)
+    ('p = 0.012', 'p = 0.05002', 'p = 0.04998', 'p < 0.001')
+    >>> format_p_value(0.012, at_most=True), format_p_value(float("nan"))
+    ('p <= 0.012', 'p undefined')
     """
     if isnan(p):
-        return "p is undefined"
-    return f"p {'at most' if floor else '='} {choose_p_format([p], alpha, digits).format(p)}"
+        return "p undefined"
+    if p < SMALL_P <= alpha:
+        return f"p < {SMALL_P:g}"
+    return f"p {'<=' if at_most else '='} {choose_p_format([p], alpha, digits).format(p)}"
 
 
 def choose_p_format(values: Iterable[float], alpha: float, digits: int = 2) -> str:
-    """The format of p values that stand beside a level: with so many digits that none seems to lie on its other side.
+    """Choose a format for p-values with enough digits to show on which side of alpha each one lies.
 
     >>> choose_p_format([0.0123], 0.05), choose_p_format([0.0496], 0.05), choose_p_format([0.0123, 0.05000004], 0.05)
     ('{:.2g}', '{:.3g}', '{:.7g}')
@@ -78,3 +172,108 @@ def choose_p_format(values: Iterable[float], alpha: float, digits: int = 2) -> s
 
 def _is_across_alpha(rounded: float, value: float, alpha: float) -> bool:
     return rounded == alpha or (rounded < alpha) != (value < alpha)
+
+
+def format_duration(seconds: float) -> str:
+    """Format a duration with two units at most.
+
+    >>> format_duration(0.0123), format_duration(46.2), format_duration(125), format_duration(8000), format_duration(200_000)
+    ('0.01 s', '46 s', '2 min 5 s', '2 h 13 min', '2 d 7 h')
+    """
+    if seconds < 10:
+        return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds:.2f} s"
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    for size, unit, small_size, small_unit in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if rounded >= size:
+            count, remainder = divmod(rounded, size)
+            return f"{count:,} {unit} {remainder // small_size} {small_unit}".replace(f" 0 {small_unit}", "")
+    return f"{rounded} s"
+
+
+def format_text(template: str, values: Mapping[str, Any]) -> str:
+    """Fill a template; format specifications name formats of this module.
+
+    A specification is one of `number`, `difference`, `percent`, `p` (beside the value `alpha`), `interval` (low, high, level),
+    `duration`, `names` (a list), `quoted` (in quotation marks), `parentheses` (nothing if empty), `count NOUN` (a number or the
+    length of a list, with the noun), `is`, `has`, `does` or `s` (the form that agrees with a number or a list), or a format of
+    Python. A list without a specification is joined.
+
+    >>> format_text("{models} {models:has} no scores on {n:count row} ({p:p}).", {"models": ["a", "b"], "n": 1, "p": 0.012})
+    'a and b have no scores on 1 row (p = 0.012).'
+    """
+    return _TextFormatter(float(values.get("alpha", 0.05))).vformat(template, (), dict(values))
+
+
+def _count(value: Any) -> int:
+    return (
+        len(value) if isinstance(value, Sized) and not isinstance(value, str) else 1 if isinstance(value, str) else int(value)
+    )
+
+
+def _format_quoted(value: Any) -> str:
+    return join_names(map(repr, value)) if isinstance(value, (list, tuple)) else repr(value)
+
+
+_AGREEMENT = {"is": ("is", "are"), "has": ("has", "have"), "does": ("does", "do"), "was": ("was", "were"), "s": ("s", "")}
+_SPECIFICATIONS: dict[str, Callable[[Any], str]] = {
+    "number": format_number,
+    "difference": format_difference,
+    "percent": format_percentage,
+    "interval": lambda limits: format_interval(*limits),
+    "parentheses": lambda text: f" ({text})" if text else "",
+    "duration": format_duration,
+    "names": join_names,
+    "quoted": _format_quoted,
+}
+
+
+class _TextFormatter(string.Formatter):
+    def __init__(self, alpha: float) -> None:
+        self.alpha = alpha
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "p":
+            return format_p_value(value, self.alpha)
+        if format_spec in _SPECIFICATIONS:
+            return _SPECIFICATIONS[format_spec](value)
+        if format_spec in _AGREEMENT:
+            return _AGREEMENT[format_spec][_count(value) != 1]
+        if format_spec.startswith("count "):
+            return format_count(_count(value), format_spec.removeprefix("count "))
+        if not format_spec and isinstance(value, (list, tuple)):
+            return join_names(value)
+        return str(super().format_field(value, format_spec))
+
+
+def wrap_lines(text: str, width: int = 80, indent: str = "") -> list[str]:
+    """Break a text into lines of at most `width` characters.
+
+    >>> wrap_lines("no pair differs significantly", 16)
+    ['no pair differs', 'significantly']
+    """
+    import textwrap
+
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def format_table(rows: Sequence[Sequence[str]], *, indent: str = "  ", left: int = 1) -> list[str]:
+    """Align rows of text in columns; the first `left` columns are aligned left, the others right.
+
+    >>> format_table([["model", "AUC"], ["tree", "0.9"]])
+    ['  model  AUC', '  tree   0.9']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        (
+            indent
+            + "  ".join(
+                f"{cell:<{width}}" if i < left else f"{cell:>{width}}"
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            )
+        ).rstrip()
+        for row in rows
+    ]

@@ -2,7 +2,9 @@ import pandas as pd
 import pytest
 
 from fairtrial.errors import InputError
-from fairtrial.predictions.read import TextFormat, list_paths, read_table
+from fairtrial.data.text_tables import TextFormat
+from fairtrial.errors import InputError
+from fairtrial.predictions.read import MISSING_STRINGS, list_paths, read_table
 
 TABLE = pd.DataFrame({"truth": ["None", "b"], "tree": ["b", "b"], "score": [0.5, 0.25]})
 
@@ -11,7 +13,7 @@ TABLE = pd.DataFrame({"truth": ["None", "b"], "tree": ["b", "b"], "score": [0.5,
 def test_text_files_with_any_separator_and_a_class_called_none(tmp_path, name, separator):
     path = tmp_path / name
     TABLE.to_csv(path, index=False, sep=separator)
-    assert TextFormat.detect(path) == (separator, False)
+    assert TextFormat.detect(path, MISSING_STRINGS) == (separator, False)
     table, called = read_table(path)
     assert called == name
     assert table["truth"].tolist() == ["None", "b"]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from fairtrial._narrative import render
+from fairtrial._text import wrap_lines
 from fairtrial.cli.application import app, errors_to_exit, ignore_warnings, warnings_to_stderr
+
+if TYPE_CHECKING:
+    from fairtrial.significance import Verdict
 
 
 @app.command()
@@ -140,6 +145,9 @@ def compare(
         str, typer.Option("--format", help="Formats of the figures, separated by commas: svg, png, pdf, html.")
     ] = "svg",
     report: Annotated[Path | None, typer.Option(help="Write the report to this HTML file.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the reasons for this choice of test, and all pairs.")
+    ] = False,
 ) -> None:
     """Compare learners by a table of scores: the right test, the pairs that differ, tables, figures, a report."""
     from fairtrial.report.files import check_page_path
@@ -160,11 +168,28 @@ def compare(
             test_fraction=test_fraction,
             parametric=parametric,
         )
-        paths = []
+        written: dict[str, object] = {}
         if out != "none":
             from fairtrial.report.files import write_comparison
 
-            paths = write_comparison(verdict, out, [figure_format.strip() for figure_format in formats.split(",")])
+            write_comparison(verdict, out, [figure_format.strip() for figure_format in formats.split(",")])
+            written["tables and figures"] = f"{Path(out)}/"
         if report is not None:
-            paths.append(write_report(verdict, report, title=f"Comparison on {scores.name}"))
-        typer.echo("\n".join([str(verdict), "", *(f"written: {path}" for path in paths)]).rstrip())
+            written["page"] = write_report(verdict, report, title=f"Comparison on {scores.name}")
+        typer.echo("\n".join(_format_comparison(verdict, explain)))
+        for label, path in written.items():
+            typer.echo(f"  {label}: {path}")
+
+
+def _format_comparison(verdict: Verdict, explain: bool) -> list[str]:
+    """Format the answer, the test and how to learn more; with reasons and tables if asked for."""
+    answer = wrap_lines(verdict.summary)
+    if explain:
+        reasons = [line for text in verdict.explain().splitlines() for line in wrap_lines(text, indent="  ")]
+        return [*answer, "", *reasons, "", verdict.format_tables()]
+    from fairtrial.significance.names import get_display_name
+
+    pairs = [] if verdict.posthoc is None else [f"  pairs by {get_display_name(verdict.posthoc.method)}"]
+    lines = [*wrap_lines(render(verdict.test_result).rstrip("."), indent="  "), *pairs]
+    lines += [line for caveat in verdict.caveats for line in wrap_lines(f"! {render(caveat)}")]
+    return [*answer, *lines, "  reasons and all pairs: --explain     figures: --report page.html"]

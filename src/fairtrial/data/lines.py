@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from fairtrial.errors import InputError
 
@@ -68,21 +68,23 @@ def get_source_stem(source: Source, default: str) -> str:
 
 
 @contextmanager
-def open_lines(source: Source, encoding: str = "utf-8") -> Iterator[Iterator[LineBlock]]:
-    """The lines of a path, of bytes or of an open file, in blocks. An open file stays open.
+def open_lines(source: Source, encoding: str | None = "utf-8") -> Iterator[Iterator[LineBlock]]:
+    """Read the lines of a path, of bytes or of an open file in blocks; an open file stays open.
+
+    With `encoding=None` the text must be UTF-8, and messages do not suggest to pass an encoding.
 
     >>> with open_lines(b"one\\r\\ntwo") as blocks:
     ...     [line for block in blocks for line in block]
     [(1, 'one'), (2, 'two')]
     """
-    encoding = _check_encoding(encoding)
+    codec = _Codec("utf-8", "save the file as UTF-8") if encoding is None else _check_encoding(encoding)
     if isinstance(source, (str, PathLike)):
         with _open_file(fspath(source)) as stream:
-            yield _iter_blocks(stream, describe_source(source), encoding)
+            yield _iter_blocks(stream, describe_source(source), codec)
     elif isinstance(source, bytes):
-        yield _iter_blocks(io.BytesIO(source), describe_source(source), encoding)
+        yield _iter_blocks(io.BytesIO(source), describe_source(source), codec)
     elif hasattr(source, "read"):
-        yield _iter_blocks(source, describe_source(source), encoding)
+        yield _iter_blocks(source, describe_source(source), codec)
     else:
         raise InputError(f"a file must be a path, bytes or an open file, got {type(source).__name__}")
 
@@ -100,7 +102,14 @@ def _open_file(path: str) -> IO[bytes]:
         raise InputError(f"{path!r} cannot be opened: {error}") from None
 
 
-def _check_encoding(encoding: str) -> str:
+class _Codec(NamedTuple):
+    """A text encoding, and what to do if a file is not in it."""
+
+    name: str
+    remedy: str
+
+
+def _check_encoding(encoding: str) -> _Codec:
     try:
         name = codecs.lookup(encoding).name.removesuffix("-sig")
         contains_ascii = _PLAIN.encode(name) == _PLAIN.encode("ascii")
@@ -108,15 +117,16 @@ def _check_encoding(encoding: str) -> str:
         raise InputError(f"encoding must name a text encoding, got {encoding!r}: try 'utf-8' or 'latin-1'") from None
     if not contains_ascii:
         raise InputError(f"encoding must be one that contains ASCII, got {encoding!r}: convert the file to UTF-8 first")
-    return name
+    is_latin = name == "iso8859-1"
+    return _Codec(name, "pass another encoding" if is_latin else "pass encoding='latin-1' if it is Western European text")
 
 
-def _iter_blocks(stream: IO[Any], name: str, encoding: str) -> Iterator[LineBlock]:
+def _iter_blocks(stream: IO[Any], name: str, codec: _Codec) -> Iterator[LineBlock]:
     first, pending, length = 1, [b""], 0
-    for piece in _iter_chunks(stream, name, encoding):
+    for piece in _iter_chunks(stream, name, codec.name):
         whole, end, rest = piece.rpartition(b"\n")
         if end:
-            block = LineBlock(first, _decode_block(b"".join([*pending, whole]), name, first, encoding).split("\n"))
+            block = LineBlock(first, _decode_block(b"".join([*pending, whole]), name, first, codec).split("\n"))
             first, pending, length = first + len(block.lines), [], 0
             yield block
         pending.append(rest)
@@ -126,7 +136,7 @@ def _iter_blocks(stream: IO[Any], name: str, encoding: str) -> Iterator[LineBloc
                 name, first, f"a line must not be longer than {LONGEST_LINE // 2**20} MiB: is this a text file?"
             )
     if length:
-        yield LineBlock(first, [_decode_block(b"".join(pending), name, first, encoding)])
+        yield LineBlock(first, [_decode_block(b"".join(pending), name, first, codec)])
 
 
 def _iter_chunks(stream: IO[Any], name: str, encoding: str) -> Iterator[bytes]:
@@ -154,17 +164,14 @@ def _read_bytes(stream: IO[Any], size: int, name: str, encoding: str) -> bytes:
         raise InputError(f"{name} cannot be read: {error or type(error).__name__}") from None
 
 
-def _decode_block(raw: bytes, name: str, first: int, encoding: str) -> str:
+def _decode_block(raw: bytes, name: str, first: int, codec: _Codec) -> str:
     if b"\0" in raw:
         line = first + raw.count(b"\n", 0, raw.index(b"\0"))
         raise make_line_error(
-            name, line, "a text file must not hold NUL bytes: it is damaged, binary or UTF-16; convert it to UTF-8"
+            name, line, "a text file must not contain NUL bytes: save it as UTF-8 if it is UTF-16"
         )
     try:
-        return raw.decode(encoding)
+        return raw.decode(codec.name)
     except UnicodeDecodeError as error:
         line = first + raw.count(b"\n", 0, error.start)
-        remedy = (
-            "if it is Western European text, pass encoding='latin-1'" if encoding != "iso8859-1" else "name another encoding"
-        )
-        raise make_line_error(name, line, f"byte 0x{raw[error.start]:02x} is not {encoding}: {remedy}") from None
+        raise make_line_error(name, line, f"byte 0x{raw[error.start]:02x} is not {codec.name}: {codec.remedy}") from None

@@ -5,9 +5,11 @@ Arrow reads well-formed files quickly. If it fails, a slower pass either reads t
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
+import lzma
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,10 +17,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 from fairtrial.data.lines import open_lines
 from fairtrial.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WHITESPACE = " "
 
@@ -42,6 +47,9 @@ _END_OF_SAMPLE = "\0end"
 
 
 _ENOUGH_ROWS = 10
+
+
+_ENOUGH_AGREEMENT = 0.9
 
 
 def is_number(cell: str) -> bool:
@@ -99,34 +107,60 @@ def _strip_double_quotes(cell: str) -> str:
 
 
 def sniff_delimiter(lines: Sequence[str]) -> str | None:
-    """The delimiter that parts most lines into the same number of cells, at least two; None if there is none.
+    """Find the delimiter of a text table in its first lines; None if no delimiter splits them.
 
-    Of several that do, the one whose cells hold fewest of the other delimiters; then tab, semicolon, bar, comma, blanks.
+    The delimiter must split the first row and most rows into the same number of cells. If several do, prefer the delimiter
+    whose cells contain the fewest other delimiters, then tab, semicolon, bar, comma and blanks, in this order. Quoted
+    delimiters and decimal commas do not count.
 
     >>> sniff_delimiter(["a;b;c", "1,5;2;x"]), sniff_delimiter(["1  2 3", "4 5  6"]), sniff_delimiter(["word"])
     (';', ' ', None)
+    >>> sniff_delimiter(['"a,b,c";x;y', '"1,2,3";4;5'])
+    ';'
     """
-    candidates = [(_score_agreement(lines, delimiter), -rank, delimiter) for rank, delimiter in enumerate(DELIMITERS)]
-    best = max(candidates)
-    return best[2] if best[0][0] > 0 else None
+    fits = [(_rate_delimiter(lines, delimiter), -rank, delimiter) for rank, delimiter in enumerate(DELIMITERS)]
+    fit, _, delimiter = max(fits)
+    return delimiter if fit.agreement > 0 else None
 
 
-def _score_agreement(lines: Sequence[str], delimiter: str) -> tuple[float, float]:
-    """The share of rows with the commonest number of cells, and the share of cells that need no other delimiter."""
+class _DelimiterFit(NamedTuple):
+    """How well a delimiter fits the first lines of a table; compared field by field."""
+
+    splits_first_row: bool
+    agrees: bool
+    purity_if_agreed: float
+    agreement: float
+    purity: float
+
+
+def _rate_delimiter(lines: Sequence[str], delimiter: str) -> _DelimiterFit:
+    """Rate a delimiter by the proportion of rows of equal length and of cells without other delimiters."""
     rows: list[list[str]] = []
-    with suppress(csv.Error):  # the sample may end within quotes, or the fault comes later with its line
+    with suppress(csv.Error):  # the sample may end within quotes; a later error is reported with its line
         for _, row in split_rows(lines, delimiter):
             rows.append(row)
     if not rows:
-        return 0.0, 0.0
-    cells, count = Counter(len(row) for row in rows).most_common(1)[0]
-    if cells < 2:
-        return 0.0, 0.0
+        return _DelimiterFit(False, False, 0.0, 0.0, 0.0)
+    width, count = Counter(len(row) for row in rows).most_common(1)[0]
+    if width < 2:
+        return _DelimiterFit(False, False, 0.0, 0.0, 0.0)
     other_delimiters = [candidate for candidate in DELIMITERS if candidate not in (delimiter, WHITESPACE)]
-    flat = [cell for row in rows for cell in row]
-    return count / len(rows), sum(
-        not any(other_delimiter in cell for other_delimiter in other_delimiters) for cell in flat
-    ) / len(flat)
+    cells = [cell for row in rows for cell in row]
+    n_impure = sum(any(other in cell for other in other_delimiters) and not _is_number_like(cell) for cell in cells)
+    agreement, purity = count / len(rows), 1 - n_impure / len(cells)
+    agrees = agreement >= _ENOUGH_AGREEMENT
+    return _DelimiterFit(len(rows[0]) > 1, agrees, purity if agrees else 0.0, agreement, purity)
+
+
+def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
+    """Find the delimiter of a file from its first lines; `.tsv` and `.tab` files with a tab in the first line use tabs.
+
+    >>> detect_delimiter(Path("a.tsv"), ["a;b\tc", "1;2\t3"]), detect_delimiter(Path("a.csv"), ["a;b", "1;2"])
+    ('\\t', ';')
+    """
+    first = next((line for line in lines if line.strip()), "")
+    is_tab_file = get_plain_path(path).suffix.lower() in (".tsv", ".tab") and "\t" in first
+    return "\t" if is_tab_file else sniff_delimiter(lines)
 
 
 def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozenset(MISSING)) -> bool:
@@ -183,6 +217,9 @@ _BLOCK = 1 << 22
 _SAMPLE_LINES = 200
 
 
+_TYPED_SAMPLE_ROWS = 1000
+
+
 _SAMPLE_CHARACTERS = 1 << 20
 
 
@@ -195,31 +232,51 @@ _BLANK_LINES = rb"\A(?:[ \t\x0b\x0c]*\n)+"
 _END_OF_DATA = "\x01end\x01"
 
 
+_ARCHIVES = (".zip", ".zst", ".tar")  # pandas unpacks them
+
+
+_OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def get_plain_path(path: Path) -> Path:
+    """Return a path without the suffix of a compressed file."""
+    return path.with_suffix("") if path.suffix.lower() in _OPENERS else path
+
+
 def get_file_stem(path: Path) -> str:
-    """The name of a file without folder and suffixes of reading: `a/b.csv.gz` gives b."""
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return plain.stem
+    """Return the name of a file without folder and suffixes.
+
+    >>> get_file_stem(Path("a/b.csv.gz"))
+    'b'
+    """
+    return get_plain_path(path).stem
 
 
 def open_unpacked(path: Path) -> Path | IO[bytes]:
-    """A file as it is, or opened to be unpacked if it ends in .gz."""
-    if path.suffix.lower() != ".gz":
+    """Open a compressed file; return the path of any other file."""
+    opener = _OPENERS.get(path.suffix.lower())
+    if opener is None:
         return path
     try:
-        return cast("IO[bytes]", gzip.open(path, "rb"))
+        return cast("IO[bytes]", opener(path, "rb"))
     except OSError as error:
         raise InputError(f"{path} cannot be opened: {error.strerror or error}") from None
 
 
-def read_content(path: Path, encoding: str) -> Content:
-    """The text of a file; refused are NUL bytes, other encodings, endless lines and empty files."""
+def read_content(path: Path, encoding: str | None = None) -> Content:
+    """Read the text of a file; refuse NUL bytes, invalid bytes, overlong lines and empty files.
+
+    Without an encoding the file must be UTF-8, with or without byte order mark.
+    """
     source = open_unpacked(path)
-    with open_lines(source, encoding) as blocks:
-        text = "\n".join("\n".join(block.lines) for block in blocks)
-    if not isinstance(source, Path):
-        source.close()
+    try:
+        with open_lines(source, encoding) as blocks:
+            text = "\n".join("\n".join(block.lines) for block in blocks)
+    finally:
+        if not isinstance(source, Path):
+            source.close()
     if not text.strip():
-        raise InputError(f"{path} must hold a table, got an empty file")
+        raise InputError(f"{path} must contain a table, got an empty file")
     return Content(path, text.encode())
 
 
@@ -233,6 +290,10 @@ class Content:
     def iter_lines(self) -> io.TextIOWrapper:
         """The lines one by one, with their ends."""
         return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8", newline="")
+
+    def detect_delimiter(self) -> str | None:
+        """Find the delimiter; None if the lines have none."""
+        return detect_delimiter(self.path, _take_sample(self.iter_lines()))
 
     def iter_rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         """The rows by the slow way; what cannot be a row is named with its line."""
@@ -267,7 +328,7 @@ def find_layout(
         raise InputError(f"header must be True or False, got {header!r}")
     if delimiter is not None and (delimiter not in DELIMITERS and (len(delimiter) != 1 or delimiter in '"\r\n')):
         raise InputError(f"delimiter must be a single character, got {delimiter!r}")
-    detected_delimiter = delimiter or sniff_delimiter(_sample_lines(content))
+    detected_delimiter = delimiter or content.detect_delimiter()
     if detected_delimiter is None:
         raise InputError(
             f"{content.path} must be a table, got lines without comma, semicolon, tab, bar or blank: pass delimiter="
@@ -297,9 +358,10 @@ def _resolve_column_names(content: Content, first: list[str], header: bool, colu
     return [str(column) for column in columns]
 
 
-def _sample_lines(content: Content) -> list[str]:
+def _take_sample(text: Iterable[str]) -> list[str]:
+    """Take the first lines of a text, up to limits of lines and characters."""
     lines, size = [], 0
-    for line in islice(content.iter_lines(), _SAMPLE_LINES):
+    for line in islice(text, _SAMPLE_LINES):
         lines.append(line)
         size += len(line)
         if size > _SAMPLE_CHARACTERS:
@@ -384,3 +446,93 @@ def read_cells(content: Content, layout: TableLayout) -> dict[str, Any]:
 def find_line(row: int, content: Content, layout: TableLayout) -> int:
     """The line in which a row begins."""
     return next(islice(content.iter_rows(layout.delimiter), row + int(layout.header), None))[0]
+
+
+class TextFormat(NamedTuple):
+    """The delimiter of a text table, and whether its numbers have decimal commas."""
+
+    delimiter: str
+    decimal_comma: bool
+
+    @classmethod
+    def detect(cls, path: Path, missing: Sequence[str]) -> TextFormat:
+        """Detect the format from the first rows of a file."""
+        delimiter = _detect_file_delimiter(path)
+        if delimiter == ",":
+            return cls(delimiter, False)
+        return cls(delimiter, bool(_find_comma_columns(_read_with_pandas(path, delimiter, missing, nrows=_TYPED_SAMPLE_ROWS))))
+
+
+def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
+    """Read a text table with a header as a frame whose column types pandas infers.
+
+    If the delimiter is not a comma, columns of numbers with decimal commas become numbers. The reader fills short rows with
+    missing values and refuses long rows.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.csv"
+    ...     _ = path.write_text("kind;score\\na;0,5\\nb;1\\n")
+    ...     read_typed_table(path, [""])["score"].tolist()
+    [0.5, 1.0]
+    """
+    import pandas as pd
+
+    delimiter = _detect_file_delimiter(path)
+    try:
+        table = _read_with_pandas(path, delimiter, missing)
+    except pd.errors.EmptyDataError:
+        raise InputError(f"{path} must contain a table, got an empty file") from None
+    except (UnicodeDecodeError, pd.errors.ParserError) as error:
+        _check_row_lengths(read_content(path), delimiter)
+        raise InputError(f"{path} must be a text table: {str(error).splitlines()[0]}") from None
+    if delimiter == ",":
+        return table
+    return table.assign(**{name: _parse_comma_decimals(table[name]) for name in _find_comma_columns(table)})
+
+
+def _detect_file_delimiter(path: Path) -> str:
+    """Find the delimiter from the first lines of a file; a comma if the lines have none."""
+    if path.suffix.lower() in _ARCHIVES:
+        return ","
+    source = open_unpacked(path)
+    stream = source.open("rb") if isinstance(source, Path) else source
+    with io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace") as text:
+        return detect_delimiter(path, _take_sample(text)) or ","
+
+
+def _read_with_pandas(path: Path, delimiter: str, missing: Sequence[str], nrows: int | None = None) -> pd.DataFrame:
+    import pandas as pd
+
+    separator = r"\s+" if delimiter == WHITESPACE else delimiter
+    options: Any = {"keep_default_na": False, "na_values": list(missing), "encoding": "utf-8-sig", "nrows": nrows}
+    table: pd.DataFrame = pd.read_csv(path, sep=separator, **options)
+    return table
+
+
+def _find_comma_columns(table: pd.DataFrame) -> list[str]:
+    """List the columns whose cells are all numbers, some of them with a decimal comma."""
+    names = []
+    for name in table.columns:
+        column = table[name]
+        if column.dtype.kind not in "iufb":
+            cells = column.dropna().astype(str).str.strip()
+            numbers = cells.str.fullmatch(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
+            if len(cells) and numbers.all() and cells.str.contains(",").any():
+                names.append(name)
+    return names
+
+
+def _parse_comma_decimals(column: pd.Series[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    return pd.to_numeric(column.str.strip().str.replace(",", ".", regex=False))
+
+
+def _check_row_lengths(content: Content, delimiter: str) -> None:
+    """Refuse the first row that has more cells than the first two rows."""
+    widths: list[int] = []
+    for line, row in content.iter_rows(delimiter):
+        if len(widths) > 1 and len(row) > max(widths):
+            raise InputError(f"{content.path}, line {line}: expected {max(widths)} cells, got {len(row)}")
+        widths.append(len(row))

@@ -1,4 +1,4 @@
-"""Measures of predicted labels that look at the whole confusion table."""
+"""Measures of predicted labels that use the whole confusion table."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ _ABSENT = "a class has no true cases"
 
 @measure(needs="labels", direction="max", range=(0, 1), proportion=True, cite="Japkowicz & Shah 2011")
 def accuracy(table: Confusion) -> tuple[Any, Any]:
-    """Share of rows whose label is right.
+    """Proportion of rows with the correct label.
 
+    Examples
+    --------
     >>> from fairtrial.measures import accuracy
     >>> accuracy([1, 1, 0, 0], [1, 0, 0, 0])
     0.75
@@ -28,8 +30,10 @@ def accuracy(table: Confusion) -> tuple[Any, Any]:
 
 @measure(needs="labels", direction="min", range=(0, 1), proportion=True, cite="Japkowicz & Shah 2011")
 def error_rate(table: Confusion) -> tuple[Any, Any]:
-    """Share of rows whose label is wrong.
+    """Proportion of rows with a wrong label.
 
+    Examples
+    --------
     >>> from fairtrial.measures import error_rate
     >>> error_rate([1, 1, 0, 0], [1, 0, 0, 0])
     0.25
@@ -49,19 +53,30 @@ def error_rate(table: Confusion) -> tuple[Any, Any]:
 def balanced_accuracy(table: Confusion) -> FloatArray:
     """Mean recall over the classes.
 
+    Examples
+    --------
     >>> from fairtrial.measures import balanced_accuracy
-    >>> balanced_accuracy([1] * 90 + [0] * 10, [1] * 100)  # the always-positive model of Galdi & Tagliaferri
+    >>> balanced_accuracy([1] * 90 + [0] * 10, [1] * 100)  # recall 1 and 0
     0.5
     """
     return np.asarray(compute_ratio(table.hits, table.true).mean(axis=-1))
 
 
-@measure(needs="labels", direction="max", range=(0, 1), cite="Kubat & Matwin 1997", undefined=_ABSENT)
+@measure(
+    needs="labels",
+    direction="max",
+    range=(0, 1),
+    cite="Kubat & Matwin 1997",
+    undefined=_ABSENT,
+    display_name="geometric mean of recalls",
+)
 def g_mean(table: Confusion) -> FloatArray:
     """Geometric mean of the recalls of all classes.
 
+    Examples
+    --------
     >>> from fairtrial.measures import g_mean
-    >>> round(g_mean([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
+    >>> round(g_mean([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)  # recalls 2/3 and 1
     0.816497
     """
     return np.asarray(np.prod(compute_ratio(table.hits, table.true), axis=-1) ** (1 / len(table.labels)))
@@ -74,15 +89,25 @@ def g_mean(table: Confusion) -> FloatArray:
     chance=0.0,
     cite="Cohen 1960, 1968",
     aliases=("cohen_kappa",),
-    undefined="truth and prediction hold one class only",
+    undefined="all true and predicted labels are of one class",
+    display_name="Cohen's kappa",
 )
 def kappa(table: Confusion, *, weights: Literal["linear", "quadratic"] | None = None) -> FloatArray:
     """Cohen's kappa: agreement beyond chance.
 
-    `weights` makes far classes count more ("linear", "quadratic"); classes are then taken in the order of `labels`.
+    kappa = (observed - expected) / (1 - expected), where `expected` is the agreement of independent labels with the same class
+    counts.
 
+    Parameters
+    ----------
+    weights : {"linear", "quadratic"}, optional
+        Weight disagreements by the distance between the classes in the order of `labels`. Default: all disagreements weigh the
+        same.
+
+    Examples
+    --------
     >>> from fairtrial.measures import Confusion, kappa
-    >>> round(kappa.of(Confusion([[60, 50, 10], [10, 100, 40], [30, 10, 90]])), 4)  # the tutorial's example
+    >>> round(kappa.of(Confusion([[60, 50, 10], [10, 100, 40], [30, 10, 90]])), 4)  # observed 0.625, expected 0.33875
     0.4329
     """
     _check.check_one_of("weights", weights, (None, "linear", "quadratic"))
@@ -100,14 +125,19 @@ def kappa(table: Confusion, *, weights: Literal["linear", "quadratic"] | None = 
     range=(-1, 1),
     chance=0.0,
     cite="Matthews 1975; Gorodkin 2004",
-    undefined="truth or prediction holds one class only",
+    undefined="all true or all predicted labels are of one class",
     aliases=("matthews_correlation",),
+    display_name="Matthews correlation coefficient",
 )
 def mcc(table: Confusion) -> FloatArray:
-    """Matthews' correlation of truth and prediction; for more classes Gorodkin's R_K.
+    """Matthews correlation coefficient between true and predicted labels.
 
+    With two classes it is (TP TN - FP FN) / sqrt((TP + FP) (TP + FN) (TN + FP) (TN + FN)); with more classes, Gorodkin's R_K.
+
+    Examples
+    --------
     >>> from fairtrial.measures import mcc
-    >>> round(mcc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
+    >>> round(mcc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)  # 6 / sqrt(72)
     0.707107
     """
     tp, fp, fn, tn = table.cells

@@ -1,16 +1,17 @@
-"""What a measure is: a formula over a sufficient statistic, with facts attached.
+"""Measures: a formula over a sufficient statistic, with metadata.
 
-The formula is all that is written for one measure. Checking, averaging over classes, batches, resamples, warnings and scorers
-are the same for all and live here.
+Each measure supplies only its formula. This module checks the input, averages over classes, handles batches and resamples,
+warns and builds scorers and docstrings for all of them.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,7 +37,45 @@ Rows = LabelRows | ScoreRows | ProbabilityRows | ValueRows
 
 @dataclass(frozen=True)
 class MeasureFacts:
-    """What is known of a measure besides its formula."""
+    """Metadata of a measure.
+
+    Attributes
+    ----------
+    name : str
+        Identifier in the registry, in study files and on the command line.
+    needs : {"labels", "scores", "probabilities", "values", "results"}
+        Input of the measure: predicted labels, scores, probabilities, predicted numbers, or values of other measures.
+    direction : {"max", "min"}
+        Whether higher ("max") or lower values are better.
+    range : tuple of float
+        Smallest and largest possible value.
+    chance : float or None
+        Expected value of random guessing with two classes; None if it depends on the class proportions.
+    cite : str
+        Reference, as in the bibliography.
+    summary : str
+        First line of the docstring.
+    aliases : tuple of str
+        Other names in the registry.
+    per_class : bool
+        Whether the measure is computed for one class and averaged over classes.
+    proportion : bool
+        Whether the formula returns numerator and denominator of a proportion.
+    rank_based : bool
+        Whether only the order of the scores matters.
+    undefined : str
+        Condition under which the measure is undefined.
+    averages : tuple
+        Values that the argument `average` accepts.
+    display_name : str
+        Name for people, e.g. "AUC". Default: the name, with blanks for underscores.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import auc
+    >>> auc.facts.display_name, auc.facts.direction, auc.facts.range, auc.facts.chance
+    ('AUC', 'max', (0, 1), 0.5)
+    """
 
     name: str
     needs: Needs
@@ -51,15 +90,38 @@ class MeasureFacts:
     rank_based: bool = False
     undefined: str = "a denominator is zero"
     averages: tuple[Average, ...] = ()
+    # Not a field: the fields of measures that users define are part of the content keys of studies.
+    display_name: InitVar[str] = ""
+
+    def __post_init__(self, display_name: str) -> None:
+        object.__setattr__(self, "display_name", display_name or self.name.replace("_", " "))
 
 
 registry: Registry[Measure] = Registry("measure", group="fairtrial.measures")
 
 
 class Measure:
-    """A measure: call it on columns, or use `of` on a statistic; `facts` tells its direction, range and reference.
+    """A function of predictions with metadata.
 
-    Subclasses say how columns become rows (`rows`) and how rows give values (`values`).
+    Call a measure on the true labels and the predictions of a model. `of` computes it from a sufficient statistic, e.g. from a
+    confusion table. `facts` has its direction, range and reference.
+
+    Parameters
+    ----------
+    formula : callable
+        Formula of the measure.
+    facts : MeasureFacts
+        Metadata of the measure.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import Confusion, accuracy, get_measure
+    >>> accuracy([1, 1, 0, 0], [1, 0, 0, 0])
+    0.75
+    >>> accuracy.of(Confusion([[2, 0], [1, 1]]))
+    0.75
+    >>> get_measure("f1").display_name, get_measure("f1").facts.direction
+    ('F1 score', 'max')
     """
 
     averages: tuple[Average, ...] = ("auto",)
@@ -76,22 +138,71 @@ class Measure:
         if type(self) is not Measure:
             self.__signature__ = inspect.Signature([*call, *formula_parameters])
 
+    @property
+    def display_name(self) -> str:
+        """Return the name for people, e.g. "AUC" or "F1 score"; `name` is the identifier."""
+        return self.facts.display_name
+
     def __call__(self, *args: Any, **params: Any) -> Any:
-        """The value; NaN with a warning where it is undefined."""
+        """Compute the value; NaN with a warning if it is undefined."""
         return self._unwrap_value(np.asarray(self.formula(*args, **params)))
 
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> Any:
-        """Checked rows of two columns."""
-        raise InputError(f"{self.name} is computed from results of other measures, not from columns of predictions")
+        """Check the true labels and the predictions and return them as rows.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True labels or values.
+        y : array-like
+            Predicted labels, scores, probabilities or values, as the measure needs.
+        **options
+            `positive`, `labels` and `sample_weight`, as in a call of the measure.
+
+        Returns
+        -------
+        rows
+            Input of `compute_values`.
+        """
+        raise InputError(f"{self.name} is computed from values of other measures, not from columns of predictions")
 
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Value for each resample in `draw_counts` (R x n), or for the rows: shape (R,), or (R, k) without average."""
-        raise InputError(f"{self.name} is computed from results of other measures, not from rows")
+        """Compute the value for the rows, or for each resample of them.
+
+        Parameters
+        ----------
+        rows : rows
+            Result of `read_rows`.
+        draw_counts : ndarray of shape (R, n), optional
+            How often each row is drawn in each resample. Default: one value for the rows themselves.
+        average : {"auto", "binary", "macro", "weighted", "micro"} or None, default "auto"
+            Average over classes, as in a call of the measure.
+        **params
+            Parameters of the formula.
+
+        Returns
+        -------
+        ndarray of shape (R,), or (R, k) if `average` is None
+        """
+        raise InputError(f"{self.name} is computed from values of other measures, not from rows")
 
     def check(self, average: Average, params: Mapping[str, Any]) -> None:
-        """Whether the measure knows this average and these parameters."""
+        """Raise an InputError if the measure does not accept this average or these parameters.
+
+        Parameters
+        ----------
+        average : str or None
+            Average over classes.
+        params : mapping of str to object
+            Parameters of the formula by name.
+
+        Raises
+        ------
+        InputError
+            If the average or a parameter is unknown.
+        """
         _check.check_one_of("average", average, self.averages)
         known_names = [
             p.name for p in inspect.signature(self.formula).parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY
@@ -102,7 +213,18 @@ class Measure:
                 raise InputError(f"{self.name} has no parameter {name!r}: {hint}")
 
     def scorer(self, **options: Any) -> MeasureScorer:
-        """A scorer for scikit-learn's `cross_validate`, `GridSearchCV` and the like; smaller-is-better is negated."""
+        """Return a scorer for `cross_validate`, `GridSearchCV` and similar tools of scikit-learn.
+
+        Parameters
+        ----------
+        **options
+            `positive`, `labels`, `average` and the parameters of the measure.
+
+        Returns
+        -------
+        MeasureScorer
+            Negates the value if lower values are better, because scikit-learn maximizes.
+        """
         from fairtrial.measures.scorer import MeasureScorer
 
         formula_params = {
@@ -112,7 +234,17 @@ class Measure:
         return MeasureScorer(self, options)
 
     def is_better(self, first: float, second: float) -> bool:
-        """Whether `first` is better than `second`."""
+        """Return whether the value `first` is better than the value `second`.
+
+        Parameters
+        ----------
+        first, second : float
+            Values of the measure.
+
+        Returns
+        -------
+        bool
+        """
         return first > second if self.facts.direction == "max" else first < second
 
     def __repr__(self) -> str:
@@ -122,12 +254,20 @@ class Measure:
         return str(self.formula.__qualname__)
 
     def warn_undefined(self, value: FloatArray, stacklevel: int = 3) -> None:
-        """Warn if a value is NaN."""
+        """Warn if a value is NaN.
+
+        Parameters
+        ----------
+        value : ndarray
+            One or more values of the measure.
+        stacklevel : int, default 3
+            As in `warnings.warn`.
+        """
         undefined = int(np.isnan(value).sum())
         if undefined:
-            where = "" if value.ndim == 0 else f" for {undefined} of {value.size} values"
+            subset = "" if value.ndim == 0 else f" for {undefined} of {value.size} values"
             warnings.warn(
-                f"{self.name} is undefined{where}: {self.facts.undefined}; NaN is returned",
+                f"{self.name} is undefined (NaN){subset} because {self.facts.undefined}",
                 UndefinedMeasureWarning,
                 stacklevel=stacklevel,
             )
@@ -142,7 +282,7 @@ class Measure:
 
 
 class LabelMeasure(Measure):
-    """A measure of predicted labels: a formula over the Confusion, or over the Cells of each class."""
+    """A measure of predicted labels: a formula over a `Confusion`, or over the `Cells` of each class."""
 
     def __init__(self, formula: Callable[..., Any], facts: MeasureFacts) -> None:
         self.averages = ("auto", "binary", "macro", "weighted", "micro", None) if facts.per_class else ("auto",)
@@ -159,30 +299,30 @@ class LabelMeasure(Measure):
         sample_weight: npt.ArrayLike | None = None,
         **params: Any,
     ) -> Any:
-        """The value for two columns of labels."""
+        """Compute the measure from true and predicted labels."""
         rows = self.read_rows(y_true, y_pred, positive=positive, labels=labels, sample_weight=sample_weight)
         return self._estimate(rows, average, params)
 
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> LabelRows:
-        """Checked rows of two columns."""
+        """Check true and predicted labels and return them as rows."""
         return LabelRows.read(y_true, y, **options)
 
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Value for each resample, or for the rows themselves."""
+        """Compute the value for the rows, or for each resample of them."""
         table = rows.confusion(draw_counts)
         value = self._compute_value(table, average, params)
         return value[None] if draw_counts is None else value
 
     def of(self, table: Confusion, *, average: Average = "auto", **params: Any) -> Any:
-        """The value of a table, or of each table of a batch."""
+        """Compute the measure from a confusion table, or from each table of a batch."""
         self.check(average, params)
         _check_kind(self, table, Confusion)
         return self._unwrap_value(self._compute_value(table, average, params))
 
     def count_successes(self, rows: LabelRows, average: Average = "auto", **params: Any) -> tuple[float, float]:
-        """Numerator and denominator of a proportion."""
+        """Return numerator and denominator of a proportion."""
         numerator, denominator = self.formula(self._select_operand(rows.confusion(), average), **params)
         return float(numerator), float(denominator)
 
@@ -206,8 +346,8 @@ class LabelMeasure(Measure):
             return cells
         if table.positive is None:
             raise InputError(
-                f"positive must be named for {self.name} when the classes are {list(table.labels)}: "
-                "pass positive=, labels=, or average='macro'"
+                f"positive must be given for {self.name} if the classes are {list(table.labels)}: "
+                "pass positive=, labels= or average='macro'"
             )
         return Cells(*(cell[..., table.positive] for cell in cells))
 
@@ -217,7 +357,7 @@ class LabelMeasure(Measure):
 
 
 class ScoreMeasure(Measure):
-    """A measure of scores: a formula over ScoreTally."""
+    """A measure of scores: a formula over a `ScoreTally`."""
 
     averages: tuple[Average, ...] = ("auto", "binary", "macro", "weighted", None)
 
@@ -232,18 +372,18 @@ class ScoreMeasure(Measure):
         sample_weight: npt.ArrayLike | None = None,
         **params: Any,
     ) -> Any:
-        """The value for a column of labels and a column of scores (or a column for each class)."""
+        """Compute the measure from true labels and scores (one column, or one per class)."""
         rows = self.read_rows(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
         return self._estimate(rows, average, params)
 
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ScoreRows:
-        """Checked rows of two columns."""
+        """Check true labels and scores and return them as rows."""
         return ScoreRows.read(y_true, y, **options)
 
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Value for each resample, or for the rows themselves."""
+        """Compute the value for the rows, or for each resample of them."""
         if average == "auto":
             binary = rows.classes.positive is not None or len(rows.classes) < 2
             average = "binary" if binary else "macro"
@@ -255,44 +395,44 @@ class ScoreMeasure(Measure):
         return average_over_classes(np.stack(values, axis=-1), rows.support(draw_counts), average)
 
     def of(self, tally: ScoreTally, **params: Any) -> Any:
-        """The value of a tally, or of each tally of a batch."""
+        """Compute the measure from a tally of scores, or from each tally of a batch."""
         _check_kind(self, tally, ScoreTally)
         self.check("auto", params)
         return self._unwrap_value(np.asarray(self.formula(tally, **params)))
 
 
 class MultiScoreMeasure(ScoreMeasure):
-    """A measure of scores whose formula sees all rows, because it combines classes in its own way."""
+    """A measure of scores that combines the classes in its own way: a formula over all rows."""
 
     averages = ("auto",)
 
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Value for each resample, or for the rows themselves."""
+        """Compute the value for the rows, or for each resample of them."""
         del average
         return np.atleast_1d(self.formula(rows, draw_counts, **params))
 
 
 class RowMeasure(Measure):
-    """A measure that is a running sum over rows."""
+    """A measure that is a mean over rows."""
 
     def compute_values(
         self, rows: Any, draw_counts: DrawCounts | None = None, *, average: Average = "auto", **params: Any
     ) -> FloatArray:
-        """Value for each resample, or for the rows themselves."""
+        """Compute the value for the rows, or for each resample of them."""
         del average
         rows = rows if draw_counts is None else replace(rows, weights=rows.redraw(draw_counts))
         return np.atleast_1d(self.formula(rows, **params))
 
     def of(self, rows: Any, **params: Any) -> Any:
-        """The value of rows that were read before."""
+        """Compute the measure from rows that `read_rows` returned."""
         _check_kind(self, rows, ProbabilityRows if self.facts.needs == "probabilities" else ValueRows)
         return self._unwrap_value(self.compute_values(rows, **params)[0])
 
 
 class ProbabilityMeasure(RowMeasure):
-    """A measure of class probabilities: a formula over ProbabilityRows."""
+    """A measure of class probabilities: a formula over `ProbabilityRows`."""
 
     def __call__(
         self,
@@ -304,27 +444,103 @@ class ProbabilityMeasure(RowMeasure):
         sample_weight: npt.ArrayLike | None = None,
         **params: Any,
     ) -> Any:
-        """The value for a column of labels and probabilities of the positive class, or of every class."""
+        """Compute the measure from true labels and probabilities (one column, or one per class)."""
         rows = self.read_rows(y_true, y_prob, positive=positive, labels=labels, sample_weight=sample_weight)
         return self._estimate(rows, "auto", params)
 
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ProbabilityRows:
-        """Checked rows of two columns."""
+        """Check true labels and probabilities and return them as rows."""
         return ProbabilityRows.read(y_true, y, **options)
 
 
 class ValueMeasure(RowMeasure):
-    """A measure of predicted numbers: a formula over ValueRows."""
+    """A measure of predicted numbers: a formula over `ValueRows`."""
 
     def __call__(
         self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None, **params: Any
     ) -> Any:
-        """The value for two columns of numbers."""
+        """Compute the measure from true and predicted numbers."""
         return self._estimate(self.read_rows(y_true, y_pred, sample_weight=sample_weight), "auto", params)
 
     def read_rows(self, y_true: npt.ArrayLike, y: npt.ArrayLike, **options: Any) -> ValueRows:
-        """Checked rows of two columns."""
+        """Check true and predicted numbers and return them as rows."""
         return ValueRows.read(y_true, y, sample_weight=options.get("sample_weight"))
+
+
+_COMMON_PARAMETERS = {
+    "y_true": ("array-like of shape (n,)", "True labels."),
+    "y_pred": ("array-like of shape (n,)", "Predicted labels."),
+    "y_score": ("array-like of shape (n,) or (n, k)", "Scores of the positive class, or one column per class."),
+    "y_prob": ("array-like of shape (n,) or (n, k)", "Probabilities of the positive class, or one column per class."),
+    "positive": ("label, optional", "Positive class. Default: the second of two classes in sort order."),
+    "labels": ("list, optional", "All classes, in the order of the columns of scores. Default: the sorted classes that occur."),
+    "average": (
+        '{"auto", "binary", "macro", "weighted"} or None, default "auto"',
+        'Average over classes. "binary" is the value of the positive class, None returns one value per class.\n'
+        '"auto" is "binary" with two classes, else "macro".',
+    ),
+    "sample_weight": ("array-like of shape (n,), optional", "Weights of the rows."),
+}
+_VALUE_PARAMETERS = {
+    "y_true": ("array-like of shape (n,)", "True values."),
+    "y_pred": ("array-like of shape (n,)", "Predicted values."),
+}
+_MICRO_AVERAGE = (
+    '{"auto", "binary", "macro", "weighted", "micro"} or None, default "auto"',
+    _COMMON_PARAMETERS["average"][1] + ' "micro" pools the counts.',
+)
+_NO_AVERAGE = ('{"auto"}', "The measure has one value for all classes.")
+
+
+def _build_docstring(measure: Measure) -> str:
+    """Add the parameters of the call, the return value and the reference to the docstring of the formula."""
+    introduction, *parts = re.split(r"^(\w+)\n-{3,}\n", inspect.getdoc(measure.formula) or "", flags=re.MULTILINE)
+    sections = {title: text.strip() for title, text in zip(parts[::2], parts[1::2], strict=True)}
+    parameters = [_describe_parameter(measure, name) for name in inspect.signature(type(measure).__call__).parameters]
+    sections["Parameters"] = "\n".join(filter(None, [*parameters, sections.get("Parameters", "")]))
+    sections["Returns"] = _describe_value(measure)
+    sections["References"] = measure.facts.cite
+    ordered = [f"{title}\n{'-' * len(title)}\n{sections[title]}" for title in _SECTIONS if title in sections]
+    return "\n\n".join([introduction.strip(), *ordered])
+
+
+_SECTIONS = ("Parameters", "Returns", "Notes", "References", "Examples")
+
+
+def _describe_parameter(measure: Measure, name: str) -> str:
+    if name not in _COMMON_PARAMETERS or measure.facts.needs == "results":
+        return ""
+    kind, text = _COMMON_PARAMETERS[name]
+    if measure.facts.needs == "values":
+        kind, text = _VALUE_PARAMETERS.get(name, (kind, text))
+    if name == "average" and len(measure.averages) == 1:
+        kind, text = _NO_AVERAGE
+    elif name == "average" and "micro" in measure.averages:
+        kind, text = _MICRO_AVERAGE
+    return f"{name} : {kind}\n" + "\n".join(f"    {line}" for line in text.split("\n"))
+
+
+def _describe_value(measure: Measure) -> str:
+    facts = measure.facts
+    kind = "float, or ndarray of shape (k,) if `average` is None" if None in measure.averages else "float"
+    kind = "float or ndarray" if facts.needs == "results" else kind
+    limits = (
+        f"Between {facts.range[0]:g} and {facts.range[1]:g}"
+        if np.isfinite(facts.range).all()
+        else (
+            f"At least {facts.range[0]:g}"
+            if np.isfinite(facts.range[0])
+            else f"At most {facts.range[1]:g}"
+            if np.isfinite(facts.range[1])
+            else "Any number"
+        )
+    )
+    direction = "higher" if facts.direction == "max" else "lower"
+    chance = "" if facts.chance is None else f" Random guessing has {facts.chance:g}."
+    return (
+        f"{kind}\n    {limits}; {direction} is better.{chance}\n"
+        f"    NaN, with an `UndefinedMeasureWarning`, if {facts.undefined}."
+    )
 
 
 _MEASURE_CLASSES: dict[str, type[Measure]] = {
@@ -341,18 +557,54 @@ def measure(
     *,
     needs: Literal["labels", "scores", "class scores", "probabilities", "values", "results"],
     direction: Direction,
-    range: tuple[float, float],  # noqa: A002  the word of STYLE.md for this fact
+    range: tuple[float, float],  # noqa: A002  the name of this fact
     cite: str,
     chance: float | None = None,
     name: str | None = None,
     **facts: Any,
 ) -> Callable[[Callable[..., Any]], Measure]:
-    """Make a measure of a formula and register it.
+    """Turn a formula into a measure and register it under the name of the function.
 
-    What the formula takes depends on `needs`: the Confusion (or, with `per_class=True`, the Cells of each class), the
-    ScoreTally, the ProbabilityRows, the ValueRows, or, for "results", whatever it likes. With `proportion=True` it returns
-    numerator and denominator, which also gives the measure Wilson and Clopper-Pearson intervals. `chance` is the value of
-    guessing in a two-class problem, None where it depends on the class shares.
+    The input of the formula depends on `needs`:
+
+    - "labels": a `Confusion`, or the `Cells` of each class with `per_class=True`;
+    - "scores": a `ScoreTally`; "class scores": the rows and the draw counts of resamples;
+    - "probabilities" or "values": the rows;
+    - "results": the arguments of the call.
+
+    Parameters
+    ----------
+    needs : {"labels", "scores", "class scores", "probabilities", "values", "results"}
+        Input of the measure.
+    direction : {"max", "min"}
+        Whether higher ("max") or lower values are better.
+    range : tuple of float
+        Smallest and largest possible value.
+    cite : str
+        Reference.
+    chance : float, optional
+        Expected value of random guessing with two classes, unless it depends on the class proportions.
+    name : str, optional
+        Name in the registry. Default: the name of the function.
+    **facts
+        Other fields of `MeasureFacts`. With `proportion=True` the formula returns numerator and denominator, and the measure
+        has Wilson and Clopper-Pearson intervals.
+
+    Returns
+    -------
+    callable
+        Decorator that returns a `Measure`.
+
+    Examples
+    --------
+    >>> from fairtrial.measures import measure, registry
+    >>> @measure(needs="labels", direction="max", range=(0, 1), proportion=True, cite="Jaccard 1912")
+    ... def example_hit_rate(table):
+    ...     'Proportion of correct labels.'
+    ...     return table.hits.sum(axis=-1), table.total
+    >>> example_hit_rate([1, 1, 0, 0], [1, 0, 0, 0])
+    0.75
+    >>> registry.remove("example_hit_rate")
     """
 
     _check.check_one_of("needs", needs, _MEASURE_CLASSES)
@@ -370,6 +622,9 @@ def measure(
             **facts,
         )
         new_measure = _MEASURE_CLASSES[needs](formula, measure_facts)
+        if formula.__module__.startswith("fairtrial."):
+            # Docstrings of measures that users define are part of the content keys of studies and stay unchanged.
+            new_measure.__doc__ = _build_docstring(new_measure)
         registry.add(measure_facts.name, new_measure, aliases=measure_facts.aliases)
         return new_measure
 
@@ -378,11 +633,11 @@ def measure(
 
 def _check_kind(measure: Measure, statistic: object, kind: type) -> None:
     if not isinstance(statistic, kind):
-        raise InputError(f"{measure.name}.of must have a {kind.__name__}, got {type(statistic).__name__}")
+        raise InputError(f"{measure.name}.of needs a {kind.__name__}, got {type(statistic).__name__}")
 
 
 def average_over_classes(values: FloatArray, support: FloatArray, average: Average) -> FloatArray:
-    """Average over the last axis; None keeps it. A class without a value leaves the average without one."""
+    """Average over the last axis (None keeps it); the average is NaN if the value of a class is."""
     if average is None:
         return values
     if average == "weighted":
@@ -392,5 +647,25 @@ def average_over_classes(values: FloatArray, support: FloatArray, average: Avera
 
 
 def get_measure(measure: str | Measure) -> Measure:
-    """A measure by name; a measure is returned as it is."""
+    """Return the measure with this name or alias.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        Name or alias. A measure is returned unchanged.
+
+    Returns
+    -------
+    Measure
+
+    Raises
+    ------
+    UnknownNameError
+        If no measure has this name.
+
+    Examples
+    --------
+    >>> get_measure("roc_auc").name
+    'auc'
+    """
     return measure if isinstance(measure, Measure) else registry[measure]

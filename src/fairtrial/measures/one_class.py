@@ -1,4 +1,4 @@
-"""Measures of predicted labels that look at one class against the rest; averaged where there are more classes."""
+"""Measures of predicted labels for one class against the rest, averaged over classes if there are more than two."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from fairtrial.measures.confusion import Cells
 from fairtrial.measures.measure import measure
 
 _NO_TRUE = "the class has no true cases"
-_NO_OTHER = "there are no cases outside the class"
+_NO_OTHER = "no case is outside the class"
+_ONE_SIDE = "the class or its complement has no true cases"
 _NEVER_PREDICTED = "the class is never predicted"
 _ALWAYS_PREDICTED = "the class is always predicted"
 
@@ -29,8 +30,10 @@ _ALWAYS_PREDICTED = "the class is always predicted"
     undefined=_NO_TRUE,
 )
 def recall(cells: Cells) -> tuple[Any, Any]:
-    """Share of the true cases of a class that are found: TP / (TP + FN).
+    """Proportion of the true cases of a class that are found: TP / (TP + FN).
 
+    Examples
+    --------
     >>> from fairtrial.measures import recall
     >>> recall(["a", "b", "c", "c"], ["a", "b", "a", "c"], average=None)
     array([1. , 1. , 0.5])
@@ -49,8 +52,10 @@ def recall(cells: Cells) -> tuple[Any, Any]:
     undefined=_NO_OTHER,
 )
 def specificity(cells: Cells) -> tuple[Any, Any]:
-    """Share of the cases outside a class that are left outside: TN / (TN + FP).
+    """Proportion of the cases outside a class that are not assigned to it: TN / (TN + FP).
 
+    Examples
+    --------
     >>> from fairtrial.measures import specificity
     >>> specificity([1, 0, 0, 0], [1, 1, 0, 0], positive=1)
     0.6666666666666666
@@ -67,10 +72,13 @@ def specificity(cells: Cells) -> tuple[Any, Any]:
     cite="Fawcett 2006",
     undefined=_NO_OTHER,
     aliases=("false_positive_rate",),
+    display_name="false positive rate",
 )
 def fpr(cells: Cells) -> tuple[Any, Any]:
-    """Share of the cases outside a class that are taken for it: FP / (FP + TN).
+    """Proportion of the cases outside a class that are assigned to it: FP / (FP + TN).
 
+    Examples
+    --------
     >>> from fairtrial.measures import fpr
     >>> fpr([1, 0, 0, 0], [1, 1, 0, 0])
     0.3333333333333333
@@ -87,10 +95,13 @@ def fpr(cells: Cells) -> tuple[Any, Any]:
     cite="Fawcett 2006",
     undefined=_NO_TRUE,
     aliases=("false_negative_rate",),
+    display_name="false negative rate",
 )
 def fnr(cells: Cells) -> tuple[Any, Any]:
-    """Share of the true cases of a class that are missed: FN / (FN + TP).
+    """Proportion of the true cases of a class that are missed: FN / (FN + TP).
 
+    Examples
+    --------
     >>> from fairtrial.measures import fnr
     >>> fnr([1, 1, 0, 0], [1, 0, 0, 0])
     0.5
@@ -109,8 +120,10 @@ def fnr(cells: Cells) -> tuple[Any, Any]:
     undefined=_NEVER_PREDICTED,
 )
 def precision(cells: Cells) -> tuple[Any, Any]:
-    """Share of the predictions of a class that are right: TP / (TP + FP).
+    """Proportion of the cases assigned to a class that belong to it: TP / (TP + FP).
 
+    Examples
+    --------
     >>> from fairtrial.measures import precision
     >>> precision([1, 0, 1, 0], [1, 1, 0, 0])
     0.5
@@ -127,10 +140,13 @@ def precision(cells: Cells) -> tuple[Any, Any]:
     cite="Altman & Bland 1994",
     undefined=_ALWAYS_PREDICTED,
     aliases=("negative_predictive_value",),
+    display_name="negative predictive value",
 )
 def npv(cells: Cells) -> tuple[Any, Any]:
-    """Share of the predictions against a class that are right: TN / (TN + FN).
+    """Proportion of the cases not assigned to a class that are outside it: TN / (TN + FN).
 
+    Examples
+    --------
     >>> from fairtrial.measures import npv
     >>> npv([1, 1, 0, 0], [1, 0, 0, 0])
     0.6666666666666666
@@ -145,13 +161,23 @@ def npv(cells: Cells) -> tuple[Any, Any]:
     per_class=True,
     cite="van Rijsbergen 1979",
     aliases=("f1", "f_measure"),
-    undefined="the class is neither true nor predicted anywhere",
+    undefined="no row has the class as true or predicted label",
+    display_name="F1 score",
 )
 def f_score(cells: Cells, *, beta: float = 1.0) -> FloatArray:
-    """Weighted harmonic mean of precision and recall; `beta` is how many times recall counts more.
+    """Weighted harmonic mean of precision and recall.
 
+    F = (1 + beta^2) precision recall / (beta^2 precision + recall).
+
+    Parameters
+    ----------
+    beta : float, default 1
+        Weight of recall relative to precision; 1 is the F1 score.
+
+    Examples
+    --------
     >>> from fairtrial.measures import f_score
-    >>> round(f_score([1] * 90 + [0] * 10, [1] * 100), 3)  # Galdi & Tagliaferri's always-positive model
+    >>> round(f_score([1] * 90 + [0] * 10, [1] * 100), 3)  # 2 * 0.9 / 1.9
     0.947
     """
     _check.check_between("beta", beta, 0, np.inf)
@@ -167,13 +193,16 @@ def f_score(cells: Cells, *, beta: float = 1.0) -> FloatArray:
     per_class=True,
     cite="Youden 1950",
     aliases=("informedness",),
-    undefined="the class, or all outside it, has no true cases",
+    undefined=_ONE_SIDE,
+    display_name="Youden's J",
 )
 def youden_j(cells: Cells) -> FloatArray:
     """Youden's J: recall + specificity - 1.
 
+    Examples
+    --------
     >>> from fairtrial.measures import youden_j
-    >>> youden_j([1, 1, 0, 0], [1, 0, 0, 0])
+    >>> youden_j([1, 1, 0, 0], [1, 0, 0, 0])  # 0.5 + 1 - 1
     0.5
     """
     return compute_ratio(cells.tp, cells.tp + cells.fn) + compute_ratio(cells.tn, cells.tn + cells.fp) - 1
@@ -189,10 +218,12 @@ def youden_j(cells: Cells) -> FloatArray:
     undefined="the class is always or never predicted",
 )
 def markedness(cells: Cells) -> FloatArray:
-    """Markedness: precision + npv - 1.
+    """Markedness: precision + negative predictive value - 1.
 
+    Examples
+    --------
     >>> from fairtrial.measures import markedness
-    >>> round(markedness([1, 1, 0, 0], [1, 0, 0, 0]), 6)
+    >>> round(markedness([1, 1, 0, 0], [1, 0, 0, 0]), 6)  # 1 + 2/3 - 1
     0.666667
     """
     return compute_ratio(cells.tp, cells.tp + cells.fp) + compute_ratio(cells.tn, cells.tn + cells.fn) - 1
@@ -205,11 +236,14 @@ def markedness(cells: Cells) -> FloatArray:
     per_class=True,
     cite="Jaccard 1912",
     aliases=("iou",),
-    undefined="the class is neither true nor predicted anywhere",
+    undefined="no row has the class as true or predicted label",
+    display_name="Jaccard index",
 )
 def jaccard(cells: Cells) -> FloatArray:
-    """Jaccard's index of the true and the predicted cases of a class: TP / (TP + FP + FN).
+    """Jaccard index of the true and the predicted cases of a class: TP / (TP + FP + FN).
 
+    Examples
+    --------
     >>> from fairtrial.measures import jaccard
     >>> jaccard([1, 1, 0, 0], [1, 0, 0, 0])
     0.5
@@ -223,13 +257,16 @@ def jaccard(cells: Cells) -> FloatArray:
     range=(0, 1),
     per_class=True,
     cite="Fowlkes & Mallows 1983",
-    undefined="the class is never true or never predicted",
+    undefined="the class has no true or no predicted cases",
+    display_name="Fowlkes-Mallows index",
 )
 def fowlkes_mallows(cells: Cells) -> FloatArray:
     """Geometric mean of precision and recall.
 
+    Examples
+    --------
     >>> from fairtrial.measures import fowlkes_mallows
-    >>> round(fowlkes_mallows([1, 1, 0, 0], [1, 0, 0, 0]), 6)
+    >>> round(fowlkes_mallows([1, 1, 0, 0], [1, 0, 0, 0]), 6)  # sqrt(1 * 0.5)
     0.707107
     """
     return np.sqrt(compute_ratio(cells.tp, cells.tp + cells.fp) * compute_ratio(cells.tp, cells.tp + cells.fn))
@@ -243,13 +280,17 @@ def fowlkes_mallows(cells: Cells) -> FloatArray:
     per_class=True,
     cite="Deeks & Altman 2004",
     aliases=("lr_positive",),
-    undefined="a class has no true cases, or recall and fpr are both zero",
+    undefined="the class or its complement has no true cases, or recall and false positive rate are both zero",
 )
 def positive_likelihood_ratio(cells: Cells) -> FloatArray:
-    """Likelihood ratio of a positive prediction: recall / fpr; infinite when there are no false positives.
+    """Likelihood ratio of a positive prediction: recall / false positive rate.
 
+    It is infinite if there are no false positives.
+
+    Examples
+    --------
     >>> from fairtrial.measures import positive_likelihood_ratio
-    >>> positive_likelihood_ratio([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0])
+    >>> positive_likelihood_ratio([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0])  # 0.5 / 0.25
     2.0
     """
     return compute_ratio(compute_ratio(cells.tp, cells.tp + cells.fn), compute_ratio(cells.fp, cells.fp + cells.tn))
@@ -263,13 +304,17 @@ def positive_likelihood_ratio(cells: Cells) -> FloatArray:
     per_class=True,
     cite="Deeks & Altman 2004",
     aliases=("lr_negative",),
-    undefined="a class has no true cases, or fnr and specificity are both zero",
+    undefined="the class or its complement has no true cases, or false negative rate and specificity are both zero",
 )
 def negative_likelihood_ratio(cells: Cells) -> FloatArray:
-    """Likelihood ratio of a negative prediction: fnr / specificity; infinite when there are no true negatives.
+    """Likelihood ratio of a negative prediction: false negative rate / specificity.
 
+    It is infinite if there are no true negatives.
+
+    Examples
+    --------
     >>> from fairtrial.measures import negative_likelihood_ratio
-    >>> round(negative_likelihood_ratio([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0]), 6)
+    >>> round(negative_likelihood_ratio([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0]), 6)  # 0.5 / 0.75
     0.666667
     """
     return compute_ratio(compute_ratio(cells.fn, cells.tp + cells.fn), compute_ratio(cells.tn, cells.fp + cells.tn))
@@ -283,11 +328,15 @@ def negative_likelihood_ratio(cells: Cells) -> FloatArray:
     per_class=True,
     cite="Glas et al. 2003",
     aliases=("dor",),
-    undefined="hits and errors of both kinds are zero somewhere",
+    undefined="TP TN and FP FN are both zero",
 )
 def diagnostic_odds_ratio(cells: Cells) -> FloatArray:
-    """Odds ratio of a prediction: TP TN / (FP FN); infinite when one kind of error does not occur.
+    """Diagnostic odds ratio: TP TN / (FP FN).
 
+    It is infinite if there are no false positives or no false negatives.
+
+    Examples
+    --------
     >>> from fairtrial.measures import diagnostic_odds_ratio
     >>> diagnostic_odds_ratio([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0])
     3.0
@@ -302,13 +351,16 @@ def diagnostic_odds_ratio(cells: Cells) -> FloatArray:
     chance=0.5,
     per_class=True,
     cite="Sokolova & Lapalme 2009",
-    undefined="the class, or all outside it, has no true cases",
+    undefined=_ONE_SIDE,
+    display_name="single-point AUC",
 )
 def single_point_auc(cells: Cells) -> FloatArray:
-    """Area under the ROC curve of one point: (1 + TPR - FPR) / 2.
+    """Area under the ROC curve through one operating point: (1 + TPR - FPR) / 2.
 
+    Examples
+    --------
     >>> from fairtrial.measures import single_point_auc
-    >>> round(single_point_auc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)
+    >>> round(single_point_auc([1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]), 6)  # (1 + 2/3) / 2
     0.833333
     """
     return (1 + compute_ratio(cells.tp, cells.tp + cells.fn) - compute_ratio(cells.fp, cells.fp + cells.tn)) / 2

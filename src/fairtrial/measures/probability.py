@@ -1,4 +1,4 @@
-"""Measures of class probabilities: running sums over rows."""
+"""Measures of class probabilities."""
 
 from __future__ import annotations
 
@@ -17,37 +17,48 @@ from fairtrial.measures.measure import measure
 from fairtrial.measures.rows import ProbabilityRows
 
 
-@measure(needs="probabilities", direction="min", range=(0, 2), cite="Brier 1950")
+@measure(needs="probabilities", direction="min", range=(0, 2), cite="Brier 1950", display_name="Brier score")
 def brier(rows: ProbabilityRows) -> FloatArray:
     """Brier score: mean squared error of the probabilities.
 
-    With two classes the error of the positive class, at most 1; with more the sum over all classes, at most 2.
+    With two classes it is the squared error of the positive class, at most 1. With more classes it is the sum over all classes,
+    at most 2.
 
+    Examples
+    --------
     >>> from fairtrial.measures import brier
-    >>> round(brier([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 6)
+    >>> round(brier([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 6)  # 0.975 / 5
     0.195
     """
     squares = ((rows.probabilities - rows.one_hot_labels) ** 2).sum(axis=1)
     return rows.mean(squares / 2 if len(rows.classes) == 2 else squares)
 
 
-@measure(needs="probabilities", direction="min", range=(0, 1), cite="Japkowicz & Shah 2011")
+@measure(needs="probabilities", direction="min", range=(0, 1), cite="Japkowicz & Shah 2011", display_name="RMSE")
 def rmse(rows: ProbabilityRows) -> FloatArray:
-    """Root mean squared error of the probabilities, averaged over classes as WEKA does.
+    """Root mean squared error of the probabilities.
 
+    The squared errors are averaged over the classes, as in WEKA.
+
+    Examples
+    --------
     >>> from fairtrial.measures import rmse
-    >>> round(rmse([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 4)
+    >>> round(rmse([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 4)  # sqrt(0.195)
     0.4416
     """
     return np.sqrt(rows.mean(((rows.probabilities - rows.one_hot_labels) ** 2).mean(axis=1)))
 
 
-@measure(needs="probabilities", direction="min", range=(0, 1), cite="Witten & Frank 2005")
+@measure(needs="probabilities", direction="min", range=(0, 1), cite="Witten & Frank 2005", display_name="MAE")
 def mae(rows: ProbabilityRows) -> FloatArray:
-    """Mean absolute error of the probabilities, averaged over classes as WEKA does.
+    """Mean absolute error of the probabilities.
 
+    The absolute errors are averaged over the classes, as in WEKA.
+
+    Examples
+    --------
     >>> from fairtrial.measures import mae
-    >>> round(mae([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 6)
+    >>> round(mae([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 6)  # 1.7 / 5
     0.34
     """
     return rows.mean(np.abs(rows.probabilities - rows.one_hot_labels).mean(axis=1))
@@ -55,10 +66,19 @@ def mae(rows: ProbabilityRows) -> FloatArray:
 
 @measure(needs="probabilities", direction="min", range=(0, np.inf), cite="Good 1952", aliases=("cross_entropy",))
 def log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
-    """Mean of -ln(probability of the true class); infinite where a true class was called impossible, unless clipped.
+    """Log loss: mean of -ln(probability of the true class).
 
+    It is infinite if the probability of a true class is 0, unless probabilities are clipped.
+
+    Parameters
+    ----------
+    clip : float, default 0
+        Clip the probabilities to the interval from `clip` to 1 - `clip`.
+
+    Examples
+    --------
     >>> from fairtrial.measures import log_loss
-    >>> round(log_loss([1, 0], [0.9, 0.2]), 6)
+    >>> round(log_loss([1, 0], [0.9, 0.2]), 6)  # -(ln 0.9 + ln 0.8) / 2
     0.164252
     """
     if not 0 <= clip < 0.5:
@@ -72,21 +92,32 @@ def log_loss(rows: ProbabilityRows, *, clip: float = 0.0) -> FloatArray:
     direction="max",
     range=(-np.inf, np.inf),
     cite="Kononenko & Bratko 1991",
-    undefined="every case belongs to one class, so that there is nothing to learn",
+    undefined="all cases belong to one class",
 )
 def information_score(
     rows: ProbabilityRows, *, kind: Literal["mean", "total", "relative"] = "mean", prior: npt.ArrayLike | None = None
 ) -> FloatArray:
-    """Kononenko and Bratko's information score: bits that a forecast tells beyond the prior, misleading ones negative.
+    """Kononenko and Bratko's information score: information gained over the prior, in bits.
 
-    `kind`: "mean" per case, "total", or "relative": the total in percent of the prior's mean entropy. `prior`: the probability
-    of each class (or a line of them for each row), best from the training data; None takes the shares in `y_true`. WEKA prints
-    all three kinds, its prior being (1 + count) / (classes + rows) of the training fold, the relative one with the entropy of
-    the last fold's.
+    A row gains log2(p / prior) if the probability p of its true class exceeds the prior. Otherwise it loses log2((1 - p) / (1 -
+    prior)).
 
+    Parameters
+    ----------
+    kind : {"mean", "total", "relative"}, default "mean"
+        Mean per row, sum over rows, or sum in percent of the mean entropy of the prior.
+    prior : array-like of shape (k,) or (n, k), optional
+        Prior probability of each class, for all rows or for each row; preferably from the training data.
+        Default: the class proportions in `y_true`.
+
+    Notes ----- WEKA reports all three kinds. Its prior is (1 + count) / (classes + rows) in the training fold, and its relative
+    score uses the entropy of the last fold.
+
+    Examples
+    --------
     >>> from fairtrial.measures import information_score
-    >>> round(information_score([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9]), 4)
-    0.2682
+    >>> information_score([1, 0, 1, 0], [1.0, 0.0, 0.5, 0.5])  # 1, 1, 0 and 0 bits
+    0.5
     """
     _check.check_one_of("kind", kind, ("mean", "total", "relative"))
     priors = _read_priors(rows, prior)
@@ -103,16 +134,25 @@ def information_score(
 
 @measure(needs="probabilities", direction="max", range=(0, 1), cite="Roby 1965; Gneiting & Raftery 2007")
 def spherical_score(rows: ProbabilityRows) -> FloatArray:
-    """Spherical score: probability of the true class over the length of the forecast.
+    """Spherical score: probability of the true class divided by the norm of all probabilities.
 
+    Examples
+    --------
     >>> from fairtrial.measures import spherical_score
-    >>> round(spherical_score([1, 0], [0.8, 0.4]), 6)
+    >>> round(spherical_score([1, 0], [0.8, 0.4]), 6)  # mean of 0.8 / sqrt(0.68) and 0.6 / sqrt(0.52)
     0.901096
     """
     return rows.mean(rows.true_class_probabilities / np.sqrt((rows.probabilities**2).sum(axis=1)))
 
 
-@measure(needs="probabilities", direction="min", range=(0, 1), cite="Naeini et al. 2015; Guo et al. 2017", aliases=("ece",))
+@measure(
+    needs="probabilities",
+    direction="min",
+    range=(0, 1),
+    cite="Naeini et al. 2015; Guo et al. 2017",
+    aliases=("ece",),
+    display_name="expected calibration error",
+)
 def calibration_error(
     rows: ProbabilityRows,
     *,
@@ -120,14 +160,25 @@ def calibration_error(
     strategy: Literal["uniform", "quantile"] = "uniform",
     norm: Literal["l1", "l2", "max"] = "l1",
 ) -> FloatArray:
-    """Expected calibration error: how far, per bin, the mean forecast lies from the share that came true.
+    """Expected calibration error: mean difference between predicted and observed frequencies.
 
-    With two classes the forecast is the probability of the positive class; with more that of the most likely one. `norm`
-    "l1" is the usual mean, "l2" its root-mean-square, "max" the worst bin. `strategy` "quantile" puts about equally many cases
-    into each bin; while resampling the bins stay as they are.
+    The rows are binned by their predicted probability: that of the positive class with two classes, else that of the most
+    probable class. Within each bin the mean prediction is compared with the observed frequency. Resamples keep the bins of the
+    original rows.
 
+    Parameters
+    ----------
+    bins : int, default 10
+        Number of bins.
+    strategy : {"uniform", "quantile"}, default "uniform"
+        Bins of equal width, or bins with about the same number of rows.
+    norm : {"l1", "l2", "max"}, default "l1"
+        Mean absolute difference, root mean squared difference, or largest difference.
+
+    Examples
+    --------
     >>> from fairtrial.measures import calibration_error
-    >>> round(calibration_error([0, 1, 1, 1], [0.1, 0.9, 0.9, 0.7]), 6)
+    >>> round(calibration_error([0, 1, 1, 1], [0.1, 0.9, 0.9, 0.7]), 6)  # (0.1 + 2 * 0.1 + 0.3) / 4
     0.15
     """
     _check.check_whole_number("bins", bins, 1)
@@ -143,14 +194,14 @@ def calibration_error(
 
 
 def _build_binnings(rows: ProbabilityRows, bins: int, strategy: str) -> tuple[Binning, Binning]:
-    """Rows by bin, weighing forecast less truth, and weighing one."""
+    """Bin the rows: sums of prediction minus outcome, and counts."""
     predicted, is_true = get_predicted_probabilities(rows)
     bin_index = assign_bins(predicted, bins, strategy, rows.base)
     return Binning(bin_index, bins, predicted - is_true), Binning(bin_index, bins)
 
 
 def get_predicted_probabilities(rows: ProbabilityRows) -> tuple[FloatArray, FloatArray]:
-    """What calibration is judged on: the forecast of each row and whether it came true."""
+    """Return the predicted probability of each row, and whether the prediction came true."""
     if len(rows.classes) == 2 and rows.classes.positive is not None:
         return rows.probabilities[:, rows.classes.positive], (rows.true == rows.classes.positive).astype(np.float64)
     likely = rows.probabilities.argmax(axis=1)
@@ -158,29 +209,27 @@ def get_predicted_probabilities(rows: ProbabilityRows) -> tuple[FloatArray, Floa
 
 
 def assign_bins(probabilities: FloatArray, bins: int, strategy: str, weights: FloatArray | None) -> npt.NDArray[np.intp]:
-    """The bin of each forecast; quantiles are those of the weighted rows."""
+    """Return the bin of each predicted probability; quantiles are weighted."""
     inner = np.arange(1, bins) / bins
     edges = inner if strategy == "uniform" else np.quantile(probabilities, inner, method="inverted_cdf", weights=weights)
     return np.searchsorted(edges, probabilities, side="left")
 
 
 def _read_priors(rows: ProbabilityRows, prior: npt.ArrayLike | None) -> FloatArray:
-    """Priors as lines x n x k or lines x 1 x k, a line for each line of weights (or one for all)."""
+    """Return priors of shape (lines, n or 1, k): one line per line of weights, or one for all."""
     if prior is None:
         return rows.class_proportions[:, None, :]
     prior_values = _check.check_numbers("prior", prior)
     k = len(rows.classes)
     if prior_values.shape not in ((k,), (len(rows.true), k)):
-        raise InputError(
-            f"prior must have a value for each of the {k} classes, or a line for each row, got {prior_values.shape}"
-        )
+        raise InputError(f"prior must have shape ({k},) or ({len(rows.true)}, {k}), got {prior_values.shape}")
     return _check.check_probabilities("prior", np.atleast_2d(prior_values))[None]
 
 
 def _average_over_lines(
     rows: ProbabilityRows, priors: FloatArray, contribution: Callable[[ProbabilityRows, FloatArray], FloatArray]
 ) -> FloatArray:
-    """Mean of a contribution that depends on the prior, and the prior on the line of weights."""
+    """Average a contribution that depends on the prior; each line of weights may have its own prior."""
     if len(priors) == 1:
         return rows.mean(np.broadcast_to(contribution(rows, priors[0]), rows.true.shape))
     means = [

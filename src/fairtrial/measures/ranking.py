@@ -1,4 +1,4 @@
-"""Measures of scores: AUC and its relatives, H-measure, KS, average precision, lift, Hand and Till."""
+"""Measures of scores: AUC and related measures, H-measure, Kolmogorov-Smirnov, average precision, lift, Hand and Till."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from fairtrial.measures.measure import measure
 from fairtrial.measures.rows import DrawCounts, ScoreRows
 from fairtrial.measures.tally import ScoreTally
 
-_BOTH = "both classes must occur"
-
-
-_EQUAL = "both classes must occur and scores must not all be equal"
+_BOTH = "only one of the two classes occurs"
+_EQUAL = "only one of the two classes occurs or all scores are equal"
 
 
 def _apply_sweep(tally: ScoreTally, sweep: Callable[..., None], *extra: Any) -> FloatArray:
-    """`sweep` over each tally of a batch; one number for a single tally."""
+    """Apply a kernel to each tally of a batch; return one number for a single tally."""
     _, pos, neg = tally.stack_axes()
     out = np.empty(len(pos))
     sweep(pos, neg, *extra, out)
@@ -37,41 +35,70 @@ def _apply_sweep(tally: ScoreTally, sweep: Callable[..., None], *extra: Any) -> 
     aliases=("roc_auc",),
     rank_based=True,
     undefined=_BOTH,
+    display_name="AUC",
 )
 def auc(tally: ScoreTally) -> FloatArray:
-    """Area under the ROC curve: the chance that a positive scores above a negative, ties counting half.
+    """Area under the ROC curve: probability that a positive scores higher than a negative.
 
+    Ties count half.
+
+    Examples
+    --------
     >>> from fairtrial.measures import auc
-    >>> auc([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9])
-    0.78
+    >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])  # 3 of 4 pairs are in order
+    0.75
     """
     return _apply_sweep(tally, kernels.compute_auc)
 
 
 @measure(
-    needs="scores", direction="max", range=(-1, 1), chance=0.0, cite="Breiman et al. 1984", rank_based=True, undefined=_BOTH
+    needs="scores",
+    direction="max",
+    range=(-1, 1),
+    chance=0.0,
+    cite="Breiman et al. 1984",
+    rank_based=True,
+    undefined=_BOTH,
+    display_name="Gini coefficient",
 )
 def gini(tally: ScoreTally) -> FloatArray:
     """Gini coefficient: 2 AUC - 1.
 
+    Examples
+    --------
     >>> from fairtrial.measures import gini
-    >>> gini([0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8])
-    1.0
+    >>> gini([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
     """
     return 2 * _apply_sweep(tally, kernels.compute_auc) - 1
 
 
-@measure(needs="scores", direction="max", range=(0, 1), cite="McClish 1989", rank_based=True, undefined=_BOTH)
+@measure(
+    needs="scores",
+    direction="max",
+    range=(0, 1),
+    cite="McClish 1989",
+    rank_based=True,
+    undefined=_BOTH,
+    display_name="partial AUC",
+)
 def partial_auc(tally: ScoreTally, *, max_fpr: float = 0.1, standardized: bool = False) -> FloatArray:
-    """Area under the ROC curve where FPR is at most `max_fpr`.
+    """Area under the ROC curve up to a false positive rate.
 
-    `standardized=True` gives McClish's form: 0.5 for guessing, 1 for a perfect ranking.
+    Parameters
+    ----------
+    max_fpr : float, default 0.1
+        Upper limit of the false positive rate.
+    standardized : bool, default False
+        Rescale the area as McClish does: 0.5 for random guessing, 1 for a perfect ranking.
 
+    Examples
+    --------
     >>> from fairtrial.measures import partial_auc
-    >>> partial_auc([0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5)
-    0.5
-    >>> partial_auc([0, 1, 0, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5, standardized=True)
-    1.0
+    >>> partial_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5)
+    0.25
+    >>> round(partial_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], max_fpr=0.5, standardized=True), 6)
+    0.666667
     """
     _check.check_proportion("max_fpr", max_fpr)
     area = _apply_sweep(tally, kernels.compute_partial_auc, float(max_fpr))
@@ -81,24 +108,48 @@ def partial_auc(tally: ScoreTally, *, max_fpr: float = 0.1, standardized: bool =
     return 0.5 * (1 + (area - guessing) / (max_fpr - guessing))
 
 
-@measure(needs="scores", direction="max", range=(0.5, 1), cite="Provost & Fawcett 2001", rank_based=True, undefined=_BOTH)
+@measure(
+    needs="scores",
+    direction="max",
+    range=(0.5, 1),
+    cite="Provost & Fawcett 2001",
+    rank_based=True,
+    undefined=_BOTH,
+    display_name="AUCH",
+)
 def auch(tally: ScoreTally) -> FloatArray:
-    """Area under the ROC convex hull; never below one half, for the hull holds the diagonal.
+    """Area under the convex hull of the ROC curve.
 
+    It is at least 0.5 because the hull includes the diagonal.
+
+    Examples
+    --------
     >>> from fairtrial.measures import auch
-    >>> auch([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9])
-    0.86
+    >>> auch([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.875
     """
     return _apply_sweep(tally, hulls.compute_auch)
 
 
-@measure(needs="scores", direction="max", range=(0, np.inf), cite="Wu, Flach & Ferri 2007", undefined=_BOTH)
+@measure(
+    needs="scores",
+    direction="max",
+    range=(0, np.inf),
+    cite="Wu, Flach & Ferri 2007",
+    undefined=_BOTH,
+    display_name="scored AUC",
+)
 def sauc(tally: ScoreTally) -> FloatArray:
-    """Scored AUC: mean over pairs of (s+ - s-) where the positive scores higher. At most 1 when scores lie in [0, 1].
+    """Scored AUC: mean score difference over the pairs in which the positive scores higher.
 
+    The sum of these differences is divided by the number of all pairs of a positive and a negative. It is at most 1 if the
+    scores lie between 0 and 1.
+
+    Examples
+    --------
     >>> from fairtrial.measures import sauc
-    >>> round(sauc([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9]), 6)
-    0.352
+    >>> round(sauc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)  # (0.25 + 0.7 + 0.4) / 4
+    0.3375
     """
     values, pos, neg = tally.stack_axes()
     out = np.empty(len(pos))
@@ -106,54 +157,100 @@ def sauc(tally: ScoreTally) -> FloatArray:
     return out if tally.pos.ndim > 1 else out[0]
 
 
-@measure(needs="scores", direction="max", range=(0, 1), cite="Hand 2009", rank_based=True, undefined=_BOTH)
+@measure(
+    needs="scores", direction="max", range=(0, 1), cite="Hand 2009", rank_based=True, undefined=_BOTH, display_name="H-measure"
+)
 def h_measure(tally: ScoreTally, *, severity_ratio: float | None = None) -> FloatArray:
-    """Hand's H: the share of the trivial classifier's expected loss that is saved, costs coming from Beta(2, 1 + 1/SR).
+    """Hand's H-measure: proportion of the trivial classifier's expected loss that is saved.
 
-    `severity_ratio` SR is how much worse a false positive is than a false negative; None takes the ratio of positives to
-    negatives, 1 gives Hand's Beta(2, 2). A ranking worse than chance is not turned round: its hull is the diagonal and H is 0.
+    The cost of a false positive follows the distribution Beta(2, 1 + 1 / SR), where SR is the severity ratio. H is 0 for
+    rankings below chance.
 
+    Parameters
+    ----------
+    severity_ratio : float, optional
+        Cost of a false positive divided by the cost of a false negative. Default: positives divided by negatives.
+        1 is Hand's Beta(2, 2).
+
+    Examples
+    --------
     >>> from fairtrial.measures import h_measure
-    >>> y, s = [0] * 6 + [1] * 4, [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9]
-    >>> round(h_measure(y, s), 10), round(h_measure(y, s, severity_ratio=1), 10)
-    (0.5915901308, 0.5799731183)
+    >>> round(h_measure([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)  # losses 10/64 and 20/64
+    0.5
     """
     if severity_ratio is not None:
         _check.check_between("severity_ratio", severity_ratio, 0, np.inf)
     return _apply_sweep(tally, hulls.compute_h_measure, np.nan if severity_ratio is None else float(severity_ratio))
 
 
-@measure(needs="scores", direction="max", range=(0, 1), cite="Berrar 2014", rank_based=True, undefined=_BOTH)
+@measure(
+    needs="scores",
+    direction="max",
+    range=(0, 1),
+    cite="Berrar 2014",
+    rank_based=True,
+    undefined=_BOTH,
+    display_name="Kolmogorov-Smirnov statistic",
+)
 def ks(tally: ScoreTally, *, signed: bool = False) -> FloatArray:
-    """Kolmogorov-Smirnov statistic: largest |TPR - FPR| over thresholds.
+    """Kolmogorov-Smirnov statistic: largest |TPR - FPR| over all thresholds.
 
-    `signed=True` gives the largest TPR - FPR, which does not reward a ranking that is upside down.
+    Parameters
+    ----------
+    signed : bool, default False
+        Use the largest TPR - FPR, which does not reward reversed rankings.
 
+    Examples
+    --------
     >>> from fairtrial.measures import ks
-    >>> ks([0, 0, 1, 0, 0, 1, 1, 0, 1, 1], [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.8, 0.8, 0.9])
-    0.6
+    >>> ks([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.5
     """
     return _apply_sweep(tally, kernels.compute_ks, bool(signed))
 
 
-@measure(needs="scores", direction="max", range=(-1, 1), chance=0.0, cite="Berrar 2014", rank_based=True, undefined=_EQUAL)
+@measure(
+    needs="scores",
+    direction="max",
+    range=(-1, 1),
+    chance=0.0,
+    cite="Berrar 2014",
+    rank_based=True,
+    undefined=_EQUAL,
+    display_name="taKS",
+)
 def taks(tally: ScoreTally) -> FloatArray:
-    """Truncated average Kolmogorov-Smirnov statistic: mean TPR - FPR over thresholds, without the first and the last.
+    """Truncated average Kolmogorov-Smirnov statistic: mean TPR - FPR over the thresholds.
 
+    The first and the last threshold, where both rates are equal, are left out.
+
+    Examples
+    --------
     >>> from fairtrial.measures import taks
-    >>> taks([1, 1, 0, 0], [1, 1, 0, 0])
-    1.0
+    >>> round(taks([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)  # mean of 0.5, 0 and 0.5
+    0.333333
     """
     return _apply_sweep(tally, kernels.compute_taks, True)
 
 
-@measure(needs="scores", direction="max", range=(-1, 1), chance=0.0, cite="Berrar 2014", rank_based=True, undefined=_EQUAL)
+@measure(
+    needs="scores",
+    direction="max",
+    range=(-1, 1),
+    chance=0.0,
+    cite="Berrar 2014",
+    rank_based=True,
+    undefined=_EQUAL,
+    display_name="area between TPR and FPR curves",
+)
 def abc(tally: ScoreTally) -> FloatArray:
-    """Signed area between the TPR and the FPR curve, thresholds being equally far apart.
+    """Signed area between the TPR and the FPR curve over equally spaced thresholds.
 
+    Examples
+    --------
     >>> from fairtrial.measures import abc
-    >>> abc([1, 1, 0, 0], [1, 1, 0, 0])
-    0.5
+    >>> abc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])  # (0.5 + 0 + 0.5) / 4
+    0.25
     """
     return _apply_sweep(tally, kernels.compute_taks, False)
 
@@ -168,10 +265,12 @@ def abc(tally: ScoreTally) -> FloatArray:
     aliases=("ap",),
 )
 def average_precision(tally: ScoreTally) -> FloatArray:
-    """Average precision: precision at each threshold, weighted by the step in recall.
+    """Average precision: mean of the precisions at all thresholds, weighted by the gain in recall.
 
+    Examples
+    --------
     >>> from fairtrial.measures import average_precision
-    >>> round(average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)
+    >>> round(average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 6)  # (1 + 2/3) / 2
     0.833333
     """
     return _apply_sweep(tally, kernels.compute_average_precision)
@@ -181,34 +280,70 @@ def average_precision(tally: ScoreTally) -> FloatArray:
     needs="scores", direction="max", range=(0, np.inf), chance=1.0, cite="Vuk & Curk 2006", rank_based=True, undefined=_BOTH
 )
 def lift(tally: ScoreTally, *, fraction: float = 0.1) -> FloatArray:
-    """Lift: how many times more positives the top `fraction` of cases holds than a random one; a cut tie counts in proportion.
+    """Lift: positive rate among the highest-scored cases, relative to the positive rate of all cases.
 
+    If the fraction cuts a group of equal scores, the group counts in proportion.
+
+    Parameters
+    ----------
+    fraction : float, default 0.1
+        Proportion of cases with the highest scores.
+
+    Examples
+    --------
     >>> from fairtrial.measures import lift
-    >>> lift([1, 0, 0, 0], [0.9, 0.2, 0.1, 0.3], fraction=0.25)
+    >>> lift([1, 0, 0, 0], [0.9, 0.2, 0.1, 0.3], fraction=0.25)  # 1 / 0.25
     4.0
     """
     _check.check_proportion("fraction", fraction)
     return _apply_sweep(tally, kernels.compute_lift, float(fraction))
 
 
-@measure(needs="scores", direction="min", range=(0, 0.5), cite="Hand 2009", rank_based=True, undefined=_BOTH)
+@measure(
+    needs="scores",
+    direction="min",
+    range=(0, 0.5),
+    cite="Hand 2009",
+    rank_based=True,
+    undefined=_BOTH,
+    display_name="minimum error rate",
+)
 def mer(tally: ScoreTally) -> FloatArray:
     """Minimum error rate over all thresholds.
 
+    Examples
+    --------
     >>> from fairtrial.measures import mer
-    >>> mer([0] * 6 + [1] * 4, [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9])
-    0.2
+    >>> mer([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])  # 1 error of 4
+    0.25
     """
     return 2 * _apply_sweep(tally, kernels.compute_min_loss, np.full(np.atleast_2d(tally.pos).shape[0], 0.5))
 
 
-@measure(needs="scores", direction="min", range=(0, 1), cite="Hand & Anagnostopoulos 2014", rank_based=True, undefined=_BOTH)
+@measure(
+    needs="scores",
+    direction="min",
+    range=(0, 1),
+    cite="Hand & Anagnostopoulos 2014",
+    rank_based=True,
+    undefined=_BOTH,
+    display_name="minimum weighted loss",
+)
 def mwl(tally: ScoreTally, *, severity_ratio: float | None = None) -> FloatArray:
-    """Minimum weighted loss over all thresholds, a false positive costing SR times a false negative; costs sum to 2.
+    """Minimum weighted loss over all thresholds.
 
+    With cost c = SR / (1 + SR) of a false positive, the loss is 2 (c FP + (1 - c) FN) / n. SR is the severity ratio.
+
+    Parameters
+    ----------
+    severity_ratio : float, optional
+        Cost of a false positive divided by the cost of a false negative. Default: positives divided by negatives.
+
+    Examples
+    --------
     >>> from fairtrial.measures import mwl
-    >>> round(mwl([0] * 6 + [1] * 4, [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9]), 6)
-    0.16
+    >>> mwl([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])  # 2 * 0.5 * 1 / 4
+    0.25
     """
     if severity_ratio is None:
         cost = np.atleast_1d(tally.positives / (tally.positives + tally.negatives))
@@ -225,15 +360,19 @@ def mwl(tally: ScoreTally, *, severity_ratio: float | None = None) -> FloatArray
     chance=0.5,
     cite="Hand & Till 2001",
     aliases=("m_measure",),
-    undefined="every class must occur",
+    undefined="a class does not occur",
     rank_based=True,
+    display_name="Hand-Till AUC",
 )
 def hand_till(rows: ScoreRows, draw_counts: DrawCounts | None) -> FloatArray:
-    """Hand and Till's M: mean AUC over all pairs of classes, each pair seen from both sides.
+    """Hand and Till's M: mean AUC over all ordered pairs of classes.
 
+    Examples
+    --------
     >>> from fairtrial.measures import hand_till
-    >>> hand_till([0, 1, 2, 2], [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7], [0.3, 0.4, 0.3]])
-    0.9583333333333334
+    >>> y_score = [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7], [0.3, 0.4, 0.3]]
+    >>> round(hand_till([0, 1, 2, 2], y_score), 6)  # five pairs have 1, one has 0.75
+    0.958333
     """
     ranked_rows = (rows.binary,) if rows.scores.ndim == 1 or len(rows.classes) < 2 else rows.one_vs_one
     tallies = [pair_rows.tally if draw_counts is None else pair_rows.redraw(draw_counts) for pair_rows in ranked_rows]

@@ -1,6 +1,7 @@
-"""Measures of predicted numbers, in a module of their own so that names do not clash with those for classes.
+"""Measures of predicted numbers.
 
-In the registry their names begin with `regression.`: `regression.rmse`.
+They have a module of their own because names such as `rmse` also exist for probabilities. In the registry their names begin
+with `regression.`, e.g. `regression.rmse`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ _CONSTANT = "the true values are all equal"
 
 
 def _compute_deviations(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Values less their weighted mean. Seen from one of its own values first, a constant column is zero exactly."""
+    """Subtract the weighted mean; the result for a constant column is exactly zero."""
     shifted = values - values[weights.argmax()]
     return np.asarray(shifted - np.average(shifted, weights=weights))
 
 
 def _compute_mean_deviation(rows: ValueRows, power: int, baseline: float | None) -> FloatArray:
-    """Mean |baseline - y|^power for each line of weights, NaN instead of zero: nothing can be relative to it."""
+    """Compute the mean of |baseline - y|^power for each line of weights; NaN instead of zero."""
     if baseline is not None:
         spread = rows.mean(np.abs(rows.true - baseline) ** power)
     else:
@@ -32,34 +33,61 @@ def _compute_mean_deviation(rows: ValueRows, power: int, baseline: float | None)
     return np.where(spread > 0, spread, np.nan)
 
 
-@measure(name="regression.mse", needs="values", direction="min", range=(0, np.inf), cite="Galdi & Tagliaferri 2018")
+@measure(
+    name="regression.mse",
+    needs="values",
+    direction="min",
+    range=(0, np.inf),
+    cite="Galdi & Tagliaferri 2018",
+    display_name="MSE",
+)
 def mse(rows: ValueRows) -> FloatArray:
     """Mean squared error.
 
+    Examples
+    --------
     >>> from fairtrial.measures.regression import mse
-    >>> mse([1.0, 2.0, 4.0], [1.0, 2.0, 1.0])
+    >>> mse([1.0, 2.0, 4.0], [1.0, 2.0, 1.0])  # 9 / 3
     3.0
     """
     return rows.mean((rows.predicted - rows.true) ** 2)
 
 
-@measure(name="regression.rmse", needs="values", direction="min", range=(0, np.inf), cite="Galdi & Tagliaferri 2018")
+@measure(
+    name="regression.rmse",
+    needs="values",
+    direction="min",
+    range=(0, np.inf),
+    cite="Galdi & Tagliaferri 2018",
+    display_name="RMSE",
+)
 def rmse(rows: ValueRows) -> FloatArray:
     """Root mean squared error.
 
+    Examples
+    --------
     >>> from fairtrial.measures.regression import rmse
-    >>> rmse([1.0, 2.0, 4.0, 4.0], [1.0, 2.0, 2.0, 4.0])
+    >>> rmse([1.0, 2.0, 4.0, 4.0], [1.0, 2.0, 2.0, 4.0])  # sqrt(4 / 4)
     1.0
     """
     return np.sqrt(rows.mean((rows.predicted - rows.true) ** 2))
 
 
-@measure(name="regression.mae", needs="values", direction="min", range=(0, np.inf), cite="Galdi & Tagliaferri 2018")
+@measure(
+    name="regression.mae",
+    needs="values",
+    direction="min",
+    range=(0, np.inf),
+    cite="Galdi & Tagliaferri 2018",
+    display_name="MAE",
+)
 def mae(rows: ValueRows) -> FloatArray:
     """Mean absolute error.
 
+    Examples
+    --------
     >>> from fairtrial.measures.regression import mae
-    >>> mae([1.0, 2.0, 4.0], [1.0, 2.0, 1.0])
+    >>> mae([1.0, 2.0, 4.0], [1.0, 2.0, 1.0])  # 3 / 3
     1.0
     """
     return rows.mean(np.abs(rows.predicted - rows.true))
@@ -73,12 +101,20 @@ def mae(rows: ValueRows) -> FloatArray:
     chance=1.0,
     cite="Galdi & Tagliaferri 2018",
     undefined=_CONSTANT,
+    display_name="relative absolute error",
 )
 def rae(rows: ValueRows, *, baseline: float | None = None) -> FloatArray:
-    """Relative absolute error: over that of always saying the mean (or `baseline`, say the mean of the training data).
+    """Relative absolute error: absolute error relative to that of a constant prediction.
 
+    Parameters
+    ----------
+    baseline : float, optional
+        Constant prediction to compare with, e.g. the mean of the training data. Default: the mean of `y_true`.
+
+    Examples
+    --------
     >>> from fairtrial.measures.regression import rae
-    >>> rae([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
+    >>> rae([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])  # 1 / 2
     0.5
     """
     return compute_ratio(rows.mean(np.abs(rows.predicted - rows.true)), _compute_mean_deviation(rows, 1, baseline))
@@ -92,12 +128,20 @@ def rae(rows: ValueRows, *, baseline: float | None = None) -> FloatArray:
     chance=1.0,
     cite="Galdi & Tagliaferri 2018",
     undefined=_CONSTANT,
+    display_name="relative squared error",
 )
 def rse(rows: ValueRows, *, baseline: float | None = None) -> FloatArray:
-    """Relative squared error: over that of always saying the mean (or `baseline`).
+    """Relative squared error: squared error relative to that of a constant prediction.
 
+    Parameters
+    ----------
+    baseline : float, optional
+        Constant prediction to compare with, e.g. the mean of the training data. Default: the mean of `y_true`.
+
+    Examples
+    --------
     >>> from fairtrial.measures.regression import rse
-    >>> rse([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
+    >>> rse([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])  # 1 / 2
     0.5
     """
     return compute_ratio(rows.mean((rows.predicted - rows.true) ** 2), _compute_mean_deviation(rows, 2, baseline))
@@ -111,12 +155,20 @@ def rse(rows: ValueRows, *, baseline: float | None = None) -> FloatArray:
     chance=1.0,
     cite="Witten & Frank 2005",
     undefined=_CONSTANT,
+    display_name="root relative squared error",
 )
 def rrse(rows: ValueRows, *, baseline: float | None = None) -> FloatArray:
-    """Root relative squared error.
+    """Root relative squared error: square root of the relative squared error.
 
+    Parameters
+    ----------
+    baseline : float, optional
+        Constant prediction to compare with, e.g. the mean of the training data. Default: the mean of `y_true`.
+
+    Examples
+    --------
     >>> from fairtrial.measures.regression import rrse
-    >>> round(rrse([1.0, 2.0, 3.0], [1.0, 2.0, 2.0]), 6)
+    >>> round(rrse([1.0, 2.0, 3.0], [1.0, 2.0, 2.0]), 6)  # sqrt(1 / 2)
     0.707107
     """
     return np.asarray(np.sqrt(rse.formula(rows, baseline=baseline)))
@@ -130,10 +182,13 @@ def rrse(rows: ValueRows, *, baseline: float | None = None) -> FloatArray:
     chance=0.0,
     cite="Wright 1921",
     undefined=_CONSTANT,
+    display_name="R²",
 )
 def r2(rows: ValueRows) -> FloatArray:
-    """Share of the variance explained: 1 - relative squared error.
+    """Coefficient of determination: 1 - relative squared error.
 
+    Examples
+    --------
     >>> from fairtrial.measures.regression import r2
     >>> r2([1.0, 2.0, 3.0], [1.0, 2.0, 2.0])
     0.5
@@ -149,13 +204,16 @@ def r2(rows: ValueRows) -> FloatArray:
     chance=0.0,
     cite="Pearson 1895",
     undefined="the true or the predicted values are all equal",
+    display_name="correlation",
 )
 def correlation(rows: ValueRows) -> FloatArray:
-    """Pearson's correlation of truth and prediction.
+    """Pearson correlation between true and predicted values.
 
+    Examples
+    --------
     >>> from fairtrial.measures.regression import correlation
-    >>> round(correlation([1.0, 2.0, 3.0], [2.0, 4.0, 6.5]), 6)
-    0.997949
+    >>> round(correlation([1.0, 2.0, 3.0], [1.0, 3.0, 2.0]), 6)  # 1 / 2
+    0.5
     """
     return np.array([_compute_correlation(rows.true, rows.predicted, weights) for weights in rows.weights])
 

@@ -1,4 +1,4 @@
-"""Robustness: how much a learner loses when labels are noisy or the world drifts. Numbers come from results, not from rows."""
+"""Robustness: loss of accuracy under label noise or a change of environment, computed from the results of other measures."""
 
 from __future__ import annotations
 
@@ -24,13 +24,23 @@ _SAEZ = "Sáez, Luengo & Herrera 2016"
     cite=f"Sáez, Luengo & Herrera 2011; {_SAEZ}",
     undefined=_NO_ACCURACY,
     aliases=("relative_loss_of_accuracy",),
+    display_name="relative loss of accuracy",
 )
 def rla(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> FloatArray:
     """Relative loss of accuracy: (A_0 - A_x) / A_0.
 
-    `clean` and `noisy` are accuracies without and with noise, numbers or arrays, from 0 to `scale` (100: percent). Negative
-    where noise helped. A learner that is bad from the start has little to lose: compare learners by `ela`.
+    A_0 is the accuracy without noise and A_x the accuracy with noise. The value is negative if the accuracy is higher with
+    noise. Learners with a low accuracy have little to lose: use `ela` to compare learners.
 
+    Parameters
+    ----------
+    clean, noisy : float or array-like
+        Accuracies without and with noise.
+    scale : float, default 100
+        Accuracy of a perfect learner: 100 for percent, 1 for proportions.
+
+    Examples
+    --------
     >>> from fairtrial.measures import rla
     >>> rla(80, 76)
     0.05
@@ -48,16 +58,27 @@ def rla(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> Fl
     cite=_SAEZ,
     undefined=_NO_ACCURACY,
     aliases=("equalized_loss_of_accuracy",),
+    display_name="equalized loss of accuracy",
 )
 def ela(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> FloatArray:
-    """Equalized loss of accuracy: (100 - A_x) / A_0, the relative loss plus the price of a poor start.
+    """Equalized loss of accuracy: (100 - A_x) / A_0.
 
-    `clean` and `noisy` are accuracies without and with noise, numbers or arrays, from 0 to `scale` (100: percent).
+    A_0 is the accuracy without noise and A_x the accuracy with noise. It is the relative loss of accuracy plus (100 - A_0) /
+    A_0.
 
+    Parameters
+    ----------
+    clean, noisy : float or array-like
+        Accuracies without and with noise.
+    scale : float, default 100
+        Accuracy of a perfect learner: 100 for percent, 1 for proportions.
+
+    Examples
+    --------
     >>> from fairtrial.measures import ela
     >>> ela(80, 76)
     0.3
-    >>> ela([1, 0.5], [0.96, 0.48], scale=1)  # both have rla 0.04
+    >>> ela([1, 0.5], [0.96, 0.48], scale=1)  # both have a relative loss of 0.04
     array([0.04, 1.04])
     """
     before, after = _read_accuracies(clean, noisy, scale)
@@ -71,13 +92,21 @@ def ela(clean: npt.ArrayLike, noisy: npt.ArrayLike, *, scale: float = 100) -> Fl
     cite="Kharin & Zhuk 1994",
     undefined="the Bayes error is 0",
     aliases=("bayes_robustness_measure",),
+    display_name="Bayes robustness measure",
 )
 def brm(error_noisy: npt.ArrayLike, error_bayes: npt.ArrayLike) -> FloatArray:
-    """Excess of the error under noise over the error of the Bayes rule without noise: (E_x - E) / E.
+    """Bayes robustness measure: (E_x - E) / E.
 
-    Both errors are in the same unit. The Bayes error is known for simulated data only; no learner has a smaller one, so a
-    negative value is chance in the estimate of `error_noisy`.
+    E_x is the error under noise and E the Bayes error without noise. The Bayes error is known only for simulated data. A
+    negative value is due to random error in `error_noisy`.
 
+    Parameters
+    ----------
+    error_noisy, error_bayes : float or array-like
+        Error under noise and Bayes error, in the same unit.
+
+    Examples
+    --------
     >>> from fairtrial.measures import brm
     >>> brm(0.15, 0.1)
     0.5
@@ -91,20 +120,30 @@ def brm(error_noisy: npt.ArrayLike, error_bayes: npt.ArrayLike) -> FloatArray:
     direction="min",
     range=(-np.inf, 1),
     cite="Alaiz-Rodríguez & Japkowicz 2008",
-    undefined="the trivial error is not above the error of the learner trained on that environment",
+    undefined="the trivial classifier does not have a higher error than the learner trained on the changed environment",
     aliases=("pD",),
 )
 def performance_deterioration(
     error_test: npt.ArrayLike, error_ideal: npt.ArrayLike, error_trivial: npt.ArrayLike
 ) -> FloatArray:
-    """Share of what could be learnt that a change of environment destroys: (E_test - E_ideal) / (E_0 - E_ideal), at most 1.
+    """Performance deterioration: (E_test - E_ideal) / (E_0 - E_ideal), at most 1.
 
-    All three errors are measured on the changed environment: of the learner trained before the change, of the same learner
-    trained on that environment, and of the trivial classifier there. 0: nothing lost; 1: no better than the trivial
-    classifier; negative: the old training data did better.
+    All errors are measured in the changed environment. 0 means that nothing is lost, 1 that the learner is no better than the
+    trivial classifier. A negative value means that the old training data gave a lower error.
 
+    Parameters
+    ----------
+    error_test : float or array-like
+        Error of the learner trained before the change.
+    error_ideal : float or array-like
+        Error of the same learner trained on the changed environment.
+    error_trivial : float or array-like
+        Error of the trivial classifier.
+
+    Examples
+    --------
     >>> from fairtrial.measures import performance_deterioration
-    >>> round(performance_deterioration(28.5, 27.2, 37.2), 2)  # 1R in winter, the tutorial's Table I
+    >>> round(performance_deterioration(28.5, 27.2, 37.2), 2)  # 1.3 / 10
     0.13
     >>> performance_deterioration([34.2, 20.0], [32.8, 20.0], 32.9)
     array([1., 0.])
@@ -115,25 +154,25 @@ def performance_deterioration(
 
 
 def _divide_or_undefined(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """A quotient without a value, also without an infinite one, where the denominator is 0."""
+    """Divide; NaN if the denominator is 0."""
     return np.where(denominator == 0, np.nan, compute_ratio(numerator, denominator))
 
 
 def _read_accuracies(clean: npt.ArrayLike, noisy: npt.ArrayLike, scale: float) -> tuple[FloatArray, FloatArray]:
     top = _check.check_numbers("scale", scale)
     if top.ndim or not 0 < top < np.inf:
-        raise InputError(f"scale must be the accuracy of a perfect learner, 100 or 1, got {scale!r}")
+        raise InputError(f"scale must be the accuracy of a perfect learner, e.g. 100 or 1, got {scale!r}")
     before, after = _align_arrays(clean=clean, noisy=noisy)
     for name, values in (("clean", before), ("noisy", after)):
         outside = (values < 0) | (values > top)
         if outside.any():
             value = values[outside][0]
-            raise InputError(f"{name} must hold accuracies from 0 to {top:g}, got {value:g}: pass scale= for another unit")
+            raise InputError(f"{name} must contain accuracies from 0 to {top:g}, got {value:g}: pass scale= for another unit")
     largest = max(before.max(), after.max())
-    # All zero means the same on either scale, so it says nothing about which one was meant.
+    # Zeros are the same on both scales.
     if top == 100 and 0 < largest <= 1:
         warnings.warn(
-            f"no accuracy is above {largest:g} of 100, which looks like a share: pass scale=1",
+            f"the largest accuracy is {largest:g} of 100: pass scale=1 if the accuracies are proportions",
             SuspectInputWarning,
             stacklevel=4,
         )
@@ -149,7 +188,7 @@ def _read_errors(**errors: npt.ArrayLike) -> list[FloatArray]:
 
 
 def _align_arrays(**columns: npt.ArrayLike) -> list[FloatArray]:
-    """Finite numbers, broadcast to one shape with at least one value."""
+    """Check that all values are finite and broadcast them to one shape with at least one value."""
     arrays = [_check.check_numbers(name, values) for name, values in columns.items()]
     for name, array in zip(columns, arrays, strict=True):
         _check.check_finite(name, np.atleast_1d(array))
@@ -157,7 +196,7 @@ def _align_arrays(**columns: npt.ArrayLike) -> list[FloatArray]:
         aligned = np.broadcast_arrays(*arrays)
     except ValueError:
         shapes = ", ".join(f"{name} has {array.shape}" for name, array in zip(columns, arrays, strict=True))
-        raise InputError(f"arrays must have shapes that fit each other: {shapes}") from None
+        raise InputError(f"arrays must have compatible shapes: {shapes}") from None
     if aligned[0].size == 0:
-        raise InputError(f"{' and '.join(columns)} must hold at least 1 value, got 0")
+        raise InputError(f"{' and '.join(columns)} must contain at least 1 value, got 0")
     return list(aligned)

@@ -85,7 +85,7 @@ class PredictionArchive:
                     lines.append(line)
         table = pd.DataFrame(lines, columns=list(TRIAL_COLUMNS))
         numbers = ["fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory", "realised_level", "changed"]
-        numbers += ["test_level", "test_changed"]
+        numbers += ["test_level", "test_changed", "abstentions"]
         return table.astype(dict.fromkeys(numbers, "float64"))
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:

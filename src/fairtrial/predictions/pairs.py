@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
+from fairtrial._findings import Finding
+from fairtrial._narrative import render_all
 from fairtrial.errors import InputError
 from fairtrial.kernels.sorting import order_scores
 from fairtrial.measures import Measure
@@ -41,7 +42,7 @@ MAX_MARKS = 1 << 22
 AucByModel = Mapping[tuple[str, str], float]
 """The AUC of the positive class, by data set and model."""
 
-_UNWEIGHTED = "each row counts once: this test takes no weights"
+_UNWEIGHTED = Finding.of("unweighted_test")
 _MIN_DELONG_ROWS = 2
 
 
@@ -204,6 +205,7 @@ def _bootstrap_weighted_difference(
         _compute_p_touching_zero(values),
         n=len(first.y_true),
         variant=f"percentile, {resamples} resamples, weighted",
+        resamples=resamples,
         effect=Effect(f"difference in {main.name}", estimate, low, high, settings.level),
     )
 
@@ -214,9 +216,9 @@ def _build_pair_row(
     effect = outcome.effect
     nan = float("nan")
     limits = None if outcome.test == "permutation_test" else effect  # its interval would be another test's
-    row_notes = [caveat for caveat in outcome.caveats if not caveat.startswith("it covers")]
+    caveats = [caveat for caveat in outcome.caveats if caveat.kind != "fixed_training_set"]
     if first.weights is not None and outcome.test != "bootstrap_difference":
-        row_notes.append(_UNWEIGHTED)
+        caveats.append(_UNWEIGHTED)
     return {
         "dataset": first.dataset,
         "first": first.name,
@@ -232,8 +234,14 @@ def _build_pair_row(
         "rows": outcome.n,
         "primary": decides,
         "at_minimum": _is_p_at_minimum(outcome),
-        "note": "; ".join([outcome.variant, *row_notes]),
+        "note": _write_note(outcome.variant, caveats),
     }
+
+
+def _write_note(variant: str, caveats: Iterable[Finding]) -> str:
+    """Write the variant of a test and its caveats."""
+    texts = render_all(caveats, "model")
+    return " ".join([f"{variant}." if variant else "", *texts]).strip() if texts else variant
 
 
 class StreamedPairs:
@@ -299,7 +307,7 @@ class StreamedPairs:
         limits = compute_paired_newcombe_limits(both, b, c, rows - both - b - c, self.settings.level)
         decides = self.main.name in ("accuracy", "error_rate") and self.streamed.weight is None
         values = (test.statistic, test.p_value, ((b - c) / rows, *limits), rows, decides)
-        pair_rows = [self._build_row(first, second, "mcnemar", "accuracy", *values, "; ".join([test.variant, *test.caveats]))]
+        pair_rows = [self._build_row(first, second, "mcnemar", "accuracy", *values, _write_note(test.variant, test.caveats))]
         if self.main.facts.needs == "labels":
             pair_rows.append(self._bootstrap_counts(first, second, (cells, weights, squares), decides))
         return pair_rows
@@ -368,9 +376,8 @@ class StreamedPairs:
         decides: bool,
         note: str,
     ) -> dict[str, Any]:
-        row_notes = [note] if note else []
         if self.streamed.weight is not None and test != "bootstrap_difference":
-            row_notes.append(_UNWEIGHTED)
+            note = _write_note(note.rstrip("."), (_UNWEIGHTED,))
         return {
             "dataset": first.dataset,
             "first": first.name,
@@ -383,7 +390,7 @@ class StreamedPairs:
             "rows": rows,
             "primary": decides,
             "at_minimum": False,
-            "note": "; ".join(row_notes),
+            "note": note,
         }
 
 
@@ -414,16 +421,11 @@ def _compute_p_touching_zero(values: FloatArray) -> float:
 
 def _is_p_at_minimum(outcome: Outcome) -> bool:
     """Whether p is the smallest value that the resamples can give; the true one may be smaller."""
-    resamples_match = re.search(r"(\d+) resamples", outcome.variant)
-    if resamples_match is None or np.isnan(outcome.p_value):
+    if outcome.resamples is None or np.isnan(outcome.p_value):
         return False
     if outcome.test == "permutation_test":
-        return outcome.p_value * (1 + int(resamples_match[1])) <= 1 + 1e-9
-    undefined_match = next(
-        (caveat_match for caveat in outcome.caveats if (caveat_match := re.search(r"undefined in (\d+) of", caveat))), None
-    )
-    n_defined = int(resamples_match[1]) - (0 if undefined_match is None else int(undefined_match[1]))
-    return outcome.p_value * (1 + n_defined) <= 2 + 1e-9
+        return outcome.p_value * (1 + outcome.resamples) <= 1 + 1e-9
+    return outcome.p_value * (1 + outcome.resamples - outcome.undefined_resamples) <= 2 + 1e-9
 
 
 def _adjust_p_values(table: pd.DataFrame) -> FloatArray:

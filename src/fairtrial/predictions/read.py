@@ -9,13 +9,14 @@ from glob import glob
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._registry import suggest_name
+from fairtrial.data.text_tables import read_typed_table
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import (
     ModelColumns,
@@ -315,68 +316,12 @@ def _read_file(path: Path) -> pd.DataFrame:
     try:
         if path.suffix.lower() in PARQUET:
             return pd.read_parquet(path)
-        return _read_text(path)
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{path.name} must hold at least 1 line of predictions, got an empty file") from None
-    except (ValueError, OSError, pd.errors.ParserError) as error:
+        return read_typed_table(path, MISSING_STRINGS)
+    except InputError:
+        raise
+    except (ValueError, OSError) as error:
         message = str(error).split("\n")[0]
         raise InputError(f"{path.name} must be a CSV, TSV or Parquet file, which it is not: {message}") from None
-
-
-def _read_text(path: Path) -> pd.DataFrame:
-    """Read a text file; if commas do not separate columns, they may be decimal commas, as in `compare`."""
-    separator = _detect_separator(path)
-    table = _read_delimited(path, separator)
-    if separator == ",":
-        return table
-    return table.assign(**{name: _parse_comma_decimals(table[name]) for name in _find_comma_columns(table)})
-
-
-def _read_delimited(path: Path, separator: str, lines: int | None = None) -> pd.DataFrame:
-    import pandas as pd
-
-    options: Any = {"keep_default_na": False, "na_values": MISSING_STRINGS, "encoding": "utf-8-sig", "nrows": lines}
-    table: pd.DataFrame = pd.read_csv(path, sep=separator, **options)
-    return table
-
-
-class TextFormat(NamedTuple):
-    """How a text file separates its columns, and whether its numbers have decimal commas."""
-
-    separator: str
-    decimal_comma: bool
-
-    @classmethod
-    def detect(cls, path: Path) -> TextFormat:
-        """Detect the format from the first rows of a file."""
-        separator = _detect_separator(path)
-        return cls(separator, separator != "," and bool(_find_comma_columns(_read_delimited(path, separator, 1000))))
-
-
-def _detect_separator(path: Path) -> str:
-    """Return the separator that occurs most often in the first line."""
-    with open(path, encoding="utf-8-sig", errors="replace") as file:
-        first = file.readline()
-    return max((",", "\t", ";"), key=first.count)
-
-
-def _find_comma_columns(table: pd.DataFrame) -> list[str]:
-    """List the columns whose cells are all numbers, some of them with a decimal comma."""
-    names = []
-    for name in table.columns:
-        column = table[name]
-        if column.dtype.kind not in "iufb":
-            cells = column.dropna().astype(str).str.strip()
-            numbers = cells.str.fullmatch(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
-            if len(cells) and numbers.all() and cells.str.contains(",").any():
-                names.append(name)
-    return names
-
-
-def _parse_comma_decimals(column: pd.Series[Any]) -> pd.Series[Any]:
-    import pandas as pd
-
-    return pd.to_numeric(column.str.strip().str.replace(",", ".", regex=False))
 
 
 def build_datasets(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial.data.text_tables import WHITESPACE, TextFormat
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.measures.confusion import Confusion
@@ -26,7 +27,7 @@ from fairtrial.predictions.columns import (
     is_named_probability,
     normalize_label,
 )
-from fairtrial.predictions.read import MISSING_STRINGS, ONLY_DATA_SET, ONLY_MODEL, PARQUET, ScoreKind, TextFormat, list_codes
+from fairtrial.predictions.read import MISSING_STRINGS, ONLY_DATA_SET, ONLY_MODEL, PARQUET, ScoreKind, list_codes
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
     ROUNDING_TOLERANCE,
@@ -177,8 +178,10 @@ class StreamedFile:
         if any(path.suffix.lower() in PARQUET for path in paths):
             raise InputError("files must be all Parquet or all text to be counted, got both: convert some")
         null_strings = ", ".join(map(quote_literal, MISSING_STRINGS))
-        text_format = TextFormat.detect(paths[0])
-        options = f"delim = {quote_literal(text_format.separator)}, header = true, sample_size = 100000"
+        text_format = TextFormat.detect(paths[0], MISSING_STRINGS)
+        if text_format.delimiter == WHITESPACE:
+            raise InputError(f"{paths[0].name} must not separate its columns by blanks to be streamed: save it as CSV")
+        options = f"delim = {quote_literal(text_format.delimiter)}, header = true, sample_size = 100000"
         options += f", nullstr = [{null_strings}]"
         options += ", decimal_separator = ','" if text_format.decimal_comma else ""
         described_columns = self.fetch_rows(f"DESCRIBE SELECT * FROM read_csv([{path_list}], {options})")

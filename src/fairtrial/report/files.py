@@ -184,7 +184,7 @@ def format_comparison_files(verdict: Verdict) -> dict[str, str]:
         "ranks.csv": verdict.ranks().rename_axis(index=verdict.unit).to_csv(),
         "table.tex": to_latex(scores, **table_options),
         "table.md": to_markdown(scores, **table_options),
-        "verdict.txt": verdict.summary.rstrip("\n") + "\n",
+        "verdict.txt": f"{verdict.summary}\n\n{verdict.explain()}\n",
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fairtrial.report.section import Sentence
-from fairtrial.significance.names import methods
+from fairtrial.significance.names import get_display_name
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results.selection import CLEAN, format_condition
 
@@ -84,9 +84,9 @@ def describe_test(name: str) -> str:
     """A test in words; the name itself where there are none.
 
     >>> describe_test("corrected_resampled_t"), describe_test("my_test")
-    ('the corrected resampled t test', 'my_test')
+    ('corrected resampled t test (Nadeau-Bengio)', 'my_test')
     """
-    return methods[name].words if name in methods else name
+    return get_display_name(name)
 
 
 def find_best_names(values: pd.Series[float], better: str) -> list[str]:

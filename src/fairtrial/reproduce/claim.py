@@ -1,4 +1,4 @@
-"""Claims of a paper: interval estimates, and whether they reproduce or contradict what was published."""
+"""Claims of a paper and the interval estimates by which they are judged."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from math import inf, isnan
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._text import format_count
+
 OUTCOMES = {True: "reproduced", False: "contradicted", None: "inconclusive"}
 _TOO_FEW_DATA = "inconclusive at this scale"
 
@@ -17,7 +19,12 @@ _TOO_FEW_DATA = "inconclusive at this scale"
 class IntervalEstimate:
     """An estimate with its 95 % confidence interval.
 
-    `degrees_of_freedom` are those of Student's t distribution, or infinite for a normal approximation.
+    Attributes
+    ----------
+    value, low, high : float
+        The estimate and its confidence limits.
+    degrees_of_freedom : float
+        Degrees of freedom of the t distribution; infinite for a normal approximation.
     """
 
     value: float
@@ -26,17 +33,17 @@ class IntervalEstimate:
     degrees_of_freedom: float = inf
 
     def __neg__(self) -> IntervalEstimate:
-        """Return the estimate with its sign changed."""
+        """Negate the estimate and its interval."""
         return replace(self, value=-self.value, low=-self.high, high=-self.low)
 
     @property
     def sign(self) -> int:
-        """1 or -1 if the whole interval lies above or below 0, otherwise 0."""
+        """1 if the interval lies above 0, -1 if it lies below 0, otherwise 0."""
         return int(self.low > 0) - int(self.high < 0)
 
     @property
     def is_positive(self) -> bool | None:
-        """Whether the estimate is above 0; None if the interval contains 0.
+        """Whether the quantity is positive; None if the interval contains 0.
 
         >>> IntervalEstimate(2, 1, 3).is_positive, IntervalEstimate(-2, -3, -1).is_positive
         (True, False)
@@ -46,11 +53,11 @@ class IntervalEstimate:
         return {1: True, -1: False, 0: None}[self.sign]
 
     def subtract(self, amount: float) -> IntervalEstimate:
-        """Subtract a constant: `x.subtract(0.1).is_positive` asks whether x is above 0.1."""
+        """Subtract a constant; `x.subtract(0.1).is_positive` tests whether x exceeds 0.1."""
         return replace(self, value=self.value - amount, low=self.low - amount, high=self.high - amount)
 
     def widen(self, n_intervals: int) -> IntervalEstimate:
-        """Widen the interval so that `n_intervals` such intervals have a joint coverage of 95 % (Bonferroni).
+        """Widen the interval to a joint coverage of 95 % for `n_intervals` intervals (Bonferroni).
 
         >>> IntervalEstimate(0, -2.2622, 2.2622, degrees_of_freedom=9).widen(10).format("{:.2f}")
         '0.00 (-3.69 to 3.69)'
@@ -62,7 +69,7 @@ class IntervalEstimate:
         return replace(self, low=self.value - below, high=self.value + above)
 
     def is_within(self, limit: float) -> bool | None:
-        """Whether the estimate is at most `limit` from 0; None if the interval contains a limit.
+        """Return whether the quantity lies within `limit` of 0; None if the interval crosses a limit.
 
         >>> IntervalEstimate(0.0, -0.01, 0.01).is_within(0.02), IntervalEstimate(1.0, 0.9, 1.1).is_within(0.02)
         (True, False)
@@ -74,7 +81,7 @@ class IntervalEstimate:
         return False if self.low > limit or self.high < -limit else None
 
     def format(self, pattern: str = "{:+.4f}") -> str:
-        """Format the estimate and its interval.
+        """Format the estimate, followed by its confidence limits in parentheses.
 
         >>> IntervalEstimate(0.5, -1, 2).format("{:.1f}"), IntervalEstimate(float("nan"), 0, 1).format()
         ('0.5 (-1.0 to 2.0)', 'undefined')
@@ -87,7 +94,7 @@ class IntervalEstimate:
 
 
 def estimate_mean(values: npt.ArrayLike, level: float = 0.95) -> IntervalEstimate:
-    """Estimate the mean of independent values with a t interval; its limits are NaN for fewer than two values.
+    """Estimate a mean of independent values with a t interval; fewer than two values give NaN limits.
 
     >>> estimate_mean([1.0, 2.0, 4.0]).format("{:.2f}")
     '2.33 (-1.46 to 6.13)'
@@ -103,9 +110,10 @@ def estimate_mean(values: npt.ArrayLike, level: float = 0.95) -> IntervalEstimat
 
 
 def are_all_positive(estimates: Iterable[IntervalEstimate]) -> bool | None:
-    """Whether all estimates are above 0.
+    """Return whether all quantities are positive; None if the intervals do not decide.
 
-    True if every interval is above 0, False if one is below 0 even after a Bonferroni correction, otherwise None.
+    The result is True if every interval lies above 0. It is False if an interval lies below 0 even after a Bonferroni
+    correction.
 
     >>> are_all_positive([IntervalEstimate(1, 0.5, 1.5)] * 3)
     True
@@ -118,7 +126,9 @@ def are_all_positive(estimates: Iterable[IntervalEstimate]) -> bool | None:
 
 
 def combine_outcomes(outcomes: Iterable[bool | None]) -> bool | None:
-    """Combine the outcomes of the parts of a claim: False if one is contradicted, None if one is inconclusive.
+    """Combine the outcomes of the parts of a claim.
+
+    The result is False if one part is contradicted. Otherwise it is None if a part is inconclusive or there is no part.
 
     >>> combine_outcomes([True, True]), combine_outcomes([True, None, False])
     (True, False)
@@ -131,7 +141,23 @@ def combine_outcomes(outcomes: Iterable[bool | None]) -> bool | None:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, whether it was reproduced (None: inconclusive), and the numbers that decide."""
+    """A claim of a paper, its outcome, and the numbers that decide it.
+
+    Attributes
+    ----------
+    text : str
+        What the paper claims.
+    reproduced : bool or None
+        True if the claim is reproduced, False if it is contradicted, None if the result is inconclusive.
+    details : str
+        Our numbers, with 95 % confidence limits in parentheses.
+
+    Examples
+    --------
+    >>> from fairtrial.reproduce import Claim
+    >>> Claim("C4.5 is more robust than the SVM", True, "difference -0.0455 (-0.0671 to -0.0239)").outcome
+    'reproduced'
+    """
 
     text: str
     reproduced: bool | None
@@ -139,12 +165,12 @@ class Claim:
 
     @property
     def outcome(self) -> str:
-        """`reproduced`, `contradicted` or `inconclusive`."""
+        """The outcome in one word: `reproduced`, `contradicted` or `inconclusive`."""
         return OUTCOMES[self.reproduced]
 
 
 def mark_inconclusive(claims: Iterable[Claim], reason: str = _TOO_FEW_DATA) -> tuple[Claim, ...]:
-    """Mark all claims as inconclusive and append the reason to their details.
+    """Mark decided claims as inconclusive and append the reason to their details.
 
     >>> mark_inconclusive([Claim("a", True, "+2 (+1 to +3)")])[0].details
     '+2 (+1 to +3); inconclusive at this scale'
@@ -162,4 +188,4 @@ def count_outcomes(claims: Sequence[Claim]) -> str:
     '3 claims: 2 reproduced, 0 contradicted, 1 inconclusive.'
     """
     counts = [f"{sum(claim.outcome == outcome for claim in claims)} {outcome}" for outcome in OUTCOMES.values()]
-    return f"{len(claims)} {'claim' if len(claims) == 1 else 'claims'}: {', '.join(counts)}."
+    return f"{format_count(len(claims), 'claim')}: {', '.join(counts)}."

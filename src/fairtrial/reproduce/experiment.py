@@ -1,4 +1,4 @@
-"""Published experiments: how one is registered, requested, run and compared with the paper."""
+"""Registry of published experiments, and the functions that run them and compare the results with the paper."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DURATIONS = "runs.log"
 
 @dataclass(frozen=True)
 class Request:
-    """Settings of a run: its scale, its output folder, the number of processes, the seed."""
+    """Settings of a run: scale, output folder, number of processes, progress display, further measures and seed."""
 
     scale: Scale
     out: Path
@@ -44,16 +44,35 @@ class Request:
     seed: int = 1
 
     def pick(self, *, smoke: Any, quick: Any, full: Any) -> Any:
-        """Return the value of a setting at this scale."""
+        """Choose the value of a setting by the scale of the run."""
         return {"smoke": smoke, "quick": quick, "full": full}[self.scale]
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of an experiment's page, and of its file `NAME.csv`.
+    """A table of an experiment, shown on its page and written to `NAME.csv`.
 
-    `note` explains the columns. `digits` are decimal places on the page (default: chosen by column). `on_page=False`
-    writes the file only.
+    Attributes
+    ----------
+    name : str
+        Name of the CSV file, without its suffix.
+    title : str
+        Heading of the table on the page.
+    frame : pandas.DataFrame
+        The table.
+    note : str, default ""
+        Explanation of the columns, shown above the table.
+    digits : int, optional
+        Decimal places on the page. By default they are chosen for each column.
+    on_page : bool, default True
+        Whether the page shows the table. If False, the page only links to the CSV file.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairtrial.reproduce import ResultTable
+    >>> ResultTable("means", "Mean accuracy", pd.DataFrame({"learner": ["c45"], "accuracy": [0.81]})).on_page
+    True
     """
 
     name: str
@@ -66,10 +85,28 @@ class ResultTable:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """The outcome of an experiment.
+    """The results of an experiment: tables, claims, figures, and the values of the page's text.
 
-    `values` are the variables of the page template, `figures` maps titles to charts, `skipped` maps what was not run to
-    the reason.
+    Attributes
+    ----------
+    values : mapping
+        Variables of the page template.
+    tables : tuple of ResultTable
+        Tables in the order of the page.
+    claims : tuple of Claim
+        Claims of the paper with their outcomes.
+    figures : mapping
+        Charts by title.
+    skipped : mapping
+        What was not run, for example a missing data set, with the reason.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from fairtrial.reproduce import Reproduction, ResultTable
+    >>> table = ResultTable("means", "Mean accuracy", pd.DataFrame({"learner": ["c45"], "accuracy": [0.81]}))
+    >>> Reproduction({}, (table,)).frame("means").shape
+    (1, 2)
     """
 
     values: Mapping[str, Any]
@@ -79,15 +116,34 @@ class Reproduction:
     skipped: Mapping[str, str] = field(default_factory=dict)
 
     def frame(self, name: str) -> pd.DataFrame:
-        """Return a table by its name."""
+        """Return the frame of the table with this name."""
         return next(table.frame for table in self.tables if table.name == name)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A published experiment. `run` repeats it, `template` is the Jinja template of its page.
+    """A published experiment that can be repeated.
 
-    `check_measures` raises for a measure that the experiment cannot use; None if it takes no further measures.
+    Attributes
+    ----------
+    name : str
+        Name on the command line.
+    title : str
+        Heading of the page.
+    paper : str
+        Authors and title of the paper.
+    run : callable
+        Function that repeats the experiment for a request and returns a `Reproduction`.
+    template : importlib.resources.abc.Traversable
+        Jinja template of the page.
+    check_measures : callable, optional
+        Function that raises an error for a measure that cannot be added. None if the experiment takes no further measures.
+
+    Examples
+    --------
+    >>> from fairtrial.reproduce import load_experiments
+    >>> load_experiments()["ranking-synthetic"].title
+    'Ranking measures on simulated scores with noise'
     """
 
     name: str
@@ -109,10 +165,10 @@ def experiment(
     template: str = "page.md.j2",
     check_measures: Callable[[Sequence[str]], None] | None = None,
 ) -> Callable[[Callable[[Request], Reproduction]], Callable[[Request], Reproduction]]:
-    """Register a function of a Request as the experiment of this name.
+    """Register the decorated function as an experiment.
 
-    `template` is a file in the folder of the function's module. It starts with `{% extends "page.md.j2" %}` and fills
-    `{% block text %}`; see `fairtrial.reproduce.page`. A folder with several experiments has one template for each.
+    `template` names a file in the folder of the function's module. The template starts with `{% extends "page.md.j2" %}` and
+    fills `{% block text %}`; see `fairtrial.reproduce.page`. Each experiment of a folder needs its own template.
     """
 
     def register(function: Callable[[Request], Reproduction]) -> Callable[[Request], Reproduction]:
@@ -125,7 +181,19 @@ def experiment(
 
 
 def load_experiments() -> Registry[Experiment]:
-    """Import every experiment of this package, which registers it, and return the registry."""
+    """Import all experiments and return their registry.
+
+    Returns
+    -------
+    Registry
+        Experiments by name.
+
+    Examples
+    --------
+    >>> from fairtrial.reproduce import load_experiments
+    >>> list(load_experiments())
+    ['dobscv', 'drift', 'ela', 'estimates', 'ranking-real', 'ranking-synthetic', 'tutorial']
+    """
     package = import_module("fairtrial.reproduce")
     for module in pkgutil.iter_modules(package.__path__, "fairtrial.reproduce."):
         if module.ispkg and find_spec(f"{module.name}.experiment"):
@@ -143,10 +211,46 @@ def reproduce(
     measures: Iterable[str] = (),
     seed: int = 1,
 ) -> Reproduction:
-    """Repeat a published experiment; write its page, tables and figures to a folder (default: `reproduced/NAME`).
+    """Repeat a published experiment and write its page, tables and figures to a folder.
 
-    `quick` takes about a minute, `full` repeats all of it. Results files are kept in `out`, so the same call resumes an
-    interrupted run. `measures` are import paths of your own measures, for `ranking-real`.
+    The folder also keeps the results files, so the same call resumes an interrupted run.
+
+    Parameters
+    ----------
+    name : str
+        Name of the experiment, one of `load_experiments()`.
+    scale : {"smoke", "quick", "full"}, default "quick"
+        `quick` takes about a minute, `full` runs the whole experiment. `smoke` takes seconds, but its numbers are meaningless.
+    out : path, optional
+        Output folder. Default: `reproduced/NAME`.
+    jobs : int, optional
+        Number of processes. Default: the number of cores.
+    progress : bool, optional
+        Whether to show progress. By default progress is shown only in a terminal.
+    measures : iterable of str, default ()
+        Further measures for `ranking-real`: names of registered measures or import paths of functions.
+    seed : int, default 1
+        Seed of all random numbers.
+
+    Returns
+    -------
+    Reproduction
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid, if no data set is found, or if `out` contains a page of something else.
+    UnknownNameError
+        If there is no experiment of this name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fairtrial.reproduce import reproduce
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     reproduction = reproduce("ranking-synthetic", scale="smoke", out=folder, jobs=1, progress=False)
+    >>> [table.name for table in reproduction.tables], reproduction.claims[0].outcome
+    (['mean-errors', 'error-rates'], 'contradicted')
     """
     from fairtrial.report.files import create_folder
     from fairtrial.reproduce.page import format_command, write_page
@@ -172,7 +276,7 @@ def reproduce(
 
 
 def _check_folder(folder: Path, experiment: Experiment) -> Path:
-    """Refuse a folder whose page belongs to something else and would be overwritten."""
+    """Raise an error if the folder contains a page that this experiment would overwrite but did not write."""
     page = folder / "index.md"
     if page.is_file() and not page.read_text(encoding="utf-8", errors="replace").startswith(f"# {experiment.name}: "):
         raise InputError(
@@ -184,7 +288,7 @@ def _check_folder(folder: Path, experiment: Experiment) -> Path:
 
 @contextmanager
 def log_duration(folder: Path, command: str) -> Iterator[None]:
-    """Log how long this run of the command took, even if it is interrupted or fails."""
+    """Log the duration of the run, even if it fails or is interrupted."""
     start = time.perf_counter()
     try:
         yield
@@ -194,13 +298,13 @@ def log_duration(folder: Path, command: str) -> Iterator[None]:
 
 
 def read_durations(folder: Path, command: str) -> list[float]:
-    """Read the seconds of every run of the command that wrote to the folder."""
+    """Read the durations in seconds of all runs of the command in this folder."""
     with (folder / _DURATIONS).open(newline="", encoding="utf-8") as file:
         return [float(seconds) for logged, seconds in csv.reader(file) if logged == command]
 
 
 def read_published(name: str) -> pd.DataFrame:
-    """Read a published table by its name. Published tables are compared with ours; they are never an input.
+    """Read a published table. Published numbers are only compared with ours, never used as input.
 
     >>> read_published("ela_table3").shape
     (32, 9)
@@ -222,9 +326,9 @@ def read_study_file(folder: str, name: str = "study") -> dict[str, Any]:
 
 
 def load_datasets(names: Mapping[str, str | Iterable[str]]) -> tuple[dict[str, Dataset], dict[str, str]]:
-    """Load data sets; return them by the paper's name, and the reason for each one that is missing.
+    """Load data sets by the paper's names; also return the reason for each missing data set.
 
-    `names` maps the paper's name to a name in the catalogue, or to several, of which the first that exists is loaded.
+    `names` maps each of the paper's names to one or more names in the catalogue. The first that exists is loaded.
 
     >>> datasets, missing = load_datasets({"Iris": "iris", "Nowhere": ["no-such-set"]})
     >>> list(datasets), list(missing)
@@ -249,10 +353,10 @@ def load_datasets(names: Mapping[str, str | Iterable[str]]) -> tuple[dict[str, D
 def compare_with_published(
     ours: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str], *, interval: bool = True
 ) -> pd.DataFrame:
-    """Join our values with the published ones: `ours`, `published`, `difference` and the interval of the difference.
+    """Join our values with the published ones and compute the difference with its interval.
 
-    Both frames have the keys and a column `value`; ours also has `low` and `high`. A row that only one of them has stays,
-    with missing values. The published value is treated as fixed, because its sampling error is unknown.
+    Both frames have the keys and a column `value`; ours also has `low` and `high`. Rows of only one frame are kept and have
+    missing values. The published value is treated as fixed, because its sampling error is unknown.
 
     >>> import pandas as pd
     >>> ours = pd.DataFrame({"set": ["iris"], "value": [94.0], "low": [92.0], "high": [96.0]})
@@ -272,7 +376,7 @@ def compare_with_published(
 
 
 def sort_like(frame: pd.DataFrame, frames: Sequence[pd.DataFrame], keys: Sequence[str]) -> pd.DataFrame:
-    """Sort rows by the order in which the keys first occur in `frames`; a join sorts them otherwise.
+    """Sort rows by the order in which their keys first occur in `frames`, which a join does not keep.
 
     >>> import pandas as pd
     >>> sort_like(pd.DataFrame({"set": ["a", "b"]}), [pd.DataFrame({"set": ["b", "a"]})], ["set"])["set"].tolist()

@@ -1,22 +1,25 @@
-"""The page of an experiment: Markdown from a template, tables as CSV, figures as SVG and PNG.
+"""Write the output of an experiment: a page in Markdown, tables as CSV files, figures as SVG and PNG files.
 
-An experiment's template extends `page.md.j2` and fills its block `text`. Its variables are `Reproduction.values`, and
-`experiment`, `request`, `command`, `claims` (a frame), `outcome_counts`, `figures`, `tables`, `skipped` and `machine`.
-Besides Jinja's filters there are `markdown` (a frame or a ResultTable as a Markdown table), `join_names` ("a, b and c") and
-`file_name` (a figure's title as its file name). A paragraph becomes one line, several blank lines become one; the lines of
-lists, tables and code are kept.
+An experiment's template extends `page.md.j2` and fills its block `text`. Its variables are `Reproduction.values` and
+`experiment`, `request`, `command`, `claims` (a frame), `outcome_counts`, `figures`, `tables`, `skipped` and `run`.
+
+Three filters are added to those of Jinja: `markdown` formats a frame or a ResultTable as a Markdown table, `join_names` joins
+names ("a, b and c"), and `file_name` turns the title of a figure into its file name. The page has one line per paragraph;
+lists, tables and code keep their lines.
 """
 
 from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairtrial._text import format_count, format_duration, join_names
 from fairtrial.report.files import save
 from fairtrial.report.tables import to_markdown
 from fairtrial.reproduce.claim import Claim, count_outcomes
@@ -29,7 +32,7 @@ _PACKAGES = ("fairtrial", "numpy", "scikit-learn", "pandas")
 
 
 def write_page(experiment: Experiment, request: Request, reproduction: Reproduction, durations: Sequence[float]) -> Path:
-    """Write tables, figures and the page `index.md` to the request's folder. `durations` are the seconds of every run."""
+    """Write tables, figures and `index.md` to the folder of the request; `durations` are those of all runs, in seconds."""
     folder = request.out
     frames = {table.name: table.frame for table in reproduction.tables} | {"claims": tabulate_claims(reproduction.claims)}
     for name, frame in frames.items():
@@ -47,7 +50,8 @@ def _render(experiment: Experiment, request: Request, reproduction: Reproduction
 
     loader = PackageLoader("fairtrial.reproduce", "")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"file_name": format_file_name, "join_names": _join_names, "markdown": _format_table}
+    filters = {"file_name": format_file_name, "join_names": partial(join_names, limit=None), "markdown": _format_table}
+    environment.filters |= filters
     template = environment.from_string(experiment.template.read_text(encoding="utf-8"))
     text = template.render(
         **reproduction.values,
@@ -59,13 +63,13 @@ def _render(experiment: Experiment, request: Request, reproduction: Reproduction
         figures=reproduction.figures,
         tables=reproduction.tables,
         skipped=reproduction.skipped,
-        machine=_describe_machine(request, durations),
+        run=_describe_run(request, durations),
     )
     return _join_lines(text)
 
 
 def _join_lines(text: str) -> str:
-    """Write each paragraph of running text in one line; keep the lines of lists, tables and code.
+    """Join the lines of each paragraph; keep the lines of lists, tables and code.
 
     >>> _join_lines("One\\nparagraph.\\n\\n\\n- a\\n- b\\n")
     'One paragraph.\\n\\n- a\\n- b\\n'
@@ -78,23 +82,13 @@ def _join_lines(text: str) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _join_names(names: Iterable[object]) -> str:
-    """Join all names; a page leaves none out.
-
-    >>> _join_names(["a"]), _join_names("ab"), _join_names("abc")
-    ('a', 'a and b', 'a, b and c')
-    """
-    *others, last = map(str, names)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def _format_table(table: ResultTable | pd.DataFrame) -> str:
     frame, digits = (table.frame, table.digits) if isinstance(table, ResultTable) else (table, None)
     return to_markdown(frame, better=None, digits=digits).strip() if len(frame) else "No rows."
 
 
 def format_command(experiment: Experiment, request: Request) -> str:
-    """Format the command that writes this page."""
+    """Format the command that repeats this run."""
     measures = "".join(f" --measure {name}" for name in request.measures)
     seed = f" --seed {request.seed}" if request.seed != 1 else ""
     return f"fairtrial reproduce {experiment.name} --scale {request.scale}{measures}{seed}"
@@ -108,20 +102,18 @@ def tabulate_claims(claims: Sequence[Claim]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["claim", "outcome", "details"])
 
 
-def _describe_machine(request: Request, durations: Sequence[float]) -> str:
+def _describe_run(request: Request, durations: Sequence[float]) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
-    processes = "1 process" if request.jobs == 1 else f"{request.jobs} processes"
-    seconds = sum(durations)
-    duration = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-    runs = f" in {len(durations)} runs" if len(durations) > 1 else ""
+    duration = format_duration(sum(durations)) + (f" in {len(durations)} runs" if len(durations) > 1 else "")
+    processes = format_count(request.jobs, "process")
     return (
-        f"Scale {request.scale}, seed {request.seed}, {processes}, {duration}{runs} on {platform.machine()} "
-        f"({platform.system()}), Python {platform.python_version()}, {packages}, {datetime.now(UTC).date()}."
+        f"Scale {request.scale}, seed {request.seed}, {processes}, {duration} on {platform.machine()} ({platform.system()}), "
+        f"Python {platform.python_version()}, {packages}, {datetime.now(UTC).date()}."
     )
 
 
 def format_file_name(title: str) -> str:
-    """Turn a title into a file name.
+    """Turn a title into a file name without suffix.
 
     >>> format_file_name("Bias, and its size: n = 25")
     'bias-and-its-size-n-25'

@@ -1,6 +1,6 @@
-"""Adjusted p values for a family of hypotheses: one engine, one small formula for each procedure.
+"""Adjusted p-values for a family of hypotheses.
 
-A hypothesis is rejected at level alpha exactly where its adjusted p value is at most alpha; nothing else decides.
+A hypothesis is rejected at significance level alpha if and only if its adjusted p-value is at most alpha.
 """
 
 from __future__ import annotations
@@ -15,36 +15,53 @@ from fairtrial._check import FloatArray
 from fairtrial.errors import InputError
 from fairtrial.significance.names import register_method, resolve_name
 
-register_method("none", "")
-register_method("bonferroni", "Bonferroni's procedure", cite="Dunn 1961")
-register_method("holm", "Holm's procedure", cite="Holm 1979")
-register_method("hochberg", "Hochberg's procedure", cite="Hochberg 1988")
-register_method("sidak", "Šidák's procedure")
-register_method("hommel", "Hommel's procedure", cite="Hommel 1988")
-register_method("holland", "Holland's procedure", cite="Holland & Copenhaver 1987")
-register_method("finner", "Finner's procedure", cite="Finner 1993")
-register_method("rom", "Rom's procedure", cite="Rom 1990")
-register_method("li", "Li's procedure", cite="Li 2008")
+register_method("none", "no adjustment")
+register_method("bonferroni", "Bonferroni", cite="Dunn 1961")
+register_method("holm", "Holm", cite="Holm 1979")
+register_method("hochberg", "Hochberg", cite="Hochberg 1988")
+register_method("sidak", "Šidák")
+register_method("hommel", "Hommel", cite="Hommel 1988")
+register_method("holland", "Holland", cite="Holland & Copenhaver 1987")
+register_method("finner", "Finner", cite="Finner 1993")
+register_method("rom", "Rom", cite="Rom 1990")
+register_method("li", "Li", cite="Li 2008")
 
 
 def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05) -> FloatArray:
-    """Adjusted p values, in the order given.
+    """Adjust p-values for multiple testing.
 
     | method | kind | valid for |
     |---|---|---|
     | bonferroni, sidak | single step | any dependence; sidak: independence or positive dependence |
-    | holm | step-down | any dependence; never worse than bonferroni |
-    | holland | step-down with Sidak's bound (Holm-Sidak) | as sidak |
-    | finner | step-down with Sidak's bound and exponents m/i | as sidak |
+    | holm | step-down | any dependence; never less powerful than bonferroni |
+    | holland | step-down with the Šidák bound (Holm-Šidák) | as sidak |
+    | finner | step-down with the Šidák bound and exponents m/i | as sidak |
     | hochberg, rom | step-up | independence or positive dependence |
-    | hommel | closed testing with Simes's test | as hochberg; never worse than it |
-    | li | two steps, led by the largest p value | independence; weak where the largest p is near 1 |
-    | none | | one hypothesis only |
+    | hommel | closed testing with the Simes test | as hochberg; never less powerful |
+    | li | two steps, based on the largest p-value | independence; weak if the largest p is near 1 |
+    | none | no adjustment | a single hypothesis |
 
-    Rom's critical values c_1 >= c_2 >= ... come from his recursion at level `alpha`, and the adjusted value of the i-th
-    largest p is (alpha / c_i) p, made monotone from the largest down. Decisions at that alpha are Rom's own; the ratio, and
-    with it the adjusted value, moves only a little with alpha. No other method uses `alpha`.
+    Parameters
+    ----------
+    p_values : array-like of shape (m,)
+        Raw p-values.
+    method : str, default "holm"
+        One of the methods above.
+    alpha : float, default 0.05
+        Significance level of the critical values of Rom. The other methods do not use it.
 
+    Returns
+    -------
+    ndarray of shape (m,)
+        Adjusted p-values in the order of `p_values`.
+
+    Notes
+    -----
+    The critical values c_1 >= c_2 >= ... of Rom come from his recursion at level `alpha`. The adjusted value of the i-th
+    largest p is (alpha / c_i) p, made monotone from the largest p downwards. Decisions at this alpha are exactly those of Rom.
+
+    Examples
+    --------
     >>> adjust([0.01, 0.04, 0.03], "holm").round(3).tolist()
     [0.03, 0.06, 0.06]
     """
@@ -54,23 +71,37 @@ def adjust(p_values: npt.ArrayLike, method: str = "holm", *, alpha: float = 0.05
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = _adjust_rom(p[order], alpha) if method == "rom" else ADJUSTMENT_METHODS[method](p[order])
-    # Exact arithmetic never leaves [p, 1]; the last bit of a float might.
+    # Rounding errors can move a value out of [p, 1].
     return np.clip(adjusted, p, 1.0)
 
 
 def check_p_values(p_values: npt.ArrayLike) -> FloatArray:
-    """A column of numbers between 0 and 1."""
+    """Check that p-values are numbers between 0 and 1."""
     p = _check.check_numbers("p_values", _check.check_column("p_values", p_values))
     outside = ~((p >= 0) & (p <= 1))
     if outside.any():
         index = int(np.argmax(outside))
-        raise InputError(f"p_values must lie between 0 and 1, got {p[index]} at row {index}: drop tests without a p value")
+        raise InputError(f"p_values must lie between 0 and 1, got {p[index]} at row {index}: drop tests without a p-value")
     return p
 
 
 def rom_critical_values(m: int, alpha: float = 0.05) -> FloatArray:
-    """Rom's (1990) critical values, the first for the largest p value.
+    """Compute the critical values of the Rom procedure (Rom 1990).
 
+    Parameters
+    ----------
+    m : int
+        Number of hypotheses.
+    alpha : float, default 0.05
+        Significance level.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Critical values; the first one belongs to the largest p-value.
+
+    Examples
+    --------
     >>> rom_critical_values(4).round(6).tolist()
     [0.05, 0.025, 0.016875, 0.012713]
     """
@@ -80,14 +111,14 @@ def rom_critical_values(m: int, alpha: float = 0.05) -> FloatArray:
     logs = np.full(m, np.log(alpha))
     for i in range(2, m + 1):
         j = np.arange(1, i - 1)
-        # Binomial coefficients of large families overflow, their logarithms do not.
+        # Binomial coefficients of large families overflow; their logarithms do not.
         ways = gammaln(i + 1) - gammaln(j + 1) - gammaln(i - j + 1)
         logs[i - 1] = np.log((powers[i - 2] - np.exp(ways + (i - j) * logs[j]).sum()) / i)
     return np.asarray(np.exp(logs))
 
 
 def apply_step_down(values: FloatArray) -> FloatArray:
-    """Each value at least as large as those of smaller p values."""
+    """Make adjusted values non-decreasing in the order of the sorted p-values."""
     return np.maximum.accumulate(values)
 
 
@@ -96,13 +127,13 @@ def _apply_step_up(values: FloatArray) -> FloatArray:
 
 
 def _compute_sidak_bound(p: FloatArray, count: npt.ArrayLike) -> FloatArray:
-    """Probability that the least of `count` independent p values is at most p: 1 - (1 - p)^count."""
+    """Compute the probability that the smallest of `count` independent p-values is at most p: 1 - (1 - p)^count."""
     with np.errstate(divide="ignore"):
         return np.asarray(-np.expm1(np.asarray(count) * np.log1p(-p)))
 
 
 def _count_remaining(p: FloatArray) -> FloatArray:
-    """Hypotheses not yet decided before each step: m, m - 1, ..., 1."""
+    """Count the hypotheses that are undecided before each step: m, m - 1, ..., 1."""
     return np.arange(len(p), 0, -1, dtype=np.float64)
 
 
@@ -139,9 +170,9 @@ def _adjust_rom(p: FloatArray, alpha: float = 0.05) -> FloatArray:
 
 
 def _adjust_hommel(p: FloatArray) -> FloatArray:
-    """The largest Simes p value over all families that hold the hypothesis.
+    """Compute the largest Simes p-value over all families that contain the hypothesis.
 
-    Of all families of `size`, the worst for a hypothesis is itself with the largest of the others.
+    The worst family of a given size consists of the hypothesis and those with the largest p-values.
     """
     m, adjusted = len(p), p.copy()
     for size in range(2, m + 1):

@@ -1,4 +1,4 @@
-"""Bayesian comparison of two learners: how probable it is that one is better, or that the two are practically equal."""
+"""Bayesian comparison of two learners: the probabilities that one is better or that both are practically equivalent."""
 
 from __future__ import annotations
 
@@ -13,34 +13,68 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
+from fairtrial._findings import Finding
+from fairtrial._narrative import render, render_all
+from fairtrial._text import capitalize, format_number
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
-from fairtrial.significance.names import register_method
+from fairtrial.significance.names import get_display_name, register_method
 from fairtrial.significance.scores import Better, compute_differences, read_paired_columns, round_noise
 
 if TYPE_CHECKING:
     import pandas as pd
 
-register_method("bayes_signed_rank", "the Bayesian signed-rank test", cite="Benavoli et al. 2017")
-register_method("bayes_sign", "the Bayesian sign test")
-register_method("correlated_t", "the Bayesian correlated t test", cite="Corani & Benavoli 2015; Benavoli et al. 2017")
+register_method("bayes_signed_rank", "Bayesian signed-rank test", cite="Benavoli et al. 2017")
+register_method("bayes_sign", "Bayesian sign test")
+register_method("correlated_t", "Bayesian correlated t test", cite="Corani & Benavoli 2015; Benavoli et al. 2017")
 
-# Samples of the signed rank are drawn in blocks of this many, each with a generator of its own, and some at a time.
+# Draws come in blocks, each with its own generator, and are computed in steps that fit the cache.
 _BLOCK = 1 << 13
 _STEP = 1 << 10
 _REGIONS = ("first", "rope", "second")
 
 PriorPosition = Literal["rope", "first", "second"]
+Scope = Literal["dataset", "datasets", "next dataset"]
+_MEANINGS = {
+    "dataset": "posterior_of_dataset",
+    "datasets": "posterior_of_datasets",
+    "next dataset": "posterior_of_next_dataset",
+}
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is to be believed about two learners after seeing their scores.
+    """Posterior probabilities that one of two learners is better, or that both are equivalent.
 
-    `p_first`, `p_rope` and `p_second` sum to 1; `meaning` says what they are the probabilities of. `parameters` holds the
-    numbers behind them by name, `draws` samples of the three probabilities (one row each), where the model gives a
-    distribution of them. Student posteriors have `mean`, `scale` and `df` of the difference first - second.
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    p_first, p_rope, p_second : float
+        Probabilities that the first learner is better, that both are practically equivalent, and that the second is better.
+        They sum to 1.
+    rope : float
+        Half-width of the region of practical equivalence.
+    n : int
+        Number of folds or data sets.
+    scope : {"dataset", "datasets", "next dataset"}
+        What the probabilities refer to; `meaning` is the corresponding sentence.
+    mean, scale, df : float
+        Parameters of the Student posterior of the difference first - second; NaN for other models.
+    better : {"max", "min"}
+        Whether larger or smaller scores are better.
+    parameters : mapping of str to float
+        Further numbers of the model by name.
+    caveats : tuple of Finding
+        Assumptions and limitations that apply to this result.
+    draws : ndarray of shape (samples, 3) or None
+        Samples of the three probabilities, if the model has a distribution of them.
+
+    Examples
+    --------
+    >>> print(correlated_t([0.91, 0.88, 0.93, 0.90], [0.86, 0.87, 0.85, 0.88], test_fraction=0.25, rope=0.01))
+    Bayesian correlated t test: P(first better) = 0.849, P(equivalent) = 0.086, P(second better) = 0.065, rope 0.01, n = 4
     """
 
     test: str
@@ -49,49 +83,65 @@ class Posterior:
     p_second: float
     rope: float
     n: int
-    meaning: str
+    scope: Scope
     mean: float = float("nan")
     scale: float = float("nan")
     df: float = float("nan")
     better: Better = "max"
     parameters: Mapping[str, float] = field(default_factory=dict)
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Finding, ...] = ()
     draws: FloatArray | None = field(default=None, repr=False, compare=False)
 
     @property
+    def meaning(self) -> str:
+        """A sentence that says what the three probabilities refer to."""
+        return render(Finding.of(_MEANINGS[self.scope]))
+
+    @property
     def variance(self) -> float:
-        """Squared scale of the Student posterior (not its variance, which is df / (df - 2) times as large)."""
+        """Squared scale of the Student posterior; its variance is df / (df - 2) times as large."""
         return self.scale**2
 
     @property
     def likeliest(self) -> str:
-        """The most probable of "first", "rope" and "second"; empty if undefined."""
+        """The most probable of "first", "rope" and "second"; empty if the posterior is undefined."""
         chances = (self.p_first, self.p_rope, self.p_second)
         return "" if np.isnan(chances).any() else _REGIONS[int(np.argmax(chances))]
 
     def frame(self) -> pd.DataFrame:
-        """One line."""
+        """Return the posterior as a frame of one row."""
         import pandas as pd
 
         line = {"test": self.test, "p_first": self.p_first, "p_rope": self.p_rope, "p_second": self.p_second}
         return pd.DataFrame([{**line, "rope": self.rope, "n": self.n, **self.parameters}])
 
     def samples(self) -> pd.DataFrame:
-        """Samples of the probabilities of the three regions, to be drawn in a triangle."""
+        """Return samples of the probabilities of the three regions, one row per draw."""
         import pandas as pd
 
         if self.draws is None:
-            raise InputError(f"samples must come from a model over several data sets, got {self.test}: use density()")
+            raise InputError(f"samples() needs a model over several data sets, got {self.test}: use density()")
         return pd.DataFrame(self.draws, columns=list(_REGIONS))
 
     def density(self, points: int = 201) -> pd.DataFrame:
-        """The density of the difference first - second on a grid that holds 99.8 % of it and the rope."""
+        """Compute the posterior density of the difference first - second on a grid.
+
+        Parameters
+        ----------
+        points : int, default 201
+            Number of grid points. The grid covers 99.8 % of the posterior and the region of practical equivalence.
+
+        Returns
+        -------
+        DataFrame
+            Columns `difference` and `density`.
+        """
         import pandas as pd
         from scipy.stats import t
 
         _check.check_whole_number("points", points, 2)
         if np.isnan(self.scale):
-            raise InputError(f"density must come from a model of the difference, got {self.test}: use samples()")
+            raise InputError(f"density() needs a model of the difference, got {self.test}: use samples()")
         student = t(self.df, self.mean, self.scale)
         low, high = student.ppf([0.001, 0.999])
         grid = np.linspace(min(low, -1.05 * self.rope), max(high, 1.05 * self.rope), points)
@@ -99,12 +149,16 @@ class Posterior:
 
     @property
     def summary(self) -> str:
-        """The posterior in plain words, with what it rests on."""
-        return ". ".join([str(self), self.meaning, *self.caveats]) + "."
+        """Probabilities, their meaning and caveats as text."""
+        return " ".join([f"{capitalize(str(self))}.", self.meaning, *render_all(self.caveats)])
 
     def __str__(self) -> str:
-        rope = f", practically equal {self.p_rope:.3f} (rope {self.rope:g})" if self.rope > 0 else ""
-        return f"{self.test}: first better {self.p_first:.3f}{rope}, second better {self.p_second:.3f}, n = {self.n}"
+        chances = {"first better": self.p_first, "equivalent": self.p_rope, "second better": self.p_second}
+        if not self.rope:
+            del chances["equivalent"]
+        texts = [f"P({event}) = {format_number(chance, '{:.3f}')}" for event, chance in chances.items()]
+        texts += [f"rope {self.rope:g}"] if self.rope else []
+        return f"{get_display_name(self.test)}: {', '.join(texts)}, n = {self.n:,}"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
@@ -113,35 +167,55 @@ class Posterior:
 def correlated_t(
     a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: float | None = None, rope: float = 0.0, better: Better = "max"
 ) -> Posterior:
-    """Bayesian correlated t test of two learners on one data set (Corani & Benavoli 2015).
+    """Compare two learners on one data set by the Bayesian correlated t test.
 
-    `a` and `b` are the scores of both learners on the same folds. Training parts overlap, so the results of folds are
-    correlated; `test_fraction`, the share of rows in each test part, is taken for the correlation rho (Nadeau & Bengio 2003):
-    0.1 for ten folds, once or repeated. Without it the n results are taken for the folds of one cross-validation, rho = 1/n.
+    Training sets of different folds overlap, and the scores are therefore correlated. The test estimates the correlation rho
+    by the proportion of test rows (Nadeau & Bengio 2003). The posterior of the mean difference is a Student distribution with
+    n - 1 degrees of freedom and squared scale (1/n + rho / (1 - rho)) s^2, where s^2 is the variance of the differences
+    (Corani & Benavoli 2015). It is computed in closed form.
 
-    The posterior of the mean difference first - second is a Student distribution with n - 1 degrees of freedom, located at the
-    mean of the differences, with squared scale (1/n + rho / (1 - rho)) s^2, s^2 their variance. It is computed, not sampled.
-    (baycomp subtracts the other way round.) Differences of at most `rope` count as practically equal. `better="min"` is for
-    errors and costs.
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Scores of the two learners on the same folds.
+    test_fraction : float, optional
+        Proportion of rows in each test set, e.g. 0.1 for ten folds, repeated or not. By default 1/n: the scores are assumed
+        to be the folds of one cross-validation.
+    rope : float, default 0
+        Half-width of the region of practical equivalence.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
 
-    >>> found = correlated_t([5, 7, 3], [4, 2, 6], test_fraction=1 / 3)
-    >>> found.mean, round(found.variance, 4), found.df
+    Returns
+    -------
+    Posterior
+
+    See Also
+    --------
+    bayes_signed_rank : Compare two learners over several data sets.
+
+    Notes
+    -----
+    The difference is first - second; baycomp computes second - first.
+
+    Examples
+    --------
+    >>> result = correlated_t([5, 7, 3], [4, 2, 6], test_fraction=1 / 3)
+    >>> result.mean, round(result.variance, 4), result.df
     (1.0, 13.3333, 2.0)
-    >>> print(correlated_t([0.91, 0.88, 0.93, 0.90], [0.86, 0.87, 0.85, 0.88], test_fraction=0.25, rope=0.01))
-    correlated_t: first better 0.849, practically equal 0.086 (rope 0.01), second better 0.065, n = 4
     """
     first, second = read_paired_columns(a, b, min_rows=2)
     check_rope(rope, better)
     rho = 1 / len(first) if test_fraction is None else test_fraction
     _check.check_between("test_fraction", rho, 0, 1)
-    caveats = ["Folds of one data set: nothing is said about other data sets"]
+    caveats = [Finding.of("one_dataset_posterior")]
     if test_fraction is None:
-        caveats.append(f"test_fraction was not given: one cross-validation of {len(first)} folds is assumed")
+        caveats.append(Finding.of("assumed_folds", folds=len(first)))
     delta = compute_differences(first, second)
     mean, scale = float(delta.mean()), _compute_correlated_scale(delta, rho)
     if scale == 0:
-        warn_undefined("correlated_t", "all differences are equal, so they tell nothing about their spread")
-        caveats.append("Undefined: all differences are equal, so they tell nothing about their spread")
+        warn_undefined("correlated_t", "all differences are equal, and their spread cannot be estimated")
+        caveats.append(Finding.of("no_variation"))
         scale = float("nan")
     chances = _compute_student_regions(mean, scale, len(delta) - 1.0, rope)
     return Posterior(
@@ -149,7 +223,7 @@ def correlated_t(
         *order_regions(chances, better),
         rope=rope,
         n=len(delta),
-        meaning="Probabilities that the mean score of the first is better, practically equal or worse on this data set",
+        scope="dataset",
         mean=mean,
         scale=scale,
         df=len(delta) - 1.0,
@@ -160,7 +234,7 @@ def correlated_t(
 
 
 def _compute_correlated_scale(delta: FloatArray, rho: float) -> float:
-    # Equal numbers can have a variance of rounding size.
+    # Rounding errors give equal numbers a small positive variance.
     if np.all(delta == delta[0]):
         return 0.0
     return float(np.sqrt((1 / len(delta) + rho / (1 - rho)) * delta.var(ddof=1)))
@@ -185,19 +259,39 @@ def bayes_signed_rank(
     seed: int = 0,
     better: Better = "max",
 ) -> Posterior:
-    """Bayesian signed-rank test of two learners over several data sets (Benavoli et al. 2014, 2017).
+    """Compare two learners over several data sets by the Bayesian signed-rank test.
 
-    `a` and `b` hold one score for each data set. The differences get Dirichlet weights, together with one pseudo-observation of
-    weight `prior_strength`: no difference (`prior_position="rope"`), or one that speaks for the first or for the second. Each
-    draw of the weights gives three probabilities: that the mean of the differences on two data sets drawn at random lies above
-    the rope, within it (limits included) or below. Without a rope, means of zero count half for either side.
+    The differences and one pseudo-observation have Dirichlet weights. Each draw of the weights gives three probabilities: the
+    mean difference of two data sets drawn at random lies above, within or below the region of practical equivalence
+    (Benavoli et al. 2014, 2017). `p_first` is the proportion of draws in which "above" is the most probable region.
 
-    `p_first` is the share of draws in which 'above' is the most probable of the three, and so on; `samples()` gives the draws.
-    Sums of differences are compared free of float noise. `seed` decides the draws, the number of threads does not.
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Scores of the two learners on the same data sets.
+    rope : float, default 0
+        Half-width of the region of practical equivalence. With 0, zero means count half for each learner.
+    prior_strength : float, default 0.5
+        Weight of the pseudo-observation.
+    prior_position : {"rope", "first", "second"}, default "rope"
+        Value of the pseudo-observation: no difference, or a difference in favour of one learner.
+    samples : int, default 50_000
+        Number of draws.
+    seed : int, default 0
+        Seed of the random numbers. The number of threads does not affect the draws.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
 
+    Returns
+    -------
+    Posterior
+        `Posterior.samples` returns the draws.
+
+    Examples
+    --------
     >>> a, b = [0.84, 0.91, 0.77, 0.88, 0.69, 0.95], [0.81, 0.86, 0.78, 0.83, 0.65, 0.93]
-    >>> found = bayes_signed_rank(a, b, rope=0.01, seed=1)
-    >>> found.likeliest, found.p_first > 0.95
+    >>> result = bayes_signed_rank(a, b, rope=0.01, seed=1)
+    >>> result.likeliest, result.p_first > 0.95
     ('first', True)
     """
     first, second = read_paired_columns(a, b)
@@ -215,7 +309,7 @@ def bayes_signed_rank(
         *chances,
         rope=rope,
         n=len(delta),
-        meaning="Probabilities that, for data sets drawn at random, this is the most probable result",
+        scope="datasets",
         better=better,
         parameters={"theta_first": float(theta[0]), "theta_rope": float(theta[1]), "theta_second": float(theta[2])},
         draws=draws,
@@ -223,24 +317,24 @@ def bayes_signed_rank(
 
 
 def check_rope(rope: float, better: str) -> None:
-    """A region of practical equivalence and a direction."""
+    """Check the region of practical equivalence and the direction."""
     if not 0 <= rope < np.inf:
-        raise InputError(f"rope must be a finite number of at least 0, got {rope!r}: give half the width of the region")
+        raise InputError(f"rope must be a finite number of at least 0, got {rope!r}: pass the half-width of the region")
     _check.check_one_of("better", better, ("max", "min"))
 
 
 def order_regions(chances: tuple[float, float, float], better: Better) -> tuple[float, float, float]:
-    """Chances of first - second above, within and below the rope, as chances of first, rope and second being better."""
+    """Convert the probabilities above, within and below the rope to those of first, rope and second being better."""
     return chances if better == "max" else (chances[2], chances[1], chances[0])
 
 
 def warn_undefined(test: str, reason: str) -> None:
-    """Say that there is no posterior."""
-    warnings.warn(f"{test} is undefined: {reason}; NaN is given", UndefinedMeasureWarning, stacklevel=3)
+    """Warn that the posterior is undefined."""
+    warnings.warn(f"{test} is undefined and returns NaN: {reason}", UndefinedMeasureWarning, stacklevel=3)
 
 
 def compute_most_probable(draws: FloatArray) -> tuple[float, float, float]:
-    """Share of the draws in which each region is the most probable one; equals share a draw."""
+    """Compute the proportion of draws in which each region is the most probable one; ties are split."""
     first, rope, second = (kernels.count_leads(draws) / len(draws)).tolist()
     return first, rope, second
 
@@ -256,7 +350,7 @@ def _draw_signed_ranks(
     def draw_block(start: int, stop: int) -> FloatArray:
         rng = np.random.default_rng([seed, start // _BLOCK])
         out = np.empty((stop - start, 3))
-        # One buffer that stays in the cache: fresh memory for each step would cost more than the drawing.
+        # One buffer stays in the cache; allocating memory in each step would take longer than drawing.
         buffer = np.empty((_STEP, len(z)), dtype=np.float32)
         for offset in range(0, len(out), _STEP):
             weights = _draw_weights(rng, buffer[: len(out) - offset], prior, strength)
@@ -269,11 +363,11 @@ def _draw_signed_ranks(
 def _draw_weights(
     rng: np.random.Generator, buffer: npt.NDArray[np.float32], prior: int, strength: float
 ) -> npt.NDArray[np.float32]:
-    """Gamma weights, which become Dirichlet's when divided by their sum, written into the buffer.
+    """Write gamma weights into the buffer; divided by their sum they are Dirichlet weights.
 
-    Single precision is enough: 24 bits of a weight against a thousandth of sampling error.
+    Single precision suffices: rounding errors of 2^-24 are far below a sampling error of about 0.001.
     """
-    # Minus the logarithm of a uniform number is exponential: NumPy's vectorised log beats its ziggurat.
+    # Minus the logarithm of a uniform number is exponential. NumPy's vectorised log is faster than its ziggurat.
     rng.random(out=buffer, dtype=np.float32)
     np.log(np.subtract(np.float32(1), buffer, out=buffer), out=buffer)
     np.negative(buffer, out=buffer)
@@ -282,11 +376,11 @@ def _draw_weights(
 
 
 def _find_partners(z: FloatArray, data: FloatArray, rope: float) -> tuple[IntArray, IntArray]:
-    """For each of the sorted z: where partners begin whose sum with it is above 2 rope, and end where it is below -2 rope."""
+    """Find, for each sorted z, where the partners begin whose sum exceeds 2 rope and where those below -2 rope end."""
     finite = np.isfinite(z)
     sums = np.where(finite[:, None] & finite[None, :], z[:, None] + z[None, :], 0.0)
     size = np.where(finite, np.abs(z), 0.0)
-    # A difference can be much smaller than the scores it comes from, and carries their noise.
+    # A difference can be much smaller than its scores and has their rounding errors.
     noise = np.abs(data).max(initial=0.0)
     sums = round_noise(sums, np.maximum(np.maximum(size[:, None], size[None, :]), max(rope, noise)))
     sums[~finite, :] = z[~finite, None]

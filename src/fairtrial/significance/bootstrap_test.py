@@ -1,4 +1,4 @@
-"""Bootstrap test of the difference of any measure between two models on the same rows."""
+"""Bootstrap test of the difference in a measure between two models on the same rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
 from fairtrial.measures.bootstrap import compute_bca_limits, compute_percentile_limits
 from fairtrial.measures.intervals import BoundMeasure, IntervalPlan
 from fairtrial.measures.measure import Measure, get_measure
@@ -16,7 +17,7 @@ from fairtrial.measures.rows import DrawCounts
 from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
 
-register_method("bootstrap_difference", "the bootstrap of the difference", cite="Efron 1987")
+register_method("bootstrap_difference", "bootstrap", cite="Efron 1987", statistic="difference")
 
 _BISECTION_STEPS = 40
 
@@ -37,18 +38,52 @@ def bootstrap_difference(
     average: Any = "auto",
     **params: Any,
 ) -> Outcome:
-    """Is the difference of a measure between two models more than the chance of which rows were tested?
+    """Test the difference in a measure between two models by the bootstrap.
 
-    Rows are drawn with replacement, the same for both models. The interval is BCa or percentile, as in
-    `fairtrial.measures.difference`; p is the level at which that interval would just touch zero, two-sided and never below
-    2/(resamples + 1), so that p < 0.05 and an interval without zero are the same statement. The statistic is the difference.
+    Rows are drawn with replacement, the same rows for both models. The p-value is 1 minus the confidence level at which the
+    interval touches zero. Hence p < 0.05 if and only if the 95 % interval excludes zero. The smallest possible p is
+    2 / (resamples + 1).
 
+    Parameters
+    ----------
+    measure : str or Measure
+        The measure to compare.
+    y_true : array-like of shape (n,)
+        True labels or values.
+    a, b : array-like
+        Predictions of the two models in the form that the measure needs: labels, scores, probabilities or numbers.
+    method : {"bca", "percentile"}, default "bca"
+        Type of interval, as in `fairtrial.measures.difference`.
+    level : float, default 0.95
+        Confidence level of the interval.
+    resamples : int, default 2000
+        Number of bootstrap resamples.
+    seed : int, default 0
+        Seed of the random numbers.
+    stratified : bool, default False
+        Whether to draw within each class.
+    positive : label, optional
+        The positive class.
+    labels : sequence, optional
+        All classes. By default those that occur.
+    average : str, default "auto"
+        How a measure of several classes is averaged.
+    **params
+        Further parameters of the measure.
+
+    Returns
+    -------
+    Outcome
+        The statistic and the effect are measure(a) - measure(b).
+
+    Examples
+    --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 200)
     >>> good, fair = y + rng.normal(size=200), y + 2 * rng.normal(size=200)
-    >>> found = bootstrap_difference("ks", y, good, fair)
-    >>> found.p_value < 0.05, found.effect.low > 0
+    >>> outcome = bootstrap_difference("ks", y, good, fair)
+    >>> outcome.p_value < 0.05, outcome.effect.low > 0
     (True, True)
     """
     _check.check_one_of("method", method, ("bca", "percentile"))
@@ -81,16 +116,18 @@ def bootstrap_difference(
         variant=f"{bootstrap.method}, {resamples} resamples",
         effect=Effect(f"difference in {resolved_measure.name}", estimate, low, high, level),
         details={"first": first.estimate(), "second": second.estimate()},
-        caveats=bootstrap.notes,
+        caveats=bootstrap.caveats,
+        resamples=resamples,
+        undefined_resamples=bootstrap.n_undefined,
     )
 
 
 class _BootstrapDifference:
-    """Resampled differences, with limits at any level and the level at which they touch zero."""
+    """Resampled differences with their limits at any level and their p-value."""
 
     def __init__(self, estimate: float, values: FloatArray, jackknife: FloatArray | None) -> None:
         self.estimate, self.count = estimate, len(values)
-        # Float noise must not decide on which side of zero a resample lies.
+        # Rounding errors must not decide on which side of zero a resample lies.
         scale = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
         self.values, self.jackknife = np.where(np.abs(values) <= 1e-12 * scale, 0.0, values)[~np.isnan(values)], jackknife
         self.is_defined = bool(len(self.values)) and not np.isnan(estimate)
@@ -101,14 +138,19 @@ class _BootstrapDifference:
         self.method = "bca" if has_bca else "percentile"
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        undefined = self.count - len(self.values)
-        messages = [f"undefined in {undefined} of {self.count} resamples, which are left out"] if undefined else []
+    def n_undefined(self) -> int:
+        return self.count - len(self.values)
+
+    @property
+    def caveats(self) -> tuple[Finding, ...]:
+        caveats = []
+        if self.n_undefined:
+            caveats.append(Finding.of("undefined_resamples", undefined=self.n_undefined, resamples=self.count))
         if self.is_constant:
-            messages.append("all resamples agree, so the limits say nothing about cases not seen")
+            caveats.append(Finding.of("constant_resamples"))
         elif self.jackknife is not None and self.method == "percentile":
-            messages.append("BCa does not exist here, so percentile limits are given")
-        return tuple(messages)
+            caveats.append(Finding.of("bca_unavailable"))
+        return tuple(caveats)
 
     def compute_limits(self, level: float) -> tuple[float, float]:
         if not self.is_defined:

@@ -1,32 +1,27 @@
-"""From a table of scores to a verdict: which test fits the design, why, and what it says."""
+"""Compare learners by a table of scores: choose the test that fits the design and return a verdict."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairtrial import _check
-from fairtrial._text import format_count, join_names
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError
 from fairtrial.significance import designs
 from fairtrial.significance.bayes import check_rope
 from fairtrial.significance.designs import ComparisonOptions
 from fairtrial.significance.names import resolve_name
-from fairtrial.significance.narrative import write_findings
 from fairtrial.significance.posthoc import POSTHOC_METHODS
 from fairtrial.significance.reading import read_scores
 from fairtrial.significance.scores import Better, Design, Scores, ScoreTable
-from fairtrial.significance.verdict import ExcludedScores, Step, Verdict as Verdict
+from fairtrial.significance.verdict import ExcludedScores, Verdict as Verdict
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import pandas as pd
-
-_DIRECTION_QUESTION = "Which scores are better?"
-
 
 _SIZE = {"max": "larger", "min": "smaller"}
 
@@ -43,37 +38,64 @@ def compare(
     test_fraction: float | None = None,
     parametric: bool = False,
 ) -> Verdict:
-    """Choose the test that fits the design of a table of scores, run it, and say why and what it found.
+    """Compare learners by a table of scores with the test that fits the design.
 
-    | learners | data sets | test | beside it |
+    | learners | data sets | test | in addition |
     |---|---|---|---|
-    | 2 | 1, with splits | `corrected_resampled_t`, for 5 x 2 folds `five_by_two_f` | `correlated_t` if `rope` is given |
-    | 3 or more | 1, with splits | the same for each pair, p adjusted | |
-    | 2 | 2 or more | `wilcoxon` on the means | the sign test; `bayes_signed_rank` if `rope` is given |
-    | 3 or more | 2 or more | `iman_davenport`'s form of Friedman's test, then post-hoc | |
+    | 2 | 1, with splits | `corrected_resampled_t`; for 5 x 2 folds `five_by_two_f` | `correlated_t` if `rope` is given |
+    | 3 or more | 1, with splits | the same for each pair, p-values adjusted | |
+    | 2 | 2 or more | `wilcoxon` on the means | sign test; `bayes_signed_rank` if `rope` is given |
+    | 3 or more | 2 or more | `iman_davenport` form of the Friedman test, then post-hoc | |
 
-    All pairs are adjusted by Bergmann and Hommel's procedure up to 12 learners, by Shaffer's beyond; comparisons with a
-    `control` by Holm's; `posthoc` names another one. Repeats and folds are never counted as independent: on several data sets
-    their mean is one score, on a single one `test_fraction` (by default one over the number of folds) corrects for their
-    overlap. `parametric=True` asks for the paired t test, or for analysis of variance with Tukey's or Dunnett's comparisons; it
-    is granted only where the differences between learners look normal and equally spread.
+    Repeats and folds never count as independent cases. On several data sets, their mean is one score. On a single data set,
+    the test allows for their overlap. If scores are missing, data sets or learners are left out, whichever loses fewer scores.
 
-    The direction comes from `better`, else from a registered `measure`, else larger is better. Where scores are missing, data
-    sets or learners are left out, whichever loses fewer scores. `scores` is anything that `read_scores` takes.
+    Parameters
+    ----------
+    scores : path, dataframe, matrix or Scores
+        Scores, wide (one row per data set, one column per learner) or tidy (one row per score); see `read_scores`.
+    better : {"max", "min"}, optional
+        Whether larger or smaller scores are better. Default: the direction of `measure`, else "max".
+    measure : str, optional
+        Measure of the scores. Selects one measure if a tidy table has several.
+    control : str, optional
+        Learner that all others are compared with. Default: all pairs.
+    alpha : float, default 0.05
+        Significance level.
+    rope : float, optional
+        Region of practical equivalence: smaller differences do not matter. Adds a Bayesian test of two learners.
+    posthoc : str, optional
+        Post-hoc procedure. Default: Bergmann-Hommel for up to 12 learners, else Shaffer; Holm with a control.
+    test_fraction : float, optional
+        Fraction of rows in each test set, for splits of one data set. Default: one over the number of folds.
+    parametric : bool, default False
+        Use the paired t test, or ANOVA with Tukey or Dunnett comparisons, if the differences look normal and equally spread.
 
+    Returns
+    -------
+    Verdict
+        Ranking, p-values, effect sizes, and the reasons for the choice of test.
+
+    Raises
+    ------
+    InputError
+        If fewer than two learners have scores on the same data sets, or an argument does not fit the design.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"tree": [0.9, 0.8, 0.9, 0.6, 0.7, 0.8], "bayes": [0.8, 0.7, 0.7, 0.5, 0.6, 0.6]})
     >>> verdict = compare(table, measure="accuracy")
     >>> verdict.choice, verdict.p_value, verdict.groups
     ('wilcoxon', 0.03125, (('tree',), ('bayes',)))
-    >>> print(verdict.summary.splitlines()[1])
-    Larger scores are better, as the measure accuracy says.
+    >>> print(verdict.summary)
+    tree has the best mean rank (1). It beats bayes (accuracy +0.133, p = 0.031; Wilcoxon signed-rank test, 6 data sets).
     """
     _check.check_between("alpha", alpha, 0, 1)
     if posthoc is not None:
         posthoc = resolve_name("posthoc", posthoc, POSTHOC_METHODS)
     all_scores = read_scores(scores, measure=measure)
-    resolved_better, name, direction_step = _resolve_direction(better, measure, all_scores.measure)
+    resolved_better, name, direction = _resolve_direction(better, measure, all_scores.measure)
     if rope is not None:
         _check.check_number("rope", rope)
     check_rope(0.0 if rope is None else rope, resolved_better)
@@ -82,7 +104,7 @@ def compare(
     if control is not None:
         control = str(control)
         _check.check_one_of("control", control, all_scores.learners)
-    used_scores, missing_step = _drop_incomplete(all_scores, control)
+    used_scores, missing = _drop_incomplete(all_scores, control)
     options = ComparisonOptions(resolved_better, control, alpha, rope, posthoc, test_fraction, parametric)
     single_dataset = len(used_scores.design.datasets) == 1
     table = (
@@ -95,62 +117,56 @@ def compare(
         if single_dataset
         else designs.compare_on_many_datasets(table, options)
     )
-    steps = [
-        _describe_design(all_scores),
-        direction_step,
-        missing_step,
-        *([] if single_dataset else _describe_averaging(used_scores)),
-        *chosen_test.steps,
-    ]
-    unit = "split" if single_dataset else "data set"
-    verdict = Verdict(
-        chosen_test.choice,
-        chosen_test.p_value,
-        tuple(steps),
-        (),
-        chosen_test.outcome,
-        table,
-        resolved_better,
-        alpha,
-        control,
-        name,
-        unit,
-        chosen_test.posthoc,
-        chosen_test.posterior,
-        _list_excluded(all_scores, used_scores),
+    return Verdict(
+        choice=chosen_test.choice,
+        p_value=chosen_test.p_value,
+        reasons=(
+            Finding.of("design", design=str(all_scores.design)),
+            *all_scores.guesses,
+            direction,
+            *missing,
+            *([] if single_dataset else _explain_averaging(used_scores)),
+            *chosen_test.reasons,
+        ),
+        caveats=chosen_test.caveats,
+        outcome=chosen_test.outcome,
+        table=table,
+        better=resolved_better,
+        alpha=alpha,
+        control=control,
+        measure=name,
+        unit="split" if single_dataset else "data set",
+        posthoc=chosen_test.posthoc,
+        posterior=chosen_test.posterior,
+        excluded=_list_excluded(all_scores, used_scores),
+        measure_name=_get_display_name(name),
     )
-    return replace(verdict, findings=write_findings(verdict, chosen_test.notes))
 
 
-def _describe_design(scores: Scores) -> Step:
-    guesses = ". ".join(scores.guesses)
-    return "What is compared?", str(scores.design), f"Read: {scores.design}.{f' {guesses}.' if guesses else ''}"
+def _get_display_name(measure: str | None) -> str:
+    from fairtrial.measures import registry
+
+    if measure is None:
+        return ""
+    return registry[measure].display_name if measure in registry else measure.replace("_", " ")
 
 
 def _resolve_direction(
     better: Better | None, measure: str | None, scores_measure: str | None
-) -> tuple[Better, str | None, Step]:
+) -> tuple[Better, str | None, Finding]:
     name = measure or scores_measure
     measure_direction = _get_direction(name, strict=better is None and measure is not None and measure != scores_measure)
     if better is not None:
         _check.check_one_of("better", better, ("max", "min"))
         if measure_direction not in (None, better):
             raise InputError(
-                f"better must be {measure_direction!r}, as the measure {name} says, got {better!r}: leave one of them out"
+                f"better must be {measure_direction!r} for the measure {name}, got {better!r}: leave one of them out"
             )
-        return better, name, (_DIRECTION_QUESTION, better, f"{_SIZE[better].capitalize()} scores are better, as was asked.")
+        return better, name, Finding.of("direction_requested", size=_SIZE[better])
     if measure_direction is not None:
-        return (
-            measure_direction,
-            name,
-            (
-                _DIRECTION_QUESTION,
-                measure_direction,
-                f"{_SIZE[measure_direction].capitalize()} scores are better, as the measure {name} says.",
-            ),
-        )
-    reason = "Larger scores are taken to be better, nothing else being said: for errors and costs pass better='min'."
-    return "max", name, (_DIRECTION_QUESTION, "max", reason)
+        finding = Finding.of("direction_of_measure", size=_SIZE[measure_direction], measure=_get_display_name(name))
+        return measure_direction, name, finding
+    return "max", name, Finding.of("direction_default")
 
 
 def _get_direction(name: str | None, strict: bool) -> Better | None:
@@ -159,25 +175,21 @@ def _get_direction(name: str | None, strict: bool) -> Better | None:
     return registry[name].facts.direction if name is not None and (strict or name in registry) else None
 
 
-def _drop_incomplete(scores: Scores, control: str | None) -> tuple[Scores, Step]:
-    """Scores without holes, and what was left out for it."""
-    question = "Are scores missing?"
+def _drop_incomplete(scores: Scores, control: str | None) -> tuple[Scores, list[Finding]]:
+    """Drop splits, data sets or learners with missing scores, and report what was dropped."""
     if not np.isnan(scores.cells).any():
-        return scores, (question, "no", "No score is missing.")
+        return scores, []
     shared_scores = scores.select_shared()
     n_dropped = len(scores.splits) - len(shared_scores.splits)
-    messages = [f"{format_count(n_dropped, 'split')} without scores of all learners left out"] if n_dropped else []
+    findings = [Finding.of("missing_splits", splits=n_dropped)] if n_dropped else []
     is_missing = np.isnan(shared_scores.compute_means())
     if is_missing.any():
-        complete_scores, message = _drop_fewest(is_missing, shared_scores, control)
-        messages.append(message)
-        shared_scores = complete_scores
-    answer = "; ".join(messages)
-    warning = "If scores are missing because a learner failed there, leaving them out favours that learner."
-    return shared_scores, (question, answer, f"Scores are missing: {answer}. {warning}")
+        shared_scores, finding = _drop_fewest(is_missing, shared_scores, control)
+        findings.append(finding)
+    return shared_scores, [*findings, Finding.of("missing_scores_bias")]
 
 
-def _drop_fewest(is_missing: Any, scores: Scores, control: str | None) -> tuple[Scores, str]:
+def _drop_fewest(is_missing: Any, scores: Scores, control: str | None) -> tuple[Scores, Finding]:
     datasets, learners = np.array(scores.design.datasets), np.array(scores.learners)
     incomplete_rows, incomplete_columns = is_missing.any(axis=1), is_missing.any(axis=0)
     lost_by_rows, lost_by_columns = (~is_missing[incomplete_rows]).sum(), (~is_missing[:, incomplete_columns]).sum()
@@ -187,19 +199,15 @@ def _drop_fewest(is_missing: Any, scores: Scores, control: str | None) -> tuple[
     can_drop_columns = columns_left > 1 and (control is None or not incomplete_columns[list(learners).index(control)])
     if not can_drop_rows and not can_drop_columns:
         raise InputError(
-            "scores must be known for at least 2 learners on the same data sets, got too many holes: fill some cells"
+            "scores must be known for at least 2 learners on the same data sets, got too many missing cells: fill some"
         )
     if can_drop_rows and (lost_by_rows <= lost_by_columns or not can_drop_columns):
-        dropped_names = [str(name) for name in datasets[incomplete_rows]]
-        reason = ", which loses fewer scores than leaving out learners" if can_drop_columns else ""
-        return scores.drop(
-            datasets=dropped_names
-        ), f"{format_count(len(dropped_names), 'data set')} with holes left out ({join_names(dropped_names)}){reason}"
-    dropped_names = [str(name) for name in learners[incomplete_columns]]
-    reason = ", which loses fewer scores than leaving out data sets" if can_drop_rows else ""
-    return scores.drop(
-        learners=dropped_names
-    ), f"{format_count(len(dropped_names), 'learner')} with holes left out ({join_names(dropped_names)}){reason}"
+        names = tuple(str(name) for name in datasets[incomplete_rows])
+        kind = "missing_datasets_fewer" if can_drop_columns else "missing_datasets"
+        return scores.drop(datasets=names), Finding.of(kind, datasets=names)
+    names = tuple(str(name) for name in learners[incomplete_columns])
+    kind = "missing_learners_fewer" if can_drop_rows else "missing_learners"
+    return scores.drop(learners=names), Finding.of(kind, learners=names)
 
 
 def _list_excluded(all_scores: Scores, used_scores: Scores) -> ExcludedScores:
@@ -219,18 +227,12 @@ def _count_splits(scores: Scores, dataset: str) -> int:
 
 
 def _get_planned_design(all_scores: Scores, used_scores: Scores) -> Design:
-    """How the one data set that is left was split, missing scores or not."""
+    """Get how the remaining data set was split, including splits with missing scores."""
     return all_scores.drop(
         datasets=[name for name in all_scores.design.datasets if name not in used_scores.design.datasets]
     ).design
 
 
-def _describe_averaging(scores: Scores) -> list[Step]:
+def _explain_averaging(scores: Scores) -> list[Finding]:
     n, splits = len(scores.design.datasets), len(scores.splits)
-    if splits == n:
-        return []
-    reason = (
-        "Repeats and folds of a data set share training rows and are not independent: their mean is one score, so that the "
-        f"number of cases is {n}, that of the data sets, and not {splits}."
-    )
-    return [("Are there repeats or folds?", "averaged", reason)]
+    return [] if splits == n else [Finding.of("averaged_splits", datasets=n, splits=splits)]

@@ -1,4 +1,4 @@
-"""Tests that count: McNemar, sign test, Cochran Q."""
+"""Tests of counts: McNemar test, sign test and Cochran Q test."""
 
 from __future__ import annotations
 
@@ -10,21 +10,30 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial import _check
-from fairtrial._text import format_count
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError
 from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits
 from fairtrial.significance.names import register_method, resolve_name
 from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.scores import compute_differences, read_paired_columns
 
-register_method("sign_test", "the sign test")
-register_method("mcnemar", "McNemar's test", cite="McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998")
-register_method("wilson", "", cite="Wilson 1927")
+register_method("sign_test", "sign test", statistic="wins")
+register_method(
+    "mcnemar", "McNemar test", cite="McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998", statistic="b"
+)
+register_method("mcnemar (chi2)", "McNemar test (chi2)", statistic="chi2")
+register_method("mcnemar (chi2-uncorrected)", "McNemar test (uncorrected)", statistic="chi2")
+register_method("cochran_q", "Cochran Q test", statistic="Q")
+register_method("cochran_q (chi2)", "Cochran Q test", statistic="Q")
+register_method("wilson", "Wilson interval", cite="Wilson 1927")
 
 McNemarMethod = Literal["mid-p", "exact", "chi2", "chi2-uncorrected"]
 MCNEMAR_METHODS: tuple[McNemarMethod, ...] = ("mid-p", "exact", "chi2", "chi2-uncorrected")
-_NO_DISCORDANT_ROWS = "no row tells the learners apart, so p is 1 by definition"
-_TEST_ROWS_ONLY = "it covers the choice of test rows, not that of training rows: the learners are judged as trained here"
+_NO_DISCORDANT_ROWS = Finding.of("no_discordant_rows")
+_FIXED_TRAINING_SET = Finding.of("fixed_training_set")
+_TIE_FINDINGS = {"drop": "ties_dropped", "split": "ties_split"}
+# The chi-squared approximation needs this many discordant rows (McNemar) or cells of such rows (Cochran).
+_MIN_MCNEMAR_ROWS, _MIN_COCHRAN_CELLS = 20, 24
 
 
 def mcnemar(
@@ -35,25 +44,40 @@ def mcnemar(
     method: McNemarMethod = "mid-p",
     level: float = 0.95,
 ) -> Outcome:
-    """McNemar's test of two classifiers on the same test rows.
+    """Compare the accuracies of two classifiers on the same rows by the McNemar test.
 
-    Only rows count that one learner gets right and the other wrong. `method`:
+    Only discordant rows count: rows that exactly one of the two classifiers predicts correctly. If there are none, p is 1.
 
-    - "mid-p" (default): the exact binomial test counting half of what was seen. The exact test is too careful by far, the
-      chi-squared tests need many such rows; mid-p kept its level in all of the 9,595 settings of Fagerland, Lydersen and
-      Laake (2013);
-    - "exact": the binomial test; never above its level, whatever the numbers;
-    - "chi2": with Edwards' continuity correction, as in Dietterich (1998); "chi2-uncorrected": McNemar's own (1947).
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    pred_a, pred_b : array-like of shape (n,)
+        Predicted labels of the two classifiers.
+    method : {"mid-p", "exact", "chi2", "chi2-uncorrected"}, default "mid-p"
+        "mid-p" and "exact" are binomial tests. "chi2" has Edwards' continuity correction (Dietterich 1998),
+        "chi2-uncorrected" has not (McNemar 1947).
+    level : float, default 0.95
+        Confidence level of the interval.
 
-    The statistic of the binomial tests is the number of rows that only the first gets right. Where no row tells the learners
-    apart, p is 1. The effect is the difference of the accuracies with Newcombe's (1998, method 10) interval for paired
-    proportions.
+    Returns
+    -------
+    Outcome
+        The statistic of the binomial tests is b, the number of rows that only the first classifier predicts correctly.
+        The effect is the difference in accuracy with the paired interval of Newcombe (1998, method 10).
 
+    Notes
+    -----
+    The exact test controls the type I error but is conservative; the chi-squared tests need many discordant rows. The mid-p
+    test controlled the type I error in all 9,595 settings of Fagerland, Lydersen and Laake (2013).
+
+    Examples
+    --------
     >>> y, a, b = [1, 1, 1, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 0, 0, 0], [1, 0, 1, 0, 1, 1, 0, 1]
     >>> print(mcnemar(y, a, b))
-    mcnemar (mid-p): statistic 4, p = 0.0625, n = 8
+    McNemar test (mid-p): b = 4, p = 0.062, n = 8
     >>> print(mcnemar(y, a, b).effect)
-    difference in accuracy 0.5 (95 % interval 0.02929 to 0.7593)
+    difference in accuracy 0.5, 95 % CI 0.0293 to 0.759
     """
     method = resolve_name("method", method, MCNEMAR_METHODS)
     _check.check_between("level", level, 0, 1)
@@ -63,16 +87,30 @@ def mcnemar(
     low, high = compute_paired_newcombe_limits(both, b, c, neither, level)
     effect = Effect("difference in accuracy", (b - c) / len(is_correct), low, high, level)
     details = {"both right": both, "only first right": b, "only second right": c, "both wrong": neither}
-    return _build_mcnemar(b, c, len(is_correct), method, effect, details, (_TEST_ROWS_ONLY,))
+    return _build_mcnemar(b, c, len(is_correct), method, effect, details, (_FIXED_TRAINING_SET,))
 
 
 def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: float = 0.95) -> Outcome:
-    """McNemar's test of the two counts off the diagonal: rows that only the first gets right, and only the second.
+    """Apply the McNemar test to the two discordant counts.
 
-    The effect is the odds ratio b/c with limits from Wilson's interval of b/(b + c).
+    Parameters
+    ----------
+    b, c : int
+        Number of rows that only the first classifier, and only the second classifier, predicts correctly.
+    method : {"mid-p", "exact", "chi2", "chi2-uncorrected"}, default "mid-p"
+        Form of the test, as in `mcnemar`.
+    level : float, default 0.95
+        Confidence level of the interval.
 
+    Returns
+    -------
+    Outcome
+        The effect is the odds ratio b/c with limits from the Wilson interval of b/(b + c).
+
+    Examples
+    --------
     >>> print(mcnemar_table(121, 59, method="chi2"))
-    mcnemar (chi2): statistic 20.67, df = 1, p = 5.45e-06, n = 180
+    McNemar test (chi2): chi2 = 20.7, df = 1, p < 0.001, n = 180
     """
     method = resolve_name("method", method, MCNEMAR_METHODS)
     _check.check_between("level", level, 0, 1)
@@ -86,15 +124,28 @@ def mcnemar_table(b: int, c: int, *, method: McNemarMethod = "mid-p", level: flo
 
 
 def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "split"] = "drop", level: float = 0.95) -> Outcome:
-    """The exact two-sided sign test: does one learner win on more data sets (or folds) than chance allows?
+    """Test whether one learner wins more often than the other by the exact two-sided sign test.
 
-    `ties`: "drop" leaves equal scores out; "split" gives half of each tie to either side (Demsar 2006), which is careful.
-    With an odd number of ties the last one is left out of p, for a binomial count is whole; the counts shown keep its halves.
-    A win is a > b; the statistic is the number of wins. The effect is the share of wins with Clopper and Pearson's interval.
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Scores of the two learners on the same data sets or folds. A win of the first learner is a > b.
+    ties : {"drop", "split"}, default "drop"
+        "drop" ignores equal scores. "split" counts half of each tie as a win and half as a loss (Demšar 2006), which is
+        conservative. If the number of ties is odd, p ignores one tie because a binomial count is an integer.
+    level : float, default 0.95
+        Confidence level of the interval.
 
+    Returns
+    -------
+    Outcome
+        The statistic is the number of wins. The effect is the proportion of wins with the Clopper-Pearson interval.
+
+    Examples
+    --------
     >>> a, b = [0.9] * 9 + [0.1], [0.5] * 10
     >>> print(sign_test(a, b))
-    sign_test (exact): statistic 9, p = 0.02148, n = 10
+    sign test (exact): wins = 9, p = 0.021, n = 10
     """
     _check.check_one_of("ties", ties, ("drop", "split"))
     _check.check_between("level", level, 0, 1)
@@ -108,15 +159,14 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "spli
         low, high = compute_clopper_pearson_limits(counts["wins"], n_decided, level)
         effect = Effect("proportion of wins", counts["wins"] / n_decided, low, high, level)
     if ties == "split" and tied % 2:
-        caveats.append("the number of ties is odd: one of them is left out of p")
-    ties_text = f"{format_count(tied, 'tie')} {'split evenly' if ties == 'split' else 'dropped'}" if tied else ""
+        caveats.append(Finding.of("odd_ties"))
     return Outcome(
         "sign_test",
         counts["wins"],
         _compute_binomial_p(wins + whole, losses + whole),
         n=int(n_decided),
         variant="exact",
-        ties=ties_text,
+        ties=Finding.of(_TIE_FINDINGS[ties], ties=tied) if tied else None,
         effect=effect,
         details=counts,
         caveats=tuple(caveats),
@@ -126,18 +176,35 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "spli
 def cochran_q(
     y_true: npt.ArrayLike, predictions: Mapping[str, npt.ArrayLike] | npt.ArrayLike, *, level: float = 0.95
 ) -> Outcome:
-    """Cochran's (1950) Q: are several classifiers equally often right on the same test rows?
+    """Test whether several classifiers are equally accurate on the same rows by the Cochran Q test.
 
-    For two it is McNemar's uncorrected test.
+    For two classifiers this is the uncorrected McNemar test. Rows that all classifiers predict correctly, or none, do not
+    count. If there are no other rows, p is 1.
 
-    `predictions` maps names to columns, or is a matrix (or frame) of rows x learners. Rows that all get right, or all wrong,
-    do not count; where no other row exists, p is 1. The effect is Q's noncentrality as a share of the largest possible Q,
-    which is 0 when the learners are alike and 1 when every row ranks them in the same way; its limits come from the
-    noncentral chi-squared distribution.
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    predictions : mapping of str to array-like, DataFrame, or array-like of shape (n, k)
+        Predicted labels of the k classifiers.
+    level : float, default 0.95
+        Confidence level of the interval.
 
+    Returns
+    -------
+    Outcome
+        The effect is the noncentrality of Q as a proportion of the largest possible Q: 0 if the classifiers do not differ, 1
+        if every row ranks them in the same way. Its limits come from the noncentral chi-squared distribution.
+
+    References
+    ----------
+    Cochran (1950).
+
+    Examples
+    --------
     >>> y = [1, 1, 1, 1, 1, 1, 1, 1]
     >>> print(cochran_q(y, {"a": [1] * 8, "b": [1, 1, 1, 1, 1, 0, 0, 0], "c": [1, 0, 0, 0, 1, 0, 1, 0]}))
-    cochran_q (chi2): statistic 6.333, df = 2, p = 0.04214, n = 8
+    Cochran Q test: Q = 6.33, df = 2, p = 0.042, n = 8
     """
     from scipy.special import chdtrc
 
@@ -150,9 +217,9 @@ def cochran_q(
     between = (k - 1) * (k * float((per_learner**2).sum()) - float(per_learner.sum()) ** 2)
     q = between / within if within else 0.0
     informative = int(((per_row > 0) & (per_row < k)).sum())
-    caveats = [_TEST_ROWS_ONLY] if within else [_TEST_ROWS_ONLY, _NO_DISCORDANT_ROWS]
-    if 0 < informative * k < 24:
-        caveats.append(f"only {informative} rows tell the learners apart: the chi-squared approximation is poor")
+    caveats = [_FIXED_TRAINING_SET] if within else [_FIXED_TRAINING_SET, _NO_DISCORDANT_ROWS]
+    if 0 < informative * k < _MIN_COCHRAN_CELLS:
+        caveats.append(Finding.of("few_discordant_rows", rows=informative, needed=math.ceil(_MIN_COCHRAN_CELLS / k)))
     return Outcome(
         "cochran_q",
         q,
@@ -167,7 +234,7 @@ def cochran_q(
 
 
 def compute_paired_newcombe_limits(both: int, b: int, c: int, neither: int, level: float) -> tuple[float, float]:
-    """Limits of the difference of two paired proportions (Newcombe 1998, method 10).
+    """Compute confidence limits of the difference of two paired proportions (Newcombe 1998, method 10).
 
     >>> low, high = compute_paired_newcombe_limits(1, 1, 7, 12, 0.95)  # Fagerland, Lydersen & Laake 2014
     >>> round(low, 3), round(high, 3)
@@ -193,7 +260,7 @@ def _compute_squared_distance(first: float, second: float, phi: float) -> float:
 
 
 def _build_mcnemar(
-    b: int, c: int, n: int, method: str, effect: Effect | None, details: Mapping[str, float], caveats: tuple[str, ...]
+    b: int, c: int, n: int, method: str, effect: Effect | None, details: Mapping[str, float], caveats: tuple[Finding, ...]
 ) -> Outcome:
     from scipy.special import chdtrc
 
@@ -205,13 +272,13 @@ def _build_mcnemar(
         reach = max(abs(b - c) - (1 if method == "chi2" else 0), 0)
         statistic, df = (reach**2 / (b + c) if b + c else 0.0), 1.0
         p = float(chdtrc(1, statistic))
-        if 0 < b + c < 20:
-            caveats = (*caveats, f"only {b + c} rows tell the learners apart: the chi-squared approximation is poor below 20")
+        if 0 < b + c < _MIN_MCNEMAR_ROWS:
+            caveats = (*caveats, Finding.of("few_discordant_rows", rows=b + c, needed=_MIN_MCNEMAR_ROWS))
     return Outcome("mcnemar", statistic, p, df=df, n=n, variant=method, effect=effect, details=details, caveats=caveats)
 
 
 def _compute_binomial_p(wins: int, losses: int, mid: bool = False) -> float:
-    """Twice the smaller tail of a fair coin; with `mid`, what was seen counts half."""
+    """Compute twice the smaller tail of a fair coin; `mid` counts the observed outcome half."""
     from scipy.special import bdtr
 
     n, few = wins + losses, min(wins, losses)
@@ -229,11 +296,11 @@ def _compute_odds(proportion: float) -> float:
 
 
 def _compute_noncentrality_effect(q: float, df: int, largest: int, level: float) -> Effect:
-    """Q's noncentrality, as a share of the largest Q."""
+    """Compute the noncentrality of Q as a proportion of the largest Q."""
     from scipy.special import chndtrinc
 
     def compute_limit(probability: float) -> float:
-        # The noncentrality at which Q would lie at this share of its distribution; scipy gives 0 or NaN where there is none.
+        # The noncentrality at which Q is this quantile of its distribution; scipy returns 0 or NaN if there is none.
         from scipy.special import chdtr
 
         return float(chndtrinc(q, df, probability)) if chdtr(df, q) > probability else 0.0
@@ -251,12 +318,12 @@ def _read_prediction_columns(predictions: Any) -> dict[str, npt.ArrayLike]:
     else:
         columns = {str(name): np.asarray(predictions[name]) for name in predictions}
     if len(columns) < 2:
-        raise InputError(f"predictions must hold at least 2 learners, got {len(columns)}")
+        raise InputError(f"predictions must have at least 2 learners, got {len(columns)}")
     return columns
 
 
 def _mark_correct(y_true: npt.ArrayLike, predictions: Mapping[str, npt.ArrayLike]) -> npt.NDArray[np.bool_]:
-    """Whether each learner (column) is right on each row."""
+    """Mark the rows (rows) that each classifier (columns) predicts correctly."""
     columns = {"y_true": _check.check_column("y_true", y_true)}
     columns.update({name: _check.check_column(name, values) for name, values in predictions.items()})
     _check.check_same_length(**columns)

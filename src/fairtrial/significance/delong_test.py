@@ -1,4 +1,4 @@
-"""DeLong's test of two or more AUCs of the same rows."""
+"""DeLong test of two or more AUCs on the same rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels.delong import compute_auc_covariance, compute_placements
 from fairtrial.measures.intervals import compute_normal_quantile
@@ -17,9 +18,11 @@ from fairtrial.measures.rows import RankedRows, ScoreRows
 from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
 
-register_method("delong", "DeLong's test", cite="DeLong, DeLong & Clarke-Pearson 1988")
+register_method("delong", "DeLong test", cite="DeLong, DeLong & Clarke-Pearson 1988", statistic="z")
+register_method("delong (z)", "DeLong test", statistic="z")
+register_method("delong (chi2)", "DeLong test", statistic="chi2")
 
-_ALIKE = "the learners rank alike, so p is 1 by definition and the limits say nothing about cases not seen"
+_SAME_RANKING = Finding.of("same_ranking")
 _NAMES = {2: ("first", "second")}
 
 
@@ -31,15 +34,36 @@ def delong(
     positive: object = None,
     level: float = 0.95,
 ) -> Outcome:
-    """DeLong, DeLong and Clarke-Pearson's (1988) test that AUCs of the same rows are equal.
+    """Test whether two or more AUCs on the same rows are equal by the DeLong test.
 
-    Two scores give a z test and the interval of the difference; more give one chi-squared test of all differences, whose
-    degrees of freedom are the rank of their covariance. Learners that rank alike have p = 1.
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels of two classes, with at least 2 rows each.
+    score_a, score_b, *more : array-like of shape (n,)
+        Scores of the models; a larger score means that the positive class is more likely.
+    positive : label, optional
+        The positive class. By default the larger label.
+    level : float, default 0.95
+        Confidence level of the interval.
 
+    Returns
+    -------
+    Outcome
+        Two models: z test, with the difference in AUC and its interval as the effect. More models: one chi-squared test of
+        all differences; its degrees of freedom are the rank of their covariance matrix. Models that rank all rows alike have
+        p = 1.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson (1988).
+
+    Examples
+    --------
     >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> a, b = [0.1, 0.2, 0.3, 0.6, 0.5, 0.7, 0.8, 0.9], [0.1, 0.5, 0.3, 0.8, 0.4, 0.2, 0.6, 0.7]
     >>> print(delong(y, a, b))
-    delong (z): statistic 1.837, p = 0.06619, n = 8
+    DeLong test: z = 1.84, p = 0.066, n = 8
     """
     _check.check_between("level", level, 0, 1)
     scores = {"score_a": score_a, "score_b": score_b, **{f"score_{chr(99 + i)}": score for i, score in enumerate(more)}}
@@ -47,10 +71,10 @@ def delong(
     is_positive = rows[0].is_positive
     P, N = int(is_positive.sum()), int((~is_positive).sum())
     if min(P, N) < 2:
-        raise InputError(f"y_true must hold at least 2 positive and 2 negative rows for a variance, got {P} and {N}")
+        raise InputError(f"y_true must have at least 2 positive and 2 negative rows, got {P} and {N}")
     placement_matrix = np.stack([compute_placements(ranked.scores, is_positive) for ranked in rows])
     aucs = placement_matrix[:, is_positive].mean(axis=1)
-    # The contrasts of placements are placements of the contrasts: their covariance needs no subtraction of near-equal numbers.
+    # Contrasts of placements are placements of contrasts. Their covariance avoids subtracting nearly equal numbers.
     contrasts, covariance = compute_auc_covariance(placement_matrix[:-1] - placement_matrix[1:], is_positive)
     covariance = _remove_noise(placement_matrix[:-1] - placement_matrix[1:], covariance, is_positive)
     names = _NAMES.get(len(rows), tuple(str(i + 1) for i in range(len(rows))))
@@ -69,7 +93,7 @@ def _compare_two_aucs(
     estimate = 0.0 if alike else estimate
     statistic = 0.0 if alike else estimate / error if error else _warn_delong_undefined()
     half = compute_normal_quantile(level) * error
-    note = "" if error else "no spread, so the limits say nothing about cases not seen"
+    note = "" if error else "the difference does not vary: the interval is not informative"
     effect = Effect("difference in AUC", estimate, max(-1.0, estimate - half), min(1.0, estimate + half), level, note)
     return Outcome(
         "delong",
@@ -79,7 +103,7 @@ def _compare_two_aucs(
         variant="z",
         effect=effect,
         details={**details, "standard error": error},
-        caveats=(_ALIKE,) if alike else (),
+        caveats=(_SAME_RANKING,) if alike else (),
     )
 
 
@@ -93,7 +117,7 @@ def _compare_many_aucs(
     if outside:
         statistic = _warn_delong_undefined()
     p = float(chdtrc(rank, statistic)) if rank or outside else 1.0
-    caveat = "it tells that some AUCs differ, not which: see fairtrial.measures.differences for each pair"
+    caveat = Finding.of("global_auc_test")
     return Outcome(
         "delong",
         statistic,
@@ -102,12 +126,12 @@ def _compare_many_aucs(
         n=n,
         variant="chi2",
         details=details,
-        caveats=(caveat, _ALIKE) if not rank and not outside else (caveat,),
+        caveats=(caveat, _SAME_RANKING) if not rank and not outside else (caveat,),
     )
 
 
 def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tuple[float, int, bool]:
-    """The contrasts squared over their covariance, the dimension that this spans, and whether the contrasts leave it."""
+    """Compute the quadratic form of the contrasts, its rank, and whether the contrasts lie outside its range."""
     scale = np.sqrt(np.diagonal(covariance))
     scale = np.where(scale > 0, scale, 1.0)
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
@@ -118,15 +142,14 @@ def _compute_quadratic_form(contrasts: FloatArray, covariance: FloatArray) -> tu
 
 
 def _remove_noise(contrasts: FloatArray, covariance: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """Contrasts that are the same for all rows of a class have no variance, whatever the last bits say."""
+    """Set the variance of contrasts that are constant within each class to zero, whatever the rounding errors."""
     flat = (np.ptp(contrasts[:, is_positive], axis=1) < 1e-13) & (np.ptp(contrasts[:, ~is_positive], axis=1) < 1e-13)
     return np.where(flat[:, None] | flat[None, :], 0.0, covariance)
 
 
 def _warn_delong_undefined() -> float:
     warnings.warn(
-        "delong is undefined: the AUCs differ but have no variance, so that the statistic divides by zero; NaN is returned. "
-        "permutation_test has no such limit",
+        "delong is undefined and returns NaN: the AUCs differ but have no variance; use permutation_test",
         UndefinedMeasureWarning,
         stacklevel=4,
     )

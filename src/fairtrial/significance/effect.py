@@ -1,4 +1,4 @@
-"""Effect sizes: how large a difference is, whatever its p value. Positive means that the first is larger, in all of them."""
+"""Effect sizes. All of them are positive if the first sample is larger."""
 
 from __future__ import annotations
 
@@ -15,47 +15,99 @@ from fairtrial.kernels.arithmetic import Binning, compute_ratio
 from fairtrial.measures import intervals
 from fairtrial.measures.bootstrap import Resamples
 from fairtrial.measures.intervals import IntervalPlan
+from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect
 from fairtrial.significance.scores import compute_differences, read_paired_columns, round_noise
+
+register_method("cohens_d", "Cohen's d")
+register_method("cohens_d_av", "Cohen's d_av")
+register_method("hedges_g", "Hedges' g")
+register_method("cliffs_delta", "Cliff's delta")
+register_method("vargha_delaney_a12", "Vargha-Delaney A12")
+register_method("akinshin_gamma", "Akinshin's gamma")
+register_method("rank_biserial", "rank-biserial correlation")
 
 _COHEN = ((0.2, 0.5, 0.8), "Cohen 1988")
 _ROMANO = ((0.147, 0.33, 0.474), "Romano et al. 2006")
 _VARGHA = ((0.06, 0.14, 0.21), "Vargha & Delaney 2000")
-_CORRELATION = ((0.1, 0.3, 0.5), "Cohen 1988, as for correlations")
+_CORRELATION = ((0.1, 0.3, 0.5), "Cohen 1988 for correlations")
 _SIZES = ("negligible", "small", "medium", "large")
-# The median absolute deviation of a normal distribution times this is its standard deviation.
+# Factor from the median absolute deviation of a normal distribution to its standard deviation.
 _MAD_SCALE = 1.482602218505602
 
 
 def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: float = 0.95) -> Effect:
-    """Cohen's d: the difference of the means over the pooled standard deviation sqrt((s_a^2 + s_b^2) / 2).
+    """Compute Cohen's d: the difference of the means divided by the pooled standard deviation.
 
-    With `paired=False` the columns may differ in length, and variances are pooled by degrees of freedom. The estimate does not
-    depend on `paired` when the lengths agree; the interval does: from the noncentral t of two samples, or of pairs
-    (Algina & Keselman 2003), which is shorter where the columns are correlated.
+    For samples of equal length the pooled standard deviation is sqrt((s_a^2 + s_b^2) / 2), paired or not. The interval comes
+    from the noncentral t distribution of two samples or of pairs (Algina & Keselman 2003). The paired interval is shorter if
+    the samples are positively correlated.
 
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        The two samples.
+    paired : bool, default True
+        Whether the values at the same position belong together. If not, the lengths may differ.
+    level : float, default 0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Effect
+
+    Examples
+    --------
     >>> print(cohens_d([0.80, 0.85, 0.78, 0.90], [0.77, 0.86, 0.74, 0.85]))
-    cohens_d 0.4865 (95 % interval -0.1215 to 1.053); small (Cohen 1988)
+    Cohen's d 0.486, 95 % CI -0.122 to 1.05 (small by Cohen 1988)
     """
     return _compute_standardised("cohens_d", a, b, paired, level, corrected=False)
 
 
 def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: float = 0.95) -> Effect:
-    """Hedges' g: Cohen's d freed of its bias in small samples by Hedges' exact factor (1981).
+    """Compute Hedges' g: Cohen's d with the exact small-sample correction of Hedges (1981).
 
-    The factor has n_a + n_b - 2 degrees of freedom, or n - 1 for pairs.
+    The correction factor has n_a + n_b - 2 degrees of freedom, or n - 1 for pairs.
 
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        The two samples.
+    paired : bool, default True
+        Whether the values at the same position belong together. If not, the lengths may differ.
+    level : float, default 0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Effect
+
+    Examples
+    --------
     >>> print(hedges_g([0.80, 0.85, 0.78, 0.90], [0.77, 0.86, 0.74, 0.85], paired=False))
-    hedges_g 0.4225 (95 % interval -0.9443 to 1.879); small (Cohen 1988)
+    Hedges' g 0.423, 95 % CI -0.944 to 1.88 (small by Cohen 1988)
     """
     return _compute_standardised("hedges_g", a, b, paired, level, corrected=True)
 
 
 def cohens_d_av(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Effect:
-    """Cohen's d_av of pairs: the mean difference over the mean of the two standard deviations (Lakens 2013).
+    """Compute Cohen's d_av: the mean difference divided by the mean of the two standard deviations.
 
-    The interval is that of d for pairs (Algina & Keselman 2003), rescaled.
+    It applies to pairs (Lakens 2013). The interval is that of d for pairs (Algina & Keselman 2003), rescaled.
 
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        The two samples.
+    level : float, default 0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Effect
+
+    Examples
+    --------
     >>> round(cohens_d_av([1, 2, 3, 4], [0, 2, 1, 5]).estimate, 4)
     0.2898
     """
@@ -89,7 +141,7 @@ def _read_two_columns(a: npt.ArrayLike, b: npt.ArrayLike, paired: bool, min_rows
 
 
 def _compute_sd(values: FloatArray) -> float:
-    # Equal numbers can have a variance of rounding size.
+    # Rounding errors give equal numbers a small positive variance.
     return 0.0 if np.all(values == values[0]) else float(values.std(ddof=1))
 
 
@@ -114,27 +166,27 @@ def _build_d_effect(
     gap = float(compute_differences(first, second).mean() if paired else first.mean() - second.mean())
     if spread == 0 or np.isnan(factor):
         return _build_undefined_effect(
-            name, level, "neither column varies" if spread == 0 else "two rows are too few for the correction"
+            name, level, "neither column varies" if spread == 0 else "the correction needs at least 3 rows"
         )
     error = _compute_standard_error(first, second, paired)
     if error == 0:
-        note = "all differences are equal, so there is no interval"
+        note = "no interval because all differences are equal"
         return Effect(name, factor * gap / spread, float("nan"), float("nan"), level, note)
     low, high = compute_noncentral_t_limits(gap / error, _count_degrees(first, second, paired), level)
-    # The limits are those of the true effect, which Hedges' correction of the estimate does not move.
+    # The limits are those of the true effect. Hedges' correction of the estimate does not affect them.
     d, unit = factor * gap / spread, error / spread
     return Effect(name, d, low * unit, high * unit, level, _describe_size(d, *_COHEN))
 
 
 def _compute_standard_error(first: FloatArray, second: FloatArray, paired: bool) -> float:
-    """Standard error of the difference of the means."""
+    """Compute the standard error of the difference of the means."""
     if paired:
         return _compute_sd(compute_differences(first, second)) / float(np.sqrt(len(first)))
     return _compute_pooled_sd(first, second) * float(np.sqrt(1 / len(first) + 1 / len(second)))
 
 
 def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[float, float]:
-    """Limits of the noncentrality parameter that a t statistic is compatible with.
+    """Compute confidence limits of the noncentrality parameter of a t statistic.
 
     >>> low, high = compute_noncentral_t_limits(2.0, 10, 0.95)
     >>> round(low, 3), round(high, 3)
@@ -151,7 +203,7 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
         chance = float(nctdtr(df, nc, t))
         if np.isfinite(chance):
             return chance
-        # scipy gives NaN where t is large; there t is nearly nc over the root of a scaled chi-squared.
+        # scipy returns NaN for large t, where t is nearly nc divided by the root of a scaled chi-squared variable.
         return float(chdtrc(df, df * (nc / t) ** 2)) if nc > 0 else 1.0
 
     def find_limit(probability: float) -> float:
@@ -165,14 +217,28 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
 
 
 def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Cliff's delta: the share of (a, b) pairs with a > b minus the share with a < b.
+    """Compute Cliff's delta: the proportion of pairs (a, b) with a > b minus the proportion with a < b.
 
-    All pairs across the columns count, whether rows belong together or not; `paired=True` makes the interval allow for rows
-    that do. The interval is Cliff's (1996, asymmetric, from the consistent variance), or, at delta = 1 or -1, that of Feng &
-    Cliff (2004).
+    All pairs across the samples count. The interval is the asymmetric one of Cliff (1996), based on the consistent variance.
+    If delta is 1 or -1, the interval is that of Feng & Cliff (2004).
 
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        The two samples.
+    paired : bool, default False
+        Whether the interval accounts for values at the same position that belong together.
+    level : float, default 0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Effect
+
+    Examples
+    --------
     >>> print(cliffs_delta([3, 4, 5, 6], [1, 2, 3, 4]))
-    cliffs_delta 0.75 (95 % interval -0.09279 to 0.9667); large (Romano et al. 2006)
+    Cliff's delta 0.75, 95 % CI -0.0928 to 0.967 (large by Romano et al. 2006)
     """
     first, second = _read_two_columns(a, b, paired, min_rows=2)
     _check.check_between("level", level, 0, 1)
@@ -181,12 +247,27 @@ def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, le
 
 
 def vargha_delaney_a12(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Vargha and Delaney's A12: the probability that a value of the first is larger, ties counting half.
+    """Compute the Vargha-Delaney A12: the probability that a value of the first sample is larger.
 
-    It is (1 + Cliff's delta) / 2, and so are its limits.
+    Ties count half. A12 and its limits are (1 + Cliff's delta) / 2.
 
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        The two samples.
+    paired : bool, default False
+        Whether the interval accounts for values at the same position that belong together.
+    level : float, default 0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Effect
+
+    Examples
+    --------
     >>> print(vargha_delaney_a12([3, 4, 5, 6], [1, 2, 3, 4]))
-    vargha_delaney_a12 0.875 (95 % interval 0.4536 to 0.9833); large (Vargha & Delaney 2000)
+    Vargha-Delaney A12 0.875, 95 % CI 0.454 to 0.983 (large by Vargha & Delaney 2000)
     """
     first, second = _read_two_columns(a, b, paired, min_rows=2)
     _check.check_between("level", level, 0, 1)
@@ -215,7 +296,7 @@ def _compute_delta(first: FloatArray, second: FloatArray, paired: bool, level: f
 
 
 def _compute_dominance(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Mean sign of a_i - b_j for each i and for each j, and the share of pairs that are not tied; by sorting."""
+    """Compute the mean sign of a_i - b_j for each i and for each j, and the proportion of untied pairs, by sorting."""
     combined = np.concatenate([first, second])
     rounded = round_noise(combined, combined)
     x, y = rounded[: len(first)], rounded[len(first) :]
@@ -235,11 +316,30 @@ def akinshin_gamma(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Effect:
-    """Akinshin's gamma: Cohen's d made robust, the difference of the medians over the pooled median absolute deviation.
+    """Compute Akinshin's gamma: the difference of the medians divided by the pooled MAD.
 
-    The deviations are scaled to agree with the standard deviation under normality, so gamma is near d there. It is positive
-    when the first is larger, as all effect sizes here; Akinshin subtracts the other way round. Bootstrap interval (BCa).
+    The median absolute deviations (MAD) are scaled to estimate the standard deviation of normal data. Gamma is a robust
+    alternative to Cohen's d. Akinshin subtracts in the opposite order. The interval is a BCa bootstrap interval.
 
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        The two samples.
+    paired : bool, default True
+        Whether the values at the same position belong together. If not, the lengths may differ.
+    level : float, default 0.95
+        Confidence level of the interval.
+    resamples : int, default 2000
+        Number of bootstrap resamples.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Effect
+
+    Examples
+    --------
     >>> round(akinshin_gamma([1, 2, 3, 4, 5], [2, 3, 4, 6, 9]).estimate, 4)
     -0.4266
     """
@@ -278,16 +378,34 @@ def _compute_gamma(first: FloatArray, second: FloatArray) -> FloatArray:
     )
     squares = [(_MAD_SCALE * mad) ** 2 for mad in mads]
     pooled = np.sqrt(((n - 1) * squares[0] + (m - 1) * squares[1]) / (n + m - 2))
-    # Rounding leaves deviations that should be zero just above it.
+    # Rounding errors leave deviations slightly above zero.
     size = 1e-12 * np.maximum(np.abs(centres[0]), np.abs(centres[1]))
     return np.where(pooled > size, (centres[0] - centres[1]) / np.where(pooled > size, pooled, 1.0), np.nan)
 
 
 def rank_biserial(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> Effect:
-    """Matched-pairs rank-biserial correlation (Kerby 2014): (R+ - R-) / (R+ + R-), the ranks of Wilcoxon's test.
+    """Compute the matched-pairs rank-biserial correlation (R+ - R-) / (R+ + R-).
 
-    Zero differences are dropped before ranking; if nothing else is left, it is undefined. Bootstrap interval over pairs (BCa).
+    R+ and R- are the rank sums of the Wilcoxon signed-rank test (Kerby 2014). Zero differences are dropped before ranking. If
+    all differences are zero, the correlation is undefined. The interval is a BCa bootstrap interval over pairs.
 
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        The two samples.
+    level : float, default 0.95
+        Confidence level of the interval.
+    resamples : int, default 2000
+        Number of bootstrap resamples.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Effect
+
+    Examples
+    --------
     >>> round(rank_biserial([0.9, 0.8, 0.7, 0.95], [0.8, 0.85, 0.5, 0.8]).estimate, 4)
     0.8
     """
@@ -298,24 +416,24 @@ def rank_biserial(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95, re
     if np.isnan(estimate):
         return _build_undefined_effect("rank_biserial", level, "all differences are zero")
     if abs(estimate) == 1:
-        # No resample could differ: the limit is that of a coin which could still have fallen on one side every time.
+        # All resamples agree. The limit is that of the probability of one sign, given that all n signs agree.
         limit = 2 * ((1 - level) / 2) ** (1 / np.count_nonzero(delta)) - 1
         low, high = (limit, 1.0) if estimate > 0 else (-1.0, -limit)
-        note = "all differences have one sign: the limit is that of their number alone"
+        note = "all differences have the same sign: the limit depends on their number only"
         return Effect("rank_biserial", estimate, float(low), float(high), level, note)
     plan = IntervalPlan("bca", level, resamples, seed, False)
     draws = Resamples(len(delta), resamples, seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FallbackWarning)  # the note tells it
+        warnings.simplefilter("ignore", FallbackWarning)  # the note reports it
         interval = intervals.compute_bootstrap_intervals(
             lambda draw_counts: compute_balance(draw_counts)[:, None], [estimate], ["rank_biserial"], plan, draws
         )[0]
-    notes = [_describe_size(estimate, *_CORRELATION), f"{interval.method} bootstrap", interval.note]
+    notes = [_describe_size(estimate, *_CORRELATION), _describe_method(interval.method), interval.note]
     return Effect("rank_biserial", estimate, interval.low, interval.high, level, "; ".join(note for note in notes if note))
 
 
 def _build_rank_biserial(delta: FloatArray) -> Callable[[npt.NDArray[np.uint8]], FloatArray]:
-    """(R+ - R-) / (R+ + R-) of resamples, given how often each pair is drawn (R x n): one sort serves all."""
+    """Return a function that computes (R+ - R-) / (R+ + R-) from the draw counts of pairs (resamples x n)."""
     nonzero = np.flatnonzero(delta)
     sizes, group = np.unique(np.abs(delta[nonzero]), return_inverse=True)
     signed = np.sign(delta[nonzero])
@@ -354,17 +472,21 @@ def _bootstrap_effect(
     ]
     notes = [
         _describe_size(estimate, *sizes),
-        f"{interval.method} bootstrap" if interval.method != "none" else "no interval",
+        _describe_method(interval.method),
         interval.note,
     ]
     return Effect(name, estimate, interval.low, interval.high, level, "; ".join(note for note in notes if note))
 
 
 def _describe_size(value: float, limits: tuple[float, float, float], source: str) -> str:
-    # A value on the limit has reached it, float noise or not.
-    return f"{_SIZES[int(np.searchsorted(limits, abs(value) + 1e-12, 'right'))]} ({source})"
+    # A value at the threshold has reached it, whatever the rounding error.
+    return f"{_SIZES[int(np.searchsorted(limits, abs(value) + 1e-12, 'right'))]} by {source}"
+
+
+def _describe_method(method: str) -> str:
+    return "no interval" if method == "none" else f"{'BCa' if method == 'bca' else method} bootstrap"
 
 
 def _build_undefined_effect(name: str, level: float, reason: str) -> Effect:
-    warnings.warn(f"{name} is undefined: {reason}; NaN is given", UndefinedMeasureWarning, stacklevel=3)
+    warnings.warn(f"{name} is undefined and returns NaN: {reason}", UndefinedMeasureWarning, stacklevel=3)
     return Effect(name, float("nan"), float("nan"), float("nan"), level, f"undefined: {reason}")

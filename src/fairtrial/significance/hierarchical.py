@@ -12,14 +12,18 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError
 from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.significance.bayes import Posterior, check_rope, compute_most_probable, warn_undefined
+from fairtrial.significance.names import register_method
 from fairtrial.significance.scores import Better, compute_differences
 
 if TYPE_CHECKING:
     import pandas as pd
+
+register_method("hierarchical", "Bayesian hierarchical model")
 
 # Bounds of the uniform priors, as multiples of what the data show (the paper's 1000).
 _WIDE = 1000.0
@@ -238,7 +242,7 @@ def _build_posterior(
         second,
         rope=rope,
         n=len(names),
-        meaning="Probabilities that the first is better, practically equal or worse on the next data set",
+        scope="next dataset",
         better=better,
         parameters=parameters,
         caveats=_list_hierarchical_caveats(statistics, parameters, names),
@@ -265,23 +269,21 @@ def _summarise_datasets(
     return tuple((name, mean, shrunken, low, high) for name, mean, shrunken, (low, high) in rows)
 
 
-def _list_hierarchical_caveats(statistics: _FoldStatistics, parameters: dict[str, float], names: list[str]) -> tuple[str, ...]:
+def _list_hierarchical_caveats(statistics: _FoldStatistics, parameters: dict[str, float], names: list[str]) -> tuple[Finding, ...]:
     caveats = []
     if not parameters["r_hat"] <= _R_HAT_LIMIT:
-        caveats.append(f"The chains have not met (R-hat {parameters['r_hat']:.2f}): raise samples and warm_up")
+        caveats.append(Finding.of("chains_not_converged", r_hat=parameters["r_hat"]))
     if len(names) < 3:
-        caveats.append(f"{len(names)} data set(s): what is said about the next one rests on the prior")
+        caveats.append(Finding.of("few_datasets_for_prediction", datasets=len(names)))
     constant = [name for name, square in zip(names, statistics.squares, strict=True) if square == 0]
     if constant:
-        caveats.append(f"All folds agree on {', '.join(constant)}: the mean there is taken as known")
+        caveats.append(Finding.of("constant_folds", datasets=tuple(constant)))
     return tuple(caveats)
 
 
 def _build_undefined_posterior(delta: FloatArray, rope: float, better: Better, names: list[str]) -> HierarchicalPosterior:
-    reason = "within each data set all differences are equal, so they tell nothing about their spread"
-    warn_undefined("hierarchical", reason)
+    warn_undefined("hierarchical", "all differences within each data set are equal, and their spread cannot be estimated")
     nan = float("nan")
-    meaning = "Probabilities that the first is better, practically equal or worse on the next data set"
     dataset_rows = tuple((name, float(mean), nan, nan, nan) for name, mean in zip(names, delta.mean(axis=1), strict=True))
     return HierarchicalPosterior(
         "hierarchical",
@@ -290,9 +292,9 @@ def _build_undefined_posterior(delta: FloatArray, rope: float, better: Better, n
         nan,
         rope,
         len(names),
-        meaning,
+        scope="next dataset",
         better=better,
-        caveats=(f"Undefined: {reason}",),
+        caveats=(Finding.of("no_variation_within"),),
         dataset_rows=dataset_rows,
     )
 

@@ -1,4 +1,4 @@
-"""Names of tests and procedures: as this package writes them, and as papers and other software do."""
+"""Names of tests and procedures: identifiers, aliases from papers and other software, and display names."""
 
 from __future__ import annotations
 
@@ -34,31 +34,68 @@ ALIASES: dict[str, str] = {
     "t-test": "paired_t",
     "paired-t-test": "paired_t",
 }
-"""Other names of a procedure, written in lower case with hyphens. They count where that procedure is an option."""
+"""Other names of procedures, in lower case with hyphens. An alias is accepted wherever its procedure is an option."""
 
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """How a sentence calls a test or procedure, and where it is described."""
+    """Display name, citation and symbol of the statistic of a test or procedure."""
 
-    words: str
+    display_name: str
     cite: str = ""
+    statistic: str = ""
 
 
 methods: dict[str, MethodFacts] = {}
-"""Tests and procedures by name; each is registered in the module that defines it."""
+"""Facts of tests, procedures and effect sizes by name. Each is registered in the module that defines it."""
 
 
-def register_method(name: str, words: str, *, cite: str = "") -> None:
-    """Register how a sentence calls a test or procedure, and the works that describe it."""
-    methods[name] = MethodFacts(words, cite)
+def register_method(name: str, display_name: str, *, cite: str = "", statistic: str = "") -> None:
+    """Register the display name of a test, procedure or effect size.
+
+    Parameters
+    ----------
+    name : str
+        Identifier, e.g. "wilcoxon".
+    display_name : str
+        Name for people, e.g. "Wilcoxon signed-rank test".
+    cite : str, optional
+        Works that describe the method, separated by semicolons.
+    statistic : str, optional
+        Symbol of the test statistic, e.g. "W".
+    """
+    methods[name] = MethodFacts(display_name, cite, statistic)
+
+
+def get_display_name(name: str, variant: str = "") -> str:
+    """Return the display name of a test, procedure or effect size, or the name itself if it is unknown.
+
+    A variant is appended in parentheses, unless "name (variant)" is registered.
+
+    >>> get_display_name("iman_davenport"), get_display_name("wilcoxon", "exact"), get_display_name("my_test")
+    ('Friedman test (Iman-Davenport)', 'Wilcoxon signed-rank test (exact)', 'my_test')
+    """
+    if f"{name} ({variant})" in methods:
+        return methods[f"{name} ({variant})"].display_name
+    display_name = methods[name].display_name if name in methods else name
+    return f"{display_name} ({variant})" if variant else display_name
+
+
+def get_statistic_symbol(name: str, variant: str = "") -> str:
+    """Return the symbol of the statistic of a test, or "statistic" if it is unknown.
+
+    >>> get_statistic_symbol("mcnemar"), get_statistic_symbol("mcnemar", "chi2"), get_statistic_symbol("my_test")
+    ('b', 'chi2', 'statistic')
+    """
+    facts = methods.get(f"{name} ({variant})", methods.get(name))
+    return facts.statistic if facts is not None and facts.statistic else "statistic"
 
 
 N = TypeVar("N", bound=str)
 
 
 def resolve_name(argument: str, value: object, options: Iterable[N]) -> N:
-    """Find the procedure that a name means: case, hyphens, underscores and spaces make no difference.
+    """Return the option that a name or alias means; case, hyphens, underscores and spaces are ignored.
 
     >>> resolve_name("posthoc", "Bergmann-Hommel", ["bergmann", "bonferroni-dunn"])
     'bergmann'

@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
+from fairtrial._narrative import render
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
@@ -25,17 +27,26 @@ from fairtrial.significance.scores import Better, ScoreTable, rank_values, read_
 if TYPE_CHECKING:
     import pandas as pd
 
-register_method("friedman", "Friedman's test")
+register_method("friedman", "Friedman test", statistic="chi2")
 register_method(
-    "iman_davenport", "Friedman's test in Iman and Davenport's form", cite="Friedman 1937; Iman & Davenport 1980; Demšar 2006"
+    "iman_davenport",
+    "Friedman test (Iman-Davenport)",
+    cite="Friedman 1937; Iman & Davenport 1980; Demšar 2006",
+    statistic="F",
 )
-register_method("friedman (iman_davenport)", "Friedman's test in Iman and Davenport's form")
-register_method("anova", "analysis of variance with repeated measures", cite="Greenhouse & Geisser 1959")
+register_method("friedman (iman_davenport)", "Friedman test (Iman-Davenport)", statistic="F")
+register_method("aligned_ranks", "Friedman aligned ranks test", statistic="chi2")
+register_method("aligned", "Friedman aligned ranks test", statistic="chi2")
+register_method("quade", "Quade test", statistic="F")
+register_method("anova", "repeated-measures ANOVA", cite="Greenhouse & Geisser 1959", statistic="F")
+register_method("anova (Greenhouse & Geisser)", "repeated-measures ANOVA (Greenhouse-Geisser)", statistic="F")
+register_method("iman_davenport (ties corrected)", "Friedman test (Iman-Davenport)", statistic="F")
+register_method("friedman (ties corrected)", "Friedman test", statistic="chi2")
+register_method("aligned_ranks (ties corrected)", "Friedman aligned ranks test", statistic="chi2")
 
 Ties = Literal["corrected", "uncorrected"]
 
-_EXCHANGEABLE = "the p value is approximate; data sets are taken as independent of each other"
-_ALL_EQUAL = "all learners have equal scores on every data set: there is no statistic, and p is 1"
+_ALL_SCORES_EQUAL = Finding.of("all_scores_equal")
 
 
 @dataclass(frozen=True)
@@ -186,19 +197,17 @@ def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
     epsilon = compute_sphericity(table.values)
     if np.isnan(f):
         p = corrected = 1.0
-        _warn_omnibus_undefined("anova", _ALL_EQUAL)
+        _warn_omnibus_undefined("anova", render(_ALL_SCORES_EQUAL))
     elif np.isinf(f):
         p = corrected = float("nan")
         _warn_omnibus_undefined(
-            "anova", "the learners differ by the same amounts on every data set: F is infinite and p is NaN"
+            "anova", "The learners differ by the same amounts on every data set: F is infinite and p is NaN."
         )
     else:
         p, corrected = float(fdtrc(*df, f)), float(fdtrc(epsilon * df[0], epsilon * df[1], f))
-    caveats = [
-        "assumes normal errors",
-        "p_corrected does not need sphericity" if k > 2 else "",
-        _ALL_EQUAL if np.isnan(f) else "",
-    ]
+    caveats = [Finding.of("normal_errors")]
+    caveats += [Finding.of("corrected_p")] if k > 2 else []
+    caveats += [_ALL_SCORES_EQUAL] if np.isnan(f) else []
     details = {"epsilon": epsilon, "p_corrected": corrected}
     details |= {f"mean {name}": float(mean) for name, mean in zip(table.learners, table.values.mean(axis=0), strict=True)}
     return Outcome(
@@ -209,7 +218,7 @@ def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
         n=n,
         effect=_compute_eta_squared(f, n, k),
         details=details,
-        caveats=tuple(caveat for caveat in caveats if caveat),
+        caveats=tuple(caveats),
     )
 
 
@@ -290,10 +299,10 @@ def _build_rank_outcome(
     variant: str,
 ) -> Outcome:
     statistic, p, df = result
-    caveats = [_EXCHANGEABLE]
+    caveats = [Finding.of("approximate_p")]
     if np.isnan(statistic):
-        caveats.append(_ALL_EQUAL)
-        _warn_omnibus_undefined(test, _ALL_EQUAL)
+        caveats.append(_ALL_SCORES_EQUAL)
+        _warn_omnibus_undefined(test, render(_ALL_SCORES_EQUAL))
     return Outcome(
         test,
         statistic,
@@ -301,7 +310,7 @@ def _build_rank_outcome(
         df=df,
         n=len(table.datasets),
         variant=variant,
-        ties="ties have mean ranks",
+        ties=Finding.of("tied_ranks"),
         effect=_compute_concordance(table, better),
         details={f"mean rank {name}": float(mean) for name, mean in zip(table.learners, rank_scores.means, strict=True)},
         caveats=tuple(caveats),

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray, IntArray
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.measures.confusion import Confusion
@@ -21,7 +22,8 @@ from fairtrial.measures.rows import LabelRows
 from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Effect, Outcome
 
-register_method("permutation_test", "the permutation test", cite="Fisher 1935")
+register_method("permutation_test", "permutation test", cite="Fisher 1935", statistic="difference")
+register_method("label_permutation", "label permutation test", statistic="score")
 
 # Up to this many distinct outcomes are listed one by one, which makes the test exact.
 _MAX_ENUMERATED = 1 << 16
@@ -80,6 +82,8 @@ def permutation_test(
         ),
         details={"first": observed[0], "second": observed[1]},
         caveats=_list_permutation_caveats(resolved_measure, undefined),
+        resamples=None if exact else resamples,
+        undefined_resamples=undefined,
     )
 
 
@@ -137,6 +141,8 @@ def label_permutation(
         effect=_build_permutation_effect(resolved_measure.name, observed, defined),
         details={"permuted mean": float(defined.mean()) if len(defined) else float("nan")},
         caveats=_list_permutation_caveats(None, len(permuted_scores) - len(defined)),
+        resamples=resamples,
+        undefined_resamples=len(permuted_scores) - len(defined),
     )
 
 
@@ -332,10 +338,10 @@ def _compute_tolerance(first: float, second: float) -> float:
     return 1e-10 * largest if math.isfinite(largest) else 0.0
 
 
-def _list_permutation_caveats(measure: Measure | None, undefined: int) -> tuple[str, ...]:
+def _list_permutation_caveats(measure: Measure | None, undefined: int) -> tuple[Finding, ...]:
     caveats = []
     if measure is not None and measure.facts.needs == "scores" and not measure.facts.rank_based:
-        caveats.append("scores are swapped as they are: both models must use the same scale")
+        caveats.append(Finding.of("shared_scale"))
     if undefined:
-        caveats.append(f"undefined for {undefined} permutations, which count as at least as large")
+        caveats.append(Finding.of("undefined_permutations", undefined=undefined))
     return tuple(caveats)

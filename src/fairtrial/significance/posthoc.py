@@ -35,12 +35,12 @@ from fairtrial.significance.scores import Better, ScoreTable, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-register_method("bergmann", "Bergmann and Hommel's procedure", cite="Bergmann & Hommel 1988; García & Herrera 2008")
-register_method("shaffer", "Shaffer's procedure", cite="Shaffer 1986; García & Herrera 2008")
-register_method("nemenyi", "Nemenyi's procedure", cite="Nemenyi 1963; Demšar 2006")
-register_method("tukey", "Tukey's procedure", cite="Tukey 1949")
-register_method("dunnett", "Dunnett's procedure", cite="Dunnett 1955")
-register_method("bonferroni-dunn", "Bonferroni and Dunn's procedure", cite="Dunn 1961; Demšar 2006")
+register_method("bergmann", "Bergmann-Hommel", cite="Bergmann & Hommel 1988; García & Herrera 2008")
+register_method("shaffer", "Shaffer", cite="Shaffer 1986; García & Herrera 2008")
+register_method("nemenyi", "Nemenyi", cite="Nemenyi 1963; Demšar 2006")
+register_method("tukey", "Tukey", cite="Tukey 1949")
+register_method("dunnett", "Dunnett", cite="Dunnett 1955")
+register_method("bonferroni-dunn", "Bonferroni-Dunn", cite="Dunn 1961; Demšar 2006")
 
 
 def shaffer(p_values: npt.ArrayLike) -> FloatArray:

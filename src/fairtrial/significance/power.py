@@ -11,12 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial import _check
+from fairtrial._findings import Finding
+from fairtrial._narrative import render_all
+from fairtrial._text import format_count, format_number, format_percentage
 from fairtrial.errors import InputError
-from fairtrial.significance.names import resolve_name
+from fairtrial.significance.names import get_display_name, register_method, resolve_name
 from fairtrial.significance.scores import compute_differences, read_paired_columns
 
 if TYPE_CHECKING:
     import pandas as pd
+
+register_method("proportions", "two-proportion z test", statistic="z")
 
 Test = Literal["wilcoxon", "paired_t", "mcnemar", "proportions"]
 _TESTS: tuple[Test, ...] = ("wilcoxon", "paired_t", "mcnemar", "proportions")
@@ -43,7 +48,7 @@ class Power:
     n_needed: float
     minimal_difference: float
     method: str
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Finding, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """One line."""
@@ -53,8 +58,9 @@ class Power:
 
     @property
     def summary(self) -> str:
-        """The result in plain words."""
-        return ". ".join([str(self), f"Two-sided {self.test} at {self.alpha:g}, {self.method}", *self.caveats]) + "."
+        """Power, test and caveats as text."""
+        test = f"Two-sided {get_display_name(self.test)} with alpha {self.alpha:g} ({self.method})."
+        return " ".join([f"{self}.", test, *render_all(self.caveats)])
 
     def __str__(self) -> str:
         parts = []
@@ -238,8 +244,8 @@ def _find_minimal_difference(curve: PowerCurve, n: int, target: float, sd: float
     return float(brentq(lambda size: curve(n, size) - target, 1e-12 * top, top, xtol=1e-14 * top, rtol=1e-12))
 
 
-def _list_power_caveats(test: Test, from_study: bool) -> tuple[str, ...]:
-    caveats = ["Differences are taken as normal between data sets"] if test in ("wilcoxon", "paired_t") else []
+def _list_power_caveats(test: Test, from_study: bool) -> tuple[Finding, ...]:
+    caveats = [Finding.of("normal_differences")] if test in ("wilcoxon", "paired_t") else []
     if from_study:
-        caveats.append("The standard deviation is an estimate from this study, and so are the figures")
+        caveats.append(Finding.of("estimated_sd"))
     return tuple(caveats)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
@@ -13,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
 from fairtrial._registry import suggest_name
+from fairtrial.data.text_tables import read_content
 from fairtrial.errors import InputError
 from fairtrial.significance.scores import Design as Design, Scores as Scores, Split
 
@@ -144,39 +145,32 @@ def read_columns_file(path: Path) -> ScoreColumns:
             message = str(error).splitlines()[0].rstrip(".")
             raise InputError(f"scores must be a Parquet file, got {str(path)!r}, which cannot be read: {message}") from None
         return read_columns_frame(frame)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"scores must be text in UTF-8, got {str(path)!r}: save the file as CSV UTF-8") from None
-    return _parse_text_columns(text, path)
+    return _read_text_columns(path)
 
 
-def _parse_text_columns(text: str, path: Path) -> ScoreColumns:
-    lines = text.splitlines()
-    head = next((line for line in lines if line.strip()), "")
-    if not head:
-        raise InputError(f"scores must hold a header and rows, got the empty file {str(path)!r}")
-    separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else max("\t;,", key=head.count)
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    (_, header), body = rows[0], rows[1:]
-    if not body:
-        raise InputError(f"scores must hold rows below the header, got none in {str(path)!r}")
+def _read_text_columns(path: Path) -> ScoreColumns:
+    """Read the columns of a text table; its first row names them, and rows without any value are skipped."""
+    content = read_content(path)
+    delimiter = content.detect_delimiter() or ","
+    rows = [(line, row) for line, row in content.iter_rows(delimiter) if any(row)]
+    if len(rows) < 2:
+        raise InputError(f"scores must hold a header and rows below it, got {len(rows)} rows in {str(path)!r}: add rows")
+    (_, header), *body = rows
     for line, row in body:
         if len(row) != len(header):
             raise InputError(
-                f"each line must have {len(header)} cells as the header has, got {len(row)} in line {line}: mend it"
+                f"each row must have {len(header)} cells like the header, got {len(row)} in line {line} of {str(path)!r}: fix it"
             )
     columns = [[row[i] for _, row in body] for i in range(len(header))]
     # Spreadsheets leave empty columns at the edge.
-    nonempty = [i for i in range(len(header)) if header[i].strip() or any(cell.strip() for cell in columns[i])]
+    nonempty = [i for i in range(len(header)) if header[i] or any(columns[i])]
     line_numbers = [line for line, _ in body]
     return ScoreColumns(
-        [header[i].strip() for i in nonempty],
+        [header[i] for i in nonempty],
         [columns[i] for i in nonempty],
         lambda row: f"line {line_numbers[row]}",
         [str(i) for i in range(len(body))],
-        decimal_comma=separator != "," and any("," in cell for i in nonempty[1:] for cell in columns[i]),
+        decimal_comma=delimiter != "," and any("," in cell for i in nonempty[1:] for cell in columns[i]),
     )
 
 
@@ -261,12 +255,11 @@ def _is_tidy(raw: ScoreColumns, roles: dict[str, int]) -> bool:
 
 
 def _read_wide(raw: ScoreColumns, roles: dict[str, int]) -> Scores:
-    names, names_text = _find_names_column(raw, roles)
+    names, layout = _find_names_column(raw, roles)
     # A learner may be called Run or Seed: only whole numbers count repeats and folds.
     keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.is_fractional(i)}
     learners = [i for i in range(len(raw.names)) if i != names and i not in keys.values()]
-    guesses = [f"The table is taken as wide: rows are {'splits of ' if keys else ''}data sets{names_text}, columns learners"]
-    guesses += [f"column {raw.names[i]!r} numbers the {role}s" for role, i in keys.items()]
+    guesses = [layout, *(Finding.of("wide_table_key", column=raw.names[i], role=role) for role, i in keys.items())]
     # Row numbers, as a shuffled or joined frame has them, must never turn splits into data sets.
     is_single_dataset = keys and names is None and not (raw.text_index and len(set(raw.index)) < len(raw.index))
     datasets = (
@@ -290,14 +283,14 @@ def _read_wide(raw: ScoreColumns, roles: dict[str, int]) -> Scores:
     return Scores(cells, splits, tuple(raw.names[i] for i in learners), tuple(guesses))
 
 
-def _find_names_column(raw: ScoreColumns, roles: dict[str, int]) -> tuple[int | None, str]:
-    """The column that names the data sets, and how to say so; None if the index does."""
+def _find_names_column(raw: ScoreColumns, roles: dict[str, int]) -> tuple[int | None, Finding]:
+    """Find the column that names the data sets, None if the index does; and report the layout."""
     if "dataset" in roles:
-        return roles["dataset"], f" (column {raw.names[roles['dataset']]!r})"
+        return roles["dataset"], Finding.of("wide_table", column=raw.names[roles["dataset"]])
     unknown = 0 not in roles.values()
     if raw.names[0] in ("", "Unnamed: 0") or (unknown and (raw.is_row_number(0) or not raw.is_numeric(0))):
-        return 0, f" (the first column{f', {raw.names[0]!r}' if raw.names[0] else ''})"
-    return None, " named by the index" if raw.named_index else ", which have no names"
+        return 0, Finding.of("wide_table", column=raw.names[0] or "1")
+    return None, Finding.of("wide_table_index" if raw.named_index else "wide_table_unnamed")
 
 
 def _read_splits(raw: ScoreColumns, datasets: list[str], keys: dict[str, int]) -> tuple[Split, ...]:
@@ -348,10 +341,8 @@ def _read_tidy(raw: ScoreColumns, roles: dict[str, int], measure: str | None) ->
             )
         seen.add(cell)
         cells[row_index[splits[row]], column_index[learners[row]]] = values[row]
-    columns_text = ", ".join(
-        f"{role} {raw.names[i]!r}" for role, i in sorted({**used, "value": value}.items(), key=lambda item: item[1])
-    )
-    guesses = (f"The table is taken as tidy, a row for each score, its columns being {columns_text}",)
+    columns = sorted({**used, "value": value}.items(), key=lambda item: item[1])
+    guesses = (Finding.of("tidy_table", columns=tuple(f"{role} = {raw.names[i]!r}" for role, i in columns)),)
     return Scores(cells, tuple(row_index), tuple(column_index), guesses, name)
 
 

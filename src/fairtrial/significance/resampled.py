@@ -16,21 +16,26 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Degrees, Effect, Outcome
 from fairtrial.significance.scores import compute_differences, read_paired_columns
 
-register_method("paired_t", "the paired t test", cite="Student 1908")
-register_method("corrected_resampled_t", "the corrected resampled t test", cite="Nadeau & Bengio 2003")
-register_method("five_by_two_f", "Alpaydin's F test on five repeats of two folds", cite="Alpaydin 1999; Dietterich 1998")
-
-_INDEPENDENT = (
-    "pairs are taken as independent, which scores of overlapping training sets are not: use corrected_resampled_t for those"
+register_method("paired_t", "paired t test", cite="Student 1908", statistic="t")
+register_method(
+    "corrected_resampled_t", "corrected resampled t test (Nadeau-Bengio)", cite="Nadeau & Bengio 2003", statistic="t"
 )
-_NO_SPREAD = "the differences do not vary, so the limits say nothing about other splits"
-SAME_SCORES = "the learners score alike on every split"
-"""Of the two that are compared."""
+register_method(
+    "corrected_resampled_t (Nadeau & Bengio)", "corrected resampled t test (Nadeau-Bengio)", statistic="t"
+)
+register_method("ten_by_ten", "10x10 cv t test (Bouckaert)", statistic="t")
+register_method("five_by_two_t", "5x2 cv t test (Dietterich)", statistic="t")
+register_method("five_by_two_t (Dietterich)", "5x2 cv t test (Dietterich)", statistic="t")
+register_method("five_by_two_f (Alpaydin)", "5x2 cv F test (Alpaydin)", statistic="F")
+register_method("five_by_two_f", "5x2 cv F test (Alpaydin)", cite="Alpaydin 1999; Dietterich 1998", statistic="F")
+
+_NO_VARIATION = "the differences do not vary: the interval is not informative"
 
 
 def paired_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
@@ -46,7 +51,7 @@ def paired_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outc
     first, second = read_paired_columns(a, b, min_rows=2)
     d = compute_differences(first, second)
     return _build_from_t(
-        "paired_t", d, _Pivot(_compute_exact_mean(d), _compute_error(d, 1 / len(d)), len(d) - 1), level, caveats=(_INDEPENDENT,)
+        "paired_t", d, _Pivot(_compute_exact_mean(d), _compute_error(d, 1 / len(d)), len(d) - 1), level, caveats=(Finding.of("pair_independence"),)
     )
 
 
@@ -92,8 +97,9 @@ def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated
     else:
         averaged = np.sort(d, axis=1).mean(axis=0)
         pivot = _Pivot(_compute_exact_mean(d), _compute_error(averaged, 1 / 10), 9)
-    caveat = "calibrated by simulation: corrected_resampled_t with test_fraction 0.1 is the choice that has a derivation"
-    return _build_from_t("ten_by_ten", d, pivot, level, variant=variant, caveats=(caveat,))
+    return _build_from_t(
+        "ten_by_ten", d, pivot, level, variant=variant, caveats=(Finding.of("calibrated_by_simulation"),)
+    )
 
 
 def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
@@ -110,9 +116,8 @@ def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
     """
     d = _read_five_by_two(a, b)
     scale = math.sqrt(float(_compute_repeat_variances(d).mean()))
-    caveat = "another order of the folds gives another p: five_by_two_f does not depend on it"
     pivot = _Pivot(float(d[0, 0]), scale, 5, centre=_compute_exact_mean(d))
-    return _build_from_t("five_by_two_t", d, pivot, level, variant="Dietterich", caveats=(caveat,))
+    return _build_from_t("five_by_two_t", d, pivot, level, variant="Dietterich", caveats=(Finding.of("fold_order"),))
 
 
 def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
@@ -152,7 +157,7 @@ def _build_from_t(
     level: float,
     variant: str = "",
     details: dict[str, float] | None = None,
-    caveats: tuple[str, ...] = (),
+    caveats: tuple[Finding, ...] = (),
 ) -> Outcome:
     from scipy.special import stdtr
 
@@ -172,9 +177,9 @@ def _build_t_outcome(
     effect: Effect,
     variant: str,
     details: dict[str, float],
-    caveats: tuple[str, ...],
+    caveats: tuple[Finding, ...],
 ) -> Outcome:
-    all_caveats = caveats if d.any() else (*caveats, SAME_SCORES)
+    all_caveats = caveats if d.any() else (*caveats, Finding.of("same_scores"))
     return Outcome(test, statistic, p, df=df, n=d.size, variant=variant, effect=effect, details=details, caveats=all_caveats)
 
 
@@ -184,7 +189,7 @@ def _compute_t_effect(pivot: _Pivot, level: float) -> Effect:
     _check.check_between("level", level, 0, 1)
     centre = pivot.numerator if pivot.centre is None else pivot.centre
     half = float(stdtrit(pivot.df, (1 + level) / 2)) * pivot.error
-    return Effect("mean difference", centre, centre - half, centre + half, level, "" if pivot.error else _NO_SPREAD)
+    return Effect("mean difference", centre, centre - half, centre + half, level, "" if pivot.error else _NO_VARIATION)
 
 
 def _divide_or_nan(numerator: float, denominator: float, test: str, all_zero: bool) -> float:

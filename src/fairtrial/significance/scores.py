@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
+from fairtrial._narrative import render_all
 from fairtrial._text import format_count
 from fairtrial.errors import InputError
 
@@ -169,7 +171,7 @@ class Scores:
     cells: FloatArray = field(repr=False)
     splits: tuple[Split, ...] = field(repr=False)
     learners: tuple[str, ...]
-    guesses: tuple[str, ...] = ()
+    guesses: tuple[Finding, ...] = ()
     measure: str | None = None
 
     @cached_property
@@ -243,7 +245,7 @@ class Scores:
         return pd.DataFrame(self.compute_means(), index=index, columns=list(self.learners))
 
     def __str__(self) -> str:
-        return ". ".join([f"Scores: {self.design}", *self.guesses]) + "."
+        return " ".join([f"Scores: {self.design}.", *render_all(self.guesses)])
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>" + self.to_wide().to_html()

@@ -13,6 +13,9 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
+from fairtrial._narrative import render, render_all
+from fairtrial._text import format_count
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import significance as kernels
 from fairtrial.measures.bootstrap import Resamples, compute_percentile_limits
@@ -41,7 +44,7 @@ class Strengths:
     scale: str
     level: float
     parameters: Mapping[str, float] = field(default_factory=dict)
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Finding, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """A line for each learner, the strongest first."""
@@ -61,8 +64,8 @@ class Strengths:
 
     @property
     def summary(self) -> str:
-        """The strengths in plain words."""
-        return ". ".join([str(self), f"Wins counted on {self.n} data sets", *self.caveats]) + "."
+        """Strengths, number of data sets and caveats as text."""
+        return " ".join([f"{self}, {format_count(self.n, 'data set')}.", *render_all(self.caveats)])
 
     def __str__(self) -> str:
         lines = self.frame().itertuples(index=False)
@@ -130,14 +133,15 @@ def _estimate_strengths(
     caveats = _list_strength_caveats(wins, prior)
     logs = _fit_strengths(wins[None], prior)[0]
     if np.isnan(logs).any():
-        warnings.warn(f"bradley_terry is undefined: {caveats[0]}; NaN is given", UndefinedMeasureWarning, stacklevel=3)
+        message = f"bradley_terry returns NaN. {render(caveats[0])}"
+        warnings.warn(message, UndefinedMeasureWarning, stacklevel=3)
     resampled_logs = draws.compute_values(
         lambda counts: _fit_strengths((counts.astype(np.float64) @ flat).reshape(-1, k, k), prior)
     )
     limits = np.array([_compute_strength_limits(resampled_logs[:, i], level) for i in range(k)])
     if np.isnan(resampled_logs).any() and not np.isnan(logs).any():
         n_undefined = int(np.isnan(resampled_logs).any(axis=1).sum())
-        caveats = (*caveats, f"Undefined in {n_undefined} of {draws.count} resamples, which are left out: set a prior")
+        caveats = (*caveats, Finding.of("undefined_strengths", undefined=n_undefined, resamples=draws.count))
     unit, mean = (_ELO, _ELO_MEAN) if scale == "elo" else (1.0, 0.0)
     return Strengths(
         learners=table.learners,
@@ -159,12 +163,12 @@ def _compute_strength_limits(values: FloatArray, level: float) -> tuple[float, f
     return compute_percentile_limits(defined, level) if len(defined) else (float("nan"), float("nan"))
 
 
-def _list_strength_caveats(wins: FloatArray, prior: float) -> tuple[str, ...]:
+def _list_strength_caveats(wins: FloatArray, prior: float) -> tuple[Finding, ...]:
     if _is_connected(wins):
         return ()
     if prior > 0:
-        return ("Some learners beat others on every data set: how far apart they are rests on the prior",)
-    return ("Some learners beat others on every data set, or never meet: set a prior",)
+        return (Finding.of("separated_by_prior"),)
+    return (Finding.of("separated_learners"),)
 
 
 def _is_connected(wins: FloatArray) -> bool:

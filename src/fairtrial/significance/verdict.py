@@ -1,9 +1,9 @@
-"""The verdict on a table of scores: one object from which sentences, tables and figures are made."""
+"""The verdict on a table of scores: ranking, tests, effect sizes and findings in one object."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from itertools import combinations
@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import FloatArray
-from fairtrial._text import choose_p_format, format_p_value
+from fairtrial._findings import Finding, PairDifference, Ranking
+from fairtrial._narrative import TOPICS, render, render_all, render_ranking
+from fairtrial._text import choose_p_format, make_plural, wrap_lines
 from fairtrial.significance.bayes import Posterior
+from fairtrial.significance.names import get_display_name, methods
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.posthoc import PostHoc
 from fairtrial.significance.scores import Better, ScoreTable, rank_values, round_noise
@@ -21,12 +24,10 @@ from fairtrial.significance.scores import Better, ScoreTable, rank_values, round
 if TYPE_CHECKING:
     import pandas as pd
 
-Step = tuple[str, str, str]
-
 
 @dataclass(frozen=True)
 class ExcludedScores:
-    """What was left out for want of scores: data sets, learners, and how many splits of the data sets that were kept."""
+    """Data sets, learners and splits that were left out because scores are missing."""
 
     datasets: tuple[str, ...] = ()
     learners: tuple[str, ...] = ()
@@ -37,18 +38,46 @@ class ExcludedScores:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `compare` found, and why it chose that test.
+    """The result of `compare`: ranking, tests, effect sizes, and the reasons for the choice of test.
 
-    `choice` names the test and the post-hoc procedure as this package does; `steps` are (question, answer, reason);
-    `outcome` is that of the main test, `posthoc` all comparisons of three learners or more, `posterior` the Bayesian
-    counterpart for two learners where a rope was given. `table` holds the scores that were used: a row for each data set, or,
-    where there is only one, for each split of it (`unit` says which); `excluded` says what was read but not used.
+    Attributes
+    ----------
+    choice : str
+        Identifiers of the test and of the post-hoc procedure.
+    p_value : float
+        p-value of the main test.
+    reasons : tuple of Finding
+        Why this test was chosen, and how the scores were read.
+    caveats : tuple of Finding
+        What limits the conclusion.
+    outcome : Outcome
+        The main test.
+    table : ScoreTable
+        The scores that were compared: one row per data set, or per split of a single data set.
+    better : {"max", "min"}
+        Whether larger or smaller scores are better.
+    alpha : float
+        Significance level.
+    control : str or None
+        The learner that all others are compared with.
+    measure : str or None
+        The measure of the scores, if known.
+    unit : {"data set", "split"}
+        What a row of `table` is.
+    posthoc : PostHoc or None
+        All comparisons, if there are three learners or more.
+    posterior : Posterior or None
+        The Bayesian test of two learners, if a region of practical equivalence was given.
+    excluded : ExcludedScores
+        What was read but not used.
+    measure_name : str
+        Display name of the measure; empty if the measure is unknown.
     """
 
     choice: str
     p_value: float
-    steps: tuple[Step, ...]
-    findings: tuple[str, ...]
+    reasons: tuple[Finding, ...]
+    caveats: tuple[Finding, ...]
     outcome: Outcome
     table: ScoreTable
     better: Better = "max"
@@ -59,11 +88,167 @@ class Verdict:
     posthoc: PostHoc | None = None
     posterior: Posterior | None = None
     excluded: ExcludedScores = ExcludedScores()
+    measure_name: str = ""
 
     @property
     def summary(self) -> str:
-        """Every choice with its reason, then what was found, in plain sentences: a line for each."""
-        return "\n".join([*(reason for _, _, reason in self.steps), *self.findings])
+        """The answer in one or two sentences: which learner is best, which are significantly worse."""
+        return self.summarize()
+
+    def summarize(self, noun: str = "learner", dataset: str = "") -> str:
+        """Write the answer, with another noun for learners or for one data set.
+
+        Parameters
+        ----------
+        noun : str
+            "learner" or "model".
+        dataset : str
+            Data set or condition that the answer is limited to, e.g. "clean data".
+
+        Returns
+        -------
+        str
+        """
+        if np.isnan(self.p_value) and self.posthoc is None:
+            return render(Finding.of("no_variation"), noun)
+        return render_ranking(replace(self.ranking, dataset=dataset), noun)
+
+    def explain(self, noun: str = "learner") -> str:
+        """Write the test result, the reasons for the choice of test, and all caveats.
+
+        Parameters
+        ----------
+        noun : str
+            "learner" or "model".
+
+        Returns
+        -------
+        str
+            One line per finding.
+        """
+        return "\n".join(render_all((*self.findings, *self.reasons), noun))
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """Who is best, who is not significantly worse, and who is."""
+        values = self._criterion_values
+        pairs = tuple(self._build_pair(first, second, p_adjusted) for first, second, _, p_adjusted in self.comparisons)
+        is_single = self.posthoc is None or self.unit == "split"
+        adjustment = "" if self.posthoc is None or not is_single else get_display_name(self.posthoc.method)
+        return Ranking(
+            self.order,
+            tuple(values[name] for name in self.order),
+            self._criterion,
+            pairs,
+            self.alpha,
+            self.control,
+            self.measure_name,
+            (get_display_name(self.outcome.test),) if is_single else (),
+            adjustment,
+            len(self.table.datasets),
+            self.unit,
+            lower_is_better=self.better == "min",
+        )
+
+    @property
+    def _is_ranked(self) -> bool:
+        """Whether the order is that of mean ranks; otherwise it is that of mean scores."""
+        return self.unit == "data set" and self.outcome.test not in ("anova", "paired_t")
+
+    @property
+    def _criterion(self) -> str:
+        return "mean rank" if self._is_ranked else f"mean {self.measure_name or 'score'}"
+
+    @property
+    def _criterion_values(self) -> dict[str, float]:
+        values = self._ranks if self._is_ranked else self.table.values
+        return dict(zip(self.table.learners, values.mean(axis=0).tolist(), strict=True))
+
+    def _build_pair(self, first: str, second: str, p_adjusted: float) -> PairDifference:
+        better, other = self.order_pair(first, second)
+        means = dict(zip(self.table.learners, self.table.values.mean(axis=0).tolist(), strict=True))
+        return PairDifference(better, other, p_adjusted, means[better] - means[other])
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The test result, the effect size, the posterior, and everything that limits the conclusion."""
+        agreement = self._find_disagreement()
+        meaning = [] if np.isnan(self.p_value) else [Finding.of("p_value_meaning")]
+        return (
+            self.test_result,
+            *self._find_effect(),
+            *([] if agreement is None else [agreement]),
+            *self._find_posterior(),
+            *self.caveats,
+            *self.outcome.findings,
+            *meaning,
+        )
+
+    @property
+    def test_result(self) -> Finding:
+        """The main test: name, number of cases, statistic, p-value."""
+        test = self.outcome.test
+        return Finding.of(
+            "test_result",
+            test=get_display_name(test),
+            k=len(self.table.learners),
+            n=len(self.table.datasets),
+            units=self.unit if len(self.table.datasets) == 1 else make_plural(self.unit),
+            symbol=(methods[test].statistic if test in methods else "") or "statistic",
+            statistic=self.outcome.statistic,
+            p=self.p_value,
+            alpha=self.alpha,
+        )
+
+    def _find_effect(self) -> list[Finding]:
+        effect = self.outcome.effect
+        if effect is None or np.isnan(effect.estimate):
+            return []
+        values: dict[str, Any] = {"name": get_display_name(effect.name), "estimate": effect.estimate, "note": effect.note}
+        limits = (effect.low, effect.high)
+        if self.pair is not None:
+            first, second = self.order_pair(*self.pair)
+            values |= {"first": first, "second": second}
+            if effect.estimate < 0:
+                values["estimate"], limits = -effect.estimate, (-effect.high, -effect.low)
+        kind = "effect_size" if np.isnan(limits).any() else "effect_size_interval"
+        values |= {} if np.isnan(limits).any() else {"interval": (*limits, effect.level)}
+        return [Finding(kind if self.pair is None else f"{kind}_of_pair", values)]
+
+    def _find_disagreement(self) -> Finding | None:
+        """Report that the test of all learners and the comparisons of pairs seem to disagree."""
+        if self.posthoc is None or self.unit == "split":
+            return None
+        any_different = any(p <= self.alpha for *_, p in self.comparisons)
+        if self.p_value <= self.alpha and not any_different:
+            return Finding.of("omnibus_without_pairs")
+        return Finding.of("pairs_without_omnibus") if self.p_value > self.alpha and any_different else None
+
+    def _find_posterior(self) -> list[Finding]:
+        posterior = self.posterior
+        if posterior is None:
+            return []
+        first, second = self.table.learners
+        test = get_display_name(posterior.test)
+        if np.isnan(posterior.p_first):
+            return [Finding.of("posterior_undefined", test=test)]
+        values = {"test": test, "first": first, "second": second, "p_first": posterior.p_first, "p_second": posterior.p_second}
+        if posterior.rope <= 0:
+            return [Finding("posterior", values)]
+        return [Finding("posterior_with_rope", values | {"rope": posterior.rope, "p_rope": posterior.p_rope})]
+
+    def explain_choice(self) -> pd.DataFrame:
+        """Build a table of the reasons for the choice of test.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns `decision` and `reason`.
+        """
+        import pandas as pd
+
+        rows = [(TOPICS.get(reason.kind, ""), render(reason)) for reason in self.reasons]
+        return pd.DataFrame(rows, columns=["decision", "reason"])
 
     @cached_property
     def _ranks(self) -> FloatArray:
@@ -71,22 +256,32 @@ class Verdict:
 
     @property
     def mean_ranks(self) -> pd.Series[float]:
-        """Mean rank of each learner, the best first."""
+        """Mean rank of each learner, best first."""
         import pandas as pd
 
         means = pd.Series(self._ranks.mean(axis=0), index=list(self.table.learners), name="mean rank")
         return means.sort_values(kind="stable")
 
     def ranks(self) -> pd.DataFrame:
-        """The rank of each learner on each data set, 1 the best."""
+        """Compute the rank of each learner on each data set; 1 is best.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per data set, one column per learner.
+        """
         import pandas as pd
 
         return pd.DataFrame(self._ranks, index=list(self.table.datasets), columns=list(self.table.learners))
 
     def pairs(self) -> pd.DataFrame:
-        """The comparisons: differences of mean scores and of mean ranks (first less second), p values, wins of the first.
+        """Build a table of all comparisons.
 
-        A difference is `significant` if `p_adjusted` is at most alpha.
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pair: differences of mean scores and of mean ranks (first minus second), raw and adjusted p-values,
+            whether the adjusted p-value is at most alpha, and wins, ties and losses of the first learner.
         """
         import pandas as pd
 
@@ -102,7 +297,7 @@ class Verdict:
 
     @property
     def comparisons(self) -> tuple[tuple[str, str, float, float], ...]:
-        """First, second, raw and adjusted p value of each comparison."""
+        """First learner, second learner, raw and adjusted p-value of each comparison."""
         if self.posthoc is None:
             first, second = self.table.learners
             return ((first, second, self.p_value, self.p_value),)
@@ -113,10 +308,7 @@ class Verdict:
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The learners that statistic, p and effect are of: the only two, or on one data set the pair with the smallest p.
-
-        None where the main test is of all learners at once.
-        """
+        """The two learners of the main test: on one data set the pair with the smallest p; None if it tests all learners."""
         if self.posthoc is not None and self.unit != "split":
             return None
         first, second, *_ = self.comparisons[find_smallest([p_raw for _, _, p_raw, _ in self.comparisons])]
@@ -124,7 +316,7 @@ class Verdict:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The learners, the best first, by what the test compares: mean ranks, signed ranks or means."""
+        """The learners, best first, by what the test compares: mean ranks, signed ranks or means."""
         if self.posthoc is not None:
             return self.posthoc.order
         gains = self._compute_gains(0, 1)
@@ -132,11 +324,31 @@ class Verdict:
         return self.table.learners if lead >= 0 else self.table.learners[::-1]
 
     def order_pair(self, first: str, second: str) -> tuple[str, str]:
-        """Two learners, the one ahead first."""
+        """Order two learners, the better one first.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of learners.
+
+        Returns
+        -------
+        tuple of str
+        """
         return (first, second) if self.order.index(first) <= self.order.index(second) else (second, first)
 
     def count_wins(self, first: int, second: int) -> tuple[int, int, int]:
-        """Wins, ties and losses of a learner against another."""
+        """Count wins, ties and losses of one learner against another.
+
+        Parameters
+        ----------
+        first, second : int
+            Columns of `table`.
+
+        Returns
+        -------
+        tuple of int
+        """
         d = self._compute_gains(first, second)
         return int((d > 0).sum()), int((d == 0).sum()), int((d < 0).sum())
 
@@ -146,17 +358,21 @@ class Verdict:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Maximal sets of learners of which no two are told apart, the best first; with a control, those not told from it."""
+        """Maximal groups of learners without a significant difference, best first."""
         if self.posthoc is not None:
             return self.posthoc.groups
         best, runner_up = self.order
         return ((best,), (runner_up,)) if self.p_value <= self.alpha else ((best, runner_up),)
 
     def frame(self) -> pd.DataFrame:
-        """A line for each learner, the best first.
+        """Build a table of the learners, best first.
 
-        `effect_vs_best` is the matched-pairs rank biserial correlation of the best against it: 1 where the best is better on
-        every data set, 0 where gains and losses balance, NaN where the two never differ.
+        Returns
+        -------
+        pandas.DataFrame
+            Mean, median and standard deviation of the scores, mean rank, and `effect_vs_best`: the matched-pairs rank
+            biserial correlation of the best learner and this one. It is 1 if the best is better on every data set, 0 if gains
+            and losses balance, NaN if the two never differ.
         """
         import pandas as pd
 
@@ -175,28 +391,34 @@ class Verdict:
         )
 
     def __str__(self) -> str:
-        parts = [self._headline, self.summary]
-        parts.append(self.frame().to_string(index=False, float_format="{:.4g}".format, na_rep=""))
+        answer = "\n".join([*wrap_lines(self.summary), *wrap_lines(render(self.test_result), indent="  ")])
+        return f"{answer}\n\n{self.format_tables()}"
+
+    def format_tables(self) -> str:
+        """Format the tables of learners and pairs as plain text.
+
+        Returns
+        -------
+        str
+        """
+        parts = [self.frame().to_string(index=False, float_format="{:.4g}".format, na_rep="")]
         if self.posthoc is not None:
             pairs = self.pairs()
             parts.append(pairs.to_string(index=False, float_format="{:.3g}".format, formatters=self._choose_p_formats(pairs)))
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
-        list_items = "".join(f"<li>{escape(line)}</li>" for line in self.summary.splitlines())
+        details = "".join(f"<li>{escape(text)}</li>" for text in render_all((*self.findings, *self.reasons)))
         html_options: dict[str, Any] = {"index": False, "escape": True, "na_rep": "", "float_format": "{:.4g}".format}
         tables = self.frame().to_html(**html_options)
         if self.posthoc is not None:
             pairs = self.pairs()
             tables += pairs.to_html(**html_options, formatters=self._choose_p_formats(pairs))
-        return f"<p><b>{escape(self._headline)}</b></p><ul>{list_items}</ul>{tables}"
-
-    @property
-    def _headline(self) -> str:
-        return f"{self.choice}: {format_p_value(self.p_value, self.alpha, digits=3)}"
+        answer = f"<p><b>{escape(self.summary)}</b></p><p>{escape(render(self.test_result))}</p>"
+        return f"{answer}{tables}<details><summary>Reasons and caveats</summary><ul>{details}</ul></details>"
 
     def _choose_p_formats(self, pairs: pd.DataFrame) -> dict[Any, Callable[[Any], str]]:
-        """How the p values of the comparisons are written: none seems to lie on the other side of alpha."""
+        """Choose formats of p-values that show on which side of alpha each one lies."""
         names = ["p_raw", "p_adjusted"]
         form = choose_p_format(pairs[names].to_numpy(dtype=np.float64).ravel(), self.alpha, 3)
         return dict.fromkeys(names, lambda p: "" if np.isnan(p) else form.format(p))
@@ -211,9 +433,7 @@ def _compute_rank_biserial(gains: FloatArray) -> float:
 
 
 def find_smallest(p_values: Sequence[float]) -> int:
-    """The place of the smallest p value, the first of equal ones; undefined ones come last.
-
-    Adjusted values are often equal where the raw ones are not, so that it is the raw ones to look at.
+    """Find the index of the smallest p-value, the first of equal ones; undefined ones come last.
 
     >>> find_smallest([float("nan"), 0.4, 0.2])
     2
@@ -222,7 +442,7 @@ def find_smallest(p_values: Sequence[float]) -> int:
 
 
 def list_pairs(learners: tuple[str, ...], control: str | None) -> list[tuple[int, int]]:
-    """Places of the learners to compare: all pairs, or the control with each other one."""
+    """List the indices of the learners to compare: all pairs, or the control with each other learner."""
     if control is None:
         return list(combinations(range(len(learners)), 2))
     control_index = learners.index(control)

@@ -11,21 +11,17 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial._text import format_count
+from fairtrial._findings import Finding
 from fairtrial.significance.effect import rank_biserial
 from fairtrial.significance.names import register_method
 from fairtrial.significance.outcome import Outcome
 from fairtrial.significance.scores import compute_differences, rank_values, read_paired_columns
 
-register_method("wilcoxon", "Wilcoxon's signed-rank test", cite="Wilcoxon 1945; Demšar 2006")
+register_method("wilcoxon", "Wilcoxon signed-rank test", cite="Wilcoxon 1945; Demšar 2006", statistic="W")
 
 Zeros = Literal["drop", "pratt", "split"]
 Method = Literal["auto", "exact", "approximate"]
-_ZEROS = {
-    "drop": "dropped before ranking (Wilcoxon)",
-    "pratt": "ranked, then left out of the sums (Pratt)",
-    "split": "ranked, their ranks split between the sums (Demsar)",
-}
+_ZERO_FINDINGS = {"drop": "zeros_dropped", "pratt": "zeros_pratt", "split": "zeros_split"}
 # Up to here the exact distribution takes less than a tenth of a second.
 _MAX_EXACT = 500
 
@@ -57,7 +53,7 @@ def wilcoxon(
     >>> print(wilcoxon(nb, svm))  # the tutorial's ten domains
     wilcoxon (exact): statistic 17, p = 0.5703, n = 9
     """
-    _check.check_one_of("zeros", zeros, tuple(_ZEROS))
+    _check.check_one_of("zeros", zeros, tuple(_ZERO_FINDINGS))
     _check.check_one_of("method", method, ("auto", "exact", "approximate"))
     _check.check_between("level", level, 0, 1)
     d = compute_differences(*read_paired_columns(a, b))
@@ -67,15 +63,15 @@ def wilcoxon(
     p = _compute_exact_p(signed_ranks) if method == "exact" else _compute_approximate_p(signed_ranks, correction)
     variant = method if method == "exact" else f"approximate, {'continuity' if correction else 'no continuity'} correction"
     equal, tied = int((d == 0).sum()), len(signed_ranks.ranks) - len(np.unique(signed_ranks.ranks))
-    caveats = () if len(signed_ranks.ranks) else ("all differences are zero, so p is 1 by definition",)
+    caveats = () if len(signed_ranks.ranks) else (Finding.of("all_differences_zero"),)
     return Outcome(
         "wilcoxon",
         signed_ranks.plus,
         p,
         n=signed_ranks.n,
         variant=variant,
-        ties="tied differences share their mean rank" if tied else "",
-        zeros=f"{format_count(equal, 'zero difference')} {_ZEROS[zeros]}" if equal else "",
+        ties=Finding.of("tied_differences") if tied else None,
+        zeros=Finding.of(_ZERO_FINDINGS[zeros], zeros=equal) if equal else None,
         effect=rank_biserial(d, np.zeros_like(d), level=level) if d.any() else None,
         details={"R+": signed_ranks.plus, "R-": signed_ranks.minus, "z": signed_ranks.z},
         caveats=caveats,

@@ -33,6 +33,7 @@ TRIAL_COLUMNS = (
     "changed",
     "test_level",
     "test_changed",
+    "abstentions",  # test rows for which the learner predicted no class
     "notes",
     "error",
     "message",

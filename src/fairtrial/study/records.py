@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +14,6 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial.errors import InputError, StoreError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fairtrial.conditions import Condition
 
 Status = Literal["ok", "error", "timeout", "memory", "crash"]
@@ -105,6 +102,7 @@ class TrialRecord:
     changed: int | None = None
     test_level: float | None = None
     test_changed: int | None = None
+    abstentions: int = 0
     fit_time: float | None = None
     predict_time: float | None = None
     fit_cpu: float | None = None
@@ -181,62 +179,6 @@ def find_abstention_label(fitted: Any) -> Any:
         last = steps[-1][-1] if isinstance(steps, list) and steps else None
         fitted = next((getattr(fitted, name) for name in _WITHIN if hasattr(fitted, name)), last)
     return None
-
-
-_ABSTENTION_NOTE = re.compile(r"abstained on (\d+) of (\d+) test rows?: counted as errors(?:\n|$)")
-
-
-class AbstentionNote(NamedTuple):
-    """The first line of a trial's notes if the learner abstained: the number of abstentions, and of test rows.
-
-    >>> print(AbstentionNote(1, 3))
-    abstained on 1 of 3 test rows: counted as errors
-    """
-
-    n_abstained: int
-    n_rows: int
-
-    @classmethod
-    def from_predictions(cls, prediction: IntArray) -> AbstentionNote | None:
-        """The note of these predicted codes; None if none of them is ABSTAINED."""
-        n_abstained = int((prediction == ABSTAINED).sum())
-        return cls(n_abstained, len(prediction)) if n_abstained else None
-
-    @classmethod
-    def parse(cls, notes: object) -> tuple[AbstentionNote | None, str]:
-        """The note at the beginning of a trial's notes, if there is one, and the other notes.
-
-        >>> AbstentionNote.parse("abstained on 1 of 3 test rows: counted as errors\\nUserWarning: late")
-        (AbstentionNote(n_abstained=1, n_rows=3), 'UserWarning: late')
-        """
-        if not isinstance(notes, str):
-            return None, ""
-        matched = _ABSTENTION_NOTE.match(notes)
-        return (cls(int(matched[1]), int(matched[2])), notes[matched.end() :]) if matched else (None, notes)
-
-    def __str__(self) -> str:
-        noun = "test row" if self.n_rows == 1 else "test rows"
-        return f"abstained on {self.n_abstained} of {self.n_rows} {noun}: counted as errors"
-
-
-def count_abstentions(trials: pd.DataFrame) -> pd.DataFrame:
-    """Count, for each learner that abstained, trials that succeeded, those with abstentions, their test rows, abstentions."""
-    import pandas as pd
-
-    succeeded = trials[trials["status"] == "ok"]
-    parsed = [AbstentionNote.parse(notes)[0] for notes in succeeded["notes"]]
-    frame = pd.DataFrame(
-        {
-            "learner": succeeded["learner"].astype(str).to_numpy(),
-            "abstaining": [note is not None for note in parsed],
-            "rows": [note.n_rows if note else 0 for note in parsed],
-            "abstained": [note.n_abstained if note else 0 for note in parsed],
-        }
-    )
-    sums = frame.groupby("learner", sort=False).agg(
-        trials=("abstaining", "size"), abstaining=("abstaining", "sum"), rows=("rows", "sum"), abstained=("abstained", "sum")
-    )
-    return sums[sums["abstained"] > 0].reset_index()
 
 
 Positions = npt.NDArray[Any]

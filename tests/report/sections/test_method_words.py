@@ -6,8 +6,8 @@ from fairtrial.significance.posthoc import POSTHOC_METHODS
 
 
 def test_the_names_that_verdicts_give_have_words():
-    assert describe_choice("corrected_resampled_t + holm") == "the corrected resampled t test, pairs by Holm's procedure"
-    assert in_words("correlated_t") == "the Bayesian correlated t test"
+    assert describe_choice("corrected_resampled_t + holm") == "corrected resampled t test (Nadeau-Bengio), pairs by Holm"
+    assert in_words("correlated_t") == "Bayesian correlated t test"
     assert describe_effect("rank_biserial") == "rank biserial correlation"
     assert not [name for name in POSTHOC_METHODS if describe_choice(f"wilcoxon + {name}").endswith(f" by {name}")]
 

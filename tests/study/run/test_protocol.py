@@ -12,7 +12,7 @@ from fairtrial.study.run.protocol import DONE, Frame, Inbox, MalformedMessageErr
 from tests.study.chunks import chunk_of, dataset
 
 TOKEN = bytes(range(16))
-FULL = TrialRecord(b"k" * 16, "ok", b"p", b"s", "decision", b"r", b"t", 0.1, 3, 0.0, 0, 1.5, 0.5, 1.0, 0.25, 4096, "note")
+FULL = TrialRecord(b"k" * 16, "ok", b"p", b"s", "decision", b"r", b"t", 0.1, 3, 0.0, 0, 2, 1.5, 0.5, 1.0, 0.25, 4096, "note")
 
 
 @settings(max_examples=50, deadline=None)

@@ -9,8 +9,8 @@ from fairtrial.report.cache import get_declared_section, has_only_predictions, s
 from fairtrial.report.judgement import FACTS, build_facts_frame, drop_single_dataset, get_fact, list_datasets, list_models
 from fairtrial.report.names import get_verdict_measure_name, join_names
 from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
-from fairtrial.study.records import count_abstentions
 from fairtrial.study.results.selection import get_level
+from fairtrial.study.results.summary import count_abstentions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -263,7 +263,7 @@ def build_status_frame(results: Results) -> pd.DataFrame:
 def build_abstentions_frame(results: Results) -> pd.DataFrame:
     """A line for each learner that abstained: on how many of how many test rows, and in how many trials."""
     names = {"abstained": "abstentions", "rows": "of test rows", "abstaining": "in trials", "trials": "of trials"}
-    return count_abstentions(results.trials())[["learner", *names]].rename(columns=names)
+    return count_abstentions(results.archive, results.trials())[["learner", *names]].rename(columns=names)
 
 
 def build_failures_frame(results: Results) -> pd.DataFrame:

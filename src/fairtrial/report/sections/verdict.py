@@ -616,7 +616,7 @@ def describe_choice(choice: str) -> str:
     """What `Verdict.choice` names: the test, and how pairs are compared.
 
     >>> describe_choice("friedman (iman_davenport) + bergmann")
-    "Friedman's test in Iman and Davenport's form, pairs by Bergmann and Hommel's procedure"
+    'Friedman test (Iman-Davenport), pairs by Bergmann-Hommel'
     """
     test, *procedure = choice.split(" + ")
     return ", ".join([describe_test(test), *(_describe_procedure(name) for name in procedure)])

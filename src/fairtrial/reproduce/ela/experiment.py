@@ -1,4 +1,4 @@
-"""The experiment of Sáez, Luengo and Herrera: table 3, what its SVM and its noise were, and more learners under more noise."""
+"""Repeat table 3 of Sáez, Luengo and Herrera, infer its SVM and its noise, and add learners and noise levels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from fairtrial._text import format_count
 from fairtrial.reproduce.claim import estimate_mean
 from fairtrial.reproduce.ela import claims, figures
 from fairtrial.reproduce.ela.claims import LOSS_LIMIT, STATEMENTS
@@ -51,7 +52,7 @@ _FAR = 3.0
     paper="Sáez, Luengo and Herrera: Evaluating the classifier behavior with noisy data considering performance and robustness",
 )
 def run(request: Request) -> Reproduction:
-    """Run table 3, other copies of some data sets, variants of the SVM, and more learners under more noise."""
+    """Run table 3, other copies of some data sets, variants of the SVM, and more learners at more noise levels."""
     datasets = PaperDatasets.load(request)
     resampling = read_study_file("ela")["resampling"]
     repeats = request.pick(smoke=1, quick=1, full=resampling["repeats"])
@@ -107,7 +108,7 @@ def run(request: Request) -> Reproduction:
 def run_study(
     request: Request, file: str, data: Mapping[str, Dataset], *, name: str = "", repeats: int = 1, **sections: Any
 ) -> Results:
-    """Run a study file on these data sets; `sections` replace those of the file. At smoke scale there are two folds."""
+    """Run a study file on these data sets; `sections` replace those of the file. A smoke run has two folds."""
     from fairtrial import Study
 
     declared = {key: value for key, value in read_study_file("ela", file).items() if key not in ("name", "seed", "data")}
@@ -120,17 +121,19 @@ def run_study(
 
 
 def count_failures(*studies: Results) -> dict[str, str]:
-    """Count the failed trials by learner and data set, with the first message."""
+    """Count the failed trials by learner and data set, and quote the first message."""
     failures: dict[str, str] = {}
     for results in studies:
         for (learner, dataset), rows in results.failures().groupby(["learner", "dataset"], sort=False, observed=True):
             first = rows.iloc[0]
-            failures[f"{learner} on {dataset}"] = f"{len(rows)} trials failed ({first['status']}: {first['message']})"
+            failures[f"{learner} on {dataset}"] = (
+                f"{format_count(len(rows), 'trial')} failed ({first['status']}: {first['message']})"
+            )
     return failures
 
 
 def compare_copies(request: Request, datasets: PaperDatasets, cells: TableCells, repeats: int) -> pd.DataFrame:
-    """Compare C4.5 and the SVM on other copies of some data sets with KEEL's files and the paper."""
+    """Compare accuracies on other copies of some data sets with those on KEEL's files and in the paper."""
     import pandas as pd
 
     from fairtrial.report.means import compute_level_means
@@ -158,7 +161,7 @@ def compare_copies(request: Request, datasets: PaperDatasets, cells: TableCells,
 
 
 def run_variants(request: Request, datasets: PaperDatasets) -> Results:
-    """Run the variants of the SVM without noise: on all data sets but the large ones, at quick scale on a few."""
+    """Run the variants of the SVM without noise, on all data sets except the large ones; a quick run uses a few."""
     small = [name for name in datasets.data if name not in LARGE]
     names = request.pick(smoke=tuple(datasets.data)[:1], quick=_QUICK_VARIANT_DATASETS, full=small)
     learners = read_study_file("ela", "variants")["learners"]
@@ -168,7 +171,7 @@ def run_variants(request: Request, datasets: PaperDatasets) -> Results:
 
 
 def tabulate_accuracies(results: Results) -> pd.DataFrame:
-    """Tabulate the accuracy of each variant by data set, in per cent, and the paper's in the column `paper`."""
+    """Tabulate the accuracy of each variant by data set, in percent; the column `paper` has the published accuracy."""
     accuracies = 100 * results.wide("accuracy")
     published = Table3.published().frame["acc0_svm"]
     named = accuracies.set_axis([str(name) for name in accuracies.columns], axis=1)
@@ -176,7 +179,7 @@ def tabulate_accuracies(results: Results) -> pd.DataFrame:
 
 
 def tabulate_distances(accuracies: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate for each variant the mean distance to the paper, the largest one, and the number of close data sets.
+    """Tabulate for each variant the mean and the largest distance to the paper, and count the close data sets.
 
     >>> import pandas as pd
     >>> accuracies = pd.DataFrame({"paper": [60.0, 90.0], "votes": [90.0, 91.0]}, index=["car", "iris"])
@@ -197,7 +200,7 @@ def tabulate_distances(accuracies: pd.DataFrame) -> pd.DataFrame:
 
 
 def run_curves(request: Request, datasets: PaperDatasets) -> Results:
-    """Run more learners at more noise levels, on small data sets that are not corrupted; a part of them at small scales."""
+    """Run more learners at more noise levels on small, uncorrupted data sets; smoke and quick runs use a subset."""
     declared = read_study_file("ela", "curves")
     names = request.pick(smoke=tuple(datasets.data)[:2], quick=_QUICK_CURVE_DATASETS, full=CURVE_DATASETS)
     levels = request.pick(smoke=[0, 0.3], quick=[0, 0.1, 0.3, 0.5], full=declared["conditions"]["class-noise"])
@@ -208,7 +211,7 @@ def run_curves(request: Request, datasets: PaperDatasets) -> Results:
 
 
 def tabulate_curves(results: Results) -> pd.DataFrame:
-    """Tabulate for each learner the mean accuracy by noise level, ELA and RLA; the lowest mean ELA comes first."""
+    """Tabulate the mean accuracy by noise level, ELA and RLA of each learner, sorted by mean ELA."""
     import pandas as pd
 
     losses = results.robustness("class-noise", by="all")
@@ -237,34 +240,34 @@ def _build_study_tables(
     by_dataset = accuracies.reset_index(names="data set")
     tables = [
         ResultTable("puzzle", "Distance of each variant of the SVM to the paper", variants, _VARIANTS_NOTE, digits=2),
-        ResultTable("puzzle-by-set", "The variants by data set", by_dataset, "Accuracy in per cent.", digits=2),
+        ResultTable("puzzle-by-set", "The variants by data set", by_dataset, "Accuracy in percent.", digits=2),
         ResultTable("copies", "Other copies of the same data sets", copies, _COPIES_NOTE, digits=2),
-        ResultTable("sizes", "Data sets of another size than the paper's", sizes, _SIZES_NOTE),
+        ResultTable("sizes", "Data sets whose size differs from the paper's", sizes, _SIZES_NOTE),
         ResultTable("curves", "More learners under class noise", curves, _CURVES_NOTE, digits=3),
     ]
     return [table for table in tables if len(table.frame)]
 
 
 _VARIANTS_NOTE = (
-    "Accuracy without noise, cross-validated once, so a difference of a point on a small data set may be chance. Distances are "
-    "absolute differences in points. C is 100 unless the name says 1. Columns are scaled to 0..1 and nominal columns are made "
-    "binary unless the name says otherwise. 'votes': the class that wins most pairs. 'logistic': a logistic model is fitted to "
-    "each SVM's outputs for its training rows, then pairs are coupled."
+    "Accuracy without noise, cross-validated once, so a difference of one point on a small data set may be due to chance. "
+    "Distances are absolute differences in points. C is 100 and columns are scaled to 0..1 with one binary column per nominal "
+    "value, unless the name says otherwise. 'votes' predicts the class that wins most pairs. 'logistic' fits a logistic model "
+    "to each SVM's outputs for its training rows and couples the pairs."
 )
 _COPIES_NOTE = (
-    "Accuracy without noise in per cent, on KEEL's file and on the other copy; the interval belongs to the copy. 'closer' "
-    "names the one whose accuracy is closer to the paper's."
+    "Accuracy without noise in percent, on KEEL's file and on the other copy. The interval is that of the copy. 'closer' names "
+    "the file with the accuracy closer to the paper's."
 )
-_SIZES_NOTE = "These files were run as they are, so our numbers and the paper's are not from the same rows."
+_SIZES_NOTE = "These files were run unchanged, so our numbers and the paper's are based on different rows."
 _CURVES_NOTE = (
-    "Means over data sets, accuracy in per cent. 'mean ELA' is the mean over all noise levels above 0; 'mean rank' is its mean "
-    "rank among the learners over the data sets, 1 being the lowest ELA. ELA and RLA at the highest noise level have t "
-    "intervals over data sets. Learners are compared on the data sets on which none failed."
+    "Means over data sets, accuracy in percent. 'mean ELA' is the mean over all noise levels above 0. 'mean rank' ranks the "
+    "learners by this mean on each data set (1 is the lowest ELA) and averages the ranks. ELA and RLA at the highest noise "
+    "level have 95 % t intervals over data sets. The table uses the data sets on which no learner failed."
 )
 
 
 def _summarize_agreement(cells: TableCells) -> list[dict[str, Any]]:
-    """Summarize for each learner how far its accuracies are from the paper's: clean, with other-class and any-class noise."""
+    """Summarize for each learner the distance to the paper: without noise, with other-class noise, with any-class noise."""
     comparisons = ((OTHER_CLASS, CLEAN), (OTHER_CLASS, NOISY), (ANY_CLASS, NOISY))
     summaries = []
     for learner, label in LEARNER_LABELS.items():
@@ -277,7 +280,7 @@ def _summarize_agreement(cells: TableCells) -> list[dict[str, Any]]:
 
 
 def _compute_noisy_distances(cells: TableCells) -> dict[str, dict[str, float]] | None:
-    """Compute the mean distance of both SVMs to the paper at 10 % noise, by kind of noise; None if an SVM has no number."""
+    """Compute the mean distance of both SVMs to the paper at 10 % noise, by kind of noise; None if one is missing."""
     distances = {
         kind: {
             svm: float(select_differences(cells.compare(noise), learner, NOISY)["difference"].abs().mean())
@@ -290,7 +293,7 @@ def _compute_noisy_distances(cells: TableCells) -> dict[str, dict[str, float]] |
 
 
 def _leave_out_worst(accuracies: pd.DataFrame, variants: pd.DataFrame) -> dict[str, Any] | None:
-    """Compare votes and logistic models without the data set on which votes are farthest from the paper."""
+    """Compare votes and logistic models after leaving out the data set on which votes are farthest from the paper."""
     worst = variants.set_index("variant").loc["votes", "largest on"]
     others = accuracies.drop(index=worst).dropna(subset=["paper", "votes", "logistic"])
     if others.empty:
@@ -306,7 +309,7 @@ def _leave_out_worst(accuracies: pd.DataFrame, variants: pd.DataFrame) -> dict[s
 
 
 def _find_far(cells: TableCells, kind: str) -> list[dict[str, Any]]:
-    """Find the accuracies of the SVM with logistic models that are far from the paper's and significantly different."""
+    """Find the accuracies of the SVM with logistic models that differ from the paper's significantly and by many points."""
     comparison = cells.compare(OTHER_CLASS if kind == "other" else ANY_CLASS)
     selected = comparison[(comparison["learner"] == SVM_LOGISTIC) & comparison["quantity"].isin([CLEAN, NOISY])]
     is_far = (selected["difference"].abs() > _FAR) & ((selected["low"] > 0) | (selected["high"] < 0))

@@ -1,4 +1,4 @@
-"""Figures: our accuracies and the paper's, the variants of the SVM, and more learners under more noise."""
+"""Figures: our accuracies and the paper's, the variants of the SVM, and more learners at more noise levels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PANEL_TITLES = {C45: "C4.5", SVM_LOGISTIC: "SVM, logistic models", SVM_VOTES: "SVM, votes"}
 _PANEL_SIZE = 250
 
-# No more learners per figure than lines that can be distinguished; C4.5 is in each for comparison.
+# A figure has at most as many learners as lines can be distinguished. All include C4.5 for comparison.
 MAIN_LEARNERS = ("c45", "puk-svc", "puk-svc-logistic", "naive-bayes", "1-nn", "random-forest")
 LEARNER_GROUPS = {
     "the paper's two and one of each other kind": MAIN_LEARNERS,
@@ -27,7 +27,7 @@ _SHADES = ("#FFF7EC", "#FDCB96", "#D9534A")
 
 
 def draw_figures(cells: TableCells, variants: pd.DataFrame, curves: Results) -> dict[str, Any]:
-    """Draw all figures by title. `variants` has the distance of each variant of the SVM, `curves` the study of more noise."""
+    """Draw all figures and return them by title; `variants` has distances to the paper, `curves` more noise levels."""
     return {
         "Our accuracies and the paper's": draw_agreement(cells),
         "Which SVM did the paper run?": draw_distances(variants),
@@ -36,7 +36,7 @@ def draw_figures(cells: TableCells, variants: pd.DataFrame, curves: Results) -> 
 
 
 def draw_agreement(cells: TableCells) -> Any:
-    """Draw a panel for each learner: our accuracy against the paper's, a point for each data set and kind of noise."""
+    """Draw our accuracies against the paper's: a panel per learner, a point per data set and kind of noise."""
     import altair as alt
     import pandas as pd
 
@@ -68,14 +68,14 @@ def draw_agreement(cells: TableCells) -> Any:
         heading = alt.TitleParams(name, fontSize=14, offset=8)
         panel = alt.layer(diagonal.encode(x, y), bars, circles)
         panels.append(panel.properties(width=_PANEL_SIZE, height=_PANEL_SIZE, title=heading))
-    subtitle = "A point for each data set and kind of noise; bars: our 95 % intervals; dashed: equal"
+    subtitle = "One point per data set and kind of noise, with our 95 % intervals; the dashed line marks equality"
     return style_chart(
         alt.hconcat(*panels, spacing=30).properties(title=build_title("Our accuracies and the paper's", subtitle))
     )
 
 
 def draw_distances(frame: pd.DataFrame) -> Any:
-    """Draw the mean distance of each variant to the paper with its interval, the closest on top."""
+    """Draw the mean distance of each variant to the paper with its interval; the closest variant is on top."""
     import altair as alt
 
     rows = to_records(frame, ["variant", "mean distance", "low", "high"])
@@ -90,12 +90,12 @@ def draw_distances(frame: pd.DataFrame) -> Any:
     )
     chart = alt.layer(intervals, points).properties(width=420, height=alt.Step(24))
     return style_chart(
-        chart.properties(title=build_title("Which SVM did the paper run?", "Bars: 95 % intervals over data sets"))
+        chart.properties(title=build_title("Which SVM did the paper run?", "With 95 % intervals over data sets"))
     )
 
 
 def draw_curves(results: Results) -> dict[str, Any]:
-    """Draw accuracy and losses of each group of learners over the noise levels, the loss surfaces, and ELA of all learners."""
+    """Draw accuracies and losses by noise level for each group of learners, the loss surfaces, and ELA of all learners."""
     from fairtrial.report.figures.robustness import draw_levels, draw_loss_surface, draw_losses
     from fairtrial.report.means import compute_level_means
 
@@ -118,7 +118,7 @@ def draw_curves(results: Results) -> dict[str, Any]:
 
 
 def select_groups(learners: Sequence[str]) -> dict[str, list[str]]:
-    """Select the groups of which more than C4.5 was run, without the learners that were not run.
+    """Select the groups in which a learner besides C4.5 was run, without the learners that were not run.
 
     >>> select_groups(["c45", "ripper", "naive-bayes"])
     {"the paper's two and one of each other kind": ['c45', 'naive-bayes'], 'rules and ensembles': ['c45', 'ripper']}
@@ -128,7 +128,7 @@ def select_groups(learners: Sequence[str]) -> dict[str, list[str]]:
 
 
 def draw_ela_grid(losses: pd.DataFrame, scope: str) -> Any:
-    """Draw ELA as number and color: a row for each learner, the lowest mean on top, a column for each noise level."""
+    """Draw ELA as a colored grid: one row per learner, sorted by mean ELA, and one column per noise level."""
     import altair as alt
 
     order = losses.groupby("learner", sort=False)["ela"].mean().sort_values().index.tolist()
@@ -139,5 +139,5 @@ def draw_ela_grid(losses: pd.DataFrame, scope: str) -> Any:
     base = build_chart(rows).encode(x, y, tooltip=["learner:N", "level:N", alt.Tooltip("ela:Q", format=".4f")])
     numbers = base.mark_text(fontSize=12, color=INK).encode(alt.Text("ela:Q", format=".2f"))
     grid = alt.layer(base.mark_rect(stroke="white").encode(color), numbers).properties(width=alt.Step(58), height=alt.Step(24))
-    subtitles = (f"Equalized loss of accuracy, {scope}", "The lowest mean over noise levels is on top")
+    subtitles = (f"Equalized loss of accuracy, {scope}", "Sorted by the mean over noise levels, lowest first")
     return style_chart(grid.properties(title=build_title("ELA of all learners", *subtitles)))

@@ -1,8 +1,8 @@
-"""The support vector machine of the paper, and what else it could have been: encodings, scales and decision rules.
+"""The support vector machine that the paper probably used, with variants of its encoding, scaling and decision rule.
 
-SMO of WEKA and KEEL can fit a logistic model to the outputs of the SVM of each pair of classes and couple the pairs to class
-probabilities. If the outputs separate the classes, the logistic model has no best slope. Its threshold then depends on where
-the optimizer stops, so the optimizer below follows WEKA's: BFGS that starts at the log odds of the pair with slope 0.
+SMO in WEKA and KEEL can fit a logistic model to the outputs of each pairwise SVM and couple the pairs to class probabilities.
+If the outputs separate the classes, the logistic model has no best slope. Its threshold then depends on the point at which the
+optimizer stops. The optimizer below therefore follows WEKA's: BFGS that starts at the log odds of the pair with slope 0.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ _COUPLING_TOLERANCE = 1e-3
 
 
 class LogisticPukSVC(Learner):
-    """An SVM with the Pearson VII kernel for each pair of classes, with a choice of decision rules.
+    """Pairwise support vector machines with the Pearson VII kernel and a choice of decision rules.
 
     Parameters
     ----------
-    C : float
-        Penalty of an SVM.
-    decision : {"logistic", "held-out", "votes", "one-vs-rest"}
-        How outputs become class probabilities. "logistic" fits a logistic model to the outputs for the training rows and
-        couples the pairs, as SMO of WEKA and KEEL does with logistic models. "held-out" fits it to outputs for held-out rows
-        of 5 folds. "votes" counts the pairs that a class wins. "one-vs-rest" has one SVM per class; the largest output wins.
-    encoding : {"binary", "codes"}
-        Nominal columns as one column per value, or as the index of the value, scaled like a number.
-    scale : {"min-max", "standard", None}
-        How columns are scaled.
-    tol : float
-        The fit of a logistic model stops when no derivative exceeds it.
+    C : float, default 100.0
+        Penalty of each SVM.
+    decision : {"logistic", "held-out", "votes", "one-vs-rest"}, default "logistic"
+        Rule that turns outputs into class probabilities. "logistic" fits a logistic model to the outputs for the training rows
+        and couples the pairs, as SMO does in WEKA and KEEL. "held-out" fits it to the outputs for held-out rows of 5 folds.
+        "votes" counts the pairs that a class wins. "one-vs-rest" fits one SVM per class; the largest output wins.
+    encoding : {"binary", "codes"}, default "binary"
+        Encoding of nominal columns: one column per value, or the index of the value, scaled like a number.
+    scale : {"min-max", "standard", None}, default "min-max"
+        Scaling of the columns.
+    tol : float, default 1e-5
+        Tolerance of the logistic models: the fit stops if no derivative exceeds it.
     nominal : optional
         Nominal columns, as for every learner.
 
@@ -110,7 +110,7 @@ class LogisticPukSVC(Learner):
         return self.decision == "one-vs-rest" and len(self.classes_) > 2
 
     def _binary_problems(self, codes: Any) -> Iterator[tuple[tuple[int, int], BoolArray, BoolArray]]:
-        """Yield the pair of classes of each SVM, its rows, and which of these belong to the second class."""
+        """Yield the pair of classes of each SVM, a mask of its rows, and which of these rows belong to the second class."""
         classes = range(len(self.classes_))
         if self._is_one_vs_rest:
             for code in classes:
@@ -143,7 +143,7 @@ class LogisticPukSVC(Learner):
 
 
 def _predict_held_out(svm: PukSVC, rows: FloatArray, is_second: BoolArray, outputs: FloatArray) -> FloatArray:
-    """Predict outputs for rows that the SVM was not fitted to; a class with a single row keeps the training outputs."""
+    """Predict outputs for held-out rows; if a class has a single row, return the training outputs."""
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
@@ -161,10 +161,10 @@ def _count_votes(first_wins: FloatArray) -> FloatArray:
 
 
 def fit_logistic_model(outputs: FloatArray, is_second: BoolArray, *, tol: float = 1e-5) -> tuple[float, float]:
-    """Fit the log odds of the second class, given an SVM's output; return intercept and slope.
+    """Fit the log odds of the second class to an SVM's outputs; return intercept and slope.
 
-    The fit stops when no derivative exceeds `tol`. If all outputs are -1 or 1, the first step separates the classes and
-    nothing remains to be optimized: the threshold (minus intercept by slope) stays near the mean output instead of 0.
+    The fit stops if no derivative exceeds `tol`. If all outputs are -1 or 1, the first step separates the classes and the fit
+    stops there. The threshold (-intercept / slope) then stays near the mean output instead of 0.
 
     >>> outputs, is_second = np.array([-1.0] * 70 + [1.0] * 30), np.arange(100) >= 70
     >>> intercept, slope = fit_logistic_model(outputs, is_second)
@@ -189,10 +189,10 @@ def predict_second_class(outputs: FloatArray, model: tuple[float, float]) -> Flo
 
 
 def couple_pairs(first_wins: FloatArray, n_rows: FloatArray) -> FloatArray:
-    """Compute the class probabilities that agree best with those of the pairs (Hastie & Tibshirani 1998).
+    """Compute the class probabilities that fit the pairwise probabilities best (Hastie & Tibshirani 1998).
 
-    `first_wins[row, i, j]` is the probability of class i, given i or j; `n_rows[i, j]`, the number of training rows of a pair,
-    is its weight. Both are read above the diagonal.
+    `first_wins[row, i, j]` is the probability of class i given i or j. `n_rows[i, j]` is the number of training rows of the
+    pair, which serves as its weight. Only the entries above the diagonal are used.
 
     >>> third = 1 / 3
     >>> couple_pairs(np.array([[[0, third, third], [0, 0, 0.5], [0, 0, 0]]]), np.ones((3, 3))).round(2).tolist()
@@ -221,7 +221,7 @@ def couple_pairs(first_wins: FloatArray, n_rows: FloatArray) -> FloatArray:
 
 
 def _minimize_logistic_loss(design: FloatArray, is_second: BoolArray, tol: float) -> FloatArray:
-    """Minimize the penalized logistic loss by BFGS; return the coefficients where it stops."""
+    """Minimize the penalized logistic loss by BFGS and return the final coefficients."""
     sign = np.where(is_second, 1.0, -1.0)
 
     def compute_loss(coefficients: FloatArray) -> float:
@@ -251,7 +251,7 @@ def _search_line(
     gradient: FloatArray,
     direction: FloatArray,
 ) -> tuple[FloatArray, float]:
-    """Find a step with sufficient decrease; shorten it by a parabola, then by cubics (Dennis & Schnabel 1983)."""
+    """Find a step with sufficient decrease by backtracking with a parabola, then cubics (Dennis & Schnabel 1983)."""
     slope, length, previous = float(gradient @ direction), 1.0, None
     while True:
         new_loss = compute_loss(start + length * direction)
@@ -264,7 +264,7 @@ def _search_line(
 
 
 def _minimize_cubic(slope: float, current: tuple[float, float], previous: tuple[float, float]) -> float:
-    """Minimize the cubic through the start, its slope there and two tried lengths with their excess."""
+    """Minimize the cubic defined by the initial slope and by two tried lengths with their excess."""
     (a, a_excess), (b, b_excess) = current, previous
     cubic = (a_excess / a**2 - b_excess / b**2) / (a - b)
     quadratic = (a * b_excess / b**2 - b * a_excess / a**2) / (a - b)

@@ -1,4 +1,4 @@
-"""Table 3 of the paper: accuracy, ELA and RLA by data set and learner, ours and the published ones."""
+"""Table 3 of the paper: accuracy, ELA and RLA by data set and learner, ours and published."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairtrial._text import capitalize
 from fairtrial.reproduce.claim import IntervalEstimate, estimate_mean
 from fairtrial.reproduce.experiment import ResultTable, compare_with_published, read_published
 
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
 C45, SVM_VOTES, SVM_LOGISTIC = LEARNERS = ("c45", "puk-svc", "puk-svc-logistic")
 LEARNER_LABELS = {C45: "C4.5", SVM_LOGISTIC: "the SVM with logistic models", SVM_VOTES: "the SVM with votes"}
 
-# The new label of a selected row is another class, as the paper's text says, or any class, which may be its own.
+# The new label of a selected row is another class, as the paper's text says, or any class, including its own.
 OTHER_CLASS, ANY_CLASS = "class-noise", "class-noise-any"
 NOISE_LABELS = {OTHER_CLASS: "another class, as the text says", ANY_CLASS: "any class"}
 
 CLEAN, NOISY, ELA, RLA = "accuracy at 0 %", "accuracy at 10 %", "ELA", "RLA"
-QUANTITIES = {CLEAN: "acc0", NOISY: "acc10", ELA: "ela", RLA: "rla"}  # by name, and as in the columns of table 3
+QUANTITIES = {CLEAN: "acc0", NOISY: "acc10", ELA: "ela", RLA: "rla"}  # display names, and names in the columns of table 3
 _DIGITS = {CLEAN: 2, NOISY: 2, ELA: 4, RLA: 4}
 
-# Versions of table 3: the SVM and the noise differ. Claims are judged by the first.
+# Versions of table 3, which differ in the SVM and the noise. Claims are judged by the first.
 PAPER, OURS = "paper", "ours"
 VERSIONS = {
     OURS: (OTHER_CLASS, SVM_LOGISTIC),
@@ -40,7 +41,7 @@ _KEYS = ["dataset", "learner", "quantity"]
 
 @dataclass(frozen=True)
 class WinCount:
-    """On how many data sets one of two is larger or smaller, and the p-value of the exact sign test."""
+    """Numbers of data sets on which the first of two is larger and smaller, and the p-value of the exact sign test."""
 
     wins: int
     losses: int
@@ -48,7 +49,7 @@ class WinCount:
 
     @classmethod
     def of(cls, first: pd.Series[float], second: pd.Series[float]) -> WinCount:
-        """Count on how many data sets the first is larger and smaller; ties are left out.
+        """Count the data sets on which the first is larger and smaller, without ties.
 
         >>> import pandas as pd
         >>> WinCount.of(pd.Series([1.0] * 9 + [0.0]), pd.Series([0.5] * 10))
@@ -94,7 +95,7 @@ class Table3:
         return WinCount.of(c45, svm) if quantity.startswith("acc") else WinCount.of(svm, c45)
 
     def find_preferred(self, quantity: str) -> pd.Series[str]:
-        """Return the better learner on every data set; as in the paper, a tie counts for C4.5.
+        """Return the better learner on each data set; as in the paper, a tie counts for C4.5.
 
         >>> import pandas as pd
         >>> Table3(pd.DataFrame({"ela_c45": [0.3, 0.1], "ela_svm": [0.2, 0.1]})).find_preferred("ela").tolist()
@@ -104,7 +105,7 @@ class Table3:
         return ((difference if quantity.startswith("acc") else -difference) > 0).map({True: "SVM", False: "C4.5"})
 
     def compare_preferences(self) -> pd.DataFrame:
-        """Return the learner that ELA and RLA prefer on every data set, and whether they differ.
+        """Return the learners that ELA and RLA prefer on each data set, and whether these differ.
 
         >>> import pandas as pd
         >>> row = {"ela_c45": [0.28], "ela_svm": [0.21], "rla_c45": [-0.01], "rla_svm": [0.09]}
@@ -126,11 +127,11 @@ class TableCells:
 
     @classmethod
     def from_results(cls, results: Results) -> TableCells:
-        """Compute accuracies (in per cent), ELA and RLA with intervals; learners that failed have no row."""
+        """Compute accuracies in percent, ELA and RLA with intervals; failed learners have no row."""
         return cls(*(_compute_cells(results, noise) for noise in (OTHER_CLASS, ANY_CLASS)))
 
     def compare(self, noise: str) -> pd.DataFrame:
-        """Join our numbers under this noise with the published ones, for the data sets that we have."""
+        """Join our numbers under this noise with the published ones, for the data sets that were run."""
         ours = self.other_class if noise == OTHER_CLASS else self.any_class
         published = read_published_cells()
         return compare_with_published(ours, published[published["dataset"].isin(ours["dataset"])], _KEYS)
@@ -168,7 +169,7 @@ def _compute_cells(results: Results, noise: str) -> pd.DataFrame:
 
 
 def read_published_cells() -> pd.DataFrame:
-    """Read the paper's table 3 as one row per data set, learner and quantity; both our SVMs are compared with its SVM.
+    """Read the paper's table 3 in long form; its SVM is repeated for both of ours.
 
     >>> cells = read_published_cells()
     >>> cells[(cells["dataset"] == "car") & (cells["quantity"] == CLEAN)]["value"].tolist()
@@ -186,7 +187,7 @@ def read_published_cells() -> pd.DataFrame:
 
 
 def _pivot_cells(cells: pd.DataFrame, svm: str) -> pd.DataFrame:
-    """Arrange cells as in table 3: the data sets that have all eight numbers."""
+    """Arrange cells as in table 3; data sets without all eight numbers are left out."""
     columns = {
         f"{column}_{'c45' if learner == C45 else 'svm'}": (learner, quantity)
         for quantity, column in QUANTITIES.items()
@@ -226,7 +227,7 @@ def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
         )
     for noise, comparison in comparisons.items():
         for learner, label in LEARNER_LABELS.items():
-            title = f"{label[0].upper()}{label[1:]}, noise to {NOISE_LABELS[noise]}: ours and the paper's"
+            title = f"{capitalize(label)}, noise to {NOISE_LABELS[noise]}: ours and the paper's"
             name = f"table3-{learner}-{'stated' if noise == OTHER_CLASS else 'any'}"
             tables.append(ResultTable(name, title, tabulate_by_dataset(comparison, learner), _BY_DATASET_NOTE))
     return (
@@ -237,32 +238,33 @@ def build_tables(cells: TableCells) -> tuple[ResultTable, ...]:
 
 
 _BY_DATASET_NOTE = (
-    "For each quantity: ours, the paper's, and the difference (ours - paper) with a 95 % interval. The intervals are those of "
-    "our mean over splits, corrected for the overlap of training sets. The paper's number is treated as fixed, although it has "
-    "a sampling error too."
+    "For each quantity, the table shows ours, the paper's, and the difference (ours - paper) with a 95 % interval. The "
+    "interval is that of our mean over splits, corrected for overlapping training sets. The paper's number is treated as "
+    "fixed, although it also has a sampling error."
 )
 _AVERAGES_NOTE = (
     "Means over data sets. The interval of the difference (ours - paper) is a t interval over data sets. The mean distance is "
-    "the mean absolute difference. Noise: the new label of a selected row is another class, as the paper's text says, or any "
-    "class, so that some rows keep theirs."
+    "the mean absolute difference. The new label of a selected row is another class, as the paper's text says, or any class, "
+    "in which case some rows keep their label."
 )
 _VERSIONS_NOTE = (
-    "Ties count for C4.5. 'ours': noise as the paper's text says, SVM with logistic models. 'votes': SVM with votes. 'any "
-    "class': the new label of a selected row may be its own."
+    "Ties count for C4.5. 'ours' uses the noise of the paper's text and the SVM with logistic models. 'votes' uses the SVM "
+    "with votes. With 'any class', the new label of a selected row may be its own."
 )
 _DECISIONS_NOTE = (
-    "Mean of C4.5 - SVM with a t interval over data sets, the number of data sets on which each is better (ties left out), and "
-    "the exact sign test. A mean is significant if its interval does not contain 0, a count if p < 0.05."
+    "The table shows the mean of C4.5 - SVM with a 95 % t interval over data sets, the number of data sets on which each is "
+    "better (without ties), and the exact sign test. A mean is significant if its interval does not contain 0, a count if p < "
+    "0.05."
 )
 _NOISE_NOTE = (
-    "Accuracy at 10 % noise. 'other': a selected row gets another class, as the paper's text says. 'any': it gets any class, "
-    "which may be its own. Bias: our mean minus the paper's, with a t interval over data sets. Distance: mean absolute "
-    "difference. Sign test: whether 'any' is closer on more data sets than expected by chance."
+    "Accuracy at 10 % noise. With 'other', a selected row gets another class, as the paper's text says; with 'any', it gets "
+    "any class, including its own. The bias is our mean minus the paper's, with a 95 % t interval over data sets. The distance "
+    "is the mean absolute difference. The sign test compares the numbers of data sets on which each kind of noise is closer."
 )
 
 
 def tabulate_by_dataset(comparison: pd.DataFrame, learner: str) -> pd.DataFrame:
-    """Tabulate a learner's quantities by data set: ours, the paper's, and the difference with its interval."""
+    """Tabulate the quantities of a learner by data set: ours, the paper's, and the difference with its interval."""
     import pandas as pd
 
     selected = comparison[comparison["learner"] == learner]
@@ -278,7 +280,7 @@ def tabulate_by_dataset(comparison: pd.DataFrame, learner: str) -> pd.DataFrame:
 
 
 def tabulate_averages(comparison: pd.DataFrame, noise: str) -> pd.DataFrame:
-    """Tabulate means over data sets by learner and quantity, ours and the paper's, and the difference with its interval."""
+    """Tabulate means over data sets by learner and quantity: ours, the paper's, and the difference with its interval."""
     import pandas as pd
 
     rows = []
@@ -294,13 +296,13 @@ def tabulate_averages(comparison: pd.DataFrame, noise: str) -> pd.DataFrame:
 
 
 def select_differences(comparison: pd.DataFrame, learner: str, quantity: str) -> pd.DataFrame:
-    """Select the data sets on which both we and the paper have this quantity of a learner."""
+    """Select the data sets for which both we and the paper have this quantity of a learner."""
     selected = comparison[(comparison["learner"] == learner) & (comparison["quantity"] == quantity)]
     return selected.dropna(subset=["difference"])
 
 
 def count_best(versions: Mapping[str, Table3]) -> pd.DataFrame:
-    """Count the data sets on which each learner is better, in each version of table 3; a tie counts for C4.5."""
+    """Count the data sets on which each learner is best in each version of table 3; a tie counts for C4.5."""
     import pandas as pd
 
     rows = []
@@ -328,7 +330,7 @@ def tabulate_disagreements(versions: Mapping[str, Table3]) -> pd.DataFrame:
 
 
 def tabulate_decisions(versions: Mapping[str, Table3]) -> pd.DataFrame:
-    """Tabulate for each version and quantity the mean difference, the counts, and which of the two is significant."""
+    """Tabulate the mean difference and the counts for each version and quantity, and whether they are significant."""
     import pandas as pd
 
     rows = []
@@ -343,7 +345,7 @@ def tabulate_decisions(versions: Mapping[str, Table3]) -> pd.DataFrame:
 
 
 def compare_noise(cells: TableCells) -> pd.DataFrame:
-    """Compare both kinds of noise by learner: how close our accuracies at 10 % are to the paper's."""
+    """Compare both kinds of noise by the distance of our accuracies at 10 % to the paper's."""
     import pandas as pd
 
     comparisons = {"other": cells.compare(OTHER_CLASS), "any": cells.compare(ANY_CLASS)}

@@ -82,7 +82,7 @@ class Results:
     def notes(self) -> tuple[str, ...]:
         """What must be said beside the numbers: what has not run, what failed, abstentions, warnings, times."""
         notes: tuple[str, ...] = self._score_cache.get_or_compute(
-            "notes", lambda: collect_notes(self._score_cache.load_trials())
+            "notes", lambda: collect_notes(self.archive, self._score_cache.load_trials())
         )
         return notes
 

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._text import collapse_whitespace, format_count, format_reason, join_names
+from fairtrial._text import collapse_whitespace, format_count, format_p_value, format_reason, join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
-from fairtrial.significance.narrative import format_p
-from fairtrial.study.archive import ConditionFacts
-from fairtrial.study.records import AbstentionNote, count_abstentions
+from fairtrial.study.archive import Archive, ConditionFacts
 from fairtrial.study.results.selection import CLEAN, format_condition, mask_condition, mask_failed
 from fairtrial.study.results.stacking import SplitGrid
 
@@ -58,7 +56,7 @@ class ResultSummary:
         try:
             with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
                 verdict = results.verdict()
-            p_value_text = format_p(verdict.p_value, verdict.alpha)
+            p_value_text = format_p_value(verdict.p_value, verdict.alpha)
             heading, verdict_text = f"Verdict on {verdict.measure}: {verdict.choice}, {p_value_text}", verdict.summary
         except InputError as error:
             heading, verdict_text = "No verdict", str(error)
@@ -173,7 +171,8 @@ def compute_progress(results: Results) -> StudyProgress:
     table = counts[columns].reset_index()
     table.insert(1, "planned", counts.sum(axis=1).to_numpy())
     table.columns.name = None
-    return StudyProgress(results.archive.name, table, tuple(results.archive.runs), tuple(format_abstentions(trials)))
+    notes = format_abstentions(results.archive, trials)
+    return StudyProgress(results.archive.name, table, tuple(results.archive.runs), tuple(notes))
 
 
 def _format_run(facts: Any) -> str:
@@ -182,7 +181,7 @@ def _format_run(facts: Any) -> str:
     return f"run started {facts.get('started')}, engine {facts.get('engine')}, {end_text}"
 
 
-def collect_notes(trials: pd.DataFrame) -> tuple[str, ...]:
+def collect_notes(archive: Archive, trials: pd.DataFrame) -> tuple[str, ...]:
     """Sentences; none where everything ran and nothing was said."""
     is_condition_failure = _mask_not_applied(trials)
     notes = [
@@ -190,16 +189,47 @@ def collect_notes(trials: pd.DataFrame) -> tuple[str, ...]:
         *_note_conditions(trials, is_condition_failure),
         *_note_failures(trials[~is_condition_failure]),
     ]
-    notes += [*format_abstentions(trials), *_note_warnings(trials), note_slow_fits(trials)]
+    notes += [*format_abstentions(archive, trials), *_note_warnings(trials), note_slow_fits(trials)]
     return tuple(note for note in notes if note)
 
 
-def format_abstentions(trials: pd.DataFrame) -> list[str]:
-    """A sentence for each learner that abstained."""
+def count_abstentions(archive: Archive, trials: pd.DataFrame) -> pd.DataFrame:
+    """Count abstentions for each learner that abstained.
+
+    The column `trials` counts the learner's successful trials, and `abstaining` those with abstentions. `rows` counts the test
+    rows of the latter, and `abstained` the rows for which the learner predicted no class.
+    """
+    import pandas as pd
+
+    succeeded = trials[trials["status"] == "ok"]
+    is_abstaining = succeeded["abstentions"].astype(float) > 0
+    abstaining = succeeded[is_abstaining]
+    n_rows = pd.Series(
+        [len(predictions.rows) for predictions in archive.predictions(abstaining["trial"].tolist())],
+        index=abstaining.index,
+        dtype=np.int64,
+    )
+    frame = pd.DataFrame(
+        {
+            "learner": succeeded["learner"].astype(str),
+            "abstaining": is_abstaining,
+            "rows": n_rows.reindex(succeeded.index, fill_value=0),
+            "abstained": succeeded["abstentions"].fillna(0).astype(np.int64),
+        }
+    )
+    sums = frame.groupby("learner", sort=False).agg(
+        trials=("abstaining", "size"), abstaining=("abstaining", "sum"), rows=("rows", "sum"), abstained=("abstained", "sum")
+    )
+    return sums[sums["abstained"] > 0].reset_index()
+
+
+def format_abstentions(archive: Archive, trials: pd.DataFrame) -> list[str]:
+    """Format a sentence for each learner that abstained."""
+    counts = count_abstentions(archive, trials)
     return [
         f"{learner} abstained in {n_abstaining:,} of {format_count(n_trials, 'trial')}, on {n_abstained:,} of the "
         f"{format_count(rows, 'test row')} there: counted as errors"
-        for learner, n_trials, n_abstaining, rows, n_abstained in count_abstentions(trials).itertuples(index=False, name=None)
+        for learner, n_trials, n_abstaining, rows, n_abstained in counts.itertuples(index=False, name=None)
     ]
 
 
@@ -254,10 +284,7 @@ def _note_failures(trials: pd.DataFrame) -> list[str]:
 
 
 def _note_warnings(trials: pd.DataFrame) -> list[str]:
-    warned = trials[trials["status"] == "ok"].assign(
-        notes=lambda frame: [AbstentionNote.parse(note)[1] for note in frame["notes"]]
-    )
-    warned = warned[warned["notes"] != ""]
+    warned = trials[(trials["status"] == "ok") & trials["notes"].notna()]
     notes = []
     for learner, warned_trials in warned.groupby("learner", sort=False, observed=True):
         first = collapse_whitespace(warned_trials["notes"].iloc[0], _MAX_LENGTH)

@@ -1,4 +1,4 @@
-"""The verdict of a study: the scores of one condition, failures treated as declared, through `significance.advise`."""
+"""Verdict of a study: treat failed trials as declared and compare the scores of one condition."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import FloatArray, check_one_of
+from fairtrial._findings import Finding
 from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.significance.compare import compare
 from fairtrial.significance.reading import read_scores
-from fairtrial.significance.verdict import Step, Verdict
+from fairtrial.significance.verdict import Verdict
 from fairtrial.study.archive import Archive, ConditionFacts, DataFacts
 from fairtrial.study.records import Predictions
 from fairtrial.study.results.scores import ScoreRequest, score_predictions
@@ -26,14 +27,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 POLICIES = ("exclude", "worst-rank", "trivial")
-_QUESTION = "What becomes of failed trials?"
 _MIN_GAP = 1e-3
 _SPLIT = ["dataset", "repeat", "fold"]
 
 
 @dataclass(frozen=True)
 class VerdictOptions:
-    """What to judge, and how: as the study declares it or as the user says."""
+    """Options of a verdict, as declared by the study or given by the user."""
 
     condition: ConditionFacts
     control: str | None = None
@@ -50,7 +50,7 @@ def build_verdict(
     orders: Sequence[ClassOrder],
     options: VerdictOptions,
 ) -> Verdict:
-    """The verdict on the scores of one measure; `trials` are the lines of `archive.trials()` in the same order as `scores`."""
+    """Build the verdict on one measure; `trials` are the rows of `archive.trials()`, in the same order as `scores`."""
     in_condition = mask_condition(scores, options.condition)
     condition_scores, condition_trials = scores[in_condition], trials[in_condition]
     _check_finite(condition_scores, request)
@@ -67,73 +67,68 @@ def build_verdict(
         rope=options.rope,
         test_fraction=_find_test_fraction(archive, treated),
     )
-    return replace(
-        verdict, steps=(*_list_context_steps(archive, condition_scores, options.condition), *failures, *verdict.steps)
-    )
+    return replace(verdict, reasons=(*_list_context(archive, condition_scores, options.condition), *failures, *verdict.reasons))
 
 
-def _list_context_steps(archive: Archive, scores: pd.DataFrame, condition: ConditionFacts) -> list[Step]:
-    steps: list[Step] = []
+def _list_context(archive: Archive, scores: pd.DataFrame, condition: ConditionFacts) -> list[Finding]:
+    findings = []
     if len(archive.conditions) > 1 or condition.name != CLEAN:
-        description = format_condition(condition)
-        effect = condition.summary if condition.name != CLEAN and condition.summary else "nothing is changed"
-        steps.append(("Under which condition?", description, f"Condition: {description} ({effect})."))
-    waiting = int((scores["status"] == "missing").sum())
-    if waiting:
-        description = f"{waiting:,} of {format_count(len(scores), 'trial')} {'has' if waiting == 1 else 'have'} not run"
-        reason = f"The study is incomplete: {description}, so that this verdict is provisional."
-        steps.append(("Is the study complete?", "no", reason))
-    return steps
+        effect = condition.summary if condition.name != CLEAN and condition.summary else "unchanged data"
+        findings.append(Finding.of("condition", condition=format_condition(condition), effect=effect))
+    n_missing = int((scores["status"] == "missing").sum())
+    if n_missing:
+        findings.append(Finding.of("incomplete", missing=n_missing, trials=len(scores)))
+    return findings
 
 
 def _check_finite(scores: pd.DataFrame, request: ScoreRequest) -> None:
-    endless = scores[np.isinf(scores["value"].to_numpy(dtype=np.float64))]
-    if len(endless):
-        first = endless.iloc[0]
+    infinite = scores[np.isinf(scores["value"].to_numpy(dtype=np.float64))]
+    if len(infinite):
+        first = infinite.iloc[0]
         remedy = "pass clip=1e-6" if request.measure.name == "log_loss" else "choose another measure"
         raise InputError(
-            f"{request.measure.name} must be finite for a verdict, got {len(endless)} infinite scores "
+            f"{request.measure.name} must be finite for a verdict, got {format_count(len(infinite), 'infinite score')} "
             f"({first['learner']} on {first['dataset']}): {remedy}"
         )
 
 
 def _check_learners(archive: Archive, left: pd.DataFrame, options: VerdictOptions) -> None:
-    """At least two learners to compare, and the control among them."""
+    """Check that at least two learners are left, and that the control is one of them."""
     learners = [learner.name for learner in archive.learners]
     remaining = [name for name in learners if name in set(left["learner"])]
-    remedy = "choose failures='worst-rank' or 'trivial', or run its failed trials again"
+    remedy = "pass failures='worst-rank' or 'trivial', or rerun the failed trials"
     if len(remaining) < 2:
-        why = "add another one to the study" if len(learners) == 1 else f"no trial of the others succeeded; {remedy}"
-        raise InputError(f"a verdict needs at least 2 learners to compare, got only {remaining[0]!r}: {why}")
+        why = "add another learner to the study" if len(learners) == 1 else f"no trial of the others succeeded; {remedy}"
+        raise InputError(f"a verdict needs at least 2 learners, got only {remaining[0]!r}: {why}")
     if options.control in learners and options.control not in remaining:
         raise InputError(
-            f"control must be a learner that succeeded somewhere, got {options.control!r}, which never did: {remedy}"
+            f"control must be a learner with a successful trial, got {options.control!r}, which always failed: {remedy}"
         )
 
 
 def _check_values(archive: Archive, left: pd.DataFrame, request: ScoreRequest) -> None:
-    """Something to compare them by."""
+    """Check that there are scores to compare."""
     name, trials = request.measure.name, format_count(len(left), "trial")
     if left["value"].notna().any():
         return
     if not (left["status"] == "ok").any():
-        raise InputError(f"a verdict needs trials that have run, got none of {trials}: run the study")
+        raise InputError(f"a verdict needs successful trials, got none of {trials}: run the study")
     first = left.iloc[0]
     if len(archive.split(str(first["dataset"]), int(first["repeat"]), int(first["fold"]))[1]) > 1:
         raise InputError(
-            f"{name} must have values for a verdict, got none in {trials}: scores({name!r}) says why; choose another measure"
+            f"{name} must be defined for a verdict, got no value in {trials}: see scores({name!r}), or choose another measure"
         )
-    pooled = f"scores({name!r}, pooled=True) scores all rows together, which leaves no spread to judge by"
+    pooled = f"scores({name!r}, pooled=True) scores all rows together, but gives no variance for a test"
     if left["dataset"].nunique() > 1:
-        pooled = f"or judge all rows together by compare(results.wide({name!r}, pooled=True), measure={name!r})"
+        pooled = f"or pool the rows: compare(results.wide({name!r}, pooled=True), measure={name!r})"
     raise InputError(
-        f"{name} must have values for a verdict, got none in {trials}, which test on single rows: choose a measure that is "
-        f"defined for a single row, such as accuracy or brier; {pooled}"
+        f"{name} must be defined for a verdict, got no value in {trials} with one test row each: choose a measure that is "
+        f"defined for one row, such as accuracy or brier; {pooled}"
     )
 
 
 def _find_test_fraction(archive: Archive, scores: pd.DataFrame) -> float | None:
-    """The share of rows that a split of the first data set tests on; None for plain folds, whose number says it."""
+    """Find the fraction of test rows in a split of the first data set; None for folds, whose number gives it."""
     first = scores[scores["dataset"] == scores["dataset"].iloc[0]].drop_duplicates(["repeat", "fold"])
     splits = list(zip(first["repeat"].tolist(), first["fold"].tolist(), strict=True))
     fraction = compute_test_fraction(archive, str(first["dataset"].iloc[0]), splits)
@@ -148,77 +143,71 @@ def apply_policy(
     trials: pd.DataFrame,
     request: ScoreRequest,
     orders: Sequence[ClassOrder],
-) -> tuple[pd.DataFrame, list[Step]]:
-    """Scores of one condition with the policy applied, and the step that says so; none where nothing failed.
+) -> tuple[pd.DataFrame, list[Finding]]:
+    """Apply the policy for failed trials to the scores of one condition; findings report it if trials failed.
 
-    `trials` are the lines of `archive.trials()` that belong to `scores`, in the same order.
+    `trials` are the rows of `archive.trials()` that belong to `scores`, in the same order.
     """
     check_one_of("failures", policy, POLICIES)
     bad = mask_failed(scores)
     if not bad.any():
         return scores, []
-    summary = f"{int(bad.sum()):,} of {format_count(len(scores), 'trial')} failed ({_count_by_learner(scores[bad])})"
+    counts = {"failed": int(bad.sum()), "trials": len(scores), "by_learner": _count_by_learner(scores[bad])}
     if policy == "exclude":
-        left, explanation = _exclude_failures(scores, bad)
+        left, finding = _exclude_failures(scores, bad)
     elif policy == "worst-rank":
-        left, explanation = _assign_worst(scores, bad, request.measure)
+        left, finding = _assign_worst(scores, bad, request.measure)
     else:
-        left, explanation = _assign_trivial(archive, scores, trials, bad, request, orders)
-    return left, [(_QUESTION, policy, f"{summary}: {explanation}.")]
+        left, finding = _assign_trivial(archive, scores, trials, bad, request, orders)
+    return left, [Finding("failures", counts), *finding]
 
 
-def _count_by_learner(lines: pd.DataFrame) -> str:
-    counts = Counter(zip(lines["learner"], lines["status"], strict=True))
-    return ", ".join(f"{learner}: {count:,} {status}" for (learner, status), count in counts.items())
+def _count_by_learner(scores: pd.DataFrame) -> tuple[str, ...]:
+    counts = Counter(zip(scores["learner"], scores["status"], strict=True))
+    return tuple(f"{learner}: {count:,} {status}" for (learner, status), count in counts.items())
 
 
-def _exclude_failures(scores: pd.DataFrame, bad: Any) -> tuple[pd.DataFrame, str]:
-    """Learners that never succeeded go first: data sets are left out for the sake of those that did."""
+def _exclude_failures(scores: pd.DataFrame, bad: Any) -> tuple[pd.DataFrame, list[Finding]]:
+    """Exclude learners that never succeeded, then the data sets on which another learner failed."""
     able = set(scores.loc[(scores["status"] == "ok").to_numpy(), "learner"])
     hopeless = [name for name in dict.fromkeys(scores.loc[bad, "learner"]) if name not in able]
     if not able:
         raise InputError(
-            "failures must not be 'exclude' where every learner failed on every data set, for nothing is left: see what "
-            "failures() says, mend it and run the trials again"
+            "failures must not be 'exclude' because every trial failed: see failures(), fix the cause and rerun the trials"
         )
-    sentences = [f"{', '.join(hopeless)} succeeded nowhere and {_choose_verb(hopeless)} left out"] if hopeless else []
+    findings = [Finding.of("failed_learners_excluded", learners=tuple(map(str, hopeless)))] if hopeless else []
     is_hopeless = scores["learner"].isin(hopeless).to_numpy()
     excluded = list(dict.fromkeys(scores.loc[bad & ~is_hopeless, "dataset"]))
     left = scores[~is_hopeless & ~scores["dataset"].isin(excluded).to_numpy()]
     if left.empty:
         raise InputError(
-            "failures must not be 'exclude' where learners failed on every data set, for nothing is left: choose 'worst-rank' "
-            "or 'trivial', leave a learner out, or run the failed trials again"
+            "failures must not be 'exclude' because a learner failed on every data set: pass failures='worst-rank' or "
+            "'trivial', remove a learner, or rerun the failed trials"
         )
     if excluded:
-        sets = "the data set" if len(excluded) == 1 else f"the {len(excluded):,} data sets"
-        who = "another" if hopeless else "a learner"
-        sentences.append(f"{sets} on which {who} failed {_choose_verb(excluded)} left out ({', '.join(excluded)})")
-    return left, "; ".join(sentences)
+        findings.append(Finding.of("failed_datasets_excluded", datasets=tuple(map(str, excluded))))
+    return left, findings
 
 
-def _choose_verb(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.DataFrame, list[Finding]]:
+    """Assign the worst score to failed trials, and to the learner's other trials on that data set if there are several.
 
-
-def _assign_worst(scores: pd.DataFrame, bad: Any, measure: Measure) -> tuple[pd.DataFrame, str]:
-    """One failure costs the whole data set: the mean of the folds that went well would hide it."""
-    explanation = "each counts as the worst score that there is, so that no difference is larger"
+    The mean over the other folds would hide the failure.
+    """
+    kind = "failures_worst_score"
     if scores["dataset"].nunique() > 1:
         cell = scores["dataset"].astype(str) + "\0" + scores["learner"].astype(str)
         bad = cell.isin(cell[bad]).to_numpy()
-        explanation = (
-            f"a learner that failed on a data set gets the worst rank there, whatever it did on other splits; {explanation}"
-        )
+        kind = "failures_worst_rank"
     values = scores["value"].to_numpy(dtype=np.float64)
     worst = _compute_worst_value(values[~bad & np.isfinite(values)], measure)
-    return scores.assign(value=np.where(bad, worst, values)), explanation
+    return scores.assign(value=np.where(bad, worst, values)), [Finding.of(kind)]
 
 
 def _compute_worst_value(good: FloatArray, measure: Measure) -> float:
-    """The worst end of the measure's range, else a value as far behind all others as these lie apart.
+    """Compute the worst value of the measure's range; if it is unbounded, the worst score minus the range of the scores.
 
-    A value just behind the others would be the smallest difference of a signed rank test, and speak for who failed.
+    A value just below the others would give the smallest rank in a signed-rank test and favour the learner that failed.
     """
     low, high = measure.facts.range
     end, sign = (low, 1.0) if measure.facts.direction == "max" else (high, -1.0)
@@ -232,7 +221,7 @@ def _compute_worst_value(good: FloatArray, measure: Measure) -> float:
 
 def _assign_trivial(
     archive: Archive, scores: pd.DataFrame, trials: pd.DataFrame, bad: Any, request: ScoreRequest, orders: Sequence[ClassOrder]
-) -> tuple[pd.DataFrame, str]:
+) -> tuple[pd.DataFrame, list[Finding]]:
     values = scores["value"].to_numpy(dtype=np.float64).copy()
     trial_by_split = _index_succeeded_trials(trials)
     for facts, order in zip(archive.datasets, orders, strict=True):
@@ -240,15 +229,11 @@ def _assign_trivial(
         splits = scores.iloc[indices][["repeat", "fold"]].to_numpy().tolist()
         predictions = [predict_trivial(archive, facts, order, repeat, fold, trial_by_split) for repeat, fold in splits]
         values[indices] = score_predictions(predictions, order, [request])[0][0]
-    explanation = (
-        "each counts as the score of the trivial classifier, which names the most frequent class of the training part and "
-        "gives the shares of the classes there as scores"
-    )
-    return scores.assign(value=values), explanation
+    return scores.assign(value=values), [Finding.of("failures_trivial")]
 
 
 def _index_succeeded_trials(trials: pd.DataFrame) -> dict[tuple[str, int, int], int]:
-    """A trial of each split that did not fail: the condition may have changed the test rows, and all learners had the same."""
+    """Index one successful trial of each split. It has the test rows of all learners, which the condition may have changed."""
     good = trials[trials["status"] == "ok"].drop_duplicates(_SPLIT)
     keys = zip(*(good[name].tolist() for name in _SPLIT), strict=True)
     return dict(zip(keys, good["trial"].tolist(), strict=True))
@@ -262,7 +247,7 @@ def predict_trivial(
     fold: int,
     trial_by_split: dict[tuple[str, int, int], int] | None = None,
 ) -> Predictions:
-    """What the trivial classifier says of a test part: the most frequent class of the data set's training rows."""
+    """Predict the most frequent class of the training set, with the class proportions there as probabilities."""
     train, test = archive.split(facts.name, repeat, fold)
     rows, y_true = test, facts.codes[test]
     number = (trial_by_split or {}).get((facts.name, repeat, fold))

@@ -11,7 +11,7 @@ from fairtrial._check import IntArray
 from fairtrial.conditions import ScoreNoise
 from fairtrial.errors import LearnerError
 from fairtrial.study.randomness import derive_generator
-from fairtrial.study.records import CODES, INDICES, NUMBERS, AbstentionNote, Chunk, TrialRecord, TrialTask, pack
+from fairtrial.study.records import ABSTAINED, CODES, INDICES, NUMBERS, Chunk, TrialRecord, TrialTask, pack
 from fairtrial.study.run.diagnostics import TrialFailure, format_notes, record_warnings
 from fairtrial.study.run.estimator import PreparedEstimator, TrialLearner
 from fairtrial.study.run.meter import Meter, ProcessSettings
@@ -123,16 +123,12 @@ class TrialRunner:
         n = len(test.rows)
         values = _describe_condition(split)
         codes = output.encode_predictions(n, data.labels, name)
-        values |= {
-            "prediction": pack(codes, CODES),
-            "notes": str(note) if (note := AbstentionNote.from_predictions(codes)) else None,
-        }
+        values |= {"prediction": pack(codes, CODES), "abstentions": int((codes == ABSTAINED).sum())}
         scores = output.align_scores(estimator, n, train.codes, data.labels, name, pairs=prepared.scores_pairs)
         if split.score_noise is not None:
             scores, values["test_level"], values["test_changed"] = _apply_score_noise(scores, split.score_noise, task, name)
         if scores is not None:
-            notes = "\n".join(note for note in (values["notes"], scores.note) if note)
-            values |= {"scores": pack(scores.values, NUMBERS), "score_kind": scores.kind, "notes": notes}
+            values |= {"scores": pack(scores.values, NUMBERS), "score_kind": scores.kind, "notes": scores.note}
         return values | self._pack_changed_rows(test, self._chunk.splits[task.split].test)
 
     def _pack_changed_rows(self, test: TrialRows, rows: IntArray) -> dict[str, Any]:

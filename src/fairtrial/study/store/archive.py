@@ -35,6 +35,7 @@ _NUMBER_COLUMNS = (
     "changed",
     "test_level",
     "test_changed",
+    "abstentions",
 )
 
 
@@ -201,7 +202,7 @@ _MAX_CACHED_BYTES = 256 * 2**20
 
 
 _PREDICTIONS_QUERY = """
-SELECT trial, dataset, split, prediction, scores, test_rows, truth, checksum, score_kind
+SELECT trial, dataset, split, prediction, scores, test_rows, truth, abstentions, checksum, score_kind
 FROM evidence JOIN trial ON trial.id = evidence.trial WHERE evidence.trial IN ({})
 """
 
@@ -335,10 +336,11 @@ class StoreArchive:
         scores: bytes | None,
         rows: bytes | None,
         y_true: bytes | None,
+        abstentions: int,
         checksum: int,
         kind: Any,
     ) -> Predictions:
-        codec.refuse_corrupted_trial(trial, (prediction, scores, rows, y_true), checksum)
+        codec.refuse_corrupted_trial(trial, (prediction, scores, rows, y_true), abstentions, checksum)
         data = self._read_data_facts(dataset)
         positions, classes = self._get_test_rows(split, data) if rows is None else (codec.unpack_rows(rows), None)
         if y_true is not None:

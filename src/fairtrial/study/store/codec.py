@@ -141,12 +141,12 @@ def to_storable_seed(seed: int) -> int | str:
     return int(seed) if -(2**63) <= seed < 2**63 else str(seed)
 
 
-def compute_checksum(blobs: Sequence[bytes | None]) -> int:
-    """A checksum by which corrupted records are recognized."""
+def compute_checksum(blobs: Sequence[bytes | None], abstentions: object) -> int:
+    """Compute the checksum of a trial's predictions and its number of abstentions."""
     crc = 0
     for blob in blobs:
         crc = zlib.crc32(blob or b"", crc)
-    return crc
+    return schema.extend_checksum(crc, abstentions)
 
 
 def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
@@ -158,9 +158,9 @@ def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None])
     return digest.digest()
 
 
-def refuse_corrupted_trial(trial: int, blobs: Sequence[bytes | None], expected: int) -> None:
+def refuse_corrupted_trial(trial: int, blobs: Sequence[bytes | None], abstentions: object, expected: int) -> None:
     """Refuse predictions that are not as they were written."""
-    if compute_checksum(blobs) != expected:
+    if compute_checksum(blobs, abstentions) != expected:
         raise StoreError(f"the evidence of trial {trial} is damaged: take a copy of the store from before, or run it anew")
 
 
@@ -223,7 +223,7 @@ def insert_records(
         connection.execute(INSERT_TRIAL, (trial, record.key, *about, *_list_trial_values(record)))
         blobs = (record.prediction, record.scores, record.rows, record.y_true)
         if any(blobs):
-            line = (trial, *blobs[:2], record.score_kind, *blobs[2:], compute_checksum(blobs))
+            line = (trial, *blobs[:2], record.score_kind, *blobs[2:], compute_checksum(blobs, int(record.abstentions)))
             connection.execute(INSERT_PREDICTIONS, line)
 
 
@@ -234,6 +234,7 @@ def _list_trial_values(record: TrialRecord) -> tuple[Any, ...]:
         _to_int(record.changed),
         record.test_level,
         _to_int(record.test_changed),
+        int(record.abstentions),
         record.fit_time,
         record.predict_time,
         record.fit_cpu,
@@ -283,10 +284,12 @@ def refuse_wrong_links(connection: sqlite3.Connection) -> None:
 
 def refuse_corrupted_records(connection: sqlite3.Connection) -> None:
     """Refuse a file in which any predictions are not as they were written."""
-    for trial, *blobs, checksum in connection.execute(
-        "SELECT trial, prediction, scores, test_rows, truth, checksum FROM evidence"
-    ):
-        refuse_corrupted_trial(trial, blobs, checksum)
+    query = (
+        "SELECT trial, prediction, scores, test_rows, truth, ifnull(abstentions, 0), checksum "
+        "FROM evidence LEFT JOIN trial ON trial.id = evidence.trial"
+    )
+    for trial, *blobs, abstentions, checksum in connection.execute(query):
+        refuse_corrupted_trial(trial, blobs, abstentions, checksum)
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,12 @@ _CORRUPTED_REMEDY = "take a copy from before, or run the study into a new store"
 class SQLiteFile:
     """An open results file: its connection, and its write lock if it may be written."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None) -> None:
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None, *, has_views: bool = False
+    ) -> None:
         self.path = path
         self._connection = connection
+        self._has_views = has_views
         self._lock = lock
         self._transaction_lock = threading.RLock()
         self.close = weakref.finalize(self, _close, connection, lock, os.getpid())
@@ -40,7 +43,8 @@ class SQLiteFile:
         lock = WriteLock(resolved_path) if write else None
         try:
             with translate_errors(resolved_path):
-                return cls(resolved_path, _open_connection(resolved_path, write=write, create=create), lock)
+                connection, has_views = _open_connection(resolved_path, write=write, create=create)
+                return cls(resolved_path, connection, lock, has_views=has_views)
         except BaseException:
             if lock is not None:
                 lock.release()
@@ -55,6 +59,8 @@ class SQLiteFile:
     def read_connection(self) -> Iterator[sqlite3.Connection]:
         """Give the connection; errors of SQLite become a StoreError."""
         with translate_errors(self.path):
+            if self._has_views:
+                self._has_views = schema.drop_outdated_views(self._connection)
             yield self._connection
 
     @contextmanager
@@ -73,8 +79,9 @@ class SQLiteFile:
                 raise
 
 
-def _open_connection(path: Path, *, write: bool, create: bool) -> sqlite3.Connection:
-    connection = _connect(path, write=write)
+def _open_connection(path: Path, *, write: bool, create: bool) -> tuple[sqlite3.Connection, bool]:
+    """Open and check a file; return the connection and whether temporary views show it in the current layout."""
+    connection, has_views = _connect(path, write=write), False
     try:
         version = schema.read_version(connection, path)
         if version is None:
@@ -86,13 +93,15 @@ def _open_connection(path: Path, *, write: bool, create: bool) -> sqlite3.Connec
             if write:
                 schema.upgrade(connection, path, version)
             else:
-                schema.refuse_older(path, version)
+                has_views = schema.create_views(connection, path, version)
         if write:
             _prepare_to_write(connection)
+        else:
+            connection.execute("PRAGMA query_only = 1")
     except BaseException:
         connection.close()
         raise
-    return connection
+    return connection, has_views
 
 
 def _close(connection: sqlite3.Connection, lock: WriteLock | None, owner: int) -> None:
@@ -123,8 +132,6 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
             connection = _connect_with_options(path, "mode=ro&immutable=1")
             connection.execute("PRAGMA schema_version")
         connection.execute("PRAGMA cell_size_check = 1")
-        if not write:
-            connection.execute("PRAGMA query_only = 1")
     except BaseException:
         connection.close()
         raise

@@ -1,17 +1,19 @@
-"""The tables of a store, their version, and how a file of an older version is brought up to date."""
+"""The tables of a results file, their version, and the migration of files of an older version."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 from fairtrial.errors import StoreError
 
 APPLICATION = int.from_bytes(b"ftri", "big")
-"""Stands in the file's header, which distinguishes it from other SQLite files."""
+"""Application id in the header of the file. It distinguishes results files from other SQLite files."""
 
-VERSION = 1
+VERSION = 2
 
 _TABLES = """
 CREATE TABLE study (
@@ -82,6 +84,7 @@ CREATE TABLE trial (
     changed INTEGER,
     test_level REAL,
     test_changed INTEGER,
+    abstentions INTEGER NOT NULL DEFAULT 0,
     fit_time REAL,
     predict_time REAL,
     fit_cpu REAL,
@@ -106,18 +109,22 @@ CREATE TABLE evidence (
 
 TRIAL_FIELDS = (
     *("id", "key", "dataset", "condition", "split", "learner", "seed", "protocol", "run", "status", "attempts"),
-    *("level", "changed", "test_level", "test_changed", "fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"),
+    *("level", "changed", "test_level", "test_changed", "abstentions"),
+    *("fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"),
     *("notes", "error", "message", "traceback", "log"),
 )
 PREDICTION_FIELDS = ("trial", "prediction", "scores", "score_kind", "test_rows", "truth", "checksum")
 
 Migration = Callable[[sqlite3.Connection], None]
 MIGRATIONS: dict[int, Migration] = {}
-"""From a version to the next: what has to be done to the tables, inside a transaction that is already open."""
+"""Migration from each version to the next. It runs inside an open transaction."""
+
+VIEWS: dict[int, Migration] = {}
+"""For each older version: create temporary views that show its tables in the current layout to a reader."""
 
 
 def build_insert(table: str, columns: tuple[str, ...], on_conflict: str = "REPLACE") -> str:
-    """The statement that writes a line; `on_conflict` says what happens to one that is there: REPLACE, IGNORE.
+    """Build the statement that inserts a row; `on_conflict` is REPLACE or IGNORE.
 
     >>> build_insert("split", ("id", "fold"))
     'INSERT OR REPLACE INTO split (id, fold) VALUES (?, ?)'
@@ -126,7 +133,7 @@ def build_insert(table: str, columns: tuple[str, ...], on_conflict: str = "REPLA
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """All tables, in one transaction, in a file that has none."""
+    """Create all tables of an empty file in one transaction."""
     script = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {_TABLES}"
     _run_in_transaction(
         connection, lambda: [connection.execute(statement) for statement in script.split(";") if statement.strip()]
@@ -134,47 +141,66 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def read_version(connection: sqlite3.Connection, path: Path) -> int | None:
-    """The version of the tables; None where the file is empty. A file of another program, or of a newer version, is refused."""
+    """Return the version of the tables, None for an empty file; refuse files of another program or a newer version."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    version = get_user_version(connection)
     if application != APPLICATION:
         if (application, version) == (0, 0) and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return None
-        raise StoreError(f"{path} is an SQLite file of another program, not a fairtrial store: choose another file")
+        raise StoreError(f"{path} is an SQLite file of another program, not a results file: choose another file")
     if version > VERSION:
         raise StoreError(
-            f"{path} was written by a newer fairtrial (schema {version}, this one knows {VERSION}): upgrade fairtrial"
+            f"{path} was written by a newer fairtrial (schema {version}, this one reads up to {VERSION}): upgrade fairtrial"
         )
     return version
 
 
-def refuse_older(path: Path, version: int) -> None:
-    """A file of an older version is brought up to date only by who may write to it."""
-    if version < VERSION:
+def get_user_version(connection: sqlite3.Connection) -> int:
+    """Return the version in the header of the file."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def create_views(connection: sqlite3.Connection, path: Path, version: int) -> bool:
+    """Show a reader an older file in the current layout, without writing to it; return whether views were needed."""
+    if version == VERSION:
+        return False
+    if version not in VIEWS:
         raise StoreError(
-            f"{path} was written by an older fairtrial (schema {version}, this one reads {VERSION}): bring it up to date by "
+            f"{path} was written by an older fairtrial (schema {version}, this one reads {VERSION}): upgrade the file with "
             f"open_store(path, write=True), which keeps a copy of it"
         )
+    connection.execute("PRAGMA temp_store = MEMORY")
+    VIEWS[version](connection)
+    return True
+
+
+def drop_outdated_views(connection: sqlite3.Connection) -> bool:
+    """Drop the views if a writer has upgraded the file in the meantime; return whether the views remain."""
+    if get_user_version(connection) != VERSION:
+        return True
+    connection.execute("PRAGMA query_only = 0")
+    for (name,) in connection.execute("SELECT name FROM sqlite_temp_master WHERE type = 'view'").fetchall():
+        connection.execute(f"DROP VIEW temp.{name}")
+    connection.execute("PRAGMA query_only = 1")
+    return False
 
 
 def upgrade(connection: sqlite3.Connection, path: Path, version: int) -> Path | None:
-    """Bring the tables up to date, all steps in one transaction, after a copy of the file has been put beside it.
+    """Upgrade the tables to the current version in one transaction, after copying the file.
 
-    Returns the place of the copy; None where nothing was to be done.
+    Returns the path of the copy, None if the file is up to date.
     """
     if version == VERSION:
         return None
     missing = [step for step in range(version, VERSION) if step not in MIGRATIONS]
     if missing:
-        raise StoreError(
-            f"{path} has the tables of schema {version}, which this fairtrial cannot bring up to date: run it anew"
-        )
+        raise StoreError(f"{path} has schema {version}, which this fairtrial cannot upgrade: rerun the study into a new file")
     backup = _write_backup(connection, path, version)
     try:
         _run_in_transaction(connection, lambda: _migrate(connection, version))
     except sqlite3.Error as error:
         raise StoreError(
-            f"{path} could not be brought from schema {version} to {VERSION} ({error}): it is as before, its copy is {backup}"
+            f"{path} could not be upgraded from schema {version} to {VERSION} ({error}): it is unchanged, its copy is {backup}"
         ) from error
     return backup
 
@@ -204,3 +230,60 @@ def _run_in_transaction(connection: sqlite3.Connection, work: Callable[[], objec
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def extend_checksum(checksum: int, abstentions: object) -> int:
+    """Extend the checksum of a trial's predictions by its number of abstentions."""
+    return zlib.crc32(str(abstentions).encode(), checksum)
+
+
+# Version 1 counted abstentions in the first line of the notes, and its checksum covered the predictions only.
+
+_ABSTENTION_NOTE = re.compile(r"abstained on (\d+) of \d+ test rows?: counted as errors(?:\n|$)")
+
+
+def _parse_abstentions(notes: object) -> int:
+    matched = _ABSTENTION_NOTE.match(notes) if isinstance(notes, str) else None
+    return int(matched[1]) if matched else 0
+
+
+def _strip_abstentions(notes: object) -> object:
+    return _ABSTENTION_NOTE.sub("", notes, count=1) or None if _parse_abstentions(notes) else notes
+
+
+def _extend_stored_checksum(checksum: object, abstentions: object) -> object:
+    return extend_checksum(checksum, abstentions or 0) if isinstance(checksum, int) else checksum
+
+
+def _create_functions(connection: sqlite3.Connection) -> None:
+    connection.create_function("parse_abstentions", 1, _parse_abstentions, deterministic=True)
+    connection.create_function("strip_abstentions", 1, _strip_abstentions, deterministic=True)
+    connection.create_function("extend_checksum", 2, _extend_stored_checksum, deterministic=True)
+
+
+def _migrate_from_1(connection: sqlite3.Connection) -> None:
+    _create_functions(connection)
+    connection.execute("ALTER TABLE trial ADD COLUMN abstentions INTEGER NOT NULL DEFAULT 0")
+    connection.execute(
+        "UPDATE trial SET abstentions = parse_abstentions(notes), notes = strip_abstentions(notes) "
+        "WHERE parse_abstentions(notes) > 0"
+    )
+    connection.execute(
+        "UPDATE evidence SET checksum = extend_checksum(checksum, (SELECT abstentions FROM trial WHERE id = evidence.trial))"
+    )
+
+
+def _create_views_from_1(connection: sqlite3.Connection) -> None:
+    _create_functions(connection)
+    expressions = {
+        "abstentions": "parse_abstentions(notes) AS abstentions",
+        "notes": "strip_abstentions(notes) AS notes",
+        "checksum": "extend_checksum(checksum, (SELECT parse_abstentions(notes) FROM main.trial WHERE id = trial)) AS checksum",
+    }
+    for table, columns in (("trial", TRIAL_FIELDS), ("evidence", PREDICTION_FIELDS)):
+        selected = ", ".join(expressions.get(name, name) for name in columns)
+        connection.execute(f"CREATE TEMP VIEW {table} AS SELECT {selected} FROM main.{table}")
+
+
+MIGRATIONS[1] = _migrate_from_1
+VIEWS[1] = _create_views_from_1

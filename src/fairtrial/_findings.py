@@ -1,0 +1,129 @@
+"""Typed records of what a verdict, a judgement or a check found. Text is rendered from them by `_narrative`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found: a kind and the values that its text needs.
+
+    `kind` names the template in `_narrative.TEMPLATES`. Values are names, numbers, or tuples of them, never sentences.
+
+    >>> finding = Finding.of("few_rows", rows=12, needed=30)
+    >>> finding.kind, finding["rows"]
+    ('few_rows', 12)
+    """
+
+    kind: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
+
+    def __hash__(self) -> int:
+        return hash((self.kind, tuple(sorted((name, str(value)) for name, value in self.values.items()))))
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.kind, dict(self.values))
+
+    @classmethod
+    def of(cls, kind: str, **values: Any) -> Finding:
+        """Make a finding of a kind from its values."""
+        return cls(kind, values)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+
+@dataclass(frozen=True)
+class PairDifference:
+    """The deciding comparison of two learners or models, `better` being the one that ranks first.
+
+    `difference` is the value of `better` minus that of `other` in the measure; its limits are NaN if there is no interval.
+    `p_adjusted` covers all comparisons of the ranking. `p_is_bound` marks the smallest p-value that resampling can give.
+    """
+
+    better: str
+    other: str
+    p_adjusted: float
+    difference: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    p_is_bound: bool = False
+    is_reversed: bool = False
+    """Whether `other` is ahead in this comparison, which may cover fewer rows than the ranking."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Who is best, who is not significantly worse, and who is: the answer of a verdict or a judgement.
+
+    `names` are ordered best first by `values`, the values of `criterion` ("mean rank", "AUC"). `measure` names what the
+    differences of `pairs` are measured in; it is empty if they have no unit. Tests are described by display names.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    criterion: str
+    pairs: tuple[PairDifference, ...]
+    alpha: float = 0.05
+    control: str | None = None
+    measure: str = ""
+    tests: tuple[str, ...] = ()
+    adjustment: str = ""
+    n: int = 0
+    unit: str = "data set"
+    dataset: str = ""
+    lower_is_better: bool = False
+    interval: tuple[float, float] | None = None
+    level: float = 0.95
+    chance: float | None = None
+
+    kind = "ranking"
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The names with the best value: several if they are equal."""
+        return tuple(name for name, value in zip(self.names, self.values, strict=True) if value == self.values[0])
+
+    def find_pair(self, first: str, second: str) -> PairDifference | None:
+        """Find the comparison of two names, in any order."""
+        return next((pair for pair in self.pairs if {pair.better, pair.other} == {first, second}), None)
+
+    def is_significant(self, pair: PairDifference) -> bool:
+        """Whether the adjusted p-value of a pair is at most alpha."""
+        return pair.p_adjusted <= self.alpha
+
+    @property
+    def significant_pairs(self) -> tuple[PairDifference, ...]:
+        """The pairs that differ significantly."""
+        return tuple(pair for pair in self.pairs if self.is_significant(pair))
+
+    @property
+    def worse(self) -> tuple[str, ...]:
+        """The names that are significantly worse than the first."""
+        return tuple(name for name in self.names[1:] if self._relation(name) == "worse")
+
+    @property
+    def not_worse(self) -> tuple[str, ...]:
+        """The names that were compared with the first and are not significantly worse."""
+        return tuple(name for name in self.names[1:] if self._relation(name) == "not worse" and name not in self.best)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The names whose comparison with the first is missing or has no p-value."""
+        return tuple(name for name in self.names[1:] if self._relation(name) == "undecided" and name not in self.best)
+
+    def _relation(self, name: str) -> str:
+        pair = self.find_pair(self.names[0], name)
+        if pair is None or pair.p_adjusted != pair.p_adjusted:
+            return "undecided"
+        return "worse" if self.is_significant(pair) and not pair.is_reversed else "not worse"

@@ -1,0 +1,484 @@
+"""Turn findings into sentences, for console, notebook and page alike.
+
+A finding has a kind and values (`_findings`). `TEMPLATES` has one template for each kind; `render` fills it. The noun
+(learner or model) is a parameter: templates write `{noun}` and `{nouns}`. `render_ranking` writes the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isfinite, isnan
+
+from fairtrial._findings import Finding, PairDifference, Ranking
+from fairtrial._text import (
+    SMALL_P,
+    capitalize,
+    format_count,
+    format_difference,
+    format_distinct,
+    format_interval,
+    format_number,
+    format_p_value,
+    format_text,
+    join_names,
+    make_plural,
+)
+
+TEMPLATES: dict[str, str] = {}
+"""Template by kind of finding; the formats are those of `_text.format_text`."""
+
+TOPICS: dict[str, str] = {}
+"""The decision that a finding explains, by kind, for tables of reasons."""
+
+_MAX_LISTED_DIFFERENCES = 3
+_ALL_OF = {2: "Both", 3: "All three", 4: "All four", 5: "All five", 6: "All six", 7: "All seven", 8: "All eight"}
+
+
+def register_text(kind: str, template: str) -> None:
+    """Register the template of a kind of finding, for checks and other findings that are defined elsewhere."""
+    TEMPLATES[kind] = template
+
+
+def render(finding: Finding, noun: str = "learner") -> str:
+    """Render a finding as text.
+
+    >>> render(Finding.of("single_dataset"))
+    'Only one data set: the result does not generalize to other data sets.'
+    """
+    template = TEMPLATES[finding.kind]
+    text = format_text(template, {"noun": noun, "nouns": make_plural(noun), **finding.values})
+    return text if template.startswith("{") else capitalize(text)  # names keep their case
+
+
+def render_all(findings: Iterable[Finding], noun: str = "learner") -> tuple[str, ...]:
+    """Render findings, one text each."""
+    return tuple(render(finding, noun) for finding in findings)
+
+
+def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
+    """Write the answer: which is best, which are not significantly worse, which are, and how sure that is.
+
+    >>> pairs = [("forest", "tree", 0.004, 0.03), ("forest", "bayes", 0.001, 0.05), ("tree", "bayes", 0.4, 0.02)]
+    >>> differences = tuple(PairDifference(first, second, p, d) for first, second, p, d in pairs)
+    >>> render_ranking(Ranking(("forest", "tree", "bayes"), (1.2, 2.1, 2.7), "mean rank", differences, measure="accuracy"))
+    'forest has the best mean rank (1.2). It beats tree and bayes (accuracy +0.03 and +0.05, adjusted p <= 0.004).'
+    """
+    if not ranking.names:
+        return f"{capitalize(ranking.criterion)} is undefined for every {noun}."
+    scope = f"On {ranking.dataset}, " if ranking.dataset else ""
+    if len(ranking.names) == 1:
+        return _render_single(ranking, scope)
+    sentences = _render_control(ranking, scope, noun) if ranking.control else _render_best(ranking, scope, noun)
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _render_single(ranking: Ranking, scope: str) -> str:
+    value = format_distinct(ranking.values[0], ())
+    text = f"{scope}{ranking.names[0]} has {_add_article(ranking.criterion)} of {value}"
+    if ranking.interval is None:
+        return f"{text}."
+    text += f" ({format_interval(*ranking.interval, ranking.level)})"
+    if ranking.chance is None:
+        return f"{text}."
+    low, high = ranking.interval
+    above, below = low > ranking.chance, high < ranking.chance
+    above, below = (below, above) if ranking.lower_is_better else (above, below)
+    relation = "above" if above else "below" if below else "not significantly different from"
+    return f"{text}, {relation} chance ({format_number(ranking.chance)})."
+
+
+def _add_article(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiouAEIOFH' and (noun[:1].islower() or noun[1:2].isupper()) else 'a'} {noun}"
+
+
+def _render_best(ranking: Ranking, scope: str, noun: str) -> list[str]:
+    sentences = [_render_leader(ranking, scope, noun)]
+    if ranking.worse:
+        sentences.append(_render_worse(ranking))
+    sentences += [_render_reversed(ranking), _render_other_pairs(ranking)]
+    if ranking.undecided:
+        others = join_names(ranking.undecided)
+        sentences.append(f"No test was possible for {join_names(ranking.best[:1])} and {others}.")
+    return sentences
+
+
+def _render_leader(ranking: Ranking, scope: str, noun: str) -> str:
+    best, criterion = ranking.best, ranking.criterion
+    value = format_distinct(ranking.values[0], ranking.values)
+    adjective = "best" if criterion == "mean rank" else "lowest" if ranking.lower_is_better else "highest"
+    if len(best) > 1:
+        head = f"{scope}{join_names(best)} share the {adjective} {criterion} ({value})"
+    else:
+        head = f"{scope}{best[0]} has the {adjective} {criterion} ({value})"
+    if not ranking.significant_pairs and any(not isnan(pair.p_adjusted) for pair in ranking.pairs):
+        if len(ranking.names) == 2:
+            detail = _describe_pairs(ranking, ranking.pairs)
+            return f"{head}; the difference from {ranking.names[1]} is not significant ({detail})."
+        return f"{head}, but no pair of {make_plural(noun)} differs significantly ({_describe_none(ranking)})."
+    if ranking.not_worse:
+        values = dict(zip(ranking.names, ranking.values, strict=True))
+        named = [f"{name} ({format_number(values[name])})" if criterion == "mean rank" else name for name in ranking.not_worse]
+        return f"{head}; {join_names(named)} {'is' if len(named) == 1 else 'are'} not significantly worse."
+    return f"{head}."
+
+
+def _render_worse(ranking: Ranking) -> str:
+    """Write who is beaten: by all of the leading group if each of its comparisons is significant, else by the first."""
+    group = (*ranking.best, *ranking.not_worse)
+    across = [ranking.find_pair(name, other) for name in group for other in ranking.worse]
+    pairs = [pair for pair in across if pair is not None]
+    if (
+        len(group) > 1
+        and len(pairs) == len(across)
+        and all(ranking.is_significant(pair) and not pair.is_reversed for pair in pairs)
+    ):
+        subject, verb = _ALL_OF.get(len(group), f"All {len(group)}"), "beat"
+    else:
+        subject, verb = "It" if len(group) == 1 else ranking.names[0], "beats"
+        pairs = [pair for name in ranking.worse if (pair := ranking.find_pair(ranking.names[0], name)) is not None]
+    return f"{subject} {verb} {join_names(ranking.worse)} ({_describe_pairs(ranking, pairs)})."
+
+
+def _render_reversed(ranking: Ranking) -> str:
+    pairs = [pair for pair in ranking.significant_pairs if pair.is_reversed and pair.better == ranking.names[0]]
+    if not pairs:
+        return ""
+    names = join_names([pair.other for pair in pairs])
+    relation = f"{'is' if len(pairs) == 1 else 'are'} significantly better than {ranking.names[0]}"
+    return f"On the rows that both predict, {names} {relation} ({_describe_p(ranking, pairs)})."
+
+
+def _render_other_pairs(ranking: Ranking) -> str:
+    """Write the significant pairs that neither involve the first nor separate the leading group from the others."""
+    group = (*ranking.best, *ranking.not_worse)
+    others = [
+        pair
+        for pair in ranking.significant_pairs
+        if ranking.names[0] not in (pair.better, pair.other)
+        and not pair.is_reversed
+        and not (ranking.worse and pair.better in group and pair.other in ranking.worse)
+    ]
+    if not others:
+        return ""
+    if len(others) > _MAX_LISTED_DIFFERENCES:
+        return f"{len(others):,} other pairs also differ significantly."
+    named = [f"{pair.better} beats {pair.other} ({_describe_p(ranking, [pair])})" for pair in others]
+    return f"{join_names(named)}."
+
+
+def _render_control(ranking: Ranking, scope: str, noun: str) -> list[str]:
+    order = {name: position for position, name in enumerate(ranking.names)}
+    control = str(ranking.control)
+    better, worse, similar, undecided = [], [], [], []
+    for pair in ranking.pairs:
+        name = pair.other if pair.better == control else pair.better
+        if isnan(pair.p_adjusted):
+            undecided.append(name)
+        elif not ranking.is_significant(pair):
+            similar.append(name)
+        else:
+            (better if order[name] < order[control] else worse).append(name)
+    clauses = [
+        f"{join_names(names)} {'is' if len(names) == 1 else 'are'} {relation}"
+        for names, relation in (
+            (better, f"significantly better than the control {control}"),
+            (worse, f"significantly worse{'' if better else f' than the control {control}'}"),
+        )
+        if names
+    ]
+    if not clauses:
+        return [f"{scope}no {noun} differs significantly from the control {control} ({_describe_none(ranking)})."]
+    detail = _describe_pairs(ranking, ranking.significant_pairs, with_differences=False)
+    sentences = [f"{scope}{' and '.join(clauses)} ({detail})."]
+    if similar:
+        sentences.append(f"There is no significant difference between {control} and {join_names(similar, conjunction='or')}.")
+    if undecided:
+        sentences.append(f"No test was possible for {join_names(undecided)}.")
+    return sentences
+
+
+def _describe_none(ranking: Ranking) -> str:
+    defined = [pair for pair in ranking.pairs if not isnan(pair.p_adjusted)]
+    smallest = min(defined, key=lambda pair: pair.p_adjusted)
+    p = _describe_p(ranking, [smallest])
+    smallest_p = p if len(defined) == 1 else f"smallest {p}"
+    return _append_test(f"0 of {len(defined):,}, {smallest_p}", ranking)
+
+
+def _append_test(text: str, ranking: Ranking) -> str:
+    return (", " if not ranking.tests else "; ").join(filter(None, [text, describe_test(ranking)]))
+
+
+def _describe_pairs(ranking: Ranking, pairs: Sequence[PairDifference], with_differences: bool = True) -> str:
+    """Write the differences, the p-values, and by which test."""
+    parts = [_describe_differences(ranking, pairs)] if with_differences else []
+    text = ", ".join(filter(None, [*parts, _describe_p(ranking, pairs)]))
+    return _append_test(text, ranking)
+
+
+def _describe_differences(ranking: Ranking, pairs: Sequence[PairDifference]) -> str:
+    differences = [pair.difference for pair in pairs]
+    if not differences or not all(isfinite(difference) for difference in differences) or not ranking.measure:
+        return ""
+    if len(pairs) == 1:
+        pair = pairs[0]
+        has_interval = isfinite(pair.low) and isfinite(pair.high)
+        interval = f", {format_interval(pair.low, pair.high, ranking.level)}" if has_interval else ""
+        return f"{ranking.measure} {format_difference(pair.difference)}{interval}"
+    if len(pairs) <= _MAX_LISTED_DIFFERENCES and len({pair.better for pair in pairs}) == 1:
+        return f"{ranking.measure} {join_names([format_difference(difference) for difference in differences])}"
+    low, high = (format_difference(limit) for limit in sorted((min(differences), max(differences)), key=abs))
+    return f"{ranking.measure} {low}" if low == high else f"{ranking.measure} {low} to {high}"
+
+
+def _describe_p(ranking: Ranking, pairs: Sequence[PairDifference]) -> str:
+    largest = max(pairs, key=lambda pair: pair.p_adjusted)
+    is_bound = len(pairs) > 1 or largest.p_is_bound
+    adjusted = "adjusted " if len(ranking.pairs) > 1 else ""
+    if largest.p_is_bound and largest.p_adjusted <= SMALL_P:
+        return f"{adjusted}p <= {format_number(largest.p_adjusted)}"
+    return adjusted + format_p_value(largest.p_adjusted, ranking.alpha, at_most=is_bound)
+
+
+def describe_test(ranking: Ranking) -> str:
+    """Write by which test a ranking is decided: names, adjustment, number of cases.
+
+    >>> describe_test(Ranking(("a", "b"), (0.9, 0.8), "AUC", (), tests=("DeLong test",), n=3000, unit="row"))
+    'DeLong test, 3,000 rows'
+    """
+    parts = [" and ".join(ranking.tests), ranking.adjustment, format_count(ranking.n, ranking.unit) if ranking.n else ""]
+    return ", ".join(filter(None, parts))
+
+
+# Verdicts: results
+TEMPLATES |= {
+    "test_result": "{test}, {k} {nouns}, {n} {units}: {symbol} = {statistic:number}, {p:p}.",
+    "effect_size": "effect size: {name} {estimate:number}{note:parentheses}.",
+    "effect_size_interval": "effect size: {name} {estimate:number}, {interval:interval}{note:parentheses}.",
+    "effect_size_of_pair": "effect size of {first} over {second}: {name} {estimate:number}{note:parentheses}.",
+    "effect_size_interval_of_pair": (
+        "effect size of {first} over {second}: {name} {estimate:number}, {interval:interval}{note:parentheses}."
+    ),
+    "pair_of_test": "statistic, p-value and effect size are those of {first} and {second}, the pair with the smallest p-value.",
+    "posterior": "{test}: P({first} better) = {p_first:.3f}, P({second} better) = {p_second:.3f}.",
+    "posterior_with_rope": (
+        "{test}: P({first} better) = {p_first:.3f}, P(difference within {rope:g}) = {p_rope:.3f}, "
+        "P({second} better) = {p_second:.3f}."
+    ),
+    "posterior_undefined": "{test}: undefined.",
+    "omnibus_without_pairs": "the {nouns} differ overall, but no single pair differs significantly.",
+    "pairs_without_omnibus": (
+        "the overall test is not significant, although some pairs are: interpret these pairs with caution."
+    ),
+    "no_variation": "the differences do not vary, so no test is possible.",
+    "p_value_meaning": (
+        "The p-value is the probability of differences at least this large if all {nouns} were equally good. "
+        "A large p-value does not show equality."
+    ),
+}
+
+# Verdicts: caveats
+TEMPLATES |= {
+    "single_dataset": "only one data set: the result does not generalize to other data sets.",
+    "folds_or_repeats": (
+        "All {folds} splits are treated as folds of one cross-validation. If they are repeats, add a column 'repeat' or pass "
+        "test_fraction."
+    ),
+    "few_datasets": "{n:count data set} {n:is} very few: the p-value is an approximation.",
+    "sign_test": "the sign test, which counts wins only, gives {p:p}.",
+    "asymmetric_differences": (
+        "the differences are strongly asymmetric (skewness {skewness:.2g}): the Wilcoxon test does not compare medians here; "
+        "the sign test does."
+    ),
+    "smallest_p": (
+        "with {n:count data set} on which the {nouns} differ, p cannot be smaller than {smallest:.3g}: no result could be "
+        "significant. Add data sets."
+    ),
+    "unadjusted_interval": "the p-value is adjusted for the number of pairs, the interval of the effect size is not.",
+}
+
+TEMPLATES |= {
+    "independent_datasets": "the test assumes that the data sets are independent of each other.",
+    "normal_differences": "the test assumes normal differences between {nouns}.",
+}
+
+# Verdicts: reasons for the choice of a test
+TEMPLATES |= {
+    "design": "read {design}.",
+    "wide_table": "the table is wide: one column per learner; column {column!r} names the data sets.",
+    "wide_table_index": "the table is wide: one column per learner; the index names the data sets.",
+    "wide_table_unnamed": "the table is wide: one column per learner; the data sets have no names.",
+    "wide_table_key": "column {column!r} numbers the {role}s.",
+    "tidy_table": "the table is tidy: one row per score; columns are {columns}.",
+    "direction_requested": "{size} scores are better (as requested).",
+    "direction_of_measure": "{size} scores are better for {measure}.",
+    "direction_default": "larger scores are better (default; for errors and costs pass better='min').",
+    "missing_splits": "left out {splits:count split} without scores of all {nouns}.",
+    "missing_datasets": "left out {datasets:count data set} with missing scores ({datasets}).",
+    "missing_datasets_fewer": (
+        "left out {datasets:count data set} with missing scores ({datasets}). Leaving out {nouns} would lose more scores."
+    ),
+    "missing_learners": "left out {learners:count learner} with missing scores ({learners}).",
+    "missing_learners_fewer": (
+        "left out {learners:count learner} with missing scores ({learners}). Leaving out data sets would lose more scores."
+    ),
+    "missing_scores_bias": "if scores are missing because a {noun} failed, leaving them out favours that {noun}.",
+    "averaged_splits": (
+        "repeats and folds of a data set are not independent: their mean is one score, so n is {datasets} data sets, not "
+        "{splits} splits."
+    ),
+    "rank_test_default": "rank-based test (default; pass parametric=True for ANOVA or the t test).",
+    "parametric_used": "parametric test (as requested): its assumptions are not rejected.",
+    "parametric_refused": "rank-based test instead of the requested parametric test, whose assumptions do not hold.",
+    "normality_constant": "the differences of {constant} of {pairs:count pair} do not vary: their normality cannot be tested.",
+    "normality_few_datasets": "too few data sets to test whether the differences are normal.",
+    "normality_rejected": (
+        "the differences of {rejected} of {tested:count pair} are not normal (Shapiro-Wilk, smallest adjusted {p:p})."
+    ),
+    "normality_kept": "normality of the differences is not rejected (Shapiro-Wilk, smallest adjusted {p:p}).",
+    "sphericity_few_datasets": "too few data sets to test whether all differences have the same variance.",
+    "sphericity_constant": "equal variance of the differences cannot be tested because some do not vary.",
+    "sphericity_collinear": "equal variance of the differences cannot be tested because some follow from others.",
+    "sphericity_rejected": "the differences do not all have the same variance (Mauchly test, {p:p}).",
+    "sphericity_kept": "equal variance of the differences is not rejected (Mauchly test, {p:p}).",
+    "test_wilcoxon": "the Wilcoxon signed-rank test compares 2 {nouns} on {n:count data set} and needs no normality.",
+    "test_paired_t": "the paired t test compares 2 {nouns} on several data sets (as requested).",
+    "test_friedman": (
+        "the Friedman test compares the ranks of {k} {nouns} on {n:count data set}. The Iman-Davenport form is less "
+        "conservative than the chi-squared form."
+    ),
+    "test_anova": (
+        "repeated-measures ANOVA compares {k} {nouns} on {n:count data set} (as requested). The Greenhouse-Geisser "
+        "correction allows for unequal variances."
+    ),
+    "test_five_by_two": ("the 5x2 cv F test (Alpaydin) fits 5 repeats of 2 folds of one data set, which share training rows."),
+    "test_corrected_t": (
+        "the corrected resampled t test (Nadeau-Bengio) allows for the overlap of {n:count split} of one data set; "
+        "each test set has {fraction:.3g} of the rows."
+    ),
+    "posthoc_bergmann": (
+        "Bergmann-Hommel adjusts the p-values of all pairs. It is more powerful than Holm and Shaffer and feasible up to "
+        "{limit} {nouns}."
+    ),
+    "posthoc_shaffer": (
+        "Shaffer adjusts the p-values of all pairs. It is at least as powerful as Holm; Bergmann-Hommel is slow with more than "
+        "{limit} {nouns}."
+    ),
+    "posthoc_holm": "Holm adjusts the p-values of the comparisons with the control.",
+    "posthoc_tukey": "Tukey's test compares all pairs after ANOVA.",
+    "posthoc_dunnett": "Dunnett's test compares each {noun} with the control after ANOVA.",
+    "posthoc_no_gate": "the pairs are decided by their adjusted p-values, whether or not the overall test is significant.",
+    "posthoc_requested": "the p-values are adjusted by {method} (as requested).",
+    "posthoc_unadjusted": "the p-values are not adjusted (as requested): some pairs will be significant by chance.",
+    "posthoc_replaced": "{method} needs ANOVA, so it is not used.",
+    "posthoc_unused": "no post-hoc procedure is needed for one comparison ({method} is ignored).",
+    "rope_used": "{test} estimates the probability of practical equivalence (differences within {rope:g}).",
+    "rope_unused": (
+        "the region of practical equivalence ({rope:g}) is ignored: Bayesian tests compare two {nouns}, and there are {k}."
+    ),
+}
+TOPICS |= {
+    "design": "scores",
+    **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("wide_table")], "scores"),
+    "tidy_table": "scores",
+    **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("direction_")], "direction"),
+    **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("missing_")], "missing scores"),
+    "averaged_splits": "repeats and folds",
+    **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith(("normality_", "sphericity_"))], "assumptions"),
+    **dict.fromkeys(["rank_test_default", "parametric_used", "parametric_refused"], "rank-based or parametric"),
+    **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("test_") and kind != "test_result"], "test"),
+    **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("posthoc_")], "pairs"),
+    **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith("rope_")], "practical equivalence"),
+}
+
+# Methodology checks that judgements and studies share (significance/methodology.py)
+TEMPLATES |= {
+    "FT002": (
+        "imbalanced classes: always predicting {largest!r} gives an accuracy of {proportion:percent}. Use AUC, average "
+        "precision, balanced accuracy or MCC instead of {measure}."
+    ),
+    "FT003": "class {label!r} has only {rows:count row}: rates of this class are imprecise. Add rows of this class.",
+    "few_rows": "only {rows:count row}: intervals are wide and tests have little power. Add rows.",
+    "FT008": (
+        "{test}: {datasets:count data set} with differences, at least {limit} needed. Restrict conclusions to these data sets."
+    ),
+}
+
+# Judgements: notes (predictions/)
+TEMPLATES |= {}
+
+# Studies: context of a verdict (study/results/)
+TEMPLATES |= {
+    "condition": "condition: {condition}.",
+    "incomplete": (
+        "the study is incomplete: {waiting:,} of {trials:count trial} {waiting:has} not run. The verdict is provisional."
+    ),
+    "failures": "{failed:,} of {trials:count trial} failed ({by_learner}).",
+    "failed_learners_excluded": "left out {learners}, which never succeeded.",
+    "failed_datasets_excluded": "left out {datasets:count data set} with failed trials ({datasets}).",
+    "failures_worst_score": "a failed trial counts as the worst possible score.",
+    "failures_worst_rank": "a learner that fails on any split of a data set gets the worst rank on that data set.",
+    "failures_trivial": (
+        "a failed trial counts as the score of a trivial classifier, which predicts the class proportions of the training set."
+    ),
+}
+TOPICS |= {
+    "condition": "condition",
+    "incomplete": "completeness",
+    **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith(("failures", "failed_"))], "failed trials"),
+}
+
+# Significance: caveats of tests
+TEMPLATES |= {
+    "all_differences_zero": "all differences are zero, therefore p is 1.",
+    "all_scores_equal": "all learners have equal scores on every data set: the statistic is undefined and p is 1.",
+    "approximate_p": "the p-value is approximate and assumes independent data sets.",
+    "assumed_folds": "the {folds} scores are assumed to be the folds of one cross-validation because test_fraction is missing.",
+    "bca_unavailable": "the BCa interval does not exist here: percentile limits are reported.",
+    "calibrated_by_simulation": "this test was calibrated by simulation; corrected_resampled_t is derived from theory.",
+    "chains_not_converged": "the chains have not converged (R-hat {r_hat:.2f}): increase samples and warm_up.",
+    "constant_folds": "all folds agree on {datasets}: the model treats the mean difference there as known.",
+    "constant_resamples": "all resamples give the same difference: the interval is not informative.",
+    "corrected_p": "details['p_corrected'] does not assume sphericity.",
+    "dataset_independence": "the data sets are assumed to be independent.",
+    "estimated_sd": "the standard deviation is estimated from this study, and the results inherit its uncertainty.",
+    "few_datasets_for_prediction": "with {datasets:count data set}, the prediction for the next data set depends on the prior.",
+    "few_discordant_rows": "only {rows:count discordant row}: the chi-squared approximation is poor below {needed:.0f}.",
+    "fixed_training_set": "the test accounts for the choice of test rows, not for the choice of training rows.",
+    "fold_order": "p depends on the order of the folds; five_by_two_f does not.",
+    "global_auc_test": "the test shows whether any AUCs differ, not which: fairtrial.measures.differences compares pairs.",
+    "no_discordant_rows": "no row distinguishes the {nouns}, therefore p is 1.",
+    "no_variation": "undefined: all differences are equal, and their spread cannot be estimated.",
+    "no_variation_within": "undefined: all differences within each data set are equal, and their spread cannot be estimated.",
+    "normal_differences": "the differences between learners are assumed to be normal.",
+    "normal_errors": "the errors are assumed to be normal.",
+    "odd_ties": "the number of ties is odd: one tie is ignored in p.",
+    "one_dataset_posterior": "the folds of one data set do not generalize to other data sets.",
+    "pair_independence": "the pairs are assumed to be independent; use corrected_resampled_t for overlapping training sets.",
+    "same_ranking": "the {nouns} rank all rows alike, therefore p is 1 and the interval is not informative.",
+    "same_scores": "the {nouns} have the same score on every split.",
+    "same_scores_of_pair": "{first} and {second} have the same score on every split.",
+    "separated_by_prior": "some learners beat others on every data set: the distance between them depends on the prior.",
+    "separated_learners": "some learners beat others on every data set, or were never compared: set prior above 0.",
+    "shared_scale": "the scores are swapped unchanged: both models must use the same scale.",
+    "smallest_p_adjusted": "p is adjusted, the interval of the effect is not.",
+    "smallest_p_pair": "statistic, p and effect are those of {first} and {second}, the smallest p of {pairs:count pair}.",
+    "tied_differences": "tied differences have their mean rank.",
+    "tied_ranks": "tied scores have their mean rank.",
+    "ties_dropped": "{ties:count tie} {ties:was} dropped.",
+    "ties_split": "{ties:count tie} {ties:was} split evenly between wins and losses.",
+    "undefined_permutations": "the measure is undefined for {undefined:count permutation}, counted as at least as extreme.",
+    "undefined_resamples": "the measure is undefined in {undefined:,} of {resamples:count resample}, which are left out.",
+    "undefined_strengths": "the fit failed in {undefined:,} of {resamples:count resample}: set prior above 0.",
+    "unweighted_test": "each row counts once because this test does not support weights.",
+    "zeros_dropped": "{zeros:count zero difference} {zeros:was} dropped before ranking (Wilcoxon).",
+    "zeros_pratt": "{zeros:count zero difference} {zeros:was} ranked but left out of the sums (Pratt).",
+    "zeros_split": "{zeros:count zero difference} {zeros:was} ranked and split between the sums (Demšar).",
+}
+
+# Significance: what the probabilities of a posterior mean
+TEMPLATES |= {
+    "posterior_of_dataset": "the probabilities refer to the mean difference on this data set.",
+    "posterior_of_datasets": "the probabilities refer to the most probable result on data sets drawn at random.",
+    "posterior_of_next_dataset": "the probabilities refer to the difference on the next data set.",
+}

@@ -1,0 +1,81 @@
+"""Rules of thumb for sound comparisons, shared by judgements and the methodology checks of reports.
+
+Each function returns findings whose kind is the number of the check (FT002, FT003, FT008) or a name; none if the rule is kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from fairtrial._findings import Finding
+from fairtrial.significance.names import get_display_name
+
+if TYPE_CHECKING:
+    from fairtrial.significance.verdict import Verdict
+
+MAX_IMBALANCE_RATIO = 3.0
+"""Largest class over smallest class. With two classes, a trivial classifier then has an accuracy of 75 %."""
+
+MAJORITY_SENSITIVE = ("accuracy", "error_rate")
+"""Measures that weight each class by its size and do not correct for chance."""
+
+MIN_CLASS_ROWS = 10
+"""With fewer rows of a class, one row changes a rate over the class by ten percentage points or more."""
+
+MIN_ROWS = 30
+"""With fewer rows, every interval is wide."""
+
+MIN_FRIEDMAN_DATASETS = 10
+"""The F approximation of the Friedman test needs more than about ten data sets (Demšar 2006)."""
+
+
+def compute_min_wilcoxon_n(alpha: float) -> int:
+    """Compute the smallest n with which the two-sided Wilcoxon test can be significant: its smallest p is 2 ** (1 - n).
+
+    >>> compute_min_wilcoxon_n(0.05), compute_min_wilcoxon_n(0.01), compute_min_wilcoxon_n(0.125)
+    (6, 8, 4)
+    """
+    return next(n for n in itertools.count(1) if 2.0 ** (1 - n) <= alpha)
+
+
+def check_class_counts(dataset: str, counts: Mapping[str, int], measure: str, measure_name: str) -> list[Finding]:
+    """Check the rows of each class of a data set: imbalance (FT002), tiny classes (FT003), few rows.
+
+    >>> [finding.kind for finding in check_class_counts("churn", {"no": 95, "yes": 5}, "accuracy", "accuracy")]
+    ['FT002', 'FT003']
+    """
+    present = {label: rows for label, rows in counts.items() if rows}
+    if not present:
+        return []
+    rows, smallest = sum(present.values()), min(present, key=lambda label: present[label])
+    largest = max(present, key=lambda label: present[label])
+    ratio, proportion = present[largest] / present[smallest], present[largest] / rows
+    findings = []
+    if measure in MAJORITY_SENSITIVE and ratio >= MAX_IMBALANCE_RATIO:
+        values = {"dataset": dataset, "measure": measure_name, "ratio": ratio, "limit": MAX_IMBALANCE_RATIO}
+        values |= {"largest": largest, "smallest": smallest, "proportion": proportion, "rare": present[smallest] / rows}
+        findings.append(Finding("FT002", values))
+    if present[smallest] < MIN_CLASS_ROWS:
+        findings.append(Finding.of("FT003", dataset=dataset, label=smallest, rows=present[smallest], limit=MIN_CLASS_ROWS))
+    if rows < MIN_ROWS:
+        findings.append(Finding.of("few_rows", dataset=dataset, rows=rows, limit=MIN_ROWS))
+    return findings
+
+
+def count_cases(verdict: Verdict) -> tuple[int, int]:
+    """Count the data sets that a verdict's test can use, and how many it needs."""
+    if verdict.outcome.test == "wilcoxon":
+        return verdict.outcome.n, compute_min_wilcoxon_n(verdict.alpha)
+    return len(verdict.table.datasets), max(MIN_FRIEDMAN_DATASETS, len(verdict.table.learners))
+
+
+def check_dataset_count(verdict: Verdict) -> list[Finding]:
+    """Check that a test over data sets has enough of them (FT008)."""
+    if verdict.unit == "split":
+        return []
+    cases, needed = count_cases(verdict)
+    if cases >= needed:
+        return []
+    return [Finding.of("FT008", test=get_display_name(verdict.outcome.test), datasets=cases, limit=needed)]
