@@ -81,7 +81,8 @@ class Ranking:
     adjustment: str = ""
     n: int = 0
     unit: str = "data set"
-    dataset: str = ""
+    scope: str = ""
+    """What the ranking is limited to, e.g. "on iris" or "under class noise"."""
     lower_is_better: bool = False
     interval: tuple[float, float] | None = None
     level: float = 0.95

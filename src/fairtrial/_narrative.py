@@ -1,12 +1,16 @@
 """Turn findings into sentences, for console, notebook and page alike.
 
 A finding has a kind and values (`_findings`). `TEMPLATES` has one template for each kind; `render` fills it. The noun
-(learner or model) is a parameter: templates write `{noun}` and `{nouns}`. `render_ranking` writes the answer.
+(learner or model) is a parameter: templates write `{noun}` and `{nouns}`. An argument is written `<better=min>`: it becomes
+`better='min'` in Python and `--better min` on the command line. `render_ranking` writes the answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from math import isfinite, isnan
 
 from fairtrial._findings import Finding, PairDifference, Ranking
@@ -34,6 +38,28 @@ _MAX_LISTED_DIFFERENCES = 3
 _ALL_OF = {2: "Both", 3: "All three", 4: "All four", 5: "All five", 6: "All six", 7: "All seven", 8: "All eight"}
 
 
+_names_options: ContextVar[bool] = ContextVar("names_options", default=False)
+_ARGUMENT = re.compile(r"<(\w+)=([^<>]*)>")
+
+
+@contextmanager
+def name_options() -> Iterator[None]:
+    """Name options of the command line instead of arguments of Python."""
+    token = _names_options.set(True)
+    try:
+        yield
+    finally:
+        _names_options.reset(token)
+
+
+def _format_argument(match: re.Match[str]) -> str:
+    name, value = match[1], match[2]
+    if _names_options.get():
+        return f"--{name.replace('_', '-')}" + ("" if value == "True" else f" {value}")
+    is_literal = value in ("True", "False", "None", "...") or value.replace(".", "", 1).isdigit() or value.isupper()
+    return f"{name}={value if is_literal else repr(value)}"
+
+
 def register_text(kind: str, template: str) -> None:
     """Register the template of a kind of finding, for checks and other findings that are defined elsewhere."""
     TEMPLATES[kind] = template
@@ -45,7 +71,7 @@ def render(finding: Finding, noun: str = "learner") -> str:
     >>> render(Finding.of("single_dataset"))
     'Only one data set: the result does not generalize to other data sets.'
     """
-    template = TEMPLATES[finding.kind]
+    template = _ARGUMENT.sub(_format_argument, TEMPLATES[finding.kind])
     text = format_text(template, {"noun": noun, "nouns": make_plural(noun), **finding.values})
     return text if template.startswith("{") else capitalize(text)  # names keep their case
 
@@ -65,7 +91,7 @@ def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
     """
     if not ranking.names:
         return f"{capitalize(ranking.criterion)} is undefined for every {noun}."
-    scope = f"On {ranking.dataset}, " if ranking.dataset else ""
+    scope = f"{capitalize(ranking.scope)}, " if ranking.scope else ""
     if len(ranking.names) == 1:
         return _render_single(ranking, scope)
     sentences = _render_control(ranking, scope, noun) if ranking.control else _render_best(ranking, scope, noun)
@@ -270,6 +296,7 @@ TEMPLATES |= {
     "pairs_without_omnibus": (
         "the overall test is not significant, although some pairs are: interpret these pairs with caution."
     ),
+    "no_verdict": "there is no verdict {where}.",
     "no_variation": "the differences do not vary, so no test is possible.",
     "p_value_meaning": (
         "The p-value is the probability of differences at least this large if all {nouns} were equally good. "
@@ -282,7 +309,7 @@ TEMPLATES |= {
     "single_dataset": "only one data set: the result does not generalize to other data sets.",
     "folds_or_repeats": (
         "All {folds} splits are treated as folds of one cross-validation. If they are repeats, add a column 'repeat' or pass "
-        "test_fraction."
+        "<test_fraction=FRACTION>."
     ),
     "few_datasets": "{n:count data set} {n:is} very few: the p-value is an approximation.",
     "sign_test": "the sign test, which counts wins only, gives {p:p}.",
@@ -312,7 +339,7 @@ TEMPLATES |= {
     "tidy_table": "the table is tidy: one row per score; columns are {columns}.",
     "direction_requested": "{size} scores are better (as requested).",
     "direction_of_measure": "{size} scores are better for {measure}.",
-    "direction_default": "larger scores are better (default; for errors and costs pass better='min').",
+    "direction_default": "larger scores are better (default; for errors and costs pass <better=min>).",
     "missing_splits": "left out {splits:count split} without scores of all {nouns}.",
     "missing_datasets": "left out {datasets:count data set} with missing scores ({datasets}).",
     "missing_datasets_fewer": (
@@ -327,7 +354,7 @@ TEMPLATES |= {
         "repeats and folds of a data set are not independent: their mean is one score, so n is {datasets} data sets, not "
         "{splits} splits."
     ),
-    "rank_test_default": "rank-based test (default; pass parametric=True for ANOVA or the t test).",
+    "rank_test_default": "rank-based test (default; pass <parametric=True> for ANOVA or the t test).",
     "parametric_used": "parametric test (as requested): its assumptions are not rejected.",
     "parametric_refused": "rank-based test instead of the requested parametric test, whose assumptions do not hold.",
     "normality_constant": "the differences of {constant} of {pairs:count pair} do not vary: their normality cannot be tested.",
@@ -409,10 +436,8 @@ TEMPLATES |= {}
 
 # Studies: context of a verdict (study/results/)
 TEMPLATES |= {
-    "condition": "condition: {condition}.",
-    "incomplete": (
-        "the study is incomplete: {waiting:,} of {trials:count trial} {waiting:has} not run. The verdict is provisional."
-    ),
+    "condition": "condition: {condition} ({effect}).",
+    "incomplete": "the verdict is provisional: {missing:,} of {trials:count trial} {missing:has} not run.",
     "failures": "{failed:,} of {trials:count trial} failed ({by_learner}).",
     "failed_learners_excluded": "left out {learners}, which never succeeded.",
     "failed_datasets_excluded": "left out {datasets:count data set} with failed trials ({datasets}).",
@@ -426,6 +451,29 @@ TOPICS |= {
     "condition": "condition",
     "incomplete": "completeness",
     **dict.fromkeys([kind for kind in TEMPLATES if kind.startswith(("failures", "failed_"))], "failed trials"),
+}
+
+# Studies: notes on trials and means (study/results/summary.py)
+TEMPLATES |= {
+    "condition_leaders": "under {conditions}, {leaders} rank{leaders:s} first.",
+    "means_with_missing_datasets": "* without data sets on which the {noun} failed or has no value.",
+    "trials_missing": "the study is incomplete: {missing:,} of {trials:count trial} {missing:has} not run.",
+    "condition_not_applied": "could not apply {conditions} to {datasets}: {reason}",
+    "trials_failed": (
+        "{learner} failed in {failed:count trial} on {datasets:count data set} ({causes}); first failure: {reason}"
+    ),
+    "abstentions": (
+        "{learner} abstained on {abstained:,} of {rows:count test row} in {abstaining:,} of {trials:count trial}; "
+        "abstentions count as errors."
+    ),
+    "learner_warnings": "{learner} gave warnings in {warned:count trial}; first warning: {reason}",
+    "slow_fits": (
+        "fitting took more than {ratio:g} times its CPU time on {datasets:count data set} ({learners}): the machine was "
+        "overloaded or the {noun} waited. Compare CPU times."
+    ),
+    "splits_left_out": (
+        "means of {measure} leave out {left_out:,} of {splits:count split} on which some {nouns} have no value ({datasets})."
+    ),
 }
 
 # Significance: caveats of tests
@@ -448,6 +496,7 @@ TEMPLATES |= {
     "fold_order": "p depends on the order of the folds; five_by_two_f does not.",
     "global_auc_test": "the test shows whether any AUCs differ, not which: fairtrial.measures.differences compares pairs.",
     "no_discordant_rows": "no row distinguishes the {nouns}, therefore p is 1.",
+    "no_verdict": "there is no verdict {where}.",
     "no_variation": "undefined: all differences are equal, and their spread cannot be estimated.",
     "no_variation_within": "undefined: all differences within each data set are equal, and their spread cannot be estimated.",
     "normal_differences": "the differences between learners are assumed to be normal.",

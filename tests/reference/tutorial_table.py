@@ -1,4 +1,4 @@
-"""The tutorial's breast-cancer table, made anew: our learners and our measures on the ten folds that WEKA makes with seed 1.
+"""Compute the tutorial's breast-cancer table with our learners and measures on the ten folds that WEKA draws with seed 1.
 
 `python -m tests.reference.tutorial_table` writes docs/tutorial-table.md; it needs the data folder ../shared/data.
 """
@@ -73,15 +73,17 @@ def published():
 
 HEAD = """# The tutorial's breast-cancer table
 
-Our learners and our measures on the ten folds that WEKA makes with seed 1 (`WekaFolds(10, random_state=1)`), beside the table
-of Japkowicz's tutorial. Its row 3NN is IBk with one neighbour. Bagging and random forest are left out: they differ between
-versions of WEKA itself. `make oracle` writes this page.
+This page compares fairtrial's learners and measures with the breast-cancer table of Japkowicz's tutorial, on the ten folds that WEKA draws with
+seed 1 (`WekaFolds(10, random_state=1)`). The tutorial's row 3NN is IBk with one neighbour. Bagging and random forest are excluded, because
+they differ between versions of WEKA. `make oracle` writes this page.
 
-What differs: the AUC of C4.5, where WEKA itself prints 0.584; the true positive rate of RIPPER, 31 of 85 cases or 0.365; and
-one case of the support vector machine, 0.003 beyond its boundary: WEKA's machine of that fold stops short of the optimum, with
-a cost of 138.23 where 138.16 can be had, and puts the case at -0.004.
+| difference | reason |
+|---|---|
+| AUC of C4.5 | WEKA itself prints 0.584 |
+| true positive rate of RIPPER | 31 of 85 cases, i.e. 0.365 |
+| one case of the SVM | fairtrial puts it 0.003 beyond the boundary, WEKA at -0.004: WEKA's solver stops at an objective of 138.23, the optimum is 138.16 |
 
-| learner | of | acc | rmse | tpr | fpr | precision | recall | f | auc | info score |
+| learner | source | acc | rmse | tpr | fpr | precision | recall | f | auc | info score |
 |---|---|---|---|---|---|---|---|---|---|---|
 """
 

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from fairtrial import __version__
+from fairtrial._narrative import name_options
 from fairtrial.errors import FairtrialError, FairtrialWarning
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def main(
 def errors_to_exit() -> Iterator[None]:
     """Print an error of fairtrial as one sentence and exit with code 2."""
     try:
-        yield
+        with name_options():
+            yield
     except FairtrialError as error:
         typer.echo(f"fairtrial: {error}", err=True)
         raise typer.Exit(2) from None

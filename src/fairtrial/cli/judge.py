@@ -118,9 +118,13 @@ def _parse_columns(options: list[str] | None) -> Any:
 @app.command()
 def compare(
     scores: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file with one row per data set or per score.")],
-    measure_direction: Annotated[
+    better: Annotated[
         str | None,
-        typer.Option(help="max if larger scores are better, min if smaller ones are. Default: by --measure, else max."),
+        typer.Option(
+            "--better",
+            "--measure-direction",
+            help="max if larger scores are better, min if smaller ones are. Default: by --measure, else max.",
+        ),
     ] = None,
     measure: Annotated[
         str | None, typer.Option(help="Measure of the scores: gives the direction, and selects one if the file has several.")
@@ -159,7 +163,7 @@ def compare(
             check_page_path(report)
         verdict = compare(
             scores,
-            better=cast("Any", measure_direction),
+            better=cast("Any", better),
             measure=measure,
             control=control,
             alpha=alpha,

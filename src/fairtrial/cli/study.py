@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairtrial._text import format_count, wrap_lines
 from fairtrial.cli.application import app, errors_to_exit, on_interrupt, print_frame, warnings_to_stderr
 from fairtrial.errors import InputError
 
@@ -60,7 +61,7 @@ def run(
     ] = None,
 ) -> None:
     """Run a study. Trials already in the results file are not repeated; press Ctrl-C to stop, rerun to resume."""
-    with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped before anything ran: run the same command again"):
+    with errors_to_exit(), warnings_to_stderr(), on_interrupt("stopped before any trial ran: rerun the command"):
         from fairtrial.study.run.coordinator import run_study
         from fairtrial.study.run.dry_run import dry_run as plan_only
         from fairtrial.study.run.engine import check_engine
@@ -83,7 +84,7 @@ def run(
     with (
         errors_to_exit(),
         warnings_to_stderr(),
-        on_interrupt(f"stopped: all trials are stored; fairtrial results {path} shows what they found"),
+        on_interrupt(f"stopped: all trials are stored; show the results with: fairtrial results {path}"),
     ):
         _print_results(path, declared.name, part)
 
@@ -91,9 +92,18 @@ def run(
 def _print_results(path: Path, name: str, shard: tuple[int, int] | None) -> None:
     from fairtrial.study.results.results import open_results
 
-    if shard is None:
-        typer.echo(f"{open_results(path, name)}\n")
-    typer.echo(f"evidence: {path}")
+    if shard is not None:
+        _print_hints(f"results file: {path}", f"merge: fairtrial merge FILE... --store {name}.fairtrial")
+        return
+    typer.echo(open_results(path, name).summary().format_short())
+    _print_hints(f"tables: fairtrial results {path} --all", "reasons: --explain")
+    _print_hints(f"results file: {path}", f"page: fairtrial report {path}")
+
+
+def _print_hints(*hints: str) -> None:
+    """Print hints on one line of at most 80 columns, else one hint per line."""
+    line = "  " + "  ".join(hints)
+    typer.echo(line if len(line) <= 80 else "\n".join(f"  {hint}" for hint in hints))
 
 
 @app.command()
@@ -120,15 +130,26 @@ def results(
             "--show", help="What to show: summary, table, scores, robustness, deterioration, verdict, failures or times."
         ),
     ] = "summary",
+    show_all: Annotated[bool, typer.Option("--all", help="Show the means of all measures and all notes.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show the reasons for the choice of test, and caveats.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV with all digits instead of a table.")] = False,
     study: StudyName = None,
 ) -> None:
-    """Show the results of a study: scores by any measure, robustness, verdict, failures, times."""
+    """Show the results of a study: the answer, scores by any measure, robustness, verdict, failures, times."""
     from fairtrial.study.results.results import open_results
 
     with errors_to_exit(), warnings_to_stderr():
         selection: dict[str, Any] = {"condition": condition, "level": level}
-        result = get_results_view(open_results(store, study), view, measure=measure, exact=csv, **selection)
+        opened = open_results(store, study)
+        if explain:
+            typer.echo(_format_explanation(opened, measure, selection))
+            return
+        if view == "summary" and measure is None and condition is None and not show_all:
+            typer.echo(opened.summary().format_short())
+            _print_hints("tables: --all", "reasons: --explain", "another measure: --measure NAME")
+            _print_hints(f"results file: {store}", f"page: fairtrial report {store}")
+            return
+        result = get_results_view(opened, view, measure=measure, exact=csv, **selection)
         if isinstance(result, str):
             typer.echo(result)
         elif csv:
@@ -159,7 +180,7 @@ def report(
         page = out or Path(f"{store.stem}.html")
         written = write_files(open_results(store, study), page, title=title, figures=figures, formats=formats, tables=tables)
         for path, count in written.items():
-            typer.echo(f"written: {path}" + (f" ({count} files)" if count is not None else ""))
+            typer.echo(f"written: {path}" + (f" ({format_count(count, 'file')})" if count is not None else ""))
 
 
 @app.command()
@@ -176,18 +197,18 @@ def export(
 
     with errors_to_exit(), warnings_to_stderr():
         if csv is None and parquet is None:
-            raise InputError("export must be told a file: --csv FILE or --parquet FILE")
+            raise InputError("no output file given: pass --csv FILE or --parquet FILE")
         for path, kind, other_format in ((csv, "csv", "parquet"), (parquet, "parquet", "csv")):
             if path is not None and path.suffix.lower() == f".{other_format}":
                 raise InputError(
-                    f"--{kind} must not name a .{other_format} file, got {path}: use --{other_format}, or another ending"
+                    f"--{kind} must not name a .{other_format} file, got {path}: use --{other_format}, or another suffix"
                 )
         with open_store(store) as results_store:
             archive = results_store.open_archive(study)
             for path, kind in ((csv, "csv"), (parquet, "parquet")):
                 if path is not None:
                     lines = write(archive, path, format=kind, overwrite=force)  # type: ignore[arg-type]
-                    typer.echo(f"written: {path} ({lines} lines)")
+                    typer.echo(f"written: {path} ({format_count(lines, 'line')})")
 
 
 @app.command()
@@ -220,7 +241,7 @@ def parse_shard(text: str | None) -> tuple[int, int] | None:
         return None
     matched = re.fullmatch(r"(\d+)/(\d+)", text.strip())
     if not matched or not 1 <= int(matched[1]) <= int(matched[2]):
-        raise InputError(f"shard must be I/N with I from 1 to N, such as 3/100, got {text!r}")
+        raise InputError(f"--shard must be I/N with I from 1 to N, such as 3/100, got {text!r}")
     return int(matched[1]), int(matched[2])
 
 
@@ -259,6 +280,15 @@ def get_results_view(
     return frame if exact or view not in formatters else formatters[view](frame)
 
 
+def _format_explanation(results: Results, measure: str | None, selection: dict[str, Any]) -> str:
+    """Format the answer, followed by the test result, the reasons for the choice of test, and all caveats."""
+    verdict = results.verdict(measure, **selection)
+    lines = [*wrap_lines(verdict.summary)]
+    for text in verdict.explain().splitlines():
+        lines += wrap_lines(text, indent="  ")
+    return "\n".join(lines)
+
+
 def _get_view_frame(results: Results, view: str, measure: str | None, selection: dict[str, Any]) -> pd.DataFrame:
     if view in ("summary", "table"):
         return results.wide(measure, **selection).rename_axis(index="dataset", columns=None).reset_index()
@@ -272,7 +302,7 @@ def _get_view_frame(results: Results, view: str, measure: str | None, selection:
 
 
 def _format_robustness(frame: pd.DataFrame) -> pd.DataFrame:
-    """Format one row per condition, level, data set and learner, and over all data sets; intervals in one cell."""
+    """Format the losses by data set, followed by the means over all data sets; each interval is one cell."""
     import pandas as pd
 
     from fairtrial.study.results.robustness import average_losses

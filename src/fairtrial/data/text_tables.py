@@ -49,7 +49,7 @@ _END_OF_SAMPLE = "\0end"
 _ENOUGH_ROWS = 10
 
 
-_ENOUGH_AGREEMENT = 0.9
+_LEAST_AGREEMENT, _NEARLY_ALL_ROWS = 0.5, 0.9
 
 
 def is_number(cell: str) -> bool:
@@ -109,7 +109,7 @@ def _strip_double_quotes(cell: str) -> str:
 def sniff_delimiter(lines: Sequence[str]) -> str | None:
     """Find the delimiter of a text table in its first lines; None if no delimiter splits them.
 
-    The delimiter must split the first row and most rows into the same number of cells. If several do, prefer the delimiter
+    The delimiter splits the first row, and most rows into the same number of cells. If several delimiters do, prefer the one
     whose cells contain the fewest other delimiters, then tab, semicolon, bar, comma and blanks, in this order. Quoted
     delimiters and decimal commas do not count.
 
@@ -118,38 +118,55 @@ def sniff_delimiter(lines: Sequence[str]) -> str | None:
     >>> sniff_delimiter(['"a,b,c";x;y', '"1,2,3";4;5'])
     ';'
     """
-    fits = [(_rate_delimiter(lines, delimiter), -rank, delimiter) for rank, delimiter in enumerate(DELIMITERS)]
-    fit, _, delimiter = max(fits)
-    return delimiter if fit.agreement > 0 else None
+    fits = {delimiter: _rate_delimiter(lines, delimiter) for delimiter in DELIMITERS}
+    best = max(fits, key=lambda delimiter: (fits[delimiter], -DELIMITERS.index(delimiter)))
+    other = max(DELIMITERS[:-1], key=lambda delimiter: (fits[delimiter], -DELIMITERS.index(delimiter)))
+    if best == WHITESPACE and fits[other].is_plausible and _is_in_most_rows(other, lines):
+        best = other  # the words of a text column, or dates and times, may be as regular as the columns
+    return best if fits[best].agreement > 0 else None
 
 
 class _DelimiterFit(NamedTuple):
     """How well a delimiter fits the first lines of a table; compared field by field."""
 
-    splits_first_row: bool
-    agrees: bool
-    purity_if_agreed: float
-    agreement: float
-    purity: float
+    splits_first_row: bool = False
+    agreement: float = 0.0
+    """The proportion of rows that have the most frequent number of cells."""
+    purity: float = 0.0
+    """The proportion of cells that contain no other delimiter."""
+
+    @property
+    def is_plausible(self) -> bool:
+        return self.splits_first_row and self.agreement >= _LEAST_AGREEMENT
 
 
 def _rate_delimiter(lines: Sequence[str], delimiter: str) -> _DelimiterFit:
-    """Rate a delimiter by the proportion of rows of equal length and of cells without other delimiters."""
     rows: list[list[str]] = []
     with suppress(csv.Error):  # the sample may end within quotes; a later error is reported with its line
         for _, row in split_rows(lines, delimiter):
             rows.append(row)
-    if not rows:
-        return _DelimiterFit(False, False, 0.0, 0.0, 0.0)
-    width, count = Counter(len(row) for row in rows).most_common(1)[0]
+    width, count = Counter(len(row) for row in rows).most_common(1)[0] if rows else (0, 0)
     if width < 2:
-        return _DelimiterFit(False, False, 0.0, 0.0, 0.0)
-    other_delimiters = [candidate for candidate in DELIMITERS if candidate not in (delimiter, WHITESPACE)]
+        return _DelimiterFit()
+    other_delimiters = [candidate for candidate in DELIMITERS[:-1] if candidate != delimiter]
     cells = [cell for row in rows for cell in row]
     n_impure = sum(any(other in cell for other in other_delimiters) and not _is_number_like(cell) for cell in cells)
-    agreement, purity = count / len(rows), 1 - n_impure / len(cells)
-    agrees = agreement >= _ENOUGH_AGREEMENT
-    return _DelimiterFit(len(rows[0]) > 1, agrees, purity if agrees else 0.0, agreement, purity)
+    return _DelimiterFit(len(rows[0]) > 1, count / len(rows), 1 - n_impure / len(cells))
+
+
+def _is_in_most_rows(delimiter: str, lines: Sequence[str]) -> bool:
+    """Whether nearly all lines contain the delimiter; quoted words and decimal commas do not count."""
+    rows = [line for line in lines if line.strip()]
+    if delimiter == "\t":
+        n_rows = sum(delimiter in row for row in rows)
+    else:
+        n_rows = sum(any(delimiter in word and not _is_value(word) for word in _WORD.findall(row)) for row in rows)
+    return n_rows >= _NEARLY_ALL_ROWS * len(rows)
+
+
+def _is_value(word: str) -> bool:
+    """Whether a word is quoted or a number, perhaps with a decimal comma."""
+    return _strip_double_quotes(word) != word or _is_number_like(word)
 
 
 def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
@@ -476,16 +493,8 @@ def read_typed_table(path: Path, missing: Sequence[str]) -> pd.DataFrame:
     ...     read_typed_table(path, [""])["score"].tolist()
     [0.5, 1.0]
     """
-    import pandas as pd
-
     delimiter = _detect_file_delimiter(path)
-    try:
-        table = _read_with_pandas(path, delimiter, missing)
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{path} must contain a table, got an empty file") from None
-    except (UnicodeDecodeError, pd.errors.ParserError) as error:
-        _check_row_lengths(read_content(path), delimiter)
-        raise InputError(f"{path} must be a text table: {str(error).splitlines()[0]}") from None
+    table = _read_with_pandas(path, delimiter, missing)
     if delimiter == ",":
         return table
     return table.assign(**{name: _parse_comma_decimals(table[name]) for name in _find_comma_columns(table)})
@@ -506,7 +515,13 @@ def _read_with_pandas(path: Path, delimiter: str, missing: Sequence[str], nrows:
 
     separator = r"\s+" if delimiter == WHITESPACE else delimiter
     options: Any = {"keep_default_na": False, "na_values": list(missing), "encoding": "utf-8-sig", "nrows": nrows}
-    table: pd.DataFrame = pd.read_csv(path, sep=separator, **options)
+    try:
+        table: pd.DataFrame = pd.read_csv(path, sep=separator, **options)
+    except pd.errors.EmptyDataError:
+        raise InputError(f"{path} must contain a table, got an empty file") from None
+    except (UnicodeDecodeError, pd.errors.ParserError) as error:
+        _check_row_lengths(read_content(path), delimiter)
+        raise InputError(f"{path} must be a text table: {str(error).splitlines()[0]}") from None
     return table
 
 

@@ -1,7 +1,7 @@
 """Measures of performance with metadata and confidence intervals.
 
-Every measure is a callable object: `auc(y_true, y_score)` gives the number, `auc.facts` its metadata, `auc.scorer()` a
-scikit-learn scorer, `auc.of(tally)` the value for a statistic that was built before.
+Every measure is a callable object: `auc(y_true, y_score)` computes the value, `auc.facts` has the metadata, `auc.scorer()`
+returns a scikit-learn scorer and `auc.of(tally)` computes the value from a sufficient statistic.
 """
 
 from fairtrial.measures import regression

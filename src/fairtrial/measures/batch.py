@@ -18,7 +18,7 @@ from fairtrial.measures.tally import ScoreTally, tally_models, tally_scores
 if TYPE_CHECKING:
     import pandas as pd
 
-# A chunk of this many scores, with its tallies, stays in a core's cache.
+# The tallies of a chunk of this size fit into the cache of a core.
 _SCORES_PER_CHUNK = 1 << 14
 
 
@@ -31,11 +31,30 @@ def batch(
     labels: Any = None,
     sample_weight: npt.ArrayLike | None = None,
 ) -> pd.DataFrame:
-    """Measures of scores for many models of one two-class problem: a line for each model, a column for each measure.
+    """Compute measures of scores for many models of one two-class problem.
 
-    `y_score` is B x n, a line for each model; `y_true` is n, or B x n when every model was tested on rows of its own;
-    `sample_weight` is n.
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or (models, n)
+        True labels, common to all models or one row per model.
+    y_score : array-like of shape (models, n)
+        Scores of the positive class, one row per model.
+    measures : str, Measure or list of them, optional
+        Measures of one column of scores; "all" for all of them.
+    positive : label, optional
+        Positive class. Default: the second of two classes in sort order.
+    labels : list, optional
+        Both classes. Default: the sorted classes that occur.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
 
+    Returns
+    -------
+    DataFrame
+        One row per model, one column per measure.
+
+    Examples
+    --------
     >>> batch([0, 0, 1, 1], [[0.1, 0.4, 0.35, 0.8], [0.1, 0.2, 0.7, 0.8]], ["auc", "ks"])
         auc   ks
     0  0.75  0.5
@@ -46,7 +65,7 @@ def batch(
     score_measures = _select_score_measures(measures)
     scores = np.ascontiguousarray(_check.check_numbers("y_score", y_score))
     if scores.ndim != 2 or scores.size == 0:
-        raise InputError(f"y_score must be models x rows with at least one of each, got shape {scores.shape}")
+        raise InputError(f"y_score must have shape (models, rows) with at least one of each, got {scores.shape}")
     _check.check_finite("y_score", scores)
     is_positive = _find_positives(y_true, scores, positive, labels)
     weights = _check.check_weights(sample_weight, scores.shape[1])
@@ -59,7 +78,7 @@ def batch(
         def fill(line: int, _: int) -> None:
             out[line, start:stop] = score_measures[line].formula(tallies)
 
-        run_in_chunks(fill, len(score_measures), 1)  # in turn, unless there is but one chunk of models
+        run_in_chunks(fill, len(score_measures), 1)  # sequential, unless there is only one chunk of models
 
     run_in_chunks(compute_chunk, len(scores), _SCORES_PER_CHUNK // scores.shape[1])
     _warn_undefined_models(score_measures, out)
@@ -74,7 +93,7 @@ def _select_score_measures(measures: str | Measure | Iterable[str | Measure]) ->
     score_measures = [get_measure(item) for item in measure_list]
     for measure in score_measures:
         if type(measure) is not ScoreMeasure:
-            raise InputError(f"measures must be of one column of scores for batch, got {measure.name}: use evaluate for it")
+            raise InputError(f"measures must use one column of scores, got {measure.name}: use evaluate instead")
     return score_measures
 
 
@@ -84,7 +103,7 @@ def _find_positives(
     true_labels = np.asarray(y_true)
     if true_labels.shape not in (scores.shape, scores.shape[1:]):
         raise InputError(
-            f"y_true must have shape {scores.shape[1:]} or {scores.shape} to go with y_score, got {true_labels.shape}"
+            f"y_true must have shape {scores.shape[1:]} or {scores.shape} to match y_score, got {true_labels.shape}"
         )
     classes, (codes,) = _check.encode_labels(labels, positive, y_true=true_labels.reshape(-1))
     positive_code = 0 if len(classes) == 1 else classes.require_positive()
@@ -113,8 +132,7 @@ def _warn_undefined_models(score_measures: list[Measure], out: npt.NDArray[np.fl
         undefined = int(np.isnan(values).sum())
         if undefined:
             warnings.warn(
-                f"{measure.name} is undefined for {undefined} of {len(values)} models: {measure.facts.undefined}; NaN is "
-                "returned",
+                f"{measure.name} is undefined (NaN) for {undefined} of {len(values)} models because {measure.facts.undefined}",
                 UndefinedMeasureWarning,
                 stacklevel=3,
             )

@@ -1,4 +1,4 @@
-"""The bootstrap of any number of measures at once: rows are drawn once, and every statistic is reweighted."""
+"""Bootstrap of several measures at once: rows are drawn once, and every statistic is reweighted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairtrial._check import FloatArray, IntArray
 from fairtrial.kernels import randomness
 from fairtrial.kernels.compiling import run_in_chunks
 
-# Drawn counts of this many rows at a time, with the statistics made of them, stay in a core's cache.
+# The counts of this many rows, with the statistics computed from them, fit into the cache of a core.
 _COUNTS_PER_CHUNK = 1 << 18
 
 
@@ -24,9 +24,9 @@ Compute = Callable[[npt.NDArray[np.uint8]], FloatArray]
 
 @dataclass(frozen=True)
 class Resamples:
-    """A fixed set of resamples of n rows: `seed` decides them, threads and chunks do not.
+    """A fixed set of resamples of n rows, determined by `seed` and independent of threads and chunks.
 
-    `strata` (a code for each row) keeps the number of rows of each stratum.
+    `strata` has a code for each row; each resample keeps the number of rows per stratum.
     """
 
     n: int
@@ -35,12 +35,12 @@ class Resamples:
     strata: IntArray | None = None
 
     def compute_values(self, compute: Compute) -> FloatArray:
-        """Apply `compute` to all resamples, given as R x n counts of the rows; gives count x q."""
+        """Apply `compute` to the counts of all resamples (R x n); return an array of shape (count, q)."""
         order, ends = self._order_strata()
         seed = np.uint64(self.seed % 2**64)
 
         def compute_chunk(start: int, stop: int) -> FloatArray:
-            # A byte is enough: of n draws one row gets more than 255 with a chance below 1 in 255!.
+            # One byte is enough: the probability that n draws contain a row more than 255 times is below 1 / 255!.
             draw_counts = np.zeros((stop - start, self.n), dtype=np.uint8)
             randomness.draw_resamples(seed, start, order, ends, draw_counts)
             return compute(draw_counts)
@@ -48,7 +48,7 @@ class Resamples:
         return np.concatenate(run_in_chunks(compute_chunk, self.count, _COUNTS_PER_CHUNK // self.n))
 
     def compute_jackknife(self, compute: Compute) -> FloatArray:
-        """`compute` with each row left out in turn, or with each of 500 random groups of rows."""
+        """Apply `compute` with each row left out in turn, or with each of 500 random groups of rows."""
         groups = min(self.n, _GROUPS)
         group_index = np.random.default_rng(self.seed).permutation(self.n) % groups
 
@@ -64,7 +64,7 @@ class Resamples:
 
 
 def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
-    """values - estimate without float noise, which must not decide on which side of the estimate a resample lies."""
+    """Compute values - estimate, with rounding errors set to zero so that they do not count as differences."""
     finite_values = np.append(values[np.isfinite(values)], estimate if np.isfinite(estimate) else 0.0)
     with np.errstate(invalid="ignore"):  # the same infinity is the same value
         deviations = np.where(values == estimate, 0.0, values - estimate)
@@ -72,14 +72,14 @@ def compute_distances(values: FloatArray, estimate: float) -> FloatArray:
 
 
 def compute_percentile_limits(values: FloatArray, level: float) -> tuple[float, float]:
-    """Percentile limits of resampled values; infinite values are allowed."""
+    """Compute percentile limits of resampled values, which may be infinite."""
     tail = (1 - level) / 2
     low, high = np.quantile(values, [tail, 1 - tail], method="closest_observation" if np.isinf(values).any() else "linear")
     return float(low), float(high)
 
 
 def compute_bca_limits(values: FloatArray, estimate: float, jackknife: FloatArray, level: float) -> tuple[float, float] | None:
-    """Efron's bias-corrected and accelerated limits; None where the correction does not exist."""
+    """Compute Efron's bias-corrected and accelerated limits; None if the correction does not exist."""
     from scipy.special import ndtr, ndtri
 
     deviations = compute_distances(values, estimate)

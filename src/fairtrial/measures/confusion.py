@@ -1,4 +1,4 @@
-"""The confusion table: the sufficient statistic of all measures on predicted labels."""
+"""The confusion table: the sufficient statistic of all measures of predicted labels."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +19,18 @@ if TYPE_CHECKING:
 
 
 class Cells(NamedTuple):
-    """The four cells of one class against the rest; arrays whose last axis is the class."""
+    """Counts of one class against the rest.
+
+    Attributes
+    ----------
+    tp, fp, fn, tn : ndarray
+        True positives, false positives, false negatives and true negatives. The last axis is the class.
+
+    Examples
+    --------
+    >>> Confusion([[3, 1], [0, 2]]).cells.fp.tolist()
+    [0.0, 1.0]
+    """
 
     tp: FloatArray
     fp: FloatArray
@@ -28,10 +40,21 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Confusion:
-    """Weights of (true class, predicted class): rows are the truth, columns the prediction.
+    """A confusion table: rows are true classes, columns are predicted classes.
 
-    A leading axis holds a batch of tables. Tables of the same classes add up, so parts may be counted by different workers.
+    Tables of the same classes can be added, so different workers can count different rows.
 
+    Parameters
+    ----------
+    table : array-like of shape (k, k) or (batch, k, k)
+        Counts or weights. A leading axis is a batch of tables.
+    labels : tuple, optional
+        Classes. Default: 0, 1, ...
+    positive : int, optional
+        Index of the positive class. Default: 1 with two classes.
+
+    Examples
+    --------
     >>> table = Confusion.from_labels(["no", "no", "yes"], ["no", "yes", "yes"])
     >>> print(table)
           predicted
@@ -49,14 +72,16 @@ class Confusion:
     def __post_init__(self) -> None:
         table = _check.check_numbers("table", self.table)
         if table.ndim < 2 or table.shape[-1] != table.shape[-2]:
-            raise InputError(f"a confusion table must be square, got shape {table.shape}")
+            raise InputError(f"table must be square, got shape {table.shape}")
         if not ((table >= 0) & np.isfinite(table)).all():
-            raise InputError("a confusion table must hold finite counts that are not negative")
+            raise InputError("table must contain finite counts of at least 0")
         labels = tuple(self.labels) or tuple(range(table.shape[-1]))
         if len(labels) != table.shape[-1]:
-            raise InputError(f"labels must name the {table.shape[-1]} classes of the table, got {len(labels)}")
+            raise InputError(
+                f"labels must have one entry for each of the {table.shape[-1]} classes of the table, got {len(labels)}"
+            )
         if self.positive is not None and not 0 <= self.positive < len(labels):
-            raise InputError(f"positive must be the place of one of the {len(labels)} classes, got {self.positive}")
+            raise InputError(f"positive must be the index of one of the {len(labels)} classes, got {self.positive}")
         object.__setattr__(self, "table", table)
         object.__setattr__(self, "labels", labels)
         if self.positive is None and len(labels) == 2:
@@ -72,59 +97,75 @@ class Confusion:
         labels: Any = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Confusion:
-        """Count two label columns."""
+        """Count true and predicted labels.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n,)
+            True and predicted labels.
+        positive : label, optional
+            Positive class. Default: the second of two classes in sort order.
+        labels : list, optional
+            All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        Confusion
+        """
         from fairtrial.measures.rows import LabelRows
 
         return LabelRows.read(y_true, y_pred, positive=positive, labels=labels, sample_weight=sample_weight).confusion()
 
     def __add__(self, addend: Confusion) -> Confusion:
         if self.labels != addend.labels or self.positive != addend.positive:
-            raise InputError(f"only tables of the same classes add up, got {self.labels} and {addend.labels}")
+            raise InputError(f"tables must have the same classes to be added, got {self.labels} and {addend.labels}")
         return Confusion(self.table + addend.table, self.labels, self.positive)
 
     @property
     def total(self) -> Any:
-        """Weight of all rows."""
+        """Return the weight of all rows."""
         total = self.true.sum(axis=-1)
         return float(total) if total.ndim == 0 else total
 
     @property
     def true(self) -> FloatArray:
-        """Weight of each true class."""
+        """Return the weight of each true class."""
         return np.asarray(self.table.sum(axis=-1))
 
     @property
     def predicted(self) -> FloatArray:
-        """Weight of each predicted class."""
+        """Return the weight of each predicted class."""
         return np.asarray(self.table.sum(axis=-2))
 
     @property
     def hits(self) -> FloatArray:
-        """The diagonal."""
+        """Return the diagonal."""
         return np.diagonal(self.table, axis1=-2, axis2=-1)
 
     @property
     def cells(self) -> Cells:
-        """Each class against the rest."""
-        # Sums alone, no differences: with fractional weights a cell that is empty must come out as zero exactly.
+        """Return the counts of each class against the rest."""
+        # Only sums, no differences: with fractional weights an empty cell must be exactly zero.
         others = 1 - np.eye(len(self.labels))
         outside = others @ self.table
         fp = np.diagonal(outside, axis1=-2, axis2=-1)
         return Cells(self.hits, fp, (self.table * others).sum(axis=-1), (outside * others).sum(axis=-1))
 
     def frame(self) -> pd.DataFrame:
-        """The table with its labels; only for a single table."""
+        """Return the table as a data frame with its labels; not for batches."""
         import pandas as pd
 
         if self.table.ndim > 2:
-            raise InputError("a batch of tables has no single frame: take one of its tables")
+            raise InputError("frame needs a single table, got a batch: select one table")
         names = [str(label) for label in self.labels]
         return pd.DataFrame(self.table, index=pd.Index(names, name="true"), columns=pd.Index(names, name="predicted"))
 
     def __str__(self) -> str:
         names = [str(label) for label in self.labels]
         if self.table.ndim > 2:
-            return f"Confusion of {self.table.shape[:-2]} tables over {', '.join(names)}"
+            return f"{self.table.shape[:-2]} confusion tables of the classes {join_names(names)}"
         first = max(len(name) for name in [*names, "true"])
         cells = [[f"{value:g}" for value in row] for row in self.table]
         width = max(len(text) for text in [*names, *(text for row in cells for text in row)]) + 2

@@ -1,7 +1,7 @@
-"""Curves: ROC, precision-recall, gain, calibration, and the cost and Brier curves.
+"""Curves: ROC, precision-recall, gain, calibration, cost and Brier curves.
 
-A case is called positive if its score is at least the threshold; the threshold inf calls nothing positive. A curve, like a
-measure, is a formula over the ScoreTally: reading, checking and warning are the same for all of them and live in `ScoreCurve`.
+A case is predicted positive if its score is at least the threshold; with threshold inf no case is. A curve is a formula over a
+`ScoreTally`. `ScoreCurve` reads and checks the input and warns.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import hull as hulls
 from fairtrial.kernels.arithmetic import compute_ratio
 from fairtrial.measures import probability
 from fairtrial.measures.intervals import compute_weighted_wilson_limits
+from fairtrial.measures.measure import COMMON_PARAMETERS, complete_docstring, describe_parameters
 from fairtrial.measures.rows import RankedRows, ScoreRows
 from fairtrial.measures.tally import ScoreTally
 
@@ -29,13 +31,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CurveColumns = Mapping[str, FloatArray]
+_PARAMETERS = {name: COMMON_PARAMETERS[name] for name in ("y_true", "y_score", "positive", "labels", "sample_weight")}
 
 
 class ScoreCurve:
-    """A curve: call it on columns, or use `of` on a tally that was built before (by parts, or from a large file)."""
+    """A curve: call it on true labels and scores, or use `of` on a tally, e.g. of a large file."""
 
     def __init__(self, formula: Callable[[ScoreTally], CurveColumns], *, needs_probabilities: bool = False) -> None:
         functools.update_wrapper(self, formula)
+        self.__doc__ = complete_docstring(formula.__doc__ or "", Parameters=describe_parameters(_PARAMETERS))
         self.formula = formula
         self.name = formula.__name__
         self.needs_probabilities = needs_probabilities
@@ -51,16 +55,16 @@ class ScoreCurve:
         labels: Sequence[Any] | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> pd.DataFrame:
-        """The curve of a column of labels and a column of scores (or a column for each class)."""
+        """Compute the curve from true labels and scores."""
         rows = _read_curve_rows(y_true, y_score, positive, labels, sample_weight, probabilities=self.needs_probabilities)
         return self._build_frame(self.formula(rows.tally))
 
     def of(self, tally: ScoreTally) -> pd.DataFrame:
-        """The curve of a tally."""
+        """Compute the curve from a tally of scores."""
         if tally.pos.ndim > 1:
-            raise InputError(f"{self.name} needs a single tally, got a batch: take one of its tallies")
+            raise InputError(f"{self.name} needs a single tally, got a batch: select one tally")
         if self.needs_probabilities:
-            _check.check_probabilities("the tally's scores", tally.values)
+            _check.check_probabilities("scores of the tally", tally.values)
         return self._build_frame(self.formula(_drop_empty_bins(tally)))
 
     def __repr__(self) -> str:
@@ -74,7 +78,7 @@ class ScoreCurve:
 
         undefined = [name for name, values in columns.items() if np.isnan(values).any()]
         if undefined:
-            message = f"{self.name} is undefined in {', '.join(undefined)}: both classes must occur; NaN is returned"
+            message = f"{self.name} is undefined (NaN) in {join_names(undefined)} because only one of the two classes occurs"
             warnings.warn(message, UndefinedMeasureWarning, stacklevel=3)
         return pd.DataFrame(dict(columns))
 
@@ -88,10 +92,10 @@ def _read_curve_rows(
     *,
     probabilities: bool,
 ) -> RankedRows:
-    """Checked rows of the positive class against the rest."""
+    """Check the input and return the rows of the positive class against the rest."""
     rows = ScoreRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
     if len(rows.classes) > 2:
-        rows.classes.require_positive(", for a curve shows one class against the rest")
+        rows.classes.require_positive(" because a curve shows one class against the rest")
     if probabilities:
         _check.check_probabilities("y_score", rows.scores)
     return rows.binary
@@ -103,25 +107,34 @@ def _drop_empty_bins(tally: ScoreTally) -> ScoreTally:
 
 
 def compute_operating_points(tally: ScoreTally) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Thresholds from inf down to the lowest score, with the weight of true and of false positives at each."""
+    """Compute thresholds, true positives and false positives, from threshold inf to the lowest score."""
     threshold = np.concatenate(([np.inf], tally.values))
     tp, fp = (np.concatenate(([0.0], np.cumsum(counts, dtype=np.float64))) for counts in (tally.pos, tally.neg))
     return threshold, tp, fp
 
 
 def find_hull_corners(tally: ScoreTally) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Those operating points that are corners of the ROC convex hull."""
+    """Find the operating points that are corners of the ROC convex hull."""
     threshold, tp, fp = compute_operating_points(tally)
     x, y = hulls.compute_roc_hull(tally.pos, tally.neg)
-    # The kernel adds up in the same order, so that its corners are found among the points to the last bit.
+    # The kernel adds in the same order, so its corners equal the operating points exactly.
     indices = np.searchsorted(tp + fp, x + y)
     return threshold[indices], y, x
 
 
 @ScoreCurve
 def roc_curve(tally: ScoreTally) -> CurveColumns:
-    """ROC curve: false and true positive rate at every distinct score, from (0, 0) to (1, 1).
+    """ROC curve: false and true positive rate at every distinct score.
 
+    The curve runs from (0, 0) to (1, 1).
+
+    Returns
+    -------
+    DataFrame
+        Columns `threshold`, `fpr` and `tpr`.
+
+    Examples
+    --------
     >>> from fairtrial.measures import roc_curve
     >>> roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
        threshold  fpr  tpr
@@ -137,12 +150,19 @@ def roc_curve(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def roc_hull(tally: ScoreTally) -> CurveColumns:
-    """Corners of the ROC convex hull, and where each is the best choice (Provost & Fawcett 2001).
+    """Corners of the ROC convex hull with the costs for which each is optimal.
 
-    `slope_low` and `slope_high` bound the slopes of the iso-performance lines that touch the corner. `cost_low` and `cost_high`
-    say the same as costs: c for a false positive and 1 - c for a false negative, at the class shares of these rows. The
-    ranges of neighbouring corners meet; together they cover every cost from 0 to 1.
+    See Provost & Fawcett (2001). Adjacent ranges share their limits, and together they cover all costs from 0 to 1.
 
+    Returns
+    -------
+    DataFrame
+        Columns `threshold`, `fpr` and `tpr`; `slope_low` and `slope_high`, the slopes of the iso-performance lines through the
+        corner; `cost_low` and `cost_high`, the costs c of a false positive for which the corner is optimal. A false negative
+        costs 1 - c.
+
+    Examples
+    --------
     >>> from fairtrial.measures import roc_hull
     >>> roc_hull([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
        threshold  fpr  tpr  slope_low  slope_high  cost_low  cost_high
@@ -168,10 +188,17 @@ def roc_hull(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def precision_recall_curve(tally: ScoreTally) -> CurveColumns:
-    """Recall and precision at every distinct score.
+    """Precision and recall at every distinct score.
 
-    The curve begins at the highest score: above it nothing is called positive, and precision does not exist.
+    The curve begins at the highest score because precision is undefined if no case is predicted positive.
 
+    Returns
+    -------
+    DataFrame
+        Columns `threshold`, `recall` and `precision`.
+
+    Examples
+    --------
     >>> from fairtrial.measures import precision_recall_curve
     >>> precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
        threshold  recall  precision
@@ -186,11 +213,18 @@ def precision_recall_curve(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def gain_curve(tally: ScoreTally) -> CurveColumns:
-    """Gain and lift: the share of positives found when the highest-scored share of cases is targeted (Vuk & Curk 2006).
+    """Gain and lift: proportion of positives among the highest-scored cases (Vuk & Curk 2006).
 
-    Lift is gain over the share targeted. Where nothing is targeted it is the lift of the cases that share the highest score,
-    which is what it tends to.
+    Lift is gain divided by the proportion of cases targeted. In the first row, where no case is targeted, it is the lift of the
+    cases with the highest score.
 
+    Returns
+    -------
+    DataFrame
+        Columns `threshold`, `targeted`, `gain` and `lift`.
+
+    Examples
+    --------
     >>> from fairtrial.measures import gain_curve
     >>> gain_curve([1, 0, 0, 0, 1], [0.9, 0.2, 0.1, 0.3, 0.3])
        threshold  targeted  gain      lift
@@ -208,11 +242,18 @@ def gain_curve(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def tpr_fpr_curve(tally: ScoreTally) -> CurveColumns:
-    """TPR-FPR plot or Kolmogorov-Smirnov chart: both rates over the thresholds, put equally far apart on [0, 1] (Berrar 2014).
+    """Kolmogorov-Smirnov chart: true and false positive rate over the thresholds (Berrar 2014).
 
-    The largest absolute difference is KS, the area between the curves ABC, and the mean difference without the first and the
-    last threshold taKS.
+    The thresholds are equally spaced from 0 to 1. The largest absolute difference is the Kolmogorov-Smirnov statistic (`ks`),
+    the area between the curves is `abc`, and the mean difference without the first and the last threshold is `taks`.
 
+    Returns
+    -------
+    DataFrame
+        Columns `position`, `threshold`, `tpr`, `fpr` and `difference`.
+
+    Examples
+    --------
     >>> from fairtrial.measures import tpr_fpr_curve
     >>> tpr_fpr_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
        position  threshold  tpr  fpr  difference
@@ -239,12 +280,35 @@ def calibration_curve(
     strategy: Literal["uniform", "quantile"] = "uniform",
     level: float = 0.95,
 ) -> pd.DataFrame:
-    """Calibration curve or reliability diagram: the mean forecast of each bin and the share that came true.
+    """Compute a calibration curve (reliability diagram) with confidence limits.
 
-    `low` and `high` are Wilson's interval of the share at the given level; weighted cases count as their effective number,
-    the square of the sum of a bin's weights over the sum of their squares. Bins that hold nothing are left out; `strategy`
-    "quantile" puts equally many cases in each.
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,) or (n, k)
+        Probabilities of the positive class, or one column per class.
+    positive : label, optional
+        Positive class. Default: the second of two classes in sort order.
+    labels : list, optional
+        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+    bins : int, default 10
+        Number of bins. Empty bins are left out.
+    strategy : {"uniform", "quantile"}, default "uniform"
+        Bins of equal width, or bins with about the same number of rows.
+    level : float, default 0.95
+        Confidence level of the limits.
 
+    Returns
+    -------
+    DataFrame
+        One row per bin: `mean_predicted`, `observed_frequency`, `weight`, and the Wilson limits `low` and `high` of the
+        frequency. The limits of weighted rows use the effective sample size of the bin (Kish 1965).
+
+    Examples
+    --------
     >>> from fairtrial.measures import calibration_curve
     >>> calibration_curve([0, 0, 1, 1, 1], [0.1, 0.3, 0.4, 0.8, 0.9], bins=2).round(3)
        mean_predicted  observed_frequency  weight    low   high
@@ -275,7 +339,7 @@ def calibration_curve(
 
 
 def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> tuple[FloatArray, ...]:
-    """Mean forecast, weight that came true, weight and sum of squared weights of each bin that has weight."""
+    """Compute mean prediction, weight of positives, weight and sum of squared weights of each bin that has weight."""
     weights = np.ones(len(rows.scores)) if rows.weights is None else rows.weights
     contributions = (weights * rows.scores, weights * rows.is_positive, weights, weights**2)
     mean_predicted, positive_weight, weight, squares = (
@@ -287,10 +351,18 @@ def _sum_bins(rows: RankedRows, bin_index: npt.NDArray[np.intp], bins: int) -> t
 
 @ScoreCurve
 def cost_lines(tally: ScoreTally) -> CurveColumns:
-    """The line of each threshold in Drummond and Holte's cost space: it runs from `fpr` at PC = 0 to `fnr` at PC = 1.
+    """Lines of all thresholds in the cost space of Drummond and Holte.
 
-    The first line (from 0 to 1) calls everything negative, the last one (from 1 to 0) everything positive.
+    The line of a threshold runs from `fpr` at probability cost 0 to `fnr` at probability cost 1. The first line predicts all
+    cases negative, the last one all cases positive.
 
+    Returns
+    -------
+    DataFrame
+        Columns `threshold`, `fpr` and `fnr`.
+
+    Examples
+    --------
     >>> from fairtrial.measures import cost_lines
     >>> cost_lines([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
        threshold  fpr  fnr
@@ -306,12 +378,19 @@ def cost_lines(tally: ScoreTally) -> CurveColumns:
 
 @ScoreCurve
 def cost_curve(tally: ScoreTally) -> CurveColumns:
-    """Cost curve: the least normalised expected cost at each probability cost (Drummond & Holte 2006).
+    """Cost curve: smallest normalised expected cost at each probability cost.
 
-    With shares p of the classes and costs C of the errors, `probability_cost` is
-    PC = p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)). The curve is the lower envelope of all lines of `cost_lines`, the two
-    trivial ones among them; it is straight between the rows. `threshold` is the best one from its row to the next.
+    The curve is due to Drummond & Holte (2006). With class proportions p and misclassification costs C, the probability cost is
+    PC = p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)). The curve is the lower envelope of all lines of `cost_lines`, including the
+    two trivial classifiers, and is linear between the rows.
 
+    Returns
+    -------
+    DataFrame
+        Columns `probability_cost`, `expected_cost` and `threshold`, which is optimal from its row to the next.
+
+    Examples
+    --------
     >>> from fairtrial.measures import cost_curve
     >>> cost_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
        probability_cost  expected_cost  threshold
@@ -325,7 +404,7 @@ def cost_curve(tally: ScoreTally) -> CurveColumns:
         return {"probability_cost": np.array([0.0, 1.0]), "expected_cost": undefined, "threshold": undefined}
     fpr, fnr = fp / fp[-1], (tp[-1] - tp) / tp[-1]
     run, rise = np.diff(fpr), -np.diff(fnr)
-    # Two neighbouring corners cost the same where PC = 1 / (1 + slope); rounding must not turn the order round.
+    # Two adjacent corners cost the same at PC = 1 / (1 + slope); rounding must not reverse their order.
     edges = np.maximum.accumulate(np.concatenate(([0.0], run / (run + rise), [1.0])))
     best = np.flatnonzero(np.diff(edges) > 0)
     start = edges[best]
@@ -338,12 +417,19 @@ def cost_curve(tally: ScoreTally) -> CurveColumns:
 
 @functools.partial(ScoreCurve, needs_probabilities=True)
 def brier_curve(tally: ScoreTally) -> CurveColumns:
-    """Brier curve: the loss when the forecast is believed and cut at the cost (Hernandez-Orallo, Flach & Ferri 2011).
+    """Brier curve: loss if each case is classified by comparing its probability with the cost.
 
-    A false positive costs c and a false negative 1 - c, and cases whose forecast is above c are called positive. The loss is
-    Q(c) = 2 [c pi0 (1 - F0(c)) + (1 - c) pi1 F1(c)]: straight lines with a jump at each forecast, so that each forecast has two
-    rows, the loss before and after the jump. The area under the curve is the Brier score.
+    A false positive costs c and a false negative 1 - c, and cases with a probability above c are predicted positive. The loss
+    is Q(c) = 2 [c pi0 (1 - F0(c)) + (1 - c) pi1 F1(c)] (Hernandez-Orallo, Flach & Ferri 2011). It is linear between the
+    probabilities and jumps at each of them, so each probability has two rows. The area under the curve is the Brier score.
 
+    Returns
+    -------
+    DataFrame
+        Columns `cost` and `loss`.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from fairtrial.measures import brier_curve
     >>> curve = brier_curve([1, 0, 1, 0, 1], [0.95, 0.6, 0.8, 0.75, 0.9])

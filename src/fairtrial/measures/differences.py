@@ -1,4 +1,4 @@
-"""Confidence intervals of the differences between models that were judged on the same rows."""
+"""Confidence intervals of differences between models on the same rows."""
 
 from __future__ import annotations
 
@@ -35,8 +35,26 @@ def difference(
     second: npt.ArrayLike,
     **options: Any,
 ) -> Interval:
-    """Interval of measure(first) - measure(second), both models being judged on the same rows; options as in `interval`.
+    """Compute a confidence interval of the difference between two models on the same rows.
 
+    Parameters
+    ----------
+    measure : str or Measure
+        Measure to compare.
+    y_true : array-like of shape (n,)
+        True labels.
+    first, second : array-like
+        Predictions of the two models: labels, scores, probabilities or values, as the measure needs.
+    **options
+        Options of `differences`.
+
+    Returns
+    -------
+    Interval
+        Interval of measure(first) - measure(second).
+
+    Examples
+    --------
     >>> y = [0, 0, 1, 1, 0, 1, 1, 0]
     >>> found = difference("auc", y, [0.1, 0.3, 0.7, 0.9, 0.2, 0.4, 0.8, 0.5], [0.2, 0.6, 0.5, 0.7, 0.4, 0.3, 0.9, 0.1])
     >>> found.estimate
@@ -61,12 +79,46 @@ def differences(
     average: Any = "auto",
     **params: Any,
 ) -> Differences:
-    """Intervals of the paired differences of every two models: the same resamples serve all.
+    """Compute confidence intervals of the paired differences between all models.
 
-    `method` "auto" is for two-class AUCs without weights DeLong, or Newcombe with fewer than 20 cases in a class or an AUC
-    beyond 0.95; for all else BCa. "newcombe" adds up the two models' own intervals, with DeLong's correlation (Zou & Donner
-    2008). Each interval stands for itself: with many models some will miss their target by chance.
+    All pairs share the same bootstrap resamples. The intervals are not adjusted for multiple comparisons.
 
+    Parameters
+    ----------
+    measure : str or Measure
+        Measure to compare.
+    y_true : array-like of shape (n,)
+        True labels.
+    models : mapping of str to array-like, or DataFrame
+        Predictions by model: labels, scores, probabilities or values, as the measure needs.
+    method : str, default "auto"
+        "auto", "bca", "percentile", "delong" or "newcombe". For two-class AUCs of unweighted rows, "auto" is DeLong, or
+        Newcombe (Zou & Donner 2008) with fewer than 20 cases in a class or an AUC above 0.95. Otherwise it is BCa.
+    level : float, default 0.95
+        Confidence level.
+    resamples : int, default 2000
+        Number of bootstrap resamples.
+    seed : int, default 0
+        Seed of the bootstrap.
+    stratified : bool, default False
+        Draw the rows within each class.
+    positive : label, optional
+        Positive class. Default: the second of two classes in sort order.
+    labels : list, optional
+        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+    average : str, default "auto"
+        Average over classes, as in a call of the measure.
+    **params
+        Parameters of the measure.
+
+    Returns
+    -------
+    Differences
+
+    Examples
+    --------
     >>> y = [0, 0, 1, 1]
     >>> found = differences("accuracy", y, {"a": [0, 0, 1, 1], "b": [0, 1, 1, 0]}, seed=1)
     >>> found.frame()[["first", "second", "estimate"]]
@@ -75,12 +127,12 @@ def differences(
     """
     models = _to_model_dict(models)
     if len(models) < 2:
-        raise InputError(f"models must hold at least 2 models, got {len(models)}")
+        raise InputError(f"models must contain at least 2 models, got {len(models)}")
     plan = IntervalPlan(str(method).replace("_", "-"), level, resamples, seed, stratified)
     if plan.method not in ("auto", "bca", "percentile", *_AUC_METHODS):
-        raise InputError(f"method must be auto, bca, percentile, delong or newcombe for differences, got {method!r}")
+        raise InputError(f"method must be 'auto', 'bca', 'percentile', 'delong' or 'newcombe' for differences, got {method!r}")
     if average is None:
-        raise InputError("average must give one number for a difference, got None: choose 'macro', 'weighted' or positive=")
+        raise InputError("average must not be None for a difference: pass average='macro', average='weighted' or positive=")
     resolved_measure = get_measure(measure)
     options = {"positive": positive, "labels": labels, "sample_weight": sample_weight}
     if labels is None and resolved_measure.facts.needs == "labels":
@@ -96,7 +148,7 @@ def differences(
     plain_auc = all(bound_measure.is_plain_auc for bound_measure in bound_measures)
     if plan.method in _AUC_METHODS and not plain_auc:
         raise InputError(
-            f"method {plan.method!r} must have two-class AUCs without weights, got {resolved_measure.name}: use 'bca'"
+            f"method={plan.method!r} needs two-class AUCs of unweighted rows, got {resolved_measure.name}: use 'bca'"
         )
     if plan.method in _AUC_METHODS or (plan.method == "auto" and plain_auc):
         pair_intervals = _compute_auc_differences(bound_measures, pairs, plan)
@@ -107,14 +159,30 @@ def differences(
 
 @dataclass(frozen=True, repr=False)
 class Differences:
-    """Paired differences of several models under one measure."""
+    """Paired differences between models in one measure.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the measure.
+    pairs : tuple of (str, str)
+        Names of the first and the second model of each pair.
+    intervals : tuple of Interval
+        Interval of first - second for each pair.
+
+    Examples
+    --------
+    >>> found = differences("accuracy", [0, 1], {"a": [0, 1], "b": [0, 0], "c": [1, 1]})
+    >>> found.pairs
+    (('a', 'b'), ('a', 'c'), ('b', 'c'))
+    """
 
     measure: str
     pairs: tuple[tuple[str, str], ...]
     intervals: tuple[Interval, ...]
 
     def frame(self) -> pd.DataFrame:
-        """A line for each pair: first, second, estimate of first - second, low, high, level, method, note."""
+        """Return a data frame with one row per pair: estimate, limits, level, method and note."""
         import pandas as pd
 
         lines = [
@@ -126,7 +194,8 @@ class Differences:
     def __str__(self) -> str:
         frame = self.frame()
         display_frame = frame if frame["note"].any() else frame.drop(columns="note")
-        return f"differences in {self.measure}\n{display_frame.to_string(index=False, float_format='{:.4g}'.format)}"
+        table = display_frame.to_string(index=False, float_format="{:.4g}".format)
+        return f"Differences in {get_measure(self.measure).display_name}\n{table}"
 
     __repr__ = __str__
 
@@ -135,9 +204,9 @@ class Differences:
 
 
 def _to_model_dict(models: Any) -> dict[str, npt.ArrayLike]:
-    """Models by name: a mapping, or the columns of a frame."""
+    """Return predictions by model name, from a mapping or the columns of a data frame."""
     if not isinstance(models, Mapping) and not hasattr(models, "columns"):
-        raise InputError(f"models must map names to predictions, or be a frame with a column each, got {type(models).__name__}")
+        raise InputError(f"models must be a mapping of names to predictions or a data frame, got {type(models).__name__}")
     return {str(name): models[name] for name in models}
 
 
@@ -174,7 +243,10 @@ def _compute_auc_differences(
     if is_positive.all() or not is_positive.any():
         bound_measures[0].measure.warn_undefined(np.asarray(np.nan))
         nan = float("nan")
-        return [Interval("auc", nan, nan, nan, plan.level, "none", "undefined: both classes must occur") for _ in pairs]
+        return [
+            Interval("auc", nan, nan, nan, plan.level, "none", f"undefined because {bound_measures[0].measure.facts.undefined}")
+            for _ in pairs
+        ]
     placement_columns = run_in_chunks(
         lambda start, _: compute_placements(ranked_rows[start].scores, is_positive), len(ranked_rows), 1
     )
@@ -182,14 +254,14 @@ def _compute_auc_differences(
         aucs, covariance = compute_auc_covariance(np.stack(placement_columns), is_positive)
     pair_intervals = []
     for i, j in pairs:
-        # Two perfect rankings place every case alike too, but may differ on cases not seen.
+        # Two perfect rankings have equal placements, but may differ on new cases.
         is_alike = bool(np.array_equal(placement_columns[i], placement_columns[j])) and covariance[i, i] > _NO_VARIANCE
         variance = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
         is_regular = variance > _NO_VARIANCE and (
             plan.method == "delong" or not (bound_measures[0].has_few_cases or max(aucs[[i, j]]) > _HIGH)
         )
         if is_alike:
-            note = "the models rank alike, so the limits say nothing about cases not seen"
+            note = "both models rank all cases equally, so the limits do not apply to new cases"
             pair_intervals.append(Interval("auc", 0.0, 0.0, 0.0, plan.level, "delong", note))
         elif is_regular and plan.method != "newcombe":
             pair_intervals.append(_compute_wald_interval(float(aucs[i] - aucs[j]), float(variance), plan.level))
@@ -206,7 +278,7 @@ def _compute_wald_interval(estimate: float, variance: float, level: float) -> In
 
 
 def _combine_newcombe(first: BoundMeasure, second: BoundMeasure, correlation: float, plan: IntervalPlan) -> Interval:
-    """Squares of the distances to the models' own Newcombe limits, added up (Zou & Donner 2008)."""
+    """Combine the Newcombe limits of both models (Zou & Donner 2008)."""
     (a, a_low, a_high), (b, b_low, b_high) = (
         (
             bound_measure.estimate(),
@@ -216,8 +288,8 @@ def _combine_newcombe(first: BoundMeasure, second: BoundMeasure, correlation: fl
     )
     note = ""
     if plan.method == "delong":
-        note = "DeLong's variance does not exist here, so Newcombe's limits of both models are added up"
-        intervals.warn_fallback(f"difference of auc: {note}")
+        note = "combined Newcombe limits, because the DeLong variance is zero"
+        intervals.warn_fallback(f"AUC difference: {note}")
     low = a - b - _compute_hypotenuse(a - a_low, b_high - b, correlation)
     high = a - b + _compute_hypotenuse(a_high - a, b - b_low, correlation)
     return Interval("auc", a - b, max(-1.0, low), min(1.0, high), plan.level, "newcombe", note)
@@ -228,7 +300,7 @@ def _compute_hypotenuse(first: float, second: float, correlation: float) -> floa
 
 
 def _collect_labels(y_true: npt.ArrayLike, models: Mapping[str, npt.ArrayLike]) -> list[Any]:
-    """Classes that occur in the truth or in any model's predictions, so that all models share one list."""
+    """List the classes that occur in the true labels or in the predictions of any model."""
     columns = {"y_true": _check.check_column("y_true", y_true)}
     columns.update({str(name): _check.check_column(str(name), y) for name, y in models.items()})
     classes, _ = _check.encode_labels(None, None, **columns)

@@ -1,4 +1,4 @@
-"""Efficiency: one number from many measures, each learner judged with the weights that suit it best (DEA, CCR model)."""
+"""Efficiency: combine measures with the weights that are best for each learner (DEA, CCR model)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._registry import suggest_name
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.measures.rank_table import get_registered_directions, read_score_frame
 
@@ -20,13 +21,32 @@ if TYPE_CHECKING:
 
 _CONSTANT_NAME = "(constant)"
 
-# scipy's words for a solver that gave up.
+# Status codes of scipy.optimize.linprog for a solver that failed.
 _ITERATIONS, _NUMERICAL = 1, 4
 
 
 @dataclass(frozen=True, eq=False)
 class Efficiency:
-    """Efficiency of learners; `weights` are those under which each learner looks best (not unique for an efficient one)."""
+    """Efficiency of learners (data envelopment analysis).
+
+    Attributes
+    ----------
+    efficiency, super_efficiency : Series
+        Values by learner.
+    weights : DataFrame
+        Weights of the measures that are best for each learner; not unique for efficient learners.
+    outputs, inputs : tuple of str
+        Measures for which higher and lower values are better.
+    epsilon : float
+        Smallest allowed weight.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> scores = pd.DataFrame({"auc": [0.8, 0.4], "rmse": [0.4, 0.4]}, index=["forest", "stump"])
+    >>> efficiency(scores).efficiency.round(6).tolist()
+    [1.0, 0.5]
+    """
 
     efficiency: pd.Series[float]
     super_efficiency: pd.Series[float]
@@ -36,11 +56,11 @@ class Efficiency:
     epsilon: float
 
     def frame(self) -> pd.DataFrame:
-        """Efficiency, super-efficiency and rank by super-efficiency, the best first."""
+        """Return efficiency, super-efficiency and rank by super-efficiency, best first."""
         import pandas as pd
 
         frame = pd.DataFrame({"efficiency": self.efficiency, "super_efficiency": self.super_efficiency})
-        # The solver is exact to about 1e-9: what differs less is a tie.
+        # The solver is accurate to about 1e-9; smaller differences are ties.
         ranks = self.super_efficiency.round(8).rank(ascending=False, method="min").astype(int)
         return frame.assign(rank=ranks).sort_values("rank", kind="stable")
 
@@ -57,8 +77,8 @@ class Efficiency:
         return frame
 
     def _format_headline(self) -> str:
-        headline = f"Efficiency (DEA): more is better: {', '.join(self.outputs)}; less is better: {', '.join(self.inputs)}"
-        return f"{headline}; weights at least {self.epsilon:g}" if self.epsilon else headline
+        headline = f"Efficiency (DEA): higher is better for {join_names(self.outputs)}, lower for {join_names(self.inputs)}"
+        return f"{headline}; weights of at least {self.epsilon:g}" if self.epsilon else headline
 
 
 def efficiency(
@@ -68,23 +88,35 @@ def efficiency(
     inputs: Sequence[str] | None = None,
     epsilon: float = 0.0,
 ) -> Efficiency:
-    """Combine measures without choosing their weights (Nakhaeizadeh & Schnabl 1997).
+    """Combine measures by data envelopment analysis, without choosing weights.
 
-    The efficiency of a learner is its weighted outputs over its weighted inputs, with the weights that are best for it under
-    the rule that no learner gets above 1. So 1 means: under some weighing of the measures, nobody is better. Those at 1 are
-    ranked by super-efficiency (Andersen & Petersen 1993), which leaves the learner itself out of that rule; it is infinite
-    where no weighted sum of the others reaches the learner, for instance if it alone has some output above 0.
+    The efficiency of a learner is the ratio of its weighted outputs to its weighted inputs (Nakhaeizadeh & Schnabl 1997). The
+    weights are the best for this learner, subject to the constraint that no learner exceeds 1. An efficiency of 1 means that no
+    learner is better under some weights. Super-efficiency (Andersen & Petersen 1993) ranks the efficient learners: it leaves
+    the learner itself out of the constraint. It is infinite if no combination of the others reaches the learner.
 
-    `scores` has a row for each learner and a column for each measure. `outputs` are the columns where more is better,
-    `inputs` those where less is better; None takes the columns that the other list does not name and whose registered
-    measure has that direction; without any (`[]`), a constant 1 stands in. `epsilon` is the least weight of every measure, in
-    its own unit: above 0, a learner that is only as good as another in one measure and worse in the rest is not efficient.
+    Parameters
+    ----------
+    scores : DataFrame
+        One row per learner, one column per measure.
+    outputs, inputs : list of str, optional
+        Columns for which higher (`outputs`) and lower values (`inputs`) are better. Default: the remaining columns, by the
+        direction of the registered measure. An empty list stands for a constant 1.
+    epsilon : float, default 0
+        Smallest weight of every measure, in its own unit. If it is positive, learners that are not better than another learner
+        in any measure are not efficient.
 
+    Returns
+    -------
+    Efficiency
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from fairtrial.measures import efficiency
     >>> scores = pd.DataFrame({"auc": [0.7, 0.6, 0.6], "rmse": [0.5, 0.4, 0.6]}, index=["NB", "C4.5", "SVM"])
     >>> print(efficiency(scores))
-    Efficiency (DEA): more is better: auc; less is better: rmse
+    Efficiency (DEA): higher is better for auc, lower for rmse
          efficiency super-efficiency  rank
     C4.5     1.0000           1.0714     1
     NB       0.9333           0.9333     2
@@ -108,7 +140,7 @@ def _solve_efficiency(
     best_weights = [_find_best_weights(produced, spent, index, row_indices, epsilon) for index in row_indices]
     for learner, weights in zip(table.index, best_weights, strict=True):
         if weights is None:
-            raise InputError(f"epsilon must be smaller than {epsilon:g}: no weights above it exist for {learner!r}")
+            raise InputError(f"epsilon must be smaller than {epsilon:g}: {learner!r} has no weights above it")
     weights = np.array(best_weights)
     weights_without_self = [
         _find_best_weights(produced, spent, index, row_indices[:index] + row_indices[index + 1 :], epsilon)
@@ -116,7 +148,7 @@ def _solve_efficiency(
     ]
     outputs = produced.shape[1]
     values = np.minimum((weights[:, :outputs] * produced).sum(axis=1), 1.0)
-    # Weights exist, as was just seen with one more rule: so a program without an optimum is unbounded.
+    # A solution exists with one constraint more (see above), so a program without an optimum is unbounded.
     super_values = [
         np.inf if best is None else best[:outputs] @ row for best, row in zip(weights_without_self, produced, strict=True)
     ]
@@ -133,16 +165,16 @@ def _solve_efficiency(
 def _find_best_weights(
     produced: FloatArray, spent: FloatArray, index: int, peers: list[int], epsilon: float
 ) -> FloatArray | None:
-    """Weights that are best for row `index` while no row of `peers` gets above 1; None where there is no optimum."""
+    """Find the best weights for row `index` such that no row of `peers` exceeds 1; None without an optimum."""
     from scipy.optimize import linprog
 
-    # Each column is measured in the learner's own value, and each rule, which may be multiplied by anything, in its largest
-    # entry: neither units nor learners that are far apart may decide how exact the solver is.
+    # Columns are scaled by the values of the learner and constraints by their largest entry. The accuracy of the solver then
+    # does not depend on units or on extreme learners.
     combined = np.hstack([produced, spent])
     unit = np.where(combined[index] > 0, combined[index], np.where(combined.max(axis=0) > 0, combined.max(axis=0), 1.0))
     outputs = produced.shape[1]
     gain, cost = combined[:, :outputs] / unit[:outputs], combined[:, outputs:] / unit[outputs:]
-    # The learner's own row too: with inputs near 0 the weights would be large beyond the solver's limits.
+    # The row of the learner is scaled, too: with inputs near 0 the weights would exceed the limits of the solver.
     input_scale = cost[index].max()
     rules = np.hstack([gain, -cost])[peers]
     answer = linprog(
@@ -155,7 +187,7 @@ def _find_best_weights(
         method="highs",
     )
     if answer.status in (_ITERATIONS, _NUMERICAL):
-        raise InputError(f"the linear program of the scores must be solvable, got: {answer.message}; leave out extreme values")
+        raise InputError(f"scores must lead to a solvable linear program, got {answer.message!r}: leave out extreme values")
     return answer.x / unit / input_scale if answer.status == 0 else None
 
 
@@ -165,35 +197,33 @@ def _split_outputs_inputs(
     side_by_name: dict[str, str] = {}
     for side, names in (("outputs", outputs), ("inputs", inputs)):
         if isinstance(names, str):
-            raise InputError(f"{side} must be a list of columns, got the text {names!r}: pass [{names!r}]")
+            raise InputError(f"{side} must be a list of columns, got {names!r}: pass [{names!r}]")
         for name in names or ():
             if name not in columns:
-                raise InputError(f"{side} must name columns of scores, got {name!r}: {suggest_name(name, columns)}")
+                raise InputError(f"{side} must contain columns of scores, got {name!r}: {suggest_name(name, columns)}")
             if name in side_by_name:
-                raise InputError(
-                    f"{name!r} must be named once in outputs and inputs, got it in {side_by_name[name]} and {side}"
-                )
+                raise InputError(f"{name!r} must occur once in outputs and inputs, got it in {side_by_name[name]} and {side}")
             side_by_name[name] = side
     if outputs is None or inputs is None:
         rest = [name for name in columns if name not in side_by_name]
-        directions = get_registered_directions(rest, "name it in outputs= (more is better) or inputs= (less is better)")
+        directions = get_registered_directions(rest, "add it to outputs= (higher is better) or inputs= (lower is better)")
         outputs = [name for name in rest if directions[name] == "max"] if outputs is None else outputs
         inputs = [name for name in rest if directions[name] == "min"] if inputs is None else inputs
     if not outputs and not inputs:
-        raise InputError("outputs or inputs must name at least 1 column, got none")
+        raise InputError("outputs or inputs must contain at least 1 column, got 0")
     return list(outputs), list(inputs)
 
 
 def _select_columns(table: pd.DataFrame, names: list[str]) -> FloatArray:
-    """The values of some measures; of none: a constant 1."""
+    """Return the values of these measures, or a constant 1 if there are none."""
     if not names:
         return np.ones((len(table), 1))
     for name in names:
         values = _check.check_finite(f"column {name!r} of scores", table[name].to_numpy(dtype=np.float64))
         if (values < 0).any():
             raise InputError(
-                f"column {name!r} of scores must not be negative for efficiency, got {values.min():g} for "
-                f"{table.index[int(values.argmin())]!r}: choose a measure that starts at 0"
+                f"column {name!r} of scores must be at least 0 for efficiency, got {values.min():g} for "
+                f"{table.index[int(values.argmin())]!r}: choose another measure"
             )
     return table[names].to_numpy(dtype=np.float64)
 
@@ -202,7 +232,6 @@ def _check_inputs(table: pd.DataFrame, spent: FloatArray, inputs: list[str]) -> 
     has_no_input = ~(spent > 0).any(axis=1)
     if has_no_input.any():
         raise InputError(
-            f"each learner must have an input above 0, got 0 in {', '.join(inputs)} for "
-            f"{table.index[int(has_no_input.argmax())]!r}, "
-            "which makes its efficiency infinite: add an input or leave this one out"
+            f"each learner must have an input above 0, got 0 in {join_names(inputs)} for "
+            f"{table.index[int(has_no_input.argmax())]!r}: add an input or leave this learner out"
         )

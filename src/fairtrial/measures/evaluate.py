@@ -1,4 +1,4 @@
-"""All measures of one model in one table."""
+"""Evaluate one model by many measures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial import _check
+from fairtrial._text import format_count, format_percentage, join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import intervals, ranking
 from fairtrial.measures.intervals import BoundMeasure, Interval, IntervalPlan
@@ -27,7 +28,25 @@ _INPUT_KINDS = ("labels", "scores", "probabilities")
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Measures of one model with their intervals; `notes` say what was left out or assumed, and why."""
+    """Measures of one model with confidence intervals.
+
+    Attributes
+    ----------
+    intervals : tuple of Interval
+        Estimate and confidence limits of each measure.
+    rows : int
+        Number of rows.
+    notes : tuple of str
+        Assumptions, and measures that could not be computed.
+    about : str
+        Rows, classes and confidence level in one line.
+
+    Examples
+    --------
+    >>> evaluation = evaluate([0, 1, 1, 0], [0, 1, 0, 0], measures=["accuracy", "recall"])
+    >>> evaluation["accuracy"].estimate, evaluation["recall"].estimate
+    (0.75, 0.5)
+    """
 
     intervals: tuple[Interval, ...]
     rows: int
@@ -39,10 +58,10 @@ class Evaluation:
         for interval in self.intervals:
             if interval.measure == canonical:
                 return interval
-        raise InputError(f"{name} was not evaluated: name it in measures=, and pass what it needs")
+        raise InputError(f"measures must include {name}: it was not evaluated")
 
     def frame(self) -> pd.DataFrame:
-        """A line for each measure: estimate, limits, how they were found, and the measure's facts."""
+        """Return a data frame with one row per measure: estimate, limits, method, direction."""
         import pandas as pd
 
         lines = []
@@ -64,9 +83,9 @@ class Evaluation:
 
     def __str__(self) -> str:
         frame = self.frame()
-        level = f"{100 * self.intervals[0].level:g} %" if self.intervals else ""
+        level = format_percentage(self.intervals[0].level) if self.intervals else ""
         width = max([len(name) for name in frame.index] + [7])
-        lines = [f"{'measure':{width}}  {'estimate':>9}  {level + ' interval':^19}  {'better':6}  method"]
+        lines = [f"{'measure':{width}}  {'estimate':>9}  {level + ' CI':^19}  {'better':6}  method"]
         for name, line in frame.iterrows():
             limits = "" if np.isnan(line["low"]) else f"{line['low']:9.4f} {line['high']:9.4f}"
             note = "" if not line["note"] else f" ({line['note']})"
@@ -98,21 +117,51 @@ def evaluate(
     average: Any = "auto",
     sample_weight: npt.ArrayLike | None = None,
 ) -> Evaluation:
-    """The whole table of one model: every measure that its predictions allow, with an interval each.
+    """Evaluate a model by all measures that its predictions allow, with confidence intervals.
 
-    `y_pred` are labels; `y_score` are scores or probabilities of the positive class, or a column for each class. Measures of
-    probabilities are given when the scores are probabilities. Without `y_pred`, labels are read off probabilities (the most
-    likely class), and the notes say so. `interval`: "auto" (see `fairtrial.measures.interval`), "bca", "percentile", or None,
-    which is immediate: all intervals of 100,000 rows take some twenty seconds.
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_pred : array-like of shape (n,), optional
+        Predicted labels. Default: the most probable classes, if `y_score` contains probabilities.
+    y_score : array-like of shape (n,) or (n, k), optional
+        Scores or probabilities of the positive class, or one column per class.
+    measures : str, Measure or list of them, default "all"
+        Measures to compute.
+    interval : {"auto", "bca", "percentile"} or None, default "auto"
+        Method of the intervals, see `interval`. None computes no intervals, which is much faster.
+    level : float, default 0.95
+        Confidence level.
+    resamples : int, default 2000
+        Number of bootstrap resamples.
+    seed : int, default 0
+        Seed of the bootstrap.
+    stratified : bool, default False
+        Draw the rows within each class.
+    positive : label, optional
+        Positive class. Default: the second of two classes in sort order.
+    labels : list, optional
+        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+    average : {"auto", "binary", "macro", "weighted", "micro"}, default "auto"
+        Average over classes, for measures that have it.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
 
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
     >>> y = [0, 0, 1, 1, 0, 1, 1, 0]
     >>> print(evaluate(y, y_score=[0.1, 0.3, 0.7, 0.9, 0.2, 0.4, 0.8, 0.5], measures=["accuracy", "auc", "brier"], seed=1))
-    measure    estimate     95 % interval     better  method
+    measure    estimate        95 % CI        better  method
     accuracy     0.8750     0.5291    0.9776  higher  wilson
     auc          0.9375     0.5133    0.9946  higher  newcombe
     brier        0.1112     0.0475    0.2188  lower   bca
-    8 rows, positive class 1, 95 % intervals
-    labels are those more likely than not
+    8 rows, positive class 1, 95 % confidence intervals
+    predicted labels: the positive class if its probability is above 0.5
     """
     _check.check_one_of("interval", interval, ("auto", "bca", "percentile", None))
     _check.check_between("level", level, 0, 1)
@@ -125,10 +174,10 @@ def evaluate(
         for measure in _select_measures(measures, inputs)
     ]
     if not bound_measures:
-        raise InputError("measures must name at least one measure")
+        raise InputError("measures must contain at least 1 measure, got 0")
     plan = IntervalPlan(interval or "auto", level, resamples, seed, stratified)
     with warnings.catch_warnings():
-        # One summary for the whole table instead of a warning for each line.
+        # One warning for the whole table instead of one per measure.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         results = (
             intervals.compute_intervals(bound_measures, plan)
@@ -137,7 +186,8 @@ def evaluate(
         )
     undefined = [result.measure for result in results if np.isnan(result.estimate)]
     if undefined:
-        warnings.warn(f"undefined here and given as NaN: {', '.join(undefined)}", UndefinedMeasureWarning, stacklevel=2)
+        verb = "is" if len(undefined) == 1 else "are"
+        warnings.warn(f"{join_names(undefined, None)} {verb} undefined (NaN)", UndefinedMeasureWarning, stacklevel=2)
     rows = bound_measures[0].rows
     return Evaluation(
         tuple(results), len(rows.true), tuple(inputs.notes), _describe_table(rows, average, level if interval else None)
@@ -145,7 +195,7 @@ def evaluate(
 
 
 class _EvaluationInput:
-    """The columns as given, the rows made of them once per need, and what had to be said about them."""
+    """The input columns, the rows built from them (once per kind of input), and notes."""
 
     def __init__(self, y_true: Any, y_pred: Any, y_score: Any, options: dict[str, Any]) -> None:
         self.y_true, self.options = y_true, options
@@ -157,26 +207,26 @@ class _EvaluationInput:
             self._derive_labels()
 
     def has_input(self, needs: str) -> bool:
-        """Whether measures with these needs can be computed."""
+        """Return whether measures with these needs can be computed."""
         if self.columns.get(_COLUMN.get(needs, "")) is None:
             return False
         return needs != "probabilities" or not self._not_probabilities
 
     def explain_missing(self, needs: str) -> str:
-        """The reason why they cannot."""
+        """Explain why measures with these needs cannot be computed."""
         if needs == "probabilities" and self.columns["y_score"] is not None:
-            return f"y_score does not hold probabilities ({self._not_probabilities})"
+            return f"y_score does not contain probabilities ({self._not_probabilities})"
         if needs == "results":
-            return "it is computed from results of other measures; call it on these"
-        return f"{_COLUMN[needs]} is not given"
+            return "call it on the values of other measures"
+        return f"pass {_COLUMN[needs]}="
 
     def count_classes(self) -> int:
-        """Number of classes in the truth."""
+        """Count the classes among the true labels."""
         classes, _ = _check.encode_labels(self.options["labels"], None, y_true=_check.check_column("y_true", self.y_true))
         return len(classes)
 
     def get_rows(self, measure: Measure) -> Any:
-        """Checked rows, shared by all measures with the same needs."""
+        """Return checked rows, shared by all measures with the same needs."""
         needs = measure.facts.needs
         if needs not in self._rows:
             self._rows[needs] = measure.read_rows(self.y_true, self.columns[_COLUMN[needs]], **self.options)
@@ -196,26 +246,26 @@ class _EvaluationInput:
         rows = registry["auc"].read_rows(self.y_true, self.columns["y_score"], **self.options)
         if rows.scores.ndim == 2:
             predicted_codes = rows.scores.argmax(axis=1)
-            self.notes.append("labels are the most likely class of each row")
+            self.notes.append("predicted labels: the most probable class of each row")
         elif len(rows.classes) == 2:
             positive_code = 0 if rows.classes.positive == 0 else 1
             predicted_codes = np.where(rows.scores > 0.5, positive_code, 1 - positive_code)
-            self.notes.append("labels are those more likely than not")
+            self.notes.append("predicted labels: the positive class if its probability is above 0.5")
         else:
             return
         self.columns["y_pred"] = rows.classes.names[predicted_codes]
 
 
 def _describe_table(rows: Any, average: str, level: float | None) -> str:
-    """What the table is about: rows, classes and how they are averaged, level of the intervals."""
-    parts = [f"{len(rows.true)} rows"]
+    """Describe rows, classes, average and confidence level in one line."""
+    parts = [format_count(len(rows.true), "row")]
     classes = getattr(rows, "classes", None)
     if classes is not None and classes.positive is not None:
         parts.append(f"positive class {classes.names[classes.positive]!s}")
     elif classes is not None and len(classes) > 2:
         parts.append(f"{len(classes)} classes, {'macro' if average == 'auto' else average} average")
     if level is not None:
-        parts.append(f"{100 * level:g} % intervals")
+        parts.append(f"{format_percentage(level)} confidence intervals")
     return ", ".join(parts)
 
 
@@ -224,27 +274,27 @@ def _select_measures(measures: str | Measure | Iterable[str | Measure], inputs: 
         possible = [needs for needs in _INPUT_KINDS if inputs.has_input(needs)]
         for needs in _INPUT_KINDS:
             if needs not in possible:
-                inputs.notes.append(f"measures of {needs} are left out: {inputs.explain_missing(needs)}")
+                inputs.notes.append(f"without measures of {needs}: {inputs.explain_missing(needs)}")
         possible_measures = [measure for needs in possible for measure in registry.values() if measure.facts.needs == needs]
         return (
             possible_measures
             if inputs.count_classes() > 2
             else [measure for measure in possible_measures if measure is not ranking.hand_till]
-        )  # it is AUC for two
+        )  # with two classes it equals the AUC
     if not isinstance(measures, (str, Measure, Iterable)):
         raise InputError(f"measures must be 'all', a measure or a list of them, got {measures!r}")
     measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)
     selected_measures = [get_measure(item) for item in measure_list]
     for measure in selected_measures:
         if not inputs.has_input(measure.facts.needs):
-            raise InputError(f"{measure.name} must have {measure.facts.needs}: {inputs.explain_missing(measure.facts.needs)}")
+            raise InputError(f"{measure.name} needs {measure.facts.needs}: {inputs.explain_missing(measure.facts.needs)}")
     return selected_measures
 
 
 def _build_params(measure: Measure, average: Any) -> dict[str, Any]:
-    """The average where the measure knows it, else its only one."""
+    """Return the average if the measure accepts it, else its only one."""
     if average is None:
-        raise InputError("average must give one number for each line, got None: choose 'macro', 'weighted' or positive=")
+        raise InputError("average must not be None: pass average='macro', average='weighted' or positive=")
     _check.check_one_of("average", average, ("auto", "binary", "macro", "weighted", "micro"))
     return {"average": average if average in measure.averages else "auto"}
 

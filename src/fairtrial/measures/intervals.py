@@ -1,4 +1,4 @@
-"""Confidence intervals of measures and of differences between models."""
+"""Confidence intervals of measures."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
+from fairtrial._text import format_interval, format_number
 from fairtrial.errors import FallbackWarning, InputError
 from fairtrial.kernels.delong import compute_auc_variance
 from fairtrial.measures import bootstrap, ranking
 from fairtrial.measures.bootstrap import Compute, Resamples
-from fairtrial.measures.measure import LabelMeasure, Measure, get_measure
+from fairtrial.measures.measure import LabelMeasure, Measure, get_measure, registry
 from fairtrial.measures.rows import DrawCounts, LabelRows, ScoreRows
 from fairtrial.measures.tally import ScoreTally
 
@@ -28,7 +29,7 @@ ConfidenceLimits = tuple[float, float]
 
 
 def compute_wilson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """Wilson's score interval of a proportion (1927).
+    """Compute Wilson's score interval of a proportion (1927).
 
     >>> low, high = compute_wilson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 3
     >>> round(low, 4), round(high, 4)
@@ -39,29 +40,29 @@ def compute_wilson_limits(successes: float, trials: float, level: float) -> Conf
     centre = proportion + z * z / (2 * trials)
     half = z * math.sqrt(proportion * (1 - proportion) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
-    # At 0 and n the limit is 0 and 1 by algebra; rounding must not push it off.
+    # With 0 or n successes a limit is exactly 0 or 1; avoid rounding errors.
     low = 0.0 if successes == 0 else max(0.0, (centre - half) / scale)
     high = 1.0 if successes == trials else min(1.0, (centre + half) / scale)
     return low, high
 
 
 def compute_weighted_wilson_limits(successes: float, total: float, squares: float, level: float) -> ConfidenceLimits:
-    """Wilson's interval of a weighted proportion: the cases count as their effective number (Kish 1965).
+    """Compute Wilson's interval of a weighted proportion with the effective sample size (Kish 1965).
 
-    That is the square of the sum of the weights over the sum of their squares, which no common factor changes.
+    The effective sample size is the squared sum of the weights divided by the sum of their squares.
 
     >>> # 263 cases, each with a weight of 2
     >>> compute_weighted_wilson_limits(162, 526, 1052, 0.95) == compute_wilson_limits(81, 263, 0.95)
     True
     """
-    if not squares > 0:  # weights so small that their squares are nothing
+    if not squares > 0:  # weights so small that their squares are zero
         return math.nan, math.nan
     effective = total / squares * total
     return compute_wilson_limits(successes / total * effective, effective, level)
 
 
 def compute_clopper_pearson_limits(successes: float, trials: float, level: float) -> ConfidenceLimits:
-    """The exact interval of Clopper and Pearson (1934): never too short, often too long.
+    """Compute the exact interval of Clopper and Pearson (1934), which is conservative.
 
     >>> low, high = compute_clopper_pearson_limits(81, 263, 0.95)  # Newcombe 1998, Table I, method 5
     >>> round(low, 4), round(high, 4)
@@ -76,14 +77,14 @@ def compute_clopper_pearson_limits(successes: float, trials: float, level: float
 
 
 def compute_delong_limits(auc: float, variance: float, level: float) -> ConfidenceLimits:
-    """DeLong's interval on the logit scale, so that it stays within (0, 1); needs 0 < AUC < 1 and a variance above 0."""
+    """Compute DeLong's interval on the logit scale; needs 0 < AUC < 1 and a positive variance."""
     logit = math.log(auc / (1 - auc))
     half = compute_normal_quantile(level) * math.sqrt(variance) / (auc * (1 - auc))
     return _compute_logistic(logit - half), _compute_logistic(logit + half)
 
 
 def compute_newcombe_limits(auc: float, tally: ScoreTally, level: float) -> ConfidenceLimits:
-    """Newcombe's score interval of an AUC (2006, method 5), which is at its best where DeLong's breaks down, near 0 and 1."""
+    """Compute Newcombe's score interval of an AUC (2006, method 5), which also works near 0 and 1."""
     from scipy.optimize import brentq
 
     positives, negatives = float(tally.positives), float(tally.negatives)
@@ -101,7 +102,7 @@ def compute_newcombe_limits(auc: float, tally: ScoreTally, level: float) -> Conf
 
 
 def compute_normal_quantile(level: float) -> float:
-    """How many standard deviations hold this share of a normal distribution."""
+    """Return z such that a standard normal variable lies between -z and z with this probability."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
@@ -111,22 +112,43 @@ def _compute_logistic(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
 
-# With fewer cases than this in a class, or an AUC beyond this, DeLong's interval covers too seldom (docs/calibration.md).
+# With fewer cases in a class, or a higher AUC, the coverage of DeLong's interval is too low (docs/calibration.md).
 _FEW = 20
-
-
 _HIGH = 0.95
 
-
 METHODS = ("auto", "bca", "percentile", "wilson", "clopper-pearson", "delong", "newcombe")
+_METHOD_NAMES = {
+    "bca": "BCa bootstrap",
+    "percentile": "percentile bootstrap",
+    "wilson": "Wilson",
+    "clopper-pearson": "Clopper-Pearson",
+    "delong": "DeLong",
+    "newcombe": "Newcombe",
+    "none": "no interval",
+}
 
 
 @dataclass(frozen=True, repr=False)
 class Interval:
-    """An estimate with its limits, and how they were found.
+    """An estimate with confidence limits.
 
+    Attributes
+    ----------
+    measure : str
+        Name of the measure.
+    estimate, low, high : float
+        Estimate and confidence limits.
+    level : float
+        Confidence level.
+    method : str
+        Method of the interval, e.g. "wilson" or "bca".
+    note : str
+        Explanation if another method was used or the limits are unreliable; else empty.
+
+    Examples
+    --------
     >>> print(interval("accuracy", [1, 0, 1, 0], [1, 0, 1, 1]))
-    accuracy 0.75, 95 % interval 0.3006 to 0.9544 (wilson)
+    accuracy 0.75, 95 % CI 0.3006 to 0.9544 (Wilson)
     """
 
     measure: str
@@ -138,14 +160,15 @@ class Interval:
     note: str = ""
 
     def frame(self) -> pd.DataFrame:
-        """One line."""
+        """Return a data frame with one row."""
         import pandas as pd
 
         return pd.DataFrame([vars(self)])
 
     def __str__(self) -> str:
-        limits = f"{100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
-        text = f"{self.measure} {self.estimate:.4g}, {limits} ({self.method})"
+        limits = format_interval(self.low, self.high, self.level, "{:.4g}")
+        name = registry[self.measure].display_name if self.measure in registry else self.measure
+        text = f"{name} {format_number(self.estimate, '{:.4g}')}, {limits} ({_METHOD_NAMES.get(self.method, self.method)})"
         return text + (f"; {self.note}" if self.note else "")
 
     __repr__ = __str__
@@ -170,19 +193,51 @@ def interval(
     average: Any = "auto",
     **params: Any,
 ) -> Interval:
-    """Confidence interval of any measure.
+    """Compute a confidence interval of a measure.
 
-    `y_score` is what the measure needs: labels, scores, probabilities or numbers. `method`:
+    A `FallbackWarning` and a note in the result report that a method does not apply and another was used, e.g. DeLong at AUC 1.
 
-    - "auto": Wilson for proportions; for a two-class AUC DeLong, or Newcombe with fewer than 20 cases in a class or an AUC
-      beyond 0.95; BCa for all others and wherever rows have weights;
-    - "percentile", "bca": bootstrap, rows being drawn at random, or within each class with `stratified=True`;
-    - "wilson", "clopper-pearson": proportions without weights (accuracy, recall, precision ...);
-    - "delong" (on the logit scale), "newcombe": two-class AUC without weights.
+    Parameters
+    ----------
+    measure : str, Measure or callable
+        Measure, or a function of (y_true, y_score), which is called once per resample.
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like
+        Predicted labels, scores, probabilities or values, as the measure needs.
+    method : str, default "auto"
+        One of the following:
 
-    A method that breaks down (DeLong at AUC 0 or 1, BCa without spread) is replaced, with a FallbackWarning and a note in the
-    result. `measure` may also be any function of (y_true, y_score): it is then called once per resample.
+        - "auto": Wilson for proportions of unweighted rows. For two-class AUCs of unweighted rows DeLong, or Newcombe with
+          fewer than 20 cases in a class or an AUC above 0.95. BCa otherwise.
+        - "bca", "percentile": bootstrap.
+        - "wilson", "clopper-pearson": proportions of unweighted rows, e.g. accuracy, recall and precision.
+        - "delong" (on the logit scale), "newcombe": two-class AUCs of unweighted rows.
+    level : float, default 0.95
+        Confidence level.
+    resamples : int, default 2000
+        Number of bootstrap resamples.
+    seed : int, default 0
+        Seed of the bootstrap.
+    stratified : bool, default False
+        Draw the rows within each class.
+    positive : label, optional
+        Positive class. Default: the second of two classes in sort order.
+    labels : list, optional
+        All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+    average : str, default "auto"
+        Average over classes, as in a call of the measure.
+    **params
+        Parameters of the measure.
 
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
     >>> y, s = [0] * 6 + [1] * 4, [0.1, 0.2, 0.3, 0.35, 0.6, 0.7, 0.4, 0.65, 0.8, 0.9]
     >>> found = interval("auc", y, s)
     >>> round(found.low, 3), round(found.high, 3), found.method
@@ -195,7 +250,7 @@ def interval(
         return _bootstrap_function(measure, y_true, y_score, plan, sample_weight, params)
     resolved_measure = get_measure(measure)
     if average is None:
-        raise InputError("average must give one number for an interval, got None: choose 'macro', 'weighted' or positive=")
+        raise InputError("average must not be None for an interval: pass average='macro', average='weighted' or positive=")
     options = {"positive": positive, "labels": labels, "sample_weight": sample_weight}
     rows = resolved_measure.read_rows(y_true, y_score, **options)
     bound_measure = BoundMeasure(resolved_measure, rows, {"average": average, **params})
@@ -204,7 +259,7 @@ def interval(
 
 @dataclass(frozen=True)
 class IntervalPlan:
-    """How intervals are to be found."""
+    """Options of confidence intervals."""
 
     method: str
     level: float
@@ -221,16 +276,16 @@ class IntervalPlan:
         _check.check_whole_number("seed", self.seed, 0)
 
     def build_resamples(self, rows: Any) -> Resamples:
-        """The resamples of these rows."""
+        """Return the resamples of these rows."""
         strata = rows.true if self.stratified else None
         if strata is not None and strata.dtype.kind == "f":
-            raise InputError("stratified must be False for measures of numbers: there are no classes to stratify by")
+            raise InputError("stratified must be False for measures of numbers, which have no classes")
         return Resamples(len(rows.true), self.resamples, self.seed, strata)
 
 
 @dataclass(frozen=True)
 class BoundMeasure:
-    """A measure with the rows and the options it is to be computed on."""
+    """A measure with the rows and the options to compute it with."""
 
     measure: Measure
     rows: Any
@@ -241,22 +296,22 @@ class BoundMeasure:
         self.measure.check(self.params["average"], formula_params)
 
     def estimate(self) -> float:
-        """The value; NaN without a warning."""
+        """Compute the value; NaN without a warning if it is undefined."""
         return float(self.measure.compute_values(self.rows, **self.params)[0])
 
     def compute_resampled(self, draw_counts: DrawCounts) -> FloatArray:
-        """The values of resamples."""
+        """Compute the values of resamples."""
         values = self.measure.compute_values(self.rows, draw_counts, **self.params)
         if values.shape != (len(draw_counts),):
             raise InputError(
-                f"the formula of {self.measure.name} must give a value for each line of a batch, got shape {values.shape} "
-                f"for {len(draw_counts)} lines: let it work on the last axes of its arrays"
+                f"the formula of {self.measure.name} must return one value per resample, got shape {values.shape} "
+                f"for {len(draw_counts)} resamples: reduce only the last axes of the arrays"
             )
         return values
 
     @property
     def is_plain_auc(self) -> bool:
-        """A two-class AUC without weights."""
+        """Return whether this is a two-class AUC of unweighted rows."""
         return (
             self.measure is ranking.auc
             and isinstance(self.rows, ScoreRows)
@@ -267,7 +322,7 @@ class BoundMeasure:
 
     @property
     def is_plain_proportion(self) -> bool:
-        """A proportion of rows without weights."""
+        """Return whether this is a proportion of unweighted rows."""
         if not (self.measure.facts.proportion and isinstance(self.rows, LabelRows) and self.rows.weights is None):
             return False
         if not self.measure.facts.per_class:
@@ -278,19 +333,19 @@ class BoundMeasure:
         return self.rows.classes.positive is not None and self.params["average"] in ("auto", "binary")
 
     def count_successes(self) -> tuple[float, float]:
-        """Numerator and denominator of a proportion."""
+        """Return numerator and denominator of a proportion."""
         assert isinstance(self.measure, LabelMeasure)
         return self.measure.count_successes(self.rows, **self.params)
 
     @property
     def has_few_cases(self) -> bool:
-        """Whether a class is so rare that DeLong's interval of the AUC is too short."""
+        """Return whether a class is so rare that DeLong's interval is too short."""
         positives = int(self.rows.binary.is_positive.sum())
         return min(positives, len(self.rows.true) - positives) < _FEW
 
 
 def compute_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan) -> list[Interval]:
-    """Intervals of several measures on the same rows; all bootstraps share their draws."""
+    """Compute intervals of several measures on the same rows; all bootstraps share their resamples."""
     intervals: dict[int, Interval] = {}
     to_draw: list[int] = []
     for i, bound_measure in enumerate(bound_measures):
@@ -309,13 +364,13 @@ def _compute_closed_form(bound_measure: BoundMeasure, plan: IntervalPlan) -> Int
     name = bound_measure.measure.name
     if plan.method in ("wilson", "clopper-pearson") or (plan.method == "auto" and bound_measure.is_plain_proportion):
         if not bound_measure.is_plain_proportion:
-            raise InputError(f"method {plan.method!r} must have a proportion of unweighted rows, got {name}: use 'bca'")
+            raise InputError(f"method={plan.method!r} needs a proportion of unweighted rows, got {name}: use 'bca'")
         return _compute_proportion_interval(bound_measure, plan)
     if plan.method == "auto" and bound_measure.measure is ranking.gini:
         return _compute_gini_interval(bound_measure, plan)
     if plan.method in ("delong", "newcombe") or (plan.method == "auto" and bound_measure.is_plain_auc):
         if not bound_measure.is_plain_auc:
-            raise InputError(f"method {plan.method!r} must have a two-class AUC of unweighted rows, got {name}: use 'bca'")
+            raise InputError(f"method={plan.method!r} needs a two-class AUC of unweighted rows, got {name}: use 'bca'")
         return _compute_auc_interval(bound_measure, plan)
     return None
 
@@ -342,13 +397,13 @@ def _compute_auc_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> In
         return Interval("auc", estimate, *compute_delong_limits(estimate, variance, plan.level), plan.level, "delong")
     note = ""
     if plan.method != "newcombe" and not exists:
-        note = "DeLong's variance does not exist here, so Newcombe's score interval is given"
-        warn_fallback(f"auc {estimate:.4g}: {note}")
+        note = "Newcombe interval, because the DeLong variance is zero"
+        warn_fallback(f"AUC {estimate:.4g}: {note}")
     return Interval("auc", estimate, *compute_newcombe_limits(estimate, tally, plan.level), plan.level, "newcombe", note)
 
 
 def _compute_gini_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -> Interval | None:
-    """As a linear function of the AUC, so that the two agree."""
+    """Transform the interval of the AUC."""
     auc_bound = replace(bound_measure, measure=ranking.auc)
     if not auc_bound.is_plain_auc:
         return None
@@ -362,12 +417,18 @@ def _build_undefined_interval(bound_measure: BoundMeasure, plan: IntervalPlan) -
     nan = float("nan")
     bound_measure.measure.warn_undefined(np.asarray(nan))
     return Interval(
-        bound_measure.measure.name, nan, nan, nan, plan.level, "none", f"undefined: {bound_measure.measure.facts.undefined}"
+        bound_measure.measure.name,
+        nan,
+        nan,
+        nan,
+        plan.level,
+        "none",
+        f"undefined because {bound_measure.measure.facts.undefined}",
     )
 
 
 def warn_fallback(message: str) -> None:
-    """Warn that another method was used than asked for."""
+    """Warn that the requested method was replaced by another one."""
     warnings.warn(message, FallbackWarning, stacklevel=5)
 
 
@@ -391,7 +452,7 @@ def _bootstrap_intervals(bound_measures: list[BoundMeasure], plan: IntervalPlan)
 def compute_bootstrap_intervals(
     compute: Compute, estimates: list[float], names: list[str], plan: IntervalPlan, draws: Resamples
 ) -> list[Interval]:
-    """Bootstrap intervals of the columns that `compute` gives."""
+    """Compute bootstrap intervals of the columns that `compute` returns."""
     values = draws.compute_values(compute)
     jackknife = None if plan.method == "percentile" else draws.compute_jackknife(compute)
     return [
@@ -406,17 +467,17 @@ def _build_bootstrap_interval(
     defined = values[~np.isnan(values)]
     notes = []
     if len(defined) < len(values):
-        notes.append(f"undefined in {len(values) - len(defined)} of {len(values)} resamples, which are left out")
+        notes.append(f"{len(values) - len(defined)} of {len(values)} resamples are undefined and left out")
     if np.isnan(estimate) or not len(defined):
         return Interval(name, estimate, float("nan"), float("nan"), plan.level, "none", "; ".join(["undefined", *notes]))
     if not bootstrap.compute_distances(defined, estimate).any():
-        notes.append("all resamples agree, so the limits say nothing about cases not seen")
+        notes.append("all resamples are equal, so the limits do not apply to new cases")
         if plan.method == "bca":
             warn_fallback(f"{name}: {notes[-1]}")
         return Interval(name, estimate, estimate, estimate, plan.level, "percentile", "; ".join(notes))
     limits = None if jackknife is None else bootstrap.compute_bca_limits(defined, estimate, jackknife, plan.level)
     if jackknife is not None and limits is None:
-        notes.append("BCa does not exist here, so percentile limits are given")
+        notes.append("percentile limits, because the BCa correction is undefined")
         if plan.method == "bca":
             warn_fallback(f"{name}: {notes[-1]}")
     method = "percentile" if limits is None else "bca"
@@ -435,14 +496,14 @@ def _bootstrap_function(
     if plan.method not in ("auto", "bca", "percentile"):
         raise InputError(f"method must be 'auto', 'bca' or 'percentile' for a function, got {plan.method!r}")
     if sample_weight is not None:
-        raise InputError("sample_weight must be None for a function: make it a measure to give rows weights")
+        raise InputError("sample_weight must be None for a function: define a measure to use weights")
     true_labels, scores = _check.check_column("y_true", y_true), np.asarray(y_score)
     _check.check_same_length(y_true=true_labels, y_score=scores)
 
     def compute_value(pick: Any) -> float:
         number = function(true_labels[pick], scores[pick], **params)
         if np.ndim(number) != 0 or number is None:
-            raise InputError(f"the function must give one number, got {number!r}")
+            raise InputError(f"the function must return one number, got {number!r}")
         return float(number)
 
     def compute(draw_counts: DrawCounts) -> FloatArray:

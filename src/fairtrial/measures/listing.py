@@ -1,4 +1,4 @@
-"""All measures as a table: the command line and the documentation read it from here."""
+"""Tables and descriptions of all measures, for the command line and the documentation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NEEDS = ("labels", "scores", "probabilities", "values", "results")
 
 
 def build_facts_frame(needs: str | None = None) -> pd.DataFrame:
-    """A line for each measure.
+    """Return a data frame with one row per measure.
 
     >>> build_facts_frame("scores").loc[0, ["measure", "better", "range", "chance"]].tolist()
     ['auc', 'higher', '0 to 1', '0.5']
@@ -30,21 +30,22 @@ def build_facts_frame(needs: str | None = None) -> pd.DataFrame:
 
 
 def format_measure(name: str) -> str:
-    """All about one measure, as text.
+    """Describe one measure: its signature, docstring and metadata.
 
-    >>> print(format_measure("roc_auc").split(chr(10))[0])
-    auc(y_true, y_score, *, positive=None, labels=None, average='auto', sample_weight=None)
+    >>> print(format_measure("roc_auc")[:30])
+    AUC
+    <BLANKLINE>
+    auc(y_true, y_score, *, p
     """
     measure = get_measure(name)
     facts = _describe_facts(measure.facts)
-    facts_text = "\n".join(
-        f"{key + ':':14}{value}" for key, value in facts.items() if key not in ("measure", "what it is") and value
-    )
-    return f"{measure.name}{format_signature(measure.name)}\n\n{inspect.getdoc(measure)}\n\n{facts_text}"
+    facts_text = "\n".join(f"{key + ':':14}{value}" for key, value in facts.items() if key in ("needs", "aliases") and value)
+    heading = f"{measure.name}{format_signature(measure.name)}"
+    return "\n\n".join([measure.display_name, heading, str(inspect.getdoc(measure)), facts_text])
 
 
 def format_signature(name: str) -> str:
-    """The call, without annotations."""
+    """Format the call without annotations."""
     signature = inspect.signature(get_measure(name))
     plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))

@@ -11,7 +11,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -90,12 +90,15 @@ class MeasureFacts:
     rank_based: bool = False
     undefined: str = "a denominator is zero"
     averages: tuple[Average, ...] = ()
-    # Not a field: the fields of measures that users define are part of the content keys of studies.
-    display_name: InitVar[str] = ""
 
-    def __post_init__(self, display_name: str) -> None:
-        object.__setattr__(self, "display_name", display_name or self.name.replace("_", " "))
+    @property
+    def display_name(self) -> str:
+        """Return the name for people."""
+        return _DISPLAY_NAMES.get(self.name, self.name.replace("_", " "))
 
+
+# Not a field of MeasureFacts: the fields of measures that users define are part of the content keys of studies.
+_DISPLAY_NAMES: dict[str, str] = {}
 
 registry: Registry[Measure] = Registry("measure", group="fairtrial.measures")
 
@@ -467,7 +470,7 @@ class ValueMeasure(RowMeasure):
         return ValueRows.read(y_true, y, sample_weight=options.get("sample_weight"))
 
 
-_COMMON_PARAMETERS = {
+COMMON_PARAMETERS = {
     "y_true": ("array-like of shape (n,)", "True labels."),
     "y_pred": ("array-like of shape (n,)", "Predicted labels."),
     "y_score": ("array-like of shape (n,) or (n, k)", "Scores of the positive class, or one column per class."),
@@ -487,60 +490,77 @@ _VALUE_PARAMETERS = {
 }
 _MICRO_AVERAGE = (
     '{"auto", "binary", "macro", "weighted", "micro"} or None, default "auto"',
-    _COMMON_PARAMETERS["average"][1] + ' "micro" pools the counts.',
+    COMMON_PARAMETERS["average"][1] + ' "micro" pools the counts.',
 )
 _NO_AVERAGE = ('{"auto"}', "The measure has one value for all classes.")
-
-
-def _build_docstring(measure: Measure) -> str:
-    """Add the parameters of the call, the return value and the reference to the docstring of the formula."""
-    introduction, *parts = re.split(r"^(\w+)\n-{3,}\n", inspect.getdoc(measure.formula) or "", flags=re.MULTILINE)
-    sections = {title: text.strip() for title, text in zip(parts[::2], parts[1::2], strict=True)}
-    parameters = [_describe_parameter(measure, name) for name in inspect.signature(type(measure).__call__).parameters]
-    sections["Parameters"] = "\n".join(filter(None, [*parameters, sections.get("Parameters", "")]))
-    sections["Returns"] = _describe_value(measure)
-    sections["References"] = measure.facts.cite
-    ordered = [f"{title}\n{'-' * len(title)}\n{sections[title]}" for title in _SECTIONS if title in sections]
-    return "\n\n".join([introduction.strip(), *ordered])
 
 
 _SECTIONS = ("Parameters", "Returns", "Notes", "References", "Examples")
 
 
-def _describe_parameter(measure: Measure, name: str) -> str:
-    if name not in _COMMON_PARAMETERS or measure.facts.needs == "results":
-        return ""
-    kind, text = _COMMON_PARAMETERS[name]
+def complete_docstring(text: str, **sections: str) -> str:
+    """Add sections to a docstring; parameters are put before those that it has.
+
+    >>> print(complete_docstring("Shift.\\n\\nParameters\\n----------\\nby : int", Parameters="x : int", Returns="int"))
+    Shift.
+    <BLANKLINE>
+    Parameters
+    ----------
+    x : int
+    by : int
+    <BLANKLINE>
+    Returns
+    -------
+    int
+    """
+    introduction, *parts = re.split(r"^(\w+)\n-{3,}\n", inspect.cleandoc(text), flags=re.MULTILINE)
+    own_sections = {title: content.strip() for title, content in zip(parts[::2], parts[1::2], strict=True)}
+    contents = {title: "\n".join(filter(None, (sections.get(title), own_sections.get(title)))) for title in _SECTIONS}
+    ordered = [f"{title}\n{'-' * len(title)}\n{content}" for title, content in contents.items() if content]
+    return "\n\n".join([introduction.strip(), *ordered])
+
+
+def describe_parameters(descriptions: Mapping[str, tuple[str, str]]) -> str:
+    """Format the types and meanings of parameters as lines of a docstring."""
+    return "\n".join(f"{name} : {kind}\n    " + text.replace("\n", "\n    ") for name, (kind, text) in descriptions.items())
+
+
+def _build_docstring(measure: Measure) -> str:
+    """Add the parameters of the call, the return value and the reference to the docstring of the formula."""
+    call = inspect.signature(type(measure).__call__).parameters
+    descriptions = {name: text for name, text in COMMON_PARAMETERS.items() if name in call}
     if measure.facts.needs == "values":
-        kind, text = _VALUE_PARAMETERS.get(name, (kind, text))
-    if name == "average" and len(measure.averages) == 1:
-        kind, text = _NO_AVERAGE
-    elif name == "average" and "micro" in measure.averages:
-        kind, text = _MICRO_AVERAGE
-    return f"{name} : {kind}\n" + "\n".join(f"    {line}" for line in text.split("\n"))
+        descriptions |= _VALUE_PARAMETERS
+    if "average" in descriptions and len(measure.averages) == 1:
+        descriptions["average"] = _NO_AVERAGE
+    elif "micro" in measure.averages:
+        descriptions["average"] = _MICRO_AVERAGE
+    return complete_docstring(
+        measure.formula.__doc__ or "",
+        Parameters=describe_parameters(descriptions),
+        Returns=_describe_value(measure),
+        References=measure.facts.cite,
+    )
 
 
 def _describe_value(measure: Measure) -> str:
     facts = measure.facts
     kind = "float, or ndarray of shape (k,) if `average` is None" if None in measure.averages else "float"
     kind = "float or ndarray" if facts.needs == "results" else kind
-    limits = (
-        f"Between {facts.range[0]:g} and {facts.range[1]:g}"
-        if np.isfinite(facts.range).all()
-        else (
-            f"At least {facts.range[0]:g}"
-            if np.isfinite(facts.range[0])
-            else f"At most {facts.range[1]:g}"
-            if np.isfinite(facts.range[1])
-            else "Any number"
-        )
-    )
     direction = "higher" if facts.direction == "max" else "lower"
     chance = "" if facts.chance is None else f" Random guessing has {facts.chance:g}."
     return (
-        f"{kind}\n    {limits}; {direction} is better.{chance}\n"
+        f"{kind}\n    {_describe_range(*facts.range)}; {direction} is better.{chance}\n"
         f"    NaN, with an `UndefinedMeasureWarning`, if {facts.undefined}."
     )
+
+
+def _describe_range(low: float, high: float) -> str:
+    if np.isinf(low) and np.isinf(high):
+        return "Any number"
+    if np.isinf(low):
+        return f"At most {high:g}"
+    return f"At least {low:g}" if np.isinf(high) else f"Between {low:g} and {high:g}"
 
 
 _MEASURE_CLASSES: dict[str, type[Measure]] = {
@@ -561,6 +581,7 @@ def measure(
     cite: str,
     chance: float | None = None,
     name: str | None = None,
+    display_name: str | None = None,
     **facts: Any,
 ) -> Callable[[Callable[..., Any]], Measure]:
     """Turn a formula into a measure and register it under the name of the function.
@@ -586,6 +607,8 @@ def measure(
         Expected value of random guessing with two classes, unless it depends on the class proportions.
     name : str, optional
         Name in the registry. Default: the name of the function.
+    display_name : str, optional
+        Name for people, e.g. "AUC". Default: the name, with blanks for underscores.
     **facts
         Other fields of `MeasureFacts`. With `proportion=True` the formula returns numerator and denominator, and the measure
         has Wilson and Clopper-Pearson intervals.
@@ -621,6 +644,8 @@ def measure(
             summary=(inspect.getdoc(formula) or "").split("\n")[0].rstrip("."),
             **facts,
         )
+        if display_name is not None:
+            _DISPLAY_NAMES[measure_facts.name] = display_name
         new_measure = _MEASURE_CLASSES[needs](formula, measure_facts)
         if formula.__module__.startswith("fairtrial."):
             # Docstrings of measures that users define are part of the content keys of studies and stay unchanged.

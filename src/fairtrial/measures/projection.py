@@ -1,4 +1,4 @@
-"""Projection: learners as points of a plane, by how their confusion tables differ from each other and from the ideal one."""
+"""Projection: show learners in the plane by the differences between their confusion tables."""
 
 from __future__ import annotations
 
@@ -19,17 +19,34 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IDEAL = "Ideal"
-# Distances of the plane that agree to this share of the largest distance count as exact, and errors as equal.
+# Tolerance, relative to the largest distance, for exact distances and equal errors.
 _EXACT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Learners in the plane, with Ideal at the origin.
+    """Learners as points in the plane, with the ideal learner at the origin.
 
-    `points` has x and y; `distances` the true distances, Ideal first; `parents` the learner (or Ideal) that each learner hangs
-    on in the minimum spanning tree; `exact` tells for each pair whether the plane shows its distance exactly; `stress` is
-    Kruskal's stress-1 over all pairs, 0 where every distance is exact.
+    Attributes
+    ----------
+    points : DataFrame
+        Coordinates x and y; the first row is Ideal, the learner without errors.
+    distances : DataFrame
+        True distances, Ideal first.
+    parents : Series
+        Parent of each learner in the minimum spanning tree.
+    exact : DataFrame
+        Whether the distance in the plane is exact, for each pair.
+    stress : float
+        Kruskal's stress-1 over all pairs; 0 if all distances are exact.
+    distance, method : str
+        Options of `projection`.
+
+    Examples
+    --------
+    >>> plane = projection({"A": [[40, 10], [10, 40]], "B": [[50, 0], [20, 30]]})
+    >>> plane.distance_to_ideal.round(3).to_dict()
+    {'A': 20.0, 'B': 28.284}
     """
 
     points: pd.DataFrame
@@ -42,16 +59,16 @@ class Projection:
 
     @property
     def learners(self) -> tuple[str, ...]:
-        """The learners in the order given, without Ideal."""
+        """Return the learners in the given order, without Ideal."""
         return tuple(self.points.index[1:])
 
     @property
     def distance_to_ideal(self) -> pd.Series[float]:
-        """True distance of each learner to Ideal: smaller is better."""
+        """Return the true distance of each learner to Ideal; lower is better."""
         return self.distances[IDEAL].iloc[1:].rename("distance_to_ideal")
 
     def frame(self) -> pd.DataFrame:
-        """A row for Ideal and for each learner: x, y, distance to Ideal, parent in the tree."""
+        """Return coordinates, distance to Ideal and parent of Ideal and each learner."""
         return self.points.assign(
             distance_to_ideal=self.distances[IDEAL], parent=self.parents.reindex(self.points.index, fill_value="")
         )
@@ -65,14 +82,14 @@ class Projection:
     def _format_frame(self) -> pd.DataFrame:
         frame = self.frame().rename(columns={"distance_to_ideal": "distance to Ideal"}).rename_axis(index=None)
         for name in ("x", "y", "distance to Ideal"):
-            # Adding 0 turns -0 into 0.
+            # Adding 0 replaces -0 by 0.
             frame[name] = [f"{round(value, 3) + 0:.3f}" for value in frame[name]]
         return frame
 
     def _format_headline(self) -> str:
         pairs = np.triu_indices(len(self.exact), 1)
         exact = self.exact.to_numpy()[pairs]
-        exact_text = f"{int(exact.sum())} of {len(exact)} distances exact"
+        exact_text = f"{int(exact.sum())} of {len(exact)} distances are exact"
         return f"Projection ({self.method}, {self.distance}): stress {self.stress:.4f}, {exact_text}"
 
 
@@ -83,19 +100,32 @@ def projection(
     method: Literal["tree", "mds"] = "tree",
     normalise: bool = False,
 ) -> Projection:
-    """Show learners as points whose distances tell how differently they err (Japkowicz, Sanghi & Tischer 2008).
+    """Show learners in the plane by how differently they err (Japkowicz, Sanghi & Tischer 2008).
 
-    `tables` maps each learner to its confusion table (rows are the truth), or to a list with a table for each domain; all
-    learners need the same domains with the same class totals. A learner becomes the vector of all cells; Ideal is the
-    learner without errors. "L1" counts errors, twice each; "L2" weighs errors that gather in few cells more.
-    `normalise=True` divides each table by its total, so that large domains do not drown small ones.
+    A learner is represented by the vector of all cells of its confusion tables. Ideal is the learner without errors.
 
-    `method="tree"` places the learners along the minimum spanning tree grown from Ideal: every learner keeps its distance to
-    Ideal and to its parent in the tree exactly, the rest may be distorted. `"mds"` spreads the distortion over all pairs.
+    Parameters
+    ----------
+    tables : mapping of str to table or list of tables
+        Confusion tables of each learner (rows are true classes), one per domain. All learners need the same domains with the
+        same class totals.
+    distance : {"L2", "L1"}, default "L2"
+        "L1" counts every error twice; "L2" weights errors that are concentrated in few cells more.
+    method : {"tree", "mds"}, default "tree"
+        "tree" keeps the distances to Ideal and to the parent in the minimum spanning tree exact and may distort the others.
+        "mds" (multidimensional scaling) distributes the distortion over all pairs.
+    normalise : bool, default False
+        Divide each table by its total, so that all domains have the same weight.
 
+    Returns
+    -------
+    Projection
+
+    Examples
+    --------
     >>> from fairtrial.measures import projection
     >>> print(projection({"A": [[40, 10], [10, 40]], "B": [[50, 0], [20, 30]], "C": [[50, 0], [4, 46]]}))
-    Projection (tree, L2): stress 0.0000, 6 of 6 distances exact
+    Projection (tree, L2): stress 0.0000, 6 of 6 distances are exact
                 x       y distance to Ideal parent
     Ideal   0.000   0.000             0.000
     A      14.142  14.142            20.000      C
@@ -139,7 +169,7 @@ def _compute_pairwise_distances(vectors: FloatArray, distance: str) -> FloatArra
 
 
 def _grow_tree(distances: FloatArray) -> tuple[list[int], list[int]]:
-    """Prim's tree from point 0: the order of joining, and the parent of each point (its own for the root)."""
+    """Grow Prim's tree from point 0; return the order of joining and the parent of each point (0 for the root)."""
     order, parents = [0], [0] * len(distances)
     left = list(range(1, len(distances)))
     while left:
@@ -156,37 +186,37 @@ def _place_along_tree(distances: FloatArray, order: list[int], parents: list[int
     for step, new in enumerate(order[1:], start=1):
         placed = [point for point in order[:step] if distances[point, 0] > 0]
         if distances[new, 0] == 0:
-            continue  # it is Ideal's twin and stays at the origin
+            continue  # no errors: it stays at the origin
         if not placed:
             points[new] = distances[new, 0], 0.0
             continue
-        # A parent at the origin says no more than Ideal does, so the nearest other point fixes the angle.
+        # A parent at the origin does not determine the angle, so the nearest other point does.
         anchor = parents[new] if parents[new] in placed else min(placed, key=lambda point: distances[new, point])
         points[new] = _choose_side(points, distances, new, anchor, placed)
     return points
 
 
 def _choose_side(points: FloatArray, distances: FloatArray, new: int, anchor: int, placed: list[int]) -> FloatArray:
-    """Of the two points at the right distance from Ideal and from the anchor, the one that fits the placed points better."""
+    """Choose between the two points at the right distances from Ideal and the anchor: the better fit to the placed points."""
     to_ideal, side, to_anchor = distances[new, 0], distances[anchor, 0], distances[new, anchor]
-    # Half angles, because the cosine is blind to small ones. Clipping keeps the distance to Ideal and comes as near to the
-    # other one as can be, should rounding part the circles.
+    # Half angles are accurate for small angles, the cosine is not. If rounding separates the circles, clipping keeps the
+    # distance to Ideal and minimizes the error of the other distance.
     squared_sine = (to_anchor - (to_ideal - side)) * (to_anchor + (to_ideal - side)) / (4 * to_ideal * side)
     angle = 2 * np.arcsin(np.sqrt(np.clip(squared_sine, 0.0, 1.0)))
     start = np.arctan2(points[anchor, 1], points[anchor, 0])
     sides = [to_ideal * np.array([np.cos(start + turn), np.sin(start + turn)]) for turn in (angle, -angle)]
     errors = [((np.linalg.norm(points[placed] - spot, axis=1) - distances[new, placed]) ** 2).sum() for spot in sides]
-    # On a tie, which is certain while all points lie on one line, the left turn: rounding must not mirror the picture.
+    # Ties (certain while all points lie on one line) turn left, so rounding does not mirror the plot.
     return np.asarray(sides[0] if errors[0] <= errors[1] + _EXACT * distances.max() ** 2 else sides[1])
 
 
 def _scale_distances(distances: FloatArray, order: list[int], starts: int = 20) -> FloatArray:
-    """Metric scaling, the best of several starts because stress has local minima; Ideal at the origin."""
+    """Scale metrically with Ideal at the origin; the best of several starts, because stress has local minima."""
     shape, size = (len(distances), 2), distances.max()
     random_starts = np.random.default_rng(0).normal(scale=size, size=(starts, *shape))
     tries = [_run_smacof(distances, start) for start in [_scale_classical(distances), *random_starts]]
     errors = [((_compute_pairwise_distances(points, "L2") - distances) ** 2).sum() for points in tries]
-    # The first of those that are equally good, so that rounding does not choose between them.
+    # Take the first of equally good solutions, so the choice does not depend on rounding.
     best = next(points for points, error in zip(tries, errors, strict=True) if error <= min(errors) + _EXACT * size**2)
     return _align_axes(best - best[0], order)
 
@@ -198,7 +228,7 @@ def _scale_classical(distances: FloatArray) -> FloatArray:
 
 
 def _run_smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -> FloatArray:
-    """Scaling by majorisation (de Leeuw 1977): each round lowers the stress."""
+    """Scale by majorisation (de Leeuw 1977); each round lowers the stress."""
     for _ in range(rounds):
         plane_distances = _compute_pairwise_distances(points, "L2")
         pull = -np.divide(distances, plane_distances, out=np.zeros_like(distances), where=plane_distances > 0)
@@ -212,7 +242,7 @@ def _run_smacof(distances: FloatArray, points: FloatArray, rounds: int = 2000) -
 
 
 def _align_axes(points: FloatArray, order: list[int]) -> FloatArray:
-    """Turn the first learner of the tree that is not at the origin onto the x-axis, and the first beside the axis upwards."""
+    """Rotate the first learner of the tree that is not at the origin onto the x-axis, and the next one upwards."""
     size = np.abs(points).max()
     first = next((point for point in order if np.linalg.norm(points[point]) > _EXACT * size), 0)
     angle = np.arctan2(points[first, 1], points[first, 0])
@@ -223,11 +253,11 @@ def _align_axes(points: FloatArray, order: list[int]) -> FloatArray:
 
 
 def _build_vectors(tables: Mapping[str, Any], normalise: bool) -> tuple[list[str], FloatArray]:
-    """Names of the learners, and the cells of Ideal and of each learner."""
+    """Return the names of the learners, and the cells of Ideal and of each learner."""
     if not isinstance(tables, Mapping) or not tables:
-        raise InputError("tables must map at least 1 learner to its confusion tables: {'C4.5': [[40, 10], [10, 40]]}")
+        raise InputError("tables must map at least 1 learner to its confusion tables, e.g. {'C4.5': [[40, 10], [10, 40]]}")
     if IDEAL in tables:
-        raise InputError(f"no learner may be called {IDEAL!r}, the name of the one without errors: rename it")
+        raise InputError(f"tables must not contain the name {IDEAL!r}, which is reserved: rename the learner")
     tables_by_learner = {str(name): _read_domains(name, learner_tables) for name, learner_tables in tables.items()}
     first, *others = tables_by_learner
     for name in others:
@@ -252,17 +282,17 @@ def _read_domains(learner: object, learner_tables: Any) -> list[Confusion]:
     except InputError as error:
         raise InputError(f"tables of {learner!r}: {error}") from None
     if not confusions:
-        raise InputError(f"tables of {learner!r} must hold at least 1 confusion table, got 0")
+        raise InputError(f"tables of {learner!r} must contain at least 1 confusion table, got 0")
     return confusions
 
 
 def _read_confusion(values: Confusion | npt.ArrayLike) -> Confusion:
     table = values if isinstance(values, Confusion) else Confusion(_check.check_numbers("table", values))
     if table.table.ndim != 2 or not table.table.size:
-        raise InputError(f"a confusion table must be one square table of counts, got shape {table.table.shape}")
+        raise InputError(f"table must be one square table of counts, got shape {table.table.shape}")
     _check.check_finite("table", table.table)
     if not table.total:
-        raise InputError("a confusion table must hold at least 1 row, got only zeros")
+        raise InputError("table must contain at least 1 case, got only zeros")
     return table
 
 
@@ -281,5 +311,5 @@ def _check_comparable(first: str, expected: list[Confusion], name: str, confusio
             raise InputError(
                 f"all learners must have the same class totals in domain {domain}: {first!r} has "
                 f"{expected_table.true.tolist()}, "
-                f"{name!r} has {table.true.tolist()}; rows must be the true class, and no learner may lack rows"
+                f"{name!r} has {table.true.tolist()}; rows must be true classes, and all learners need all cases"
             )

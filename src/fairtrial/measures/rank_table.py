@@ -1,4 +1,4 @@
-"""Ranks of learners under every measure: the quickest way to see that measures disagree."""
+"""Ranks of learners under several measures, which show whether measures disagree."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from fairtrial import _check
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
 from fairtrial.measures.measure import Direction, registry
 
@@ -20,7 +21,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RankTable:
-    """Ranks (1 is best) of learners (rows) under measures (columns)."""
+    """Ranks of learners under several measures.
+
+    Attributes
+    ----------
+    ranks : DataFrame
+        Ranks (1 is best), one row per learner and one column per measure.
+    directions : dict of str to {"max", "min"}
+        Direction of each measure.
+    ties : {"min", "average"}
+        Treatment of ties.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rank_table(pd.DataFrame({"auc": [0.9, 0.8], "brier": [0.2, 0.1]}, index=["a", "b"])).mean_rank.tolist()
+    [1.5, 1.5]
+    """
 
     ranks: pd.DataFrame
     directions: dict[str, Direction]
@@ -28,11 +45,11 @@ class RankTable:
 
     @property
     def mean_rank(self) -> pd.Series[float]:
-        """Mean over the measures; measures that say the same thing count as often as they are listed."""
+        """Return the mean rank over the measures; redundant measures count separately."""
         return self.ranks.mean(axis=1)
 
     def frame(self) -> pd.DataFrame:
-        """The ranks and, last, their mean."""
+        """Return the ranks and, as the last column, their mean."""
         return self.ranks.assign(mean_rank=self.mean_rank)
 
     def __str__(self) -> str:
@@ -43,8 +60,9 @@ class RankTable:
 
     def _format_headline(self) -> str:
         smaller = [name for name, direction in self.directions.items() if direction == "min"]
-        smaller_text = f"; smaller is better: {', '.join(smaller)}" if smaller else ""
-        return f"Ranks of {len(self.ranks)} learners, 1 is best, ties get the {_TIES[self.ties]} rank{smaller_text}"
+        smaller_text = f"; lower is better for {join_names(smaller)}" if smaller else ""
+        learners = format_count(len(self.ranks), "learner")
+        return f"Ranks of {learners} (1 is best; ties have the {_TIES[self.ties]} rank){smaller_text}"
 
 
 _TIES = {"min": "smallest", "average": "mean"}
@@ -56,12 +74,25 @@ def rank_table(
     directions: Mapping[str, Direction] | None = None,
     ties: Literal["min", "average"] = "min",
 ) -> RankTable:
-    """Rank the learners (rows of `scores`) under each measure (column).
+    """Rank learners under each measure.
 
-    A column named like a registered measure has that measure's direction; `directions` gives ("max" or "min") or overrides
-    the others. Scores that agree to 12 digits tie, so that float noise decides no rank. `ties="min"` gives competition
-    ranks (1, 2, 2, 4), as in printed tables; `"average"` gives 1, 2.5, 2.5, 4, which tests on ranks need.
+    Scores that agree to 12 digits are ties.
 
+    Parameters
+    ----------
+    scores : DataFrame
+        One row per learner, one column per measure.
+    directions : mapping of str to {"max", "min"}, optional
+        Whether higher or lower values are better. Default: the direction of the registered measure.
+    ties : {"min", "average"}, default "min"
+        Competition ranks (1, 2, 2, 4) as in printed tables, or mean ranks (1, 2.5, 2.5, 4) as in rank tests.
+
+    Returns
+    -------
+    RankTable
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from fairtrial.measures import rank_table
     >>> scores = pd.DataFrame({"auc": [0.7, 0.59, 0.7], "rmse": [0.45, 0.43, 0.44]}, index=["NB", "C4.5", "Boost"])
@@ -81,17 +112,17 @@ def rank_table(
 
 
 def read_score_frame(scores: pd.DataFrame) -> pd.DataFrame:
-    """A table of scores, checked: numbers without holes, learners as rows and measures as columns, each named once."""
+    """Check a table of scores: numbers without missing values, unique learners (rows) and measures (columns)."""
     import pandas as pd
 
     if not isinstance(scores, pd.DataFrame):
         raise InputError(f"scores must be a pandas DataFrame of learners x measures, got {type(scores).__name__}")
     if scores.empty:
-        raise InputError(f"scores must hold at least 1 learner and 1 measure, got {scores.shape[0]} x {scores.shape[1]}")
+        raise InputError(f"scores must have at least 1 learner and 1 measure, got {scores.shape[0]} x {scores.shape[1]}")
     for axis, names in (("learner", scores.index), ("measure", scores.columns)):
         duplicates = names[names.duplicated()]
         if len(duplicates):
-            raise InputError(f"scores must hold each {axis} once, got {duplicates[0]!r} twice")
+            raise InputError(f"scores must contain each {axis} once, got {duplicates[0]!r} more than once")
     table = pd.DataFrame(
         {str(name): _check.check_numbers(f"column {name!r} of scores", scores[name]) for name in scores.columns},
         index=scores.index,
@@ -100,19 +131,19 @@ def read_score_frame(scores: pd.DataFrame) -> pd.DataFrame:
     if is_missing.to_numpy().any():
         row, column = (int(index) for index in np.argwhere(is_missing.to_numpy())[0])
         raise InputError(
-            f"scores must hold no missing value, got one for {table.index[row]!r} under {table.columns[column]!r}: "
+            f"scores must not contain missing values, got one for {table.index[row]!r} in {table.columns[column]!r}: "
             "leave out that learner or that measure"
         )
     return table
 
 
 def get_registered_directions(columns: list[str], remedy: str) -> dict[str, Direction]:
-    """Direction of the registered measure of each name; an error lists the names that have none."""
+    """Return the direction of the registered measure of each column; raise an error for unknown names."""
     unknown = [name for name in columns if name not in registry]
     if unknown:
         hint = suggest_name(unknown[0], registry) if len(unknown) == 1 else ""
         hint = f"{hint} or " if hint.startswith("did you mean") else ""
-        raise InputError(f"the direction of {', '.join(map(repr, unknown))} is not known: {hint}{remedy}")
+        raise InputError(f"the direction of {join_names(map(repr, unknown))} is unknown: {hint}{remedy}")
     return {name: registry[name].facts.direction for name in columns}
 
 
@@ -120,7 +151,7 @@ def _resolve_directions(columns: list[str], directions: Mapping[str, Direction] 
     directions = dict(directions or {})
     for name, direction in directions.items():
         if name not in columns:
-            raise InputError(f"directions must name columns of scores, got {name!r}: {suggest_name(name, columns)}")
+            raise InputError(f"directions must contain columns of scores, got {name!r}: {suggest_name(name, columns)}")
         _check.check_one_of(f"directions[{name!r}]", direction, ("max", "min"))
     measure_directions = get_registered_directions(
         [name for name in columns if name not in directions], "pass directions={name: 'max' or 'min'}"

@@ -265,7 +265,7 @@ def abc(tally: ScoreTally) -> FloatArray:
     aliases=("ap",),
 )
 def average_precision(tally: ScoreTally) -> FloatArray:
-    """Average precision: mean of the precisions at all thresholds, weighted by the gain in recall.
+    """Average precision: precisions at all thresholds, weighted by the gain in recall.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def average_precision(tally: ScoreTally) -> FloatArray:
     needs="scores", direction="max", range=(0, np.inf), chance=1.0, cite="Vuk & Curk 2006", rank_based=True, undefined=_BOTH
 )
 def lift(tally: ScoreTally, *, fraction: float = 0.1) -> FloatArray:
-    """Lift: positive rate among the highest-scored cases, relative to the positive rate of all cases.
+    """Lift: positive rate among the highest-scored cases, relative to that of all cases.
 
     If the fraction cuts a group of equal scores, the group counts in proportion.
 

@@ -1,4 +1,4 @@
-"""Checked rows, from which statistics are built: once for the estimate, and once per resample for its interval."""
+"""Checked rows: statistics are built from them, once for the estimate and once per resample for its interval."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairtrial.kernels.arithmetic import Binning, compute_ratio
 from fairtrial.measures.confusion import Confusion
 from fairtrial.measures.tally import ScoreTally, tally_scores
 
-# How often each row is drawn, a line for each resample.
+# How often each row is drawn, one line per resample.
 DrawCounts = npt.NDArray[np.uint8]
 
 
@@ -40,7 +40,7 @@ class LabelRows:
         labels: Any = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> LabelRows:
-        """Check and encode."""
+        """Check and encode true and predicted labels."""
         true, predicted = _check.check_column("y_true", y_true), _check.check_column("y_pred", y_pred)
         _check.check_same_length(y_true=true, y_pred=predicted)
         weights, (true, predicted) = _check.drop_zero_weights(sample_weight, true, predicted)
@@ -53,7 +53,7 @@ class LabelRows:
         return Binning(self.true * k + self.predicted, k * k, self.weights)
 
     def confusion(self, draw_counts: DrawCounts | None = None) -> Confusion:
-        """The table; with `draw_counts` (R x n) a batch of R tables."""
+        """Build the confusion table, or with `draw_counts` (R x n) a batch of R tables."""
         k = len(self.classes)
         table: Any
         if draw_counts is None:
@@ -65,7 +65,7 @@ class LabelRows:
 
 @dataclass(frozen=True)
 class RankedRows:
-    """Some rows, each positive or negative, with a score."""
+    """Rows with a score, each positive or negative."""
 
     is_positive: npt.NDArray[np.bool_]
     scores: FloatArray
@@ -74,7 +74,7 @@ class RankedRows:
 
     @cached_property
     def tally(self) -> ScoreTally:
-        """The tally of these rows."""
+        """Return the tally of these rows."""
         return tally_scores(self.is_positive, self.scores, self.weights)
 
     @cached_property
@@ -84,7 +84,7 @@ class RankedRows:
         return Binning(np.where(self.is_positive, bin_index, bin_index + m), 2 * m, self.weights)
 
     def redraw(self, draw_counts: DrawCounts) -> ScoreTally:
-        """A batch of tallies, one for each line of `draw_counts` (R x n counts of the rows)."""
+        """Build a batch of tallies, one per line of `draw_counts` (R x n)."""
         subset_counts = draw_counts if self.row_mask is None else draw_counts[:, self.row_mask]
         m = len(self.tally.values)
         counts = self._bins.compute_sums(subset_counts)
@@ -93,7 +93,7 @@ class RankedRows:
 
 @dataclass(frozen=True)
 class ScoreRows:
-    """True class and score of each row; with more than two classes a column of scores for each class."""
+    """True class and score of each row; with more than two classes, one column of scores per class."""
 
     true: IntArray
     scores: FloatArray
@@ -111,14 +111,14 @@ class ScoreRows:
         sample_weight: npt.ArrayLike | None = None,
         name: str = "y_score",
     ) -> ScoreRows:
-        """Check and encode. Finiteness is looked at while tallying."""
+        """Check and encode true labels and scores; the tally checks that scores are finite."""
         true, scores = _check.check_column("y_true", y_true), _check.check_numbers(name, y_score)
         if scores.ndim > 2 or scores.ndim == 0:
-            raise InputError(f"{name} must have one column, or one for each class, got shape {scores.shape}")
+            raise InputError(f"{name} must have one column, or one per class, got shape {scores.shape}")
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores[:, 0]
         columns = list(getattr(y_score, "columns", []))
-        # Kernels are compiled for one layout; a read-only or strided column would have them compiled again.
+        # A read-only or strided array would make the kernels compile again.
         scores = np.require(scores, requirements=["C", "W"])
         _check.check_same_length(y_true=true, **{name: scores})
         weights, (true, scores) = _check.drop_zero_weights(sample_weight, true, scores)
@@ -129,42 +129,42 @@ class ScoreRows:
                 f"got {scores.shape[1]}: pass labels= in the order of the columns"
             )
         if scores.ndim == 2 and set(map(str, columns)) == set(map(str, classes.names.tolist())):
-            # A frame's columns go by their names.
+            # Columns of a data frame are matched by name.
             column_order = [list(map(str, columns)).index(str(class_name)) for class_name in classes.names.tolist()]
             scores = np.ascontiguousarray(scores[:, column_order])
         if scores.ndim == 1 and len(classes) > 2 and positive is None:
             raise InputError(
                 f"{name} must have one column for each of the {len(classes)} classes, got one column: "
-                "pass all columns, or positive= to single out a class"
+                "pass all columns, or positive= to select a class"
             )
         return cls(codes, scores, weights, classes)
 
     def select_class(self, code: int) -> RankedRows:
-        """One class against the rest."""
+        """Return one class against the rest."""
         column = np.ascontiguousarray(self.scores[:, code]) if self.scores.ndim == 2 else self.scores
         return RankedRows(self.true == code, column, self.weights)
 
     @cached_property
     def binary(self) -> RankedRows:
-        """The positive class against the rest."""
+        """Return the positive class against the rest."""
         if self.classes.positive is None and len(self.classes) > 1:
             raise InputError(
-                f"positive must be named when the classes are {self.classes.names.tolist()}: pass positive= or average='macro'"
+                f"positive must be given if the classes are {self.classes.names.tolist()}: pass positive= or average='macro'"
             )
         return self.select_class(self.classes.positive or 0)
 
     @cached_property
     def one_vs_rest(self) -> tuple[RankedRows, ...]:
-        """Each class against the rest."""
+        """Return each class against the rest."""
         if self.scores.ndim == 1:
-            raise InputError("averages over classes need a column of scores for each class, got one column")
+            raise InputError("average over classes needs one column of scores per class, got one column")
         return tuple(self.select_class(code) for code in range(len(self.classes)))
 
     @cached_property
     def one_vs_one(self) -> tuple[RankedRows, ...]:
-        """Each ordered pair of classes, on the rows of these two alone, by the first one's score."""
+        """Return each ordered pair of classes: their rows, with the scores of the first class."""
         if self.scores.ndim == 1:
-            raise InputError("pairs of classes need a column of scores for each class, got one column")
+            raise InputError("y_score must have one column per class, got one column")
         pairs = []
         for first in range(len(self.classes)):
             for second in range(len(self.classes)):
@@ -175,7 +175,7 @@ class ScoreRows:
         return tuple(pairs)
 
     def support(self, draw_counts: DrawCounts | None = None) -> FloatArray:
-        """Weight of each true class, R x k."""
+        """Compute the weight of each true class, R x k."""
         draw_counts = np.ones((1, len(self.true)), dtype=np.uint8) if draw_counts is None else draw_counts
         return self._classes.compute_sums(draw_counts)
 
@@ -186,19 +186,19 @@ class ScoreRows:
 
 @dataclass(frozen=True)
 class WeightedRows:
-    """Rows whose measures are means. `weights` is R x n: one line for the estimate, or one per resample."""
+    """Rows of measures that are means; `weights` is R x n, one line for the estimate or one per resample."""
 
     weights: FloatArray
     cached_values: dict[Any, Any] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
 
     def compute_once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """What does not depend on the weights is computed once for all resamples."""
+        """Compute a value that does not depend on the weights once for all resamples."""
         if key not in self.cached_values:
             self.cached_values[key] = compute()
         return self.cached_values[key]
 
     def mean(self, contributions: FloatArray) -> FloatArray:
-        """Weighted mean over rows, for each line of weights; an infinite contribution counts only where it has weight."""
+        """Compute the weighted mean for each line of weights; infinite contributions without weight do not count."""
         infinite = np.isinf(contributions)
         mean = compute_ratio(self.weights @ np.where(infinite, 0.0, contributions), self.weights.sum(axis=1))
         if not infinite.any():
@@ -209,19 +209,20 @@ class WeightedRows:
         return np.asarray(mean)
 
     def total(self) -> FloatArray:
-        """Weight of all rows."""
+        """Return the weight of all rows."""
         return np.asarray(self.weights.sum(axis=1))
 
     def redraw(self, draw_counts: DrawCounts) -> FloatArray:
-        """Weights of resamples."""
+        """Return the weights of resamples."""
         return np.asarray(draw_counts * self.weights[0])
 
 
 @dataclass(frozen=True)
 class ProbabilityRows(WeightedRows):
-    """True class and probability of every class for each row: the statistic of all measures of probabilities.
+    """True class and class probabilities of each row: the statistic of all measures of probabilities.
 
-    `weights` may hold many lines (resamples); `base` are the rows' own. Rows of the same classes add up.
+    `weights` may have many lines (resamples); `base` has the weights of the rows themselves. Rows of the same classes can be
+    added.
 
     >>> rows = ProbabilityRows.read([0, 1], [0.2, 0.9]) + ProbabilityRows.read([1, 0], [0.6, 0.5])
     >>> from fairtrial.measures import brier
@@ -244,26 +245,26 @@ class ProbabilityRows(WeightedRows):
         labels: Any = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> ProbabilityRows:
-        """Check and encode; one column means the probability of the positive class."""
+        """Check and encode true labels and probabilities; one column is the probability of the positive class."""
         rows = ScoreRows.read(y_true, y_prob, positive=positive, labels=labels, sample_weight=sample_weight, name="y_prob")
         matrix = _check.check_probabilities("y_prob", rows.scores)
         classes, true = rows.classes, rows.true
         if positive is not None and len(classes) != 2 and classes.positive is not None:
-            # One class singled out of several: that class against the rest.
+            # One of several classes is selected: that class against the rest.
             true = (true == classes.positive).astype(np.intp)
             matrix = matrix[:, classes.positive] if matrix.ndim == 2 else matrix
             classes = Classes(np.array(["the rest", str(positive)]), 1)
         if matrix.ndim == 1 and len(classes) == 1:
-            raise InputError(f"positive must be named when only {classes.names[0]!r} occurs: pass positive= or labels=")
+            raise InputError(f"positive must be given if only {classes.names[0]!r} occurs: pass positive= or labels=")
         if matrix.ndim == 1:
             matrix = np.column_stack([matrix, 1 - matrix] if classes.positive == 0 else [1 - matrix, matrix])
         weights = np.ones(len(true)) if rows.weights is None else rows.weights
         return cls(weights[None], true, matrix, classes, weights)
 
     def __add__(self, addend: ProbabilityRows) -> ProbabilityRows:
-        """Rows of both, which must have the same classes."""
+        """Concatenate rows of the same classes."""
         if self.classes.names.tolist() != addend.classes.names.tolist() or self.classes.positive != addend.classes.positive:
-            raise InputError(f"only rows of the same classes add up, got {self.classes.names} and {addend.classes.names}")
+            raise InputError(f"rows must have equal classes to be added, got {self.classes.names} and {addend.classes.names}")
         return ProbabilityRows(
             np.concatenate([self.weights, addend.weights], axis=1),
             np.concatenate([self.true, addend.true]),
@@ -274,7 +275,7 @@ class ProbabilityRows(WeightedRows):
 
     @property
     def true_class_probabilities(self) -> FloatArray:
-        """Probability given to the true class of each row."""
+        """Return the probability of the true class of each row."""
         probabilities: FloatArray = self.compute_once(
             "true_class_probabilities", lambda: np.take_along_axis(self.probabilities, self.true[:, None], axis=1)[:, 0]
         )
@@ -282,13 +283,13 @@ class ProbabilityRows(WeightedRows):
 
     @property
     def one_hot_labels(self) -> FloatArray:
-        """The true class as a row of zeros with a one."""
+        """Return the true classes in one-hot encoding."""
         one_hot: FloatArray = self.compute_once("one_hot_labels", lambda: np.eye(len(self.classes))[self.true])
         return one_hot
 
     @cached_property
     def class_proportions(self) -> FloatArray:
-        """Weight share of each true class, R x k."""
+        """Return the weighted proportion of each true class, R x k."""
         return compute_ratio(self.weights @ self.one_hot_labels, self.weights.sum(axis=1, keepdims=True))
 
 
@@ -301,7 +302,7 @@ class ValueRows(WeightedRows):
 
     @classmethod
     def read(cls, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None) -> ValueRows:
-        """Check."""
+        """Check true and predicted numbers."""
         true = _check.check_finite("y_true", _check.check_numbers("y_true", _check.check_column("y_true", y_true)))
         predicted = _check.check_finite("y_pred", _check.check_numbers("y_pred", _check.check_column("y_pred", y_pred)))
         _check.check_same_length(y_true=true, y_pred=predicted)

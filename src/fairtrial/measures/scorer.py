@@ -22,8 +22,19 @@ _METHODS = {
 
 @dataclass(frozen=True)
 class MeasureScorer:
-    """Called as `scorer(estimator, X, y)`; greater is better, so measures to be minimised are negated.
+    """A scikit-learn scorer, called as `scorer(estimator, X, y)`.
 
+    Higher is better: the value is negated if lower values of the measure are better.
+
+    Parameters
+    ----------
+    measure : Measure
+        Measure to compute.
+    options : dict
+        `positive`, `labels`, `average` and parameters of the measure.
+
+    Examples
+    --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.datasets import load_iris
@@ -37,12 +48,12 @@ class MeasureScorer:
     options: dict[str, Any]
 
     def __call__(self, estimator: Any, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float:
-        """The signed value on these rows."""
+        """Compute the signed value on these rows."""
         options = dict(self.options)
         if sample_weight is not None:
             options["sample_weight"] = sample_weight
         if self.measure.facts.needs != "values":
-            # All classes of the learner count, also those that a small fold happens to miss.
+            # Use all classes of the learner, including those that do not occur in a small fold.
             options.setdefault("labels", self._list_labels(estimator, y))
         value = self.measure(y, self._compute_response(estimator, X), **options)
         return float(value) if self.measure.facts.direction == "max" else -float(value)
@@ -50,16 +61,16 @@ class MeasureScorer:
     def _compute_response(self, estimator: Any, X: Any) -> Any:
         needs = self.measure.facts.needs
         if needs not in _METHODS:
-            raise InputError(f"{self.measure.name} must have results of several learners and cannot score a single one")
+            raise InputError(f"{self.measure.name} compares results of several learners and cannot score a single one")
         methods = _METHODS[needs]
         if needs == "scores" and len(self._get_classes(estimator)) > 2:
-            # Decision values of different rows cannot be compared where they are shifted row by row, as softmax's are.
+            # Decision values of more than two classes may be shifted in each row (softmax), so rows are not comparable.
             methods = methods[::-1]
         for method in methods:
             if hasattr(estimator, method):
                 return self._select_response_columns(estimator, method, getattr(estimator, method)(X))
         raise InputError(
-            f"{self.measure.name} needs {' or '.join(_METHODS[needs])}, which {type(estimator).__name__} does not have: "
+            f"{self.measure.name} needs {' or '.join(_METHODS[needs])}, but {type(estimator).__name__} does not have it: "
             "choose another learner or wrap it in CalibratedClassifierCV"
         )
 
@@ -78,20 +89,22 @@ class MeasureScorer:
         return classes.index(positive)
 
     def _list_labels(self, estimator: Any, y: npt.ArrayLike) -> list[Any]:
-        """The learner's classes; for measures of labels also those that it never saw in training."""
+        """List the classes of the learner; for measures of labels also those that occur only in y."""
         classes = self._get_classes(estimator)
         if self.measure.facts.needs != "labels":
             return classes
         others = sorted(set(np.asarray(y).tolist()) - set(classes))
-        abstention = getattr(estimator, "abstention_", None)  # the label of rows that a learner gives no class
+        abstention = getattr(estimator, "abstention_", None)  # label of rows that the learner does not classify
         return classes + others + ([abstention] if abstention is not None and abstention not in classes else [])
 
     def _get_classes(self, estimator: Any) -> list[Any]:
-        """The learner's classes, in the order of its columns of scores."""
+        """Return the classes of the learner in the order of its columns of scores."""
         if not hasattr(estimator, "classes_"):
-            raise InputError(f"{self.measure.name} must have a fitted classifier, got {type(estimator).__name__}")
+            raise InputError(f"{self.measure.name} needs a fitted classifier, got {type(estimator).__name__}")
         classes: list[Any] = np.asarray(estimator.classes_).tolist()
         labels = self.options.get("labels")
         if labels is not None and self.measure.facts.needs != "labels" and list(labels) != classes:
-            raise InputError(f"labels must be the learner's classes {classes}, got {list(labels)}: name positive= instead")
+            raise InputError(
+                f"labels must be the classes of the learner, {classes}, got {list(labels)}: pass positive= instead"
+            )
         return classes

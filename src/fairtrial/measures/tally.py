@@ -1,7 +1,7 @@
-"""The tally of scores, the sufficient statistic of all ranking measures: from arrays, or from files larger than memory.
+"""The tally of scores, the sufficient statistic of all measures of scores, from arrays or from files larger than memory.
 
-For files DuckDB adds up equal scores and sorts them, spilling to disk beyond `memory_limit`. The sorted groups stream into one
-array of values and two of counts, each in the smallest type that holds it: a hundred million distinct scores take 1 GB.
+DuckDB groups and sorts the scores of a file and spills to disk beyond `memory_limit`. The sorted groups are collected in one
+array of values and two of counts, each of the smallest type that is large enough: 100 million distinct scores need 1 GB.
 """
 
 from __future__ import annotations
@@ -30,12 +30,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreTally:
-    """For each distinct score, highest first: its value, the weight of positives and the weight of negatives.
+    """Weights of positives and negatives for each distinct score, highest score first.
 
-    `pos` and `neg` may have a leading axis: many tallies at once, over one row of values or over one row each. A place with
-    no weight on either side counts as absent. Tallies add up, so parts may be counted by different workers. The constructor
-    trusts what it is given; `from_scores`, `from_counts` and `from_parquet` check.
+    Tallies can be added, so different workers can count different rows. The constructor does not check its input: use
+    `from_scores`, `from_counts` or `from_parquet`.
 
+    Parameters
+    ----------
+    values : ndarray of shape (m,) or (batch, m)
+        Distinct scores, highest first.
+    pos, neg : ndarray of shape (m,) or (batch, m)
+        Weight of positives and of negatives with each score. A leading axis is a batch of tallies.
+        A score without weight counts as absent.
+
+    Examples
+    --------
     >>> tally = ScoreTally.from_scores([0, 1, 1, 0], [0.1, 0.8, 0.4, 0.4])
     >>> tally.frame()
        score  positives  negatives
@@ -58,7 +67,25 @@ class ScoreTally:
         labels: Any = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> ScoreTally:
-        """Tally two columns of a two-class problem."""
+        """Tally true labels and scores of a two-class problem.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True labels.
+        y_score : array-like of shape (n,)
+            Scores of the positive class.
+        positive : label, optional
+            Positive class. Default: the second of two classes in sort order.
+        labels : list, optional
+            All classes, in the order of the columns of scores. Default: the sorted classes that occur.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        ScoreTally
+        """
         from fairtrial.measures.rows import ScoreRows
 
         rows = ScoreRows.read(y_true, y_score, positive=positive, labels=labels, sample_weight=sample_weight)
@@ -66,8 +93,21 @@ class ScoreTally:
 
     @classmethod
     def from_counts(cls, values: npt.ArrayLike, pos: npt.ArrayLike, neg: npt.ArrayLike) -> ScoreTally:
-        """A tally of counts that you have: scores in any order, each with its weight of positives and of negatives.
+        """Build a tally from scores and their counts.
 
+        Parameters
+        ----------
+        values : array-like of shape (m,)
+            Scores in any order.
+        pos, neg : array-like of shape (m,)
+            Weight of positives and of negatives with each score.
+
+        Returns
+        -------
+        ScoreTally
+
+        Examples
+        --------
         >>> print(ScoreTally.from_counts([0.1, 0.9], [0, 3], [5, 1]))
         ScoreTally: 2 distinct scores, 3 positives, 6 negatives
         """
@@ -78,7 +118,7 @@ class ScoreTally:
         _check.check_same_length(values=scores, pos=counts[0], neg=counts[1])
         for name, class_counts in zip(("pos", "neg"), counts, strict=True):
             if (class_counts < 0).any():
-                raise InputError(f"{name} must not be negative, got {class_counts.min()}")
+                raise InputError(f"{name} must be at least 0, got {class_counts.min()}")
         distinct, indices = np.unique(scores, return_inverse=True)
         pos_sums, neg_sums = (np.bincount(indices, class_counts).astype(np.float64)[::-1].copy() for class_counts in counts)
         return cls(distinct[::-1].copy(), pos_sums, neg_sums)
@@ -94,13 +134,30 @@ class ScoreTally:
         weight: str | None = None,
         memory_limit: str = "512MB",
     ) -> ScoreTally:
-        """Tally a Parquet (or CSV) file that need not fit into memory; see `fairtrial.measures.tally`."""
+        """Tally a Parquet or CSV file that may be larger than memory.
 
+        Parameters
+        ----------
+        path : str or Path
+            File, or a pattern that matches files.
+        score, y_true : str
+            Columns of scores and of true labels.
+        positive : label, optional
+            Positive class. Default: the second of two classes in sort order.
+        weight : str, optional
+            Column of row weights.
+        memory_limit : str, default "512MB"
+            Memory limit of DuckDB, which spills to disk beyond it.
+
+        Returns
+        -------
+        ScoreTally
+        """
         return tally_file(path, score=score, y_true=y_true, positive=positive, weight=weight, memory_limit=memory_limit)
 
     def __add__(self, addend: ScoreTally) -> ScoreTally:
         if self.values.ndim > 1 or self.pos.ndim > 1 or addend.values.ndim > 1 or addend.pos.ndim > 1:
-            raise InputError("only single tallies add up, got a batch")
+            raise InputError("tallies must be single to be added, got a batch")
         values = np.union1d(self.values, addend.values)[::-1].copy()
         pos, neg = np.zeros(len(values)), np.zeros(len(values))
         for part in (self, addend):
@@ -111,29 +168,29 @@ class ScoreTally:
 
     @property
     def positives(self) -> Any:
-        """Weight of all positives."""
+        """Return the weight of all positives."""
         return self.pos.sum(axis=-1, dtype=np.float64)
 
     @property
     def negatives(self) -> Any:
-        """Weight of all negatives."""
+        """Return the weight of all negatives."""
         return self.neg.sum(axis=-1, dtype=np.float64)
 
     def stack_axes(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Values, pos and neg with a leading axis, as kernels take them."""
+        """Return values, pos and neg with a leading axis, the input of the kernels."""
         return np.atleast_2d(self.values), np.atleast_2d(self.pos), np.atleast_2d(self.neg)
 
     def frame(self) -> pd.DataFrame:
-        """One line per distinct score; only for a single tally."""
+        """Return a data frame with one row per distinct score; not for batches."""
         import pandas as pd
 
         if self.pos.ndim > 1:
-            raise InputError("a batch of tallies has no single frame: take one of its tallies")
+            raise InputError("frame needs a single tally, got a batch: select one tally")
         return pd.DataFrame({"score": self.values, "positives": self.pos, "negatives": self.neg})
 
     def __str__(self) -> str:
         if self.pos.ndim > 1:
-            return f"ScoreTally of {self.pos.shape[0]} tallies"
+            return f"ScoreTally: batch of {self.pos.shape[0]} tallies"
         return f"ScoreTally: {len(self.values)} distinct scores, {self.positives:g} positives, {self.negatives:g} negatives"
 
     __repr__ = __str__
@@ -143,7 +200,7 @@ class ScoreTally:
 
 
 def tally_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights: FloatArray | None) -> ScoreTally:
-    """The tally of one column of scores. Without weights the two classes are sorted apart, each at SIMD speed."""
+    """Tally one column of scores; without weights, the two classes are sorted separately with SIMD."""
     n = len(scores)
     values, pos, neg = np.empty((1, n)), np.empty((1, n)), np.empty((1, n))
     if weights is None:
@@ -164,7 +221,7 @@ def tally_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray, weights
 
 
 def tally_models(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> ScoreTally:
-    """The tallies of many models: `scores` B x n, `is_positive` n or B x n."""
+    """Tally the scores of many models: `scores` is B x n, `is_positive` is n or B x n."""
     B, n = scores.shape
     if is_positive.ndim == 1:
         positives, negatives = scores[:, is_positive], scores[:, ~is_positive]
@@ -186,15 +243,13 @@ def _wrap_length(array: FloatArray) -> npt.NDArray[np.intp]:
 
 
 def _check_finite_ends(positives: FloatArray, negatives: FloatArray, scores: FloatArray) -> None:
-    """Sorting puts NaN and infinity at the ends, so two looks per class find them without another pass."""
+    """Check that scores are finite: sorting puts NaN and infinity at the ends, so no other pass is needed."""
     for part in (positives, negatives):
         if len(part) and not (np.isfinite(part[0]) and np.isfinite(part[-1])):
             _check.check_finite("y_score", scores)
 
 
 _BATCH = 1 << 18
-
-
 _MANY_CLASSES = 1000
 
 
@@ -207,7 +262,7 @@ def tally_file(
     weight: str | None = None,
     memory_limit: str = "512MB",
 ) -> ScoreTally:
-    """Tally the columns `score` and `y_true` of a Parquet or CSV file; `positive` defaults to the greater of two classes.
+    """Tally the columns `score` and `y_true` of a Parquet or CSV file; see `ScoreTally.from_parquet`.
 
     >>> import pandas as pd
     >>> folder = tempfile.TemporaryDirectory()
@@ -220,19 +275,19 @@ def tally_file(
     import duckdb
 
     if not Path(path).is_file() and not any(glob(str(path))):
-        raise InputError(f"path must name a file, or files by a pattern, got {str(path)!r}")
+        raise InputError(f"path must be a file or a pattern that matches files, got {str(path)!r}")
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as spill, duckdb.connect() as connection:
         try:
             connection.execute(f"SET memory_limit = {_quote_text(memory_limit)}")
         except _get_duckdb_error():
-            raise InputError(f"memory_limit must be an amount such as '512MB', got {memory_limit!r}") from None
+            raise InputError(f"memory_limit must be a size such as '512MB', got {memory_limit!r}") from None
         connection.execute(f"SET temp_directory = {_quote_text(spill)}")
         connection.execute("SET preserve_insertion_order = false")
         return _TallyQuery(connection, Path(path), score, y_true, weight, isinstance(positive, str)).tally(positive)
 
 
 class _TallyQuery:
-    """One file being counted."""
+    """Queries over one file."""
 
     def __init__(
         self,
@@ -245,18 +300,18 @@ class _TallyQuery:
     ) -> None:
         self._connection = connection
         reader = "read_parquet" if path.suffix.lower() in (".parquet", ".pq") else "read_csv"
-        # DuckDB would read no and yes as truth values where the user speaks of text.
+        # DuckDB would read the labels no and yes as Boolean values.
         typed = f", types = {{{_quote_text(y_true)}: 'VARCHAR'}}" if labels_are_text and reader == "read_csv" else ""
         self._file = f"{reader}({_quote_text(str(path))}{typed})"
         try:
             columns = [name for name, *_ in connection.execute(f"DESCRIBE SELECT * FROM {self._file}").fetchall()]
         except _get_duckdb_error() as error:
-            raise InputError(f"path must name a Parquet or CSV file, got {path}: {_get_first_line(error)}") from None
+            raise InputError(f"path must be a Parquet or CSV file, got {path}: {_get_first_line(error)}") from None
         for name in (score, y_true, weight):
             if name is not None and name not in columns:
                 raise InputError(f"{path} must have the column {name!r}: {suggest_name(name, columns)}")
-        self._score, self._y_true = f"CAST({_quote_name(score)} AS DOUBLE)", _quote_name(y_true)
-        self._weight = None if weight is None else f"CAST({_quote_name(weight)} AS DOUBLE)"
+        self._score, self._y_true = f"CAST({quote_identifier(score)} AS DOUBLE)", quote_identifier(y_true)
+        self._weight = None if weight is None else f"CAST({quote_identifier(weight)} AS DOUBLE)"
 
     def tally(self, positive: object) -> ScoreTally:
         """Check the columns in one scan, then count."""
@@ -272,9 +327,9 @@ class _TallyQuery:
         rows = self._connection.execute(f"SELECT DISTINCT {self._y_true} FROM {self._file} LIMIT {_MANY_CLASSES}").fetchall()
         classes = [value for (value,) in rows]
         if not classes:
-            raise InputError("the file must hold at least 1 row, got 0")
+            raise InputError("the file must have at least 1 row, got 0")
         if any(value is None for value in classes):
-            raise InputError(f"{self._y_true} must not hold missing labels: drop these rows")
+            raise InputError(f"{self._y_true} must not contain missing labels: drop these rows")
         return sorted(classes)
 
     def _choose_positive(self, classes: list[Any], positive: object) -> object:
@@ -284,7 +339,7 @@ class _TallyQuery:
                 raise InputError(f"positive must be one of the classes, got {positive!r}: {suggest_name(positive, classes)}")
             return positive
         if len(classes) > 2:
-            raise InputError(f"positive must be named when there are {len(classes)} classes: pass positive=")
+            raise InputError(f"positive must be given if there are {len(classes)} classes: pass positive=")
         return 1 if classes in ([0], [1]) else classes[-1]
 
     def _count_checked_rows(self) -> int:
@@ -297,9 +352,9 @@ class _TallyQuery:
         except _get_duckdb_error() as error:
             raise InputError(f"scores and weights must be numbers: {_get_first_line(error)}") from None
         if not_finite:
-            raise InputError(f"the scores must be finite, got {not_finite} that are not: drop these rows")
+            raise InputError(f"scores must be finite, got {not_finite} that are not: drop these rows")
         if any(bad_weights):
-            raise InputError(f"the weights must be finite and not negative, got {bad_weights[0]} that are not")
+            raise InputError(f"weights must be finite and at least 0, got {bad_weights[0]} that are not")
         return int(rows)
 
     def _iterate_batches(self, query: str, positive_class: object) -> Iterator[tuple[npt.NDArray[Any], ...]]:
@@ -322,7 +377,7 @@ def _collect_batches(batches: Iterator[tuple[npt.NDArray[Any], ...]], rows: int,
 
 
 def _extend_dtype(counts: npt.NDArray[Any], new_counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same array, in a larger type if the coming counts need it."""
+    """Return the array, in a larger type if the next counts need it."""
     if counts.dtype == np.float64 or new_counts.max() <= np.iinfo(counts.dtype).max:
         return counts
     return counts.astype(np.min_scalar_type(int(new_counts.max())))
@@ -342,5 +397,6 @@ def _quote_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _quote_name(column: str) -> str:
+def quote_identifier(column: str) -> str:
+    """Quote a column name for SQL."""
     return '"' + column.replace('"', '""') + '"'

@@ -17,7 +17,7 @@ from fairtrial.data.text_tables import WHITESPACE, TextFormat
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.measures.confusion import Confusion
-from fairtrial.measures.tally import ScoreTally
+from fairtrial.measures.tally import ScoreTally, quote_identifier
 from fairtrial.predictions.columns import (
     ModelColumns,
     Roles,
@@ -721,11 +721,6 @@ def _build_code_sql(column: str, texts: Sequence[str], values: Mapping[str, Any]
 def _build_columns_sql(model: StreamedModel, i: int) -> str:
     score = model.scores[model.positive or 0] if model.scores else "NULL"
     return f"{model.label or 'NULL'} AS l{i}, {score} AS s{i}"
-
-
-def quote_identifier(column: str) -> str:
-    """Quote a column's name for SQL."""
-    return '"' + column.replace('"', '""') + '"'
 
 
 def quote_literal(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from fairtrial.measures import registry
 from fairtrial.report.section import Sentence
 from fairtrial.significance.names import get_display_name
 from fairtrial.study.archive import ConditionFacts
@@ -48,12 +49,12 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def format_measure_name(measure: str) -> str:
-    """A measure's name as it stands in a sentence.
+    """Return the display name of a measure.
 
-    >>> format_measure_name("balanced_accuracy")
-    'balanced accuracy'
+    >>> format_measure_name("balanced_accuracy"), format_measure_name("auc"), format_measure_name("my_measure")
+    ('balanced accuracy', 'AUC', 'my measure')
     """
-    return measure.replace("_", " ")
+    return registry[measure].display_name if measure in registry else measure.replace("_", " ")
 
 
 def concat_sentences(sentences: Sequence[Sentence]) -> Sentence:

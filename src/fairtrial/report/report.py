@@ -13,7 +13,7 @@ from fairtrial.errors import FairtrialWarning, InputError
 from fairtrial.report.files import check_page_path, check_targets, write_figures, write_tables
 from fairtrial.report.page import render
 from fairtrial.report.section import ReportKind, Section, SectionBuilder, Sentence, builders
-from fairtrial.report.source import describe_source
+from fairtrial.report.source import ReportSource, describe_source
 
 if TYPE_CHECKING:
     from fairtrial.predictions.judgement import Judgement
@@ -119,10 +119,10 @@ def build_sections(results: Reportable) -> list[Section]:
     """
     from altair.utils.schemapi import debug_mode
 
-    kind = describe_source(results).kind
+    source = describe_source(results)
     # Validating every part of every chart against the schema of Vega-Lite would take a third of the time: the tests do that.
     with debug_mode(False):
-        sections = [_build_section_or_note(builder, results) for builder in list_section_builders(kind)]
+        sections = [_build_section_or_note(builder, source) for builder in list_section_builders(source.kind)]
     return [section for section in sections if section is not None]
 
 
@@ -132,13 +132,13 @@ def list_section_builders(kind: ReportKind) -> list[SectionBuilder]:
     >>> [builder.key for builder in list_section_builders("comparison")]
     ['answer', 'verdict', 'references']
     """
-    serving = [builder for builder in builders.values() if builder.serves == kind]
+    serving = [builder for builder in builders.values() if kind in builder.serves]
     return sorted(serving, key=lambda builder: (builder.order, builder.key))
 
 
-def _build_section_or_note(builder: SectionBuilder, results: Reportable) -> Section | None:
+def _build_section_or_note(builder: SectionBuilder, source: ReportSource) -> Section | None:
     try:
-        return builder(results)
+        return builder(source)
     except Exception as error:  # whatever it is, the rest of the report is worth having
         message = f"This section could not be made: {type(error).__name__}: {error}"
         warnings.warn(f"section {builder.title!r} of the report: {message}", FairtrialWarning, stacklevel=4)

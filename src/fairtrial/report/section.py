@@ -3,8 +3,10 @@
 A section is added by a module in `fairtrial.report.sections`, or in another package that names it in the entry-point group
 `fairtrial.sections`:
 
-    @section("calibration", title="Calibration", order=90, serves="judgement")
-    def build_calibration_section(judgement): ...
+    @section("calibration", title="Calibration", order=90, serves=("judgement",))
+    def build_calibration_section(source): ...
+
+The function takes the source of the report (`fairtrial.report.source.ReportSource`), whatever its kind.
 """
 
 from __future__ import annotations
@@ -175,35 +177,34 @@ ReportKind = Literal["study", "judgement", "comparison"]
 
 @dataclass(eq=False)
 class SectionBuilder:
-    """A function that builds a section, with the section's key, title and order, and the kind of report that it serves.
+    """A function that builds a section, with the section's key, title and order, and the kinds of report that it serves.
 
-    The function takes what the report is of (`Results`, `Judgement` or `Verdict`). It returns None if the section does not
-    apply.
+    The function takes the `ReportSource` and returns None if the section does not apply.
     """
 
     key: str
     title: str
     order: int
-    serves: ReportKind
+    serves: tuple[ReportKind, ...]
     function: Callable[[Any], Section | None]
 
     def __post_init__(self) -> None:
         functools.update_wrapper(self, self.function)  # so that a notebook cell which is run again may replace its builder
 
-    def __call__(self, results: Any) -> Section | None:
+    def __call__(self, source: Any) -> Section | None:
         """Build the section."""
-        return self.function(results)
+        return self.function(source)
 
 
 builders: Registry[SectionBuilder] = Registry("section", group="fairtrial.sections", package="fairtrial.report.sections")
 BuildFunction = TypeVar("BuildFunction", bound=Callable[[Any], Section | None])
 
 
-def section(key: str, *, title: str, order: int, serves: ReportKind) -> Callable[[BuildFunction], BuildFunction]:
+def section(key: str, *, title: str, order: int, serves: tuple[ReportKind, ...]) -> Callable[[BuildFunction], BuildFunction]:
     """Register the function that builds a section of a kind of report; sections with a lower `order` are read earlier."""
 
     def register(function: BuildFunction) -> BuildFunction:
-        builders.add(f"{serves}/{key}", SectionBuilder(key, title, order, serves, function))
+        builders.add(f"{serves[0]}/{key}", SectionBuilder(key, title, order, serves, function))
         return function
 
     return register

@@ -1,29 +1,33 @@
-"""What a report is of: the results of a study, a judgement on predictions, or a verdict on a table of scores.
+"""What a report is of: the results of a study, a judgement of predictions, or a verdict on a table of scores.
 
-Each kind says how its report is called and what figures can be drawn of it. `describe_source` finds the kind by the type.
+Sections, checks and figures see one protocol, `ReportSource`. `describe_source` finds the implementation by the type.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
+from fairtrial._findings import Ranking
 from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.predictions.judgement import Judgement
+from fairtrial.report.cache import compute_verdict, get_verdict_measure
 from fairtrial.report.judgement import build_facts_frame
-from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import ReportKind
 from fairtrial.significance.verdict import Verdict
 from fairtrial.study.results.results import Results
 
 
 class ReportSource(ABC):
-    """What a report is of, with the title of the report and the line under it."""
+    """What a report is of. Sections, checks and figures ask it for what they need."""
 
     kind: ClassVar[ReportKind]
+    noun: ClassVar[str] = "learner"
+    """What is compared: learners of a study, models of a judgement."""
 
     @property
     @abstractmethod
@@ -33,14 +37,45 @@ class ReportSource(ABC):
     @property
     @abstractmethod
     def subtitle(self) -> str:
-        """How much there is, in one line."""
+        """The size of what is reported, in one line."""
+
+    @property
+    @abstractmethod
+    def measure(self) -> str:
+        """The measure that decides; empty if it is unknown."""
+
+    @property
+    @abstractmethod
+    def verdict(self) -> Verdict | None:
+        """The comparison over data sets or splits; None if there is none."""
+
+    @property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """The answer for each data set, from its rows; empty if only data sets are compared."""
+        return ()
+
+    @property
+    def class_counts(self) -> Mapping[str, Mapping[str, int]]:
+        """The number of rows of each class of each data set; empty if unknown."""
+        return {}
 
     def to_results(self) -> Results | None:
-        """The results that figures are drawn of; None if there are none."""
+        """Return the results that figures are drawn of; None if there are none."""
         return None
 
+    def get_results(self) -> Results:
+        """Return the results of a study; refused for other reports."""
+        return self._refuse("results of a study")
+
+    def get_judgement(self) -> Judgement:
+        """Return the judgement; refused for other reports."""
+        return self._refuse("a judgement")
+
+    def _refuse(self, needed: str) -> NoReturn:
+        raise InputError(f"this part of a report must be of {needed}, got a {self.kind}")
+
     def figure_options(self) -> dict[str, Any]:
-        """Options of figures that follow from the source."""
+        """Return options of figures that follow from the source."""
         return {}
 
 
@@ -53,7 +88,10 @@ def describe_source(results: object) -> ReportSource:
     '2 learners, 5 data sets'
     """
     type_name = type(results).__name__
-    raise InputError(f"results must be those of a study, got {type_name}: pass what Study.run or fairtrial.open_results gives")
+    raise InputError(
+        f"results must be Results, Judgement or Verdict, got {type_name}: pass the result of Study.run, open_results, judge or "
+        "compare"
+    )
 
 
 @describe_source.register(Results)
@@ -71,44 +109,91 @@ class StudySource(ReportSource):
 
     @property
     def subtitle(self) -> str:
-        """What ran, in one line."""
+        """The numbers of data sets, conditions, learners and trials."""
         archive = self.results.archive
         counts = [(archive.datasets, "data set"), (archive.conditions, "condition"), (archive.learners, "learner")]
         parts = [format_count(len(items), noun) for items, noun in counts]
-        return f"{', '.join(parts)}, {len(self.results.trials()):,} trials"
+        return f"{', '.join(parts)}, {format_count(len(self.results.trials()), 'trial')}"
+
+    @property
+    def measure(self) -> str:
+        """The measure of the study's verdict."""
+        return get_verdict_measure(self.results).name
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The study's verdict on its main condition."""
+        return compute_verdict(self.results)[0]
+
+    @property
+    def class_counts(self) -> Mapping[str, Mapping[str, int]]:
+        """The number of rows of each class of each data set."""
+        return {
+            dataset.name: {str(label): int(count) for label, count in zip(dataset.classes, dataset.counts, strict=True)}
+            for dataset in self.results.archive.datasets
+        }
 
     def to_results(self) -> Results:
-        """The results themselves."""
+        """Return the results themselves."""
+        return self.results
+
+    def get_results(self) -> Results:
+        """Return the results."""
         return self.results
 
 
 @describe_source.register(Judgement)
 @dataclass(frozen=True)
 class JudgementSource(ReportSource):
-    """A judgement on predictions."""
+    """A judgement of predictions."""
 
     judgement: Judgement
     kind = "judgement"
+    noun = "model"
 
     @property
     def title(self) -> str:
-        """Where the predictions come from."""
-        return f"Judgement on {self.judgement.source}"
+        """The name of the file of predictions."""
+        return f"Judgement of {self.judgement.source}"
 
     @property
     def subtitle(self) -> str:
-        """What was judged, in one line."""
+        """The numbers of models, data sets and rows."""
         facts = build_facts_frame(self.judgement)["value"]
         return ", ".join(format_count(int(facts[f"{noun}s"]), noun) for noun in ("model", "data set", "row"))
 
+    @property
+    def measure(self) -> str:
+        """The main measure."""
+        return self.judgement.main
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The comparison over data sets or splits."""
+        return self.judgement.verdict
+
+    @property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """The answer for each data set."""
+        return self.judgement.findings
+
+    @property
+    def class_counts(self) -> Mapping[str, Mapping[str, int]]:
+        """The number of rows of each class of each data set."""
+        return self.judgement.class_counts
+
     def to_results(self) -> Results | None:
-        """The predictions as results, if they were held and have no weights."""
+        """Return the predictions as results, if they are in memory and have no weights."""
         if self.judgement.predictions is None or self.judgement.roles.get("weight"):
             return None
         return Results(self.judgement.archive)
 
+    def get_judgement(self) -> Judgement:
+        """Return the judgement."""
+        return self.judgement
+
     def figure_options(self) -> dict[str, Any]:
-        """The positive class, if one was given for all data sets."""
+        """Return the positive class, if one was given for all data sets."""
         positives = self.judgement.positives
         labels = {label for label, _ in positives.classes.values()}
         return {"positive": labels.pop()} if len(labels) == 1 and positives.specified else {}
@@ -119,7 +204,7 @@ class JudgementSource(ReportSource):
 class ComparisonSource(ReportSource):
     """A verdict on a table of scores."""
 
-    verdict: Verdict
+    comparison: Verdict
     kind = "comparison"
 
     @property
@@ -129,9 +214,19 @@ class ComparisonSource(ReportSource):
 
     @property
     def subtitle(self) -> str:
-        """What was compared, in one line."""
-        table, unit, excluded = self.verdict.table, self.verdict.unit, self.verdict.excluded
+        """The numbers of learners and data sets, and the measure."""
+        table, unit, excluded = self.comparison.table, self.comparison.unit, self.comparison.excluded
         some_excluded = excluded.datasets and unit == "data set"
         total = f" of {len(excluded.used_datasets) + len(excluded.datasets)}" if some_excluded else ""
-        measure = f", {format_measure_name(self.verdict.measure)}" if self.verdict.measure else ""
+        measure = f", {self.comparison.measure_name}" if self.comparison.measure_name else ""
         return f"{len(table.learners)} learners, {len(table.datasets)}{total} {unit}s{measure}"
+
+    @property
+    def measure(self) -> str:
+        """The measure of the scores, if it is a registered one."""
+        return "" if self.comparison.measure is None else self.comparison.measure
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict itself."""
+        return self.comparison

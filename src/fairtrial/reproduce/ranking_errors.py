@@ -1,4 +1,4 @@
-"""What both ranking experiments share: names of the six measures, intervals of error rates, tasks run in threads."""
+"""Shared code of both ranking experiments: names of the six measures, intervals of error rates, threads."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from typing import TypeVar
 
+from fairtrial._text import join_names
 from fairtrial.measures.intervals import compute_clopper_pearson_limits, compute_wilson_limits
 from fairtrial.reproduce.claim import IntervalEstimate
 from fairtrial.reproduce.ranking_kernels import MEASURES as MEASURES
@@ -32,17 +33,16 @@ def index_measure(measure: str) -> int:
 
 
 def join_measures(measures: Sequence[str]) -> str:
-    """Join display names of measures.
+    """Join the display names of measures.
 
     >>> join_measures(("h_measure", "ks", "auc"))
     'H-measure, KS and AUC'
     """
-    names = [DISPLAY_NAMES.get(measure, measure) for measure in measures]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return join_names(DISPLAY_NAMES.get(measure, measure) for measure in measures)
 
 
 def compute_joint_level(comparisons: int) -> float:
-    """Compute the confidence level of each of several intervals whose joint coverage is 95 % (Bonferroni).
+    """Compute the confidence level of each interval for a joint coverage of 95 % (Bonferroni).
 
     >>> compute_joint_level(10)
     0.995
@@ -51,7 +51,7 @@ def compute_joint_level(comparisons: int) -> float:
 
 
 def estimate_rate(rate: float, repeats: int, level: float = 0.95) -> IntervalEstimate:
-    """Estimate an error rate in per cent with Clopper-Pearson limits.
+    """Estimate an error rate in percent with Clopper-Pearson limits.
 
     >>> estimate_rate(1.0, 4).format("{:.1f}")
     '100.0 (39.8 to 100.0)'
@@ -61,7 +61,7 @@ def estimate_rate(rate: float, repeats: int, level: float = 0.95) -> IntervalEst
 
 
 def compute_percent_limits(percent: float, repeats: float, level: float = 0.95) -> tuple[float, float]:
-    """Compute Wilson limits of a proportion of repeats, all in per cent.
+    """Compute the Wilson limits of a proportion of repeats, in percent.
 
     >>> [round(limit, 2) for limit in compute_percent_limits(0.0, 1000)]
     [0.0, 0.38]
@@ -75,9 +75,9 @@ def compute_percent_limits(percent: float, repeats: float, level: float = 0.95) 
 def compute_difference_limits(
     ours: float, published: float, repeats: float, published_repeats: float = PUBLISHED_REPEATS, level: float = 0.95
 ) -> tuple[float, float]:
-    """Compute Newcombe's interval of the difference of two independent proportions, in per cent (1998, method 10).
+    """Compute Newcombe's interval of the difference of two independent proportions in percent (1998, method 10).
 
-    Both are proportions of repeats. Ties count half, so their sampling errors are a little smaller than those of counts.
+    Both are proportions of repeats. Ties count half, so the true sampling errors are slightly smaller.
 
     >>> [round(limit, 2) for limit in compute_difference_limits(0.0, 0.5, 1000)]
     [-1.17, -0.02]
@@ -95,16 +95,16 @@ def compute_difference_limits(
 
 
 def round_up_axis(value: float) -> float:
-    """Round the end of an axis up to a multiple of five, at least 5."""
+    """Round the upper end of an axis up to a multiple of 5, at least 5."""
     return max(5.0, 5.0 * -(-value // 5.0))
 
 
 def run_tasks(
     work: Callable[[T], R], tasks: Sequence[T], jobs: int, *, name: str = "", progress: bool | None = False
 ) -> list[R]:
-    """Run work on each task in threads; return the results in order. Kernels release the GIL, so threads are enough.
+    """Run the tasks in threads and return the results in order. Kernels release the GIL, so threads suffice.
 
-    `progress` None shows a bar in a terminal and a few lines elsewhere, True the bar, False nothing.
+    With `progress=None`, a terminal shows a bar and other outputs a few lines. True always shows the bar, False nothing.
 
     >>> run_tasks(lambda task: task * task, [1, 2, 3], jobs=2)
     [1, 4, 9]
@@ -145,7 +145,7 @@ def _show_bar(name: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 class _PrintedProgress:
-    """Print a line after each quarter."""
+    """Print a line after each quarter of the tasks."""
 
     def __init__(self, name: str, total: int) -> None:
         self._name, self._total, self._done = name, total, 0

@@ -1,4 +1,4 @@
-"""Cross-validated naive Bayes under noise, and the same scores with some replaced by chance: six measures of both."""
+"""Kernels of the ranking experiments: six ranking measures, simulated rankings, and naive Bayes under noise."""
 
 from __future__ import annotations
 
@@ -13,52 +13,45 @@ from fairtrial.kernels import hull, randomness
 from fairtrial.kernels.compiling import kernel
 
 State = npt.NDArray[np.uint64]
-
-
-"""An array of one number."""
+"""State of the random number generator, an array of one number."""
 
 
 @kernel
 def start_stream(state: State, seed: np.uint64, stream: int) -> None:
-    """Put the state at the beginning of a stream of a seed."""
+    """Set the state to the start of a stream."""
     state[0] = randomness.hash_state(seed + randomness.hash_state(randomness.update_state(np.uint64(stream))))
 
 
 @kernel
 def draw_uniform(state: State) -> float:
-    """A number of [0, 1)."""
+    """Draw a number from [0, 1)."""
     state[0] = randomness.update_state(state[0])
     return (randomness.hash_state(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel
 def draw_below(state: State, limit: int) -> int:
-    """A whole number of 0 .. limit - 1."""
+    """Draw a whole number from 0 to limit - 1."""
     return int(draw_uniform(state) * limit)
 
 
 @kernel
 def choose(state: State, items: IntArray, size: int, n_chosen: int) -> None:
-    """Bring `wanted` of the first `size` items, drawn without replacement, to the front in random order."""
+    """Draw `n_chosen` of the first `size` items without replacement and move them to the front in random order."""
     for index in range(n_chosen):
         swap_index = index + draw_below(state, size - index)
         items[index], items[swap_index] = items[swap_index], items[index]
 
 
 MEASURES = ("h_measure", "auc", "auch", "sauc", "ks", "taks")
-
-
-"""What `six_measures` gives, in its order."""
-
+"""The measures in the order of `compute_six_measures`."""
 
 Classes = npt.NDArray[np.uint8]
-
-
-_FEW = 24
+_FEW = 24  # fewer scores are sorted by insertion only
 
 
 class RankingBuffers(NamedTuple):
-    """Arrays to work in, used again and again: allocating them would cost more than the measures."""
+    """Work arrays that are reused, because allocation would take longer than the measures."""
 
     values: FloatArray
     sorted_classes: Classes
@@ -68,7 +61,7 @@ class RankingBuffers(NamedTuple):
 
 @kernel
 def make_buffers(cases: int) -> RankingBuffers:
-    """Room for rankings of up to so many cases."""
+    """Allocate buffers for rankings of up to `cases` cases."""
     return RankingBuffers(np.empty(cases), np.empty(cases, np.uint8), np.empty(cases + 1, np.int64), np.empty((2, cases + 1)))
 
 
@@ -76,9 +69,9 @@ def make_buffers(cases: int) -> RankingBuffers:
 def compute_six_measures(
     scores: FloatArray, classes: Classes, severity_ratio: float, buffers: RankingBuffers, out: FloatArray
 ) -> None:
-    """Put H, AUC, AUCH, sAUC, KS and taKS of a ranking into `out`; NaN where one is undefined.
+    """Write H, AUC, AUCH, sAUC, KS and taKS of a ranking to `out`; undefined values are NaN.
 
-    Classes are 1 (positive) and 0. `severity_ratio` NaN means positives over negatives.
+    Classes are 1 (positive) and 0 (negative). A `severity_ratio` of NaN stands for positives / negatives.
     """
     n = scores.size
     rank_scores(scores, classes, buffers)
@@ -110,7 +103,7 @@ def compute_six_measures(
         distances += distance
         largest = max(largest, abs(distance))
         distinct += 1
-        # A corner that does not turn right lies on or under the line to the new point.
+        # Remove corners that lie on or below the line to the new point.
         while last > 0 and (x[last] - x[last - 1]) * (tp - y[last - 1]) >= (y[last] - y[last - 1]) * (fp - x[last - 1]):
             last -= 1
         last += 1
@@ -126,7 +119,7 @@ def compute_six_measures(
 
 @kernel
 def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
-    """Area under the corners 0 .. last, in counts."""
+    """Compute the area under the corners 0 to `last`, in counts."""
     area = 0.0
     for i in range(1, last + 1):
         area += 0.5 * (x[i] - x[i - 1]) * (y[i] + y[i - 1])
@@ -135,7 +128,7 @@ def compute_hull_area(x: FloatArray, y: FloatArray, last: int) -> float:
 
 @kernel
 def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
-    """`compute_cost_moments`, as polynomials for Hand's Beta(2, 2)."""
+    """Compute the cost moments, by polynomials for Hand's Beta(2, 2)."""
     if beta == 2.0:
         return c * c * (3.0 - 2.0 * c), c * c * c * (2.0 - 1.5 * c)
     return hull.compute_cost_moments(c, beta)
@@ -143,7 +136,7 @@ def compute_beta_moments(c: float, beta: float) -> tuple[float, float]:
 
 @kernel
 def compute_hull_h(x: FloatArray, y: FloatArray, last: int, severity_ratio: float) -> float:
-    """Hand's H from the hull's corners 0 .. last, in counts."""
+    """Compute Hand's H from the corners 0 to `last` of the convex hull, in counts."""
     N, P = x[last], y[last]
     pi1, pi0 = P / (P + N), N / (P + N)
     beta = 1 + 1 / (P / N if np.isnan(severity_ratio) else severity_ratio)
@@ -164,7 +157,7 @@ def compute_hull_h(x: FloatArray, y: FloatArray, last: int, severity_ratio: floa
 
 @kernel
 def rank_scores(scores: FloatArray, classes: Classes, buffers: RankingBuffers) -> None:
-    """Scores from the highest down with their classes: roughly by as many equal intervals as there are, then by insertion."""
+    """Sort scores in descending order with their classes: first into equal intervals, then by insertion."""
     n = scores.size
     values, sorted_classes, starts = buffers.values, buffers.sorted_classes, buffers.starts
     low, high = scores[0], scores[0]
@@ -193,23 +186,18 @@ def rank_scores(scores: FloatArray, classes: Classes, buffers: RankingBuffers) -
 
 
 INTERVALS, DENSITIES = 0, 1
+"""Styles of naive Bayes.
 
-
-"""How numbers become likelihoods, and counts shares.
-
-INTERVALS: the mass of a normal curve over an interval as wide as the mean gap of values, counts from one (WEKA, NaiveBayes).
-DENSITIES: the height of a normal curve, counts from zero, 0.001 in place of zero (R's e1071).
+INTERVALS uses the probability of an interval as wide as the mean gap between values, and adds one to counts (WEKA, NaiveBayes).
+DENSITIES uses the normal density and plain counts, and replaces zero by 0.001 (R's package e1071).
 """
 
-
 _MIN_MASS = 1e-75
-
-
 _ZERO_REPLACEMENT = 0.001
 
 
 class CodedColumns(NamedTuple):
-    """What the codes mean: column j has the values levels[offsets[j]:offsets[j + 1]], and is nominal or not."""
+    """Values of the codes: column j has the values levels[offsets[j]:offsets[j + 1]]; `nominal` marks nominal columns."""
 
     levels: FloatArray
     offsets: IntArray
@@ -218,9 +206,10 @@ class CodedColumns(NamedTuple):
 
 @kernel
 def predict_positive(codes: IntArray, classes: Classes, columns: CodedColumns, style: int, scores: FloatArray) -> None:
-    """The posterior probability of class 1 for the last places of `codes`, learnt from the first classes.size ones.
+    """Write the posterior probability of class 1 to `scores`.
 
-    `codes` is columns x places; `scores` has room for the places to be predicted.
+    `codes` has one row per attribute and one column per case. The first classes.size cases are the training set, the others are
+    predicted.
     """
     levels, offsets, nominal = columns.levels, columns.offsets, columns.nominal
     max_levels, n_training = np.max(offsets[1:] - offsets[:-1]), classes.size
@@ -252,13 +241,13 @@ def predict_positive(codes: IntArray, classes: Classes, columns: CodedColumns, s
                 scores[r] += logs[1, code] - logs[0, code]
     for r in range(scores.size):
         log_odds = scores[r]
-        # As shares of two exponentials whose larger is 1.
+        # The larger of the two exponentials is 1, so neither overflows.
         scores[r] = 1.0 / (1.0 + exp(-log_odds)) if log_odds >= 0 else exp(log_odds) / (1.0 + exp(log_odds))
 
 
 @kernel
 def count_class_sizes(classes: Classes) -> FloatArray:
-    """Rows of class 0 and of class 1."""
+    """Count the rows of class 0 and of class 1."""
     sizes = np.zeros(2)
     for i in range(classes.size):
         sizes[classes[i]] += 1.0
@@ -267,7 +256,7 @@ def count_class_sizes(classes: Classes) -> FloatArray:
 
 @kernel
 def compute_log_proportions(counts: FloatArray, width: int, style: int, logs: FloatArray) -> None:
-    """Logarithms of the share of each value in each class."""
+    """Compute the logarithm of the proportion of each value in each class."""
     first = 1.0 if style == INTERVALS else 0.0
     for c in range(2):
         total = 0.0
@@ -280,7 +269,7 @@ def compute_log_proportions(counts: FloatArray, width: int, style: int, logs: Fl
 
 @kernel
 def compute_moments(counts: FloatArray, values: FloatArray, c: int) -> tuple[float, float, float]:
-    """Size, mean and sum of squared deviations of the values in a class."""
+    """Compute size, mean and sum of squared deviations of the values in a class."""
     size, total, squares = 0.0, 0.0, 0.0
     for v in range(values.size):
         size += counts[c, v]
@@ -293,7 +282,7 @@ def compute_moments(counts: FloatArray, values: FloatArray, c: int) -> tuple[flo
 
 @kernel
 def compute_log_densities(counts: FloatArray, values: FloatArray, logs: FloatArray) -> None:
-    """Logarithms of the height of each class's normal curve at each value."""
+    """Compute the logarithm of each class's normal density at each value."""
     for c in range(2):
         size, mean, squares = compute_moments(counts, values, c)
         deviation = sqrt(squares / (size - 1)) if size > 1 else 0.0
@@ -305,7 +294,7 @@ def compute_log_densities(counts: FloatArray, values: FloatArray, logs: FloatArr
 
 @kernel
 def compute_log_masses(counts: FloatArray, values: FloatArray, logs: FloatArray) -> None:
-    """Logarithms of the mass of each class's normal curve over the interval of each value."""
+    """Compute the logarithm of each class's normal probability of the interval around each value."""
     precision = compute_mean_gap(counts, values)
     rounded = np.rint(values / precision) * precision
     for c in range(2):
@@ -321,7 +310,7 @@ def compute_log_masses(counts: FloatArray, values: FloatArray, logs: FloatArray)
 
 @kernel
 def compute_mean_gap(counts: FloatArray, values: FloatArray) -> float:
-    """The mean distance of neighbouring values that occur; 0.01 if there is only one."""
+    """Compute the mean distance between neighbouring observed values; 0.01 if there is only one value."""
     lowest, highest, distinct = 0.0, 0.0, 0
     for v in range(values.size):
         if counts[0, v] + counts[1, v] > 0:
@@ -334,7 +323,7 @@ def compute_mean_gap(counts: FloatArray, values: FloatArray) -> float:
 
 @kernel
 def compute_normal_cdf(x: float) -> float:
-    """The standard normal curve's mass below x."""
+    """Compute the standard normal distribution function."""
     z = x * sqrt(0.5)
     if abs(z) < sqrt(0.5):
         return 0.5 + 0.5 * erf(z)
@@ -343,9 +332,7 @@ def compute_normal_cdf(x: float) -> float:
 
 
 LABEL_NOISE, SCORE_NOISE, PROPORTION_NOISE = 0, 1, 2
-
-
-"""Kinds of noise: classes of some cases by coin, numbers added to all scores, some positives left out."""
+"""Kinds of noise: random classes for some cases, random numbers added to all scores, some positives dropped."""
 
 
 @kernel
@@ -361,11 +348,12 @@ def compare_noisy_pairs(
     errors: FloatArray,
     products: FloatArray,
 ) -> None:
-    """Add each measure's errors over the pairs first .. last - 1 to `errors` (6), their products to `together` (6 x 6).
+    """Add the errors of the six measures to `errors` and their products to `products` (6 x 6).
 
-    An error is 1 where the second ranking gets the higher value, 0.5 where both get the same or one is undefined. `level` is a
-    share of cases (LABELS), the largest number that is added or subtracted (SCORES) or a share of the positives (PROPORTION).
-    With `same`, both rankings get the same numbers added, case by case.
+    Each stream from streams[0] to streams[1] - 1 gives a pair of rankings. An error is 1 if the second ranking gets the higher
+    value, and 0.5 if both get the same value or one is undefined. `level` is a proportion of cases (LABEL_NOISE), the largest
+    absolute number that is added (SCORE_NOISE), or a proportion of positives (PROPORTION_NOISE). With `same`, the same numbers
+    are added to both rankings.
     """
     state, items = np.zeros(1, np.uint64), np.arange(cases)
     better, worse, classes = np.empty(cases), np.empty(cases), np.empty(cases, np.uint8)
@@ -393,7 +381,7 @@ def compare_noisy_pairs(
 
 @kernel
 def draw_pair(state: State, replaced: int, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes) -> None:
-    """Scores that tell the classes, some of them replaced by chance; in the second ranking as many others as well."""
+    """Draw scores and their classes; replace some scores at random, and in the second ranking as many further ones."""
     cases = better.size
     for i in range(cases):
         better[i] = draw_uniform(state)
@@ -408,7 +396,7 @@ def draw_pair(state: State, replaced: int, items: IntArray, better: FloatArray, 
 
 @kernel
 def randomise_classes(state: State, count: int, items: IntArray, classes: Classes) -> None:
-    """Some cases, drawn by chance, get their class by a coin."""
+    """Assign a random class to `count` random cases."""
     choose(state, items, classes.size, count)
     for i in range(count):
         classes[items[i]] = draw_below(state, 2)
@@ -416,7 +404,7 @@ def randomise_classes(state: State, count: int, items: IntArray, classes: Classe
 
 @kernel
 def add_score_noise(state: State, max_noise: float, same: bool, better: FloatArray, worse: FloatArray) -> None:
-    """Each score gets a number of [-most, most) added."""
+    """Add a random number from [-max_noise, max_noise) to each score."""
     for i in range(better.size):
         added = max_noise * (2 * draw_uniform(state) - 1)
         better[i] += added
@@ -427,7 +415,7 @@ def add_score_noise(state: State, max_noise: float, same: bool, better: FloatArr
 def drop_positives(
     state: State, proportion: float, items: IntArray, better: FloatArray, worse: FloatArray, classes: Classes
 ) -> int:
-    """Leave out a share of the positives, drawn by chance; gives the number of cases left, which come to the front."""
+    """Drop a random proportion of the positives; move the other cases to the front and return their number."""
     positives, left = 0, 0
     for i in range(classes.size):
         if classes[i]:
@@ -445,16 +433,14 @@ def drop_positives(
 
 
 NONE, LABELS, TRAINING_LABELS, ATTRIBUTES, TRAINING_ATTRIBUTES = 0, 1, 2, 3, 4
-
-
-"""Where noise goes: nowhere; into classes of all rows or of training rows; into attributes of all rows or of training rows."""
+"""Targets of the noise: none, the classes of all rows or of training rows, the attributes of all rows or of training rows."""
 
 
 class NoisePlan(NamedTuple):
-    """How a repeat is done.
+    """Settings of a repeat.
 
-    `share` of the rows, values and scores are drawn, rounded to the nearest number (halves to the even one) or, with `cut`,
-    down. `style` is naive Bayes's, as in `bayes_counts`.
+    `proportion` is that of the rows, values and scores that are changed. Their number is rounded to the nearest whole number
+    (halves to the even one), or down with `round_down`. `style` is the style of naive Bayes, INTERVALS or DENSITIES.
     """
 
     experiment: int
@@ -478,11 +464,12 @@ def run_noisy_folds(
     true_classes: Classes,
     scores: FloatArray,
 ) -> None:
-    """For each repeat r: the means over folds of six measures, means[r, 0] of naive Bayes and means[r, 1] with scores replaced.
+    """Cross-validate naive Bayes under noise; write the means of the six measures over folds.
 
-    A fold in which a measure is undefined is left out of its means. truths[r] and scores[r, 0 or 1] get the classes and scores
-    of the test parts, fold after fold: part f has the places f, f + folds, ... of all rows in random order (stratified: those
-    of class 0 before those of class 1).
+    For repeat r, means[r, 0] are those of naive Bayes and means[r, 1] those after scores were replaced. Folds in which a
+    measure is undefined are left out of its mean. true_classes[r] and scores[r] get the classes and scores of the test sets,
+    fold by fold. Test set f consists of the rows f, f + folds, ... of all rows in random order, with class 0 first if
+    stratified.
     """
     n = classes.size
     state, order, items, permuted = np.zeros(1, np.uint64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -521,21 +508,21 @@ def run_noisy_folds(
 
 @kernel
 def count_drawn(plan: NoisePlan, size: int) -> int:
-    """So many of `size` are drawn."""
+    """Return the number of `size` items that are drawn."""
     exact = plan.proportion * size
     return int(np.floor(exact + 1e-9)) if plan.round_down else int(np.rint(np.rint(exact * 1e9) / 1e9))
 
 
 @kernel
 def number_items(items: IntArray, size: int) -> None:
-    """0, 1, 2, ... in place, so that what is drawn depends on the state alone."""
+    """Fill `items` with 0, 1, 2, ..., so draws depend only on the state."""
     for i in range(size):
         items[i] = i
 
 
 @kernel
 def assign_classes(state: State, plan: NoisePlan, items: IntArray, classes: Classes) -> None:
-    """A share of the rows gets a class by chance, which may be its own."""
+    """Assign a random class to a proportion of the rows; it may be the row's own class."""
     number_items(items, classes.size)
     count = count_drawn(plan, classes.size)
     choose(state, items, classes.size, count)
@@ -545,7 +532,7 @@ def assign_classes(state: State, plan: NoisePlan, items: IntArray, classes: Clas
 
 @kernel
 def permute_values(state: State, plan: NoisePlan, size: int, items: IntArray, permuted: IntArray, codes: IntArray) -> None:
-    """A share of the known values of each column, within the first `size` places, is permuted among themselves."""
+    """Permute a proportion of the known values of each column among the first `size` rows."""
     for j in range(codes.shape[0]):
         n_known = 0
         for i in range(size):
@@ -563,7 +550,7 @@ def permute_values(state: State, plan: NoisePlan, size: int, items: IntArray, pe
 
 @kernel
 def shuffle_rows(state: State, classes: Classes, stratified: bool, items: IntArray, order: IntArray) -> None:
-    """All rows in random order; stratified: those of class 0 first."""
+    """Write all rows to `order` in random order; if stratified, class 0 comes first."""
     n = classes.size
     number_items(items, n)
     choose(state, items, n, n)
@@ -582,7 +569,7 @@ def shuffle_rows(state: State, classes: Classes, stratified: bool, items: IntArr
 def divide_rows(
     fold: int, folds: int, order: IntArray, codes: IntArray, classes: Classes, part_codes: IntArray, part_classes: Classes
 ) -> int:
-    """The rows of training and, behind them, those of testing; gives the number of the former."""
+    """Copy the training rows, followed by the test rows; return the number of training rows."""
     n = order.size
     training = n - (n - fold + folds - 1) // folds
     next_train, next_test = 0, training
@@ -599,7 +586,7 @@ def divide_rows(
 
 @kernel
 def replace_scores(state: State, plan: NoisePlan, items: IntArray, scores: FloatArray, replaced: FloatArray) -> None:
-    """A share of the scores is replaced by numbers of [0, 1)."""
+    """Replace a proportion of the scores by random numbers from [0, 1)."""
     replaced[:] = scores
     number_items(items, scores.size)
     count = count_drawn(plan, scores.size)

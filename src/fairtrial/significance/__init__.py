@@ -1,4 +1,4 @@
-"""Significance: tests of differences between learners, effect sizes, post-hoc procedures and the verdict."""
+"""Statistical tests of differences between learners, effect sizes, post-hoc procedures and verdicts."""
 
 from fairtrial.significance.adjust import adjust, rom_critical_values
 from fairtrial.significance.bayes import Posterior, bayes_signed_rank, correlated_t

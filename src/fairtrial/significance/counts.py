@@ -18,9 +18,7 @@ from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.significance.scores import compute_differences, read_paired_columns
 
 register_method("sign_test", "sign test", statistic="wins")
-register_method(
-    "mcnemar", "McNemar test", cite="McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998", statistic="b"
-)
+register_method("mcnemar", "McNemar test", cite="McNemar 1947; Fagerland, Lydersen & Laake 2013; Newcombe 1998", statistic="b")
 register_method("mcnemar (chi2)", "McNemar test (chi2)", statistic="chi2")
 register_method("mcnemar (chi2-uncorrected)", "McNemar test (uncorrected)", statistic="chi2")
 register_method("cochran_q", "Cochran Q test", statistic="Q")
@@ -176,7 +174,7 @@ def sign_test(a: npt.ArrayLike, b: npt.ArrayLike, *, ties: Literal["drop", "spli
 def cochran_q(
     y_true: npt.ArrayLike, predictions: Mapping[str, npt.ArrayLike] | npt.ArrayLike, *, level: float = 0.95
 ) -> Outcome:
-    """Test whether several classifiers are equally accurate on the same rows by the Cochran Q test.
+    """Test whether several classifiers are equally accurate by the Cochran Q test.
 
     For two classifiers this is the uncorrected McNemar test. Rows that all classifiers predict correctly, or none, do not
     count. If there are no other rows, p is 1.

@@ -30,7 +30,7 @@ register_method("rank_biserial", "rank-biserial correlation")
 _COHEN = ((0.2, 0.5, 0.8), "Cohen 1988")
 _ROMANO = ((0.147, 0.33, 0.474), "Romano et al. 2006")
 _VARGHA = ((0.06, 0.14, 0.21), "Vargha & Delaney 2000")
-_CORRELATION = ((0.1, 0.3, 0.5), "Cohen 1988 for correlations")
+_CORRELATION = ((0.1, 0.3, 0.5), "Cohen 1988, for correlations")
 _SIZES = ("negligible", "small", "medium", "large")
 # Factor from the median absolute deviation of a normal distribution to its standard deviation.
 _MAD_SCALE = 1.482602218505602
@@ -59,7 +59,7 @@ def cohens_d(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
     Examples
     --------
     >>> print(cohens_d([0.80, 0.85, 0.78, 0.90], [0.77, 0.86, 0.74, 0.85]))
-    Cohen's d 0.486, 95 % CI -0.122 to 1.05 (small by Cohen 1988)
+    Cohen's d 0.486, 95 % CI -0.122 to 1.05; small (Cohen 1988)
     """
     return _compute_standardised("cohens_d", a, b, paired, level, corrected=False)
 
@@ -85,13 +85,13 @@ def hedges_g(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = True, level: 
     Examples
     --------
     >>> print(hedges_g([0.80, 0.85, 0.78, 0.90], [0.77, 0.86, 0.74, 0.85], paired=False))
-    Hedges' g 0.423, 95 % CI -0.944 to 1.88 (small by Cohen 1988)
+    Hedges' g 0.423, 95 % CI -0.944 to 1.88; small (Cohen 1988)
     """
     return _compute_standardised("hedges_g", a, b, paired, level, corrected=True)
 
 
 def cohens_d_av(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Effect:
-    """Compute Cohen's d_av: the mean difference divided by the mean of the two standard deviations.
+    """Compute Cohen's d_av: the mean difference over the mean of the standard deviations.
 
     It applies to pairs (Lakens 2013). The interval is that of d for pairs (Algina & Keselman 2003), rescaled.
 
@@ -217,7 +217,7 @@ def compute_noncentral_t_limits(t: float, df: float, level: float) -> tuple[floa
 
 
 def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Compute Cliff's delta: the proportion of pairs (a, b) with a > b minus the proportion with a < b.
+    """Compute Cliff's delta: the proportion of pairs with a > b minus that with a < b.
 
     All pairs across the samples count. The interval is the asymmetric one of Cliff (1996), based on the consistent variance.
     If delta is 1 or -1, the interval is that of Feng & Cliff (2004).
@@ -238,7 +238,7 @@ def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, le
     Examples
     --------
     >>> print(cliffs_delta([3, 4, 5, 6], [1, 2, 3, 4]))
-    Cliff's delta 0.75, 95 % CI -0.0928 to 0.967 (large by Romano et al. 2006)
+    Cliff's delta 0.75, 95 % CI -0.0928 to 0.967; large (Romano et al. 2006)
     """
     first, second = _read_two_columns(a, b, paired, min_rows=2)
     _check.check_between("level", level, 0, 1)
@@ -247,7 +247,7 @@ def cliffs_delta(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, le
 
 
 def vargha_delaney_a12(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = False, level: float = 0.95) -> Effect:
-    """Compute the Vargha-Delaney A12: the probability that a value of the first sample is larger.
+    """Compute Vargha-Delaney A12: the probability that a value of the first sample is larger.
 
     Ties count half. A12 and its limits are (1 + Cliff's delta) / 2.
 
@@ -267,7 +267,7 @@ def vargha_delaney_a12(a: npt.ArrayLike, b: npt.ArrayLike, *, paired: bool = Fal
     Examples
     --------
     >>> print(vargha_delaney_a12([3, 4, 5, 6], [1, 2, 3, 4]))
-    Vargha-Delaney A12 0.875, 95 % CI 0.454 to 0.983 (large by Vargha & Delaney 2000)
+    Vargha-Delaney A12 0.875, 95 % CI 0.454 to 0.983; large (Vargha & Delaney 2000)
     """
     first, second = _read_two_columns(a, b, paired, min_rows=2)
     _check.check_between("level", level, 0, 1)
@@ -480,7 +480,7 @@ def _bootstrap_effect(
 
 def _describe_size(value: float, limits: tuple[float, float, float], source: str) -> str:
     # A value at the threshold has reached it, whatever the rounding error.
-    return f"{_SIZES[int(np.searchsorted(limits, abs(value) + 1e-12, 'right'))]} by {source}"
+    return f"{_SIZES[int(np.searchsorted(limits, abs(value) + 1e-12, 'right'))]} ({source})"
 
 
 def _describe_method(method: str) -> str:

@@ -1,5 +1,7 @@
-"""The hierarchical correlated model of Corani, Benavoli, Demsar, Mangili and Zaffalon (2017): folds within data sets, data sets
-within a population. Sampled by our own Gibbs and slice steps; no Stan.
+"""Hierarchical correlated model: folds within data sets, data sets within a population.
+
+The model is that of Corani, Benavoli, Demšar, Mangili and Zaffalon (2017). A Gibbs sampler with slice steps draws from the
+posterior; Stan is not needed.
 """
 
 from __future__ import annotations
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
 
 register_method("hierarchical", "Bayesian hierarchical model")
 
-# Bounds of the uniform priors, as multiples of what the data show (the paper's 1000).
+# Bounds of the uniform priors as multiples of the observed values (1000 in the paper).
 _WIDE = 1000.0
-# Data sets whose folds all agree would draw sigma_i to zero; it stays above this share of the mean sd within data sets.
+# sigma_i stays above this fraction of the mean standard deviation within data sets, even if all folds agree.
 _LEAST_SD = 1e-3
 _R_HAT_LIMIT = 1.05
 _POPULATION = ("mu0", "sigma0", "nu")
@@ -35,28 +37,56 @@ _POPULATION = ("mu0", "sigma0", "nu")
 
 @dataclass(frozen=True)
 class HierarchicalPosterior(Posterior):
-    """A Posterior of the difference on the next data set, with what the model says of each data set and of its chains.
+    """Posterior of the difference between two learners on the next data set.
 
-    `population` holds draws of mu0, sigma0 and nu (one row each), `datasets` a line for each data set.
+    It has the attributes of `Posterior` and those below.
+
+    Attributes
+    ----------
+    test, p_first, p_rope, p_second, rope, n, scope, mean, scale, df, better, parameters, caveats, draws
+        See `Posterior`.
+    population : ndarray of shape (samples, 3)
+        Draws of mu0, sigma0 and nu.
+    dataset_rows : tuple of tuple
+        Rows of `datasets`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = 0.83 + rng.normal(0, 0.02, size=(8, 10)), 0.8 + rng.normal(0, 0.02, size=(8, 10))
+    >>> result = hierarchical(a, b, test_fraction=0.1, samples=500)
+    >>> result.datasets().columns.tolist()
+    ['dataset', 'mean', 'shrunken', 'low', 'high']
     """
 
     population: FloatArray = field(default_factory=lambda: np.empty((0, 3)), repr=False, compare=False)
     dataset_rows: tuple[tuple[str, float, float, float, float], ...] = field(default=(), repr=False)
 
     def datasets(self) -> pd.DataFrame:
-        """For each data set the mean difference seen, its shrunken estimate and a 95 % credible interval."""
+        """Return observed and shrunken mean difference with 95 % credible limits per data set."""
         import pandas as pd
 
         return pd.DataFrame(self.dataset_rows, columns=["dataset", "mean", "shrunken", "low", "high"])
 
     def density(self, points: int = 201) -> pd.DataFrame:
-        """The density of the difference first - second on the next data set, averaged over the draws."""
+        """Compute the posterior density of the difference first - second on the next data set.
+
+        Parameters
+        ----------
+        points : int, default 201
+            Number of grid points.
+
+        Returns
+        -------
+        DataFrame
+            Columns `difference` and `density`.
+        """
         import pandas as pd
         from scipy.stats import t
 
         _check.check_whole_number("points", points, 2)
         if not len(self.population):
-            raise InputError("density must come from a posterior, got an undefined one: its folds have no spread")
+            raise InputError("density() needs a defined posterior, got one of folds without variation")
         thinned = self.population[:: max(1, len(self.population) // 1000)]
         reach = max(float(np.quantile(np.abs(thinned[:, 0]) + 4 * thinned[:, 1], 0.9)), 1.05 * self.rope)
         grid = np.linspace(-reach, reach, points)
@@ -78,27 +108,53 @@ def hierarchical(
     warm_up: int = 1000,
     seed: int = 0,
 ) -> HierarchicalPosterior:
-    """Hierarchical comparison of two learners over several data sets, from the results of all folds.
+    """Compare two learners over several data sets by a Bayesian hierarchical model of all folds.
 
-    `a` and `b` are tables with a row for each data set and a column for each fold (of all repeats). For the differences x_i of
-    data set i the model is
+    Parameters
+    ----------
+    a, b : DataFrame or array-like of shape (q, n)
+        Scores of the two learners, with one row per data set and one column per fold of all repeats.
+    test_fraction : float
+        Proportion of rows in each test set. It serves as the correlation rho between folds.
+    rope : float, default 0
+        Half-width of the region of practical equivalence.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
+    alpha, beta : (float, float)
+        Bounds of the uniform priors of the shape and of the rate of the gamma prior of nu - 1.
+    chains : int, default 4
+        Number of chains.
+    samples : int, default 2000
+        Number of draws kept from each chain.
+    warm_up : int, default 1000
+        Number of draws discarded at the start of each chain.
+    seed : int, default 0
+        Seed of the random numbers.
 
-    - x_i ~ normal with mean mu_i, standard deviation sigma_i and correlation rho = `test_fraction` between folds,
-    - mu_i ~ Student(nu, mu0, sigma0), sigma_i ~ uniform up to 1000 times the mean sd within data sets,
-    - mu0 ~ uniform within the largest difference, sigma0 ~ uniform up to 1000 times the sd of the data sets' means,
+    Returns
+    -------
+    HierarchicalPosterior
+        `p_first`, `p_rope` and `p_second` are the probabilities that the difference on the next data set lies above, within
+        and below the rope. `parameters` has the medians of mu0, sigma0 and nu, R-hat, the effective sample size, and the
+        proportions of draws in which each region is the most probable one (`most_first` ..., as in baycomp). R-hat above 1.05
+        adds a caveat.
+
+    Notes
+    -----
+    The model of the differences x_i on data set i is:
+
+    - x_i ~ normal with mean mu_i, standard deviation sigma_i and correlation rho between folds,
+    - mu_i ~ Student(nu, mu0, sigma0), sigma_i ~ uniform up to 1000 times the mean standard deviation within data sets,
+    - mu0 ~ uniform within the largest difference, sigma0 ~ uniform up to 1000 times the standard deviation of the means,
     - nu - 1 ~ gamma with shape uniform on `alpha` and rate uniform on `beta`.
 
-    `p_first`, `p_rope` and `p_second` are the posterior probabilities that the difference *on the next data set* lies above,
-    within or below the rope. `parameters` also has the shares of draws in which each region is the most probable one
-    (`most_first` ...: baycomp's figures), medians of mu0, sigma0 and nu, R-hat and the effective sample size; `datasets()`
-    has the shrunken mean of each data set. `samples` draws are kept from each chain after `warm_up`. R-hat above 1.05 gives
-    a caveat.
-
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> gain = rng.normal(0.03, 0.01, size=(8, 1))
     >>> a, b = 0.8 + gain + rng.normal(0, 0.02, size=(8, 10)), 0.8 + rng.normal(0, 0.02, size=(8, 10))
-    >>> found = hierarchical(a, b, test_fraction=0.1, rope=0.01, samples=500)
-    >>> found.likeliest, found.p_first > 0.8
+    >>> result = hierarchical(a, b, test_fraction=0.1, rope=0.01, samples=500)
+    >>> result.likeliest, result.p_first > 0.8
     ('first', True)
     """
     first, second, names = _read_fold_tables(a, b)
@@ -126,7 +182,7 @@ def _read_fold_tables(
             )
         tables.append(_check.check_finite(name, table))
     if tables[0].shape != tables[1].shape:
-        raise InputError(f"first and second must have one shape, got {tables[0].shape} and {tables[1].shape}")
+        raise InputError(f"first and second must have the same shape, got {tables[0].shape} and {tables[1].shape}")
     rows = [_list_dataset_names(source, len(tables[0])) for source in (a, b)]
     if hasattr(a, "columns") and hasattr(b, "columns") and rows[0] != rows[1]:
         raise InputError("first and second must list the same data sets in the same order: sort both by name")
@@ -142,7 +198,7 @@ def _check_sampler(
 ) -> None:
     for name, bounds in (("alpha", alpha), ("beta", beta)):
         if len(bounds) != 2 or not 0 < bounds[0] < bounds[1] < np.inf:
-            raise InputError(f"{name} must be two rising numbers above 0, got {bounds!r}")
+            raise InputError(f"{name} must be two increasing numbers above 0, got {bounds!r}")
     _check.check_whole_number("chains", chains, 2)
     _check.check_whole_number("samples", samples, 10)
     _check.check_whole_number("warm_up", warm_up, 0)
@@ -151,10 +207,10 @@ def _check_sampler(
 
 @dataclass(frozen=True)
 class _FoldStatistics:
-    """The data as the model needs them: means and sums of squares of the data sets, and the bounds of the priors.
+    """Sufficient statistics of the folds (means and sums of squares per data set) and the bounds of the priors.
 
-    The equicorrelated normal likelihood of n folds depends on them alone: the mean has variance sigma^2 (1 + (n - 1) rho) / n,
-    and the sum of squares over sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
+    The equicorrelated normal likelihood of n folds depends on them only: the mean has variance sigma^2 (1 + (n - 1) rho) / n,
+    and the sum of squares divided by sigma^2 (1 - rho) is chi-squared with n - 1 degrees of freedom.
     """
 
     means: FloatArray
@@ -167,11 +223,11 @@ class _FoldStatistics:
 
     @property
     def mean_variance(self) -> float:
-        """Variance of a data set's mean, in units of sigma^2."""
+        """Variance of the mean of a data set, in units of sigma^2."""
         return (1 + (self.folds - 1) * self.rho) / self.folds
 
     def compute_bounds(self) -> FloatArray:
-        """Least and largest sigma_i, largest sigma0, largest |mu0|."""
+        """Compute the smallest and largest sigma_i, the largest sigma0 and the largest |mu0|."""
         return np.array([_LEAST_SD * self.within, _WIDE * self.within, _WIDE * self.among, self.largest])
 
 
@@ -187,7 +243,7 @@ def _summarise_folds(delta: FloatArray, rho: float) -> _FoldStatistics:
 
 
 def _compute_log_likelihood(statistics: _FoldStatistics, mu: FloatArray, sigma: FloatArray) -> FloatArray:
-    """Log density of the folds of each data set."""
+    """Compute the log density of the folds of each data set."""
     n, rho = statistics.folds, statistics.rho
     logdet = (n - 1) * np.log1p(-rho) + np.log1p((n - 1) * rho)
     quadratic = statistics.squares / (1 - rho) + (statistics.means - mu) ** 2 / statistics.mean_variance
@@ -197,7 +253,7 @@ def _compute_log_likelihood(statistics: _FoldStatistics, mu: FloatArray, sigma: 
 def _run_chains(
     statistics: _FoldStatistics, priors: FloatArray, chains: int, samples: int, warm_up: int, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Draws of the data sets' means (chains x samples x q) and of mu0, sigma0, nu (chains x samples x 3)."""
+    """Draw the means of the data sets (chains x samples x q) and mu0, sigma0, nu (chains x samples x 3)."""
 
     def run_numbered_chain(number: int, _: int) -> tuple[FloatArray, FloatArray]:
         rng = np.random.default_rng([seed, number])
@@ -269,7 +325,9 @@ def _summarise_datasets(
     return tuple((name, mean, shrunken, low, high) for name, mean, shrunken, (low, high) in rows)
 
 
-def _list_hierarchical_caveats(statistics: _FoldStatistics, parameters: dict[str, float], names: list[str]) -> tuple[Finding, ...]:
+def _list_hierarchical_caveats(
+    statistics: _FoldStatistics, parameters: dict[str, float], names: list[str]
+) -> tuple[Finding, ...]:
     caveats = []
     if not parameters["r_hat"] <= _R_HAT_LIMIT:
         caveats.append(Finding.of("chains_not_converged", r_hat=parameters["r_hat"]))
@@ -300,7 +358,7 @@ def _build_undefined_posterior(delta: FloatArray, rope: float, better: Better, n
 
 
 def compute_r_hat(chains: FloatArray) -> float:
-    """Split R-hat of one number in several chains (Gelman et al. 2013): near 1 when the chains agree."""
+    """Compute split R-hat of one parameter over several chains (Gelman et al. 2013); near 1 if the chains agree."""
     half = chains.shape[1] // 2
     halves = np.concatenate([chains[:, :half], chains[:, -half:]])
     within = halves.var(axis=1, ddof=1).mean()
@@ -309,7 +367,7 @@ def compute_r_hat(chains: FloatArray) -> float:
 
 
 def compute_effective_size(chains: FloatArray) -> float:
-    """Effective sample size of one number in several chains, by Geyer's initial monotone sequence."""
+    """Compute the effective sample size of one parameter by Geyer's initial monotone sequence."""
     m, n = chains.shape
     centred = chains - chains.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, 2 * n, axis=1)

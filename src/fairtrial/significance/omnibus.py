@@ -1,8 +1,8 @@
-"""Does any of many learners differ? Friedman, Iman-Davenport, aligned ranks, Quade, and the analysis of variance.
+"""Omnibus tests of several learners: Friedman, Iman-Davenport, aligned ranks, Quade and repeated-measures ANOVA.
 
-Each rank test gives every cell of the table a *placing*: a rank score centred within its data set, so that under the null
-hypothesis the placings of a data set are exchangeable. With S the sum of each learner's placings and A the sum of all squares,
-the covariance of S over all exchanges is A / (k - 1) (I - 1/k), and every statistic here and in `posthoc` follows from S and A.
+Each rank test assigns a rank score to every cell of the table, centred within its data set. Under the null hypothesis the
+rank scores of a data set are exchangeable. Let S be the sum of the rank scores of each learner and A the sum of all squares.
+The covariance of S over all exchanges is A / (k - 1) (I - 1/k). All statistics here and in `posthoc` follow from S and A.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _ALL_SCORES_EQUAL = Finding.of("all_scores_equal")
 
 @dataclass(frozen=True)
 class RankScores:
-    """Placings of k learners on N data sets: exact multiples of a fraction, so equal sums are equal floats.
+    """Rank scores of k learners on N data sets, as exact multiples of a fraction: equal sums are equal floats.
 
-    `squares` is the sum of all squares, `without_ties` what it would be without ties, `unit` turns a sum of placings into
-    the learner's mean, `centre` being the mean over all learners.
+    `without_ties` is the sum of squares without ties, `unit` converts a sum of rank scores to the mean of a learner, and
+    `centre` is the mean over all learners.
     """
 
     cells: FloatArray
@@ -64,30 +64,30 @@ class RankScores:
 
     @property
     def sums(self) -> FloatArray:
-        """S, one for each learner."""
+        """S, the sum of the rank scores of each learner."""
         return np.asarray(self.cells.sum(axis=0))
 
     @property
     def squares(self) -> float:
-        """A."""
+        """A, the sum of all squares."""
         return float((self.cells**2).sum())
 
     @property
     def means(self) -> FloatArray:
-        """Mean rank of each learner, 1 the best."""
+        """Mean rank of each learner; 1 is best."""
         return np.asarray(self.sums * self.unit + self.centre)
 
 
 def compute_friedman_ranks(table: ScoreTable, better: Better) -> RankScores:
-    """Ranks within each data set."""
+    """Compute ranks within each data set."""
     n, k = table.shape
     return RankScores(table.compute_ranks(better) - (k + 1) / 2, n * k * (k * k - 1) / 12, 1 / n, (k + 1) / 2)
 
 
 def compute_aligned_ranks(table: ScoreTable, better: Better) -> RankScores:
-    """Ranks of all n k scores together, after the mean of its data set is taken from each.
+    """Rank all N k scores together after subtracting the mean of their data set.
 
-    Both are multiplied by k, which keeps them free of fractions that floats cannot hold.
+    Scores and ranks are multiplied by k to avoid fractions that floats cannot represent.
     """
     n, k = table.shape
     values = table.values if better == "min" else -table.values
@@ -100,7 +100,7 @@ def compute_aligned_ranks(table: ScoreTable, better: Better) -> RankScores:
 
 
 def compute_quade_ranks(table: ScoreTable, better: Better) -> RankScores:
-    """Ranks within each data set, weighted by the rank of the data set's range."""
+    """Compute ranks within data sets, weighted by the rank of the range of the data set."""
     n, k = table.shape
     ranges = round_noise(table.values.max(axis=1) - table.values.min(axis=1), table.row_scale[:, 0])
     weights = rank_values(ranges)[:, None]
@@ -109,43 +109,96 @@ def compute_quade_ranks(table: ScoreTable, better: Better) -> RankScores:
 
 
 def friedman(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ties: Ties = "corrected") -> Outcome:
-    """Friedman's test on a table of scores (rows data sets, columns learners); chi-squared with k - 1 degrees of freedom.
+    """Test whether any of several learners differ by the Friedman test.
 
-    `ties="corrected"` divides by the variance that the ranks have (as R does), `"uncorrected"` by the one they would have
-    without ties (as Demsar 2006 prints it; conservative). Where all scores of every data set are equal, the statistic is NaN
-    and p is 1. The effect is Kendall's W, its interval the wider of noncentral F and jackknife. `details` has the mean ranks.
+    The statistic is chi-squared with k - 1 degrees of freedom. `iman_davenport` is less conservative.
 
+    Parameters
+    ----------
+    scores : DataFrame or array-like of shape (N, k)
+        Scores with one row per data set and one column per learner.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
+    ties : {"corrected", "uncorrected"}, default "corrected"
+        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
+        ties (Demšar 2006), which is conservative.
+
+    Returns
+    -------
+    Outcome
+        The effect is Kendall's W; its interval is the wider one of noncentral F and jackknife. `details` has the mean ranks.
+        If all scores of every data set are equal, the statistic is NaN and p is 1.
+
+    Examples
+    --------
     >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
     >>> print(friedman(table))
-    friedman (ties corrected): statistic 3.5, df = 2, p = 0.1738, n = 4
+    Friedman test: chi2 = 3.5, df = 2, p = 0.17, n = 4
     """
     table = _read_rank_table(scores, better, ties)
     return _build_chi_squared_outcome("friedman", table, compute_friedman_ranks(table, better), better, ties)
 
 
 def aligned_ranks(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ties: Ties = "corrected") -> Outcome:
-    """Friedman's test on aligned ranks (Hodges & Lehmann 1962; statistic of Garcia et al. 2010); chi-squared, df k - 1.
+    """Test whether any of several learners differ by the Friedman aligned ranks test.
 
-    The mean of its data set is taken from each score, then all are ranked together, so that large differences count more.
-    Scores must be comparable between data sets. `ties` as in `friedman`; without ties both forms agree.
+    The mean of each data set is subtracted from its scores, and all scores are ranked together. Large differences therefore
+    count more than in the Friedman test, and scores must be comparable between data sets. The statistic is chi-squared with
+    k - 1 degrees of freedom (Hodges & Lehmann 1962; García et al. 2010).
 
+    Parameters
+    ----------
+    scores : DataFrame or array-like of shape (N, k)
+        Scores with one row per data set and one column per learner.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
+    ties : {"corrected", "uncorrected"}, default "corrected"
+        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
+        ties (Demšar 2006), which is conservative.
+
+    Returns
+    -------
+    Outcome
+        The effect is Kendall's W; its interval is the wider one of noncentral F and jackknife. `details` has the mean ranks.
+        If all scores of every data set are equal, the statistic is NaN and p is 1.
+
+    Examples
+    --------
     >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
     >>> print(aligned_ranks(table, ties="uncorrected"))
-    aligned_ranks (ties uncorrected): statistic 3.746, df = 2, p = 0.1536, n = 4
+    Friedman aligned ranks test (ties uncorrected): chi2 = 3.75, df = 2, p = 0.15, n = 4
     """
     table = _read_rank_table(scores, better, ties)
     return _build_chi_squared_outcome("aligned_ranks", table, compute_aligned_ranks(table, better), better, ties)
 
 
 def iman_davenport(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max", ties: Ties = "corrected") -> Outcome:
-    """Iman and Davenport's F form of Friedman's test, df k - 1 and (k - 1)(N - 1); less conservative than chi-squared.
+    """Test whether any of several learners differ by the Friedman test (Iman-Davenport).
 
-    Where all data sets rank the learners alike F is infinite; p is then the chance of that, one over the number of orders
-    to the power N - 1.
+    The statistic is F with k - 1 and (k - 1)(N - 1) degrees of freedom. It is less conservative than the chi-squared form. If
+    all data sets rank the learners alike, F is infinite and p is the probability of this agreement.
 
+    Parameters
+    ----------
+    scores : DataFrame or array-like of shape (N, k)
+        Scores with one row per data set and one column per learner.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
+    ties : {"corrected", "uncorrected"}, default "corrected"
+        "corrected" divides by the variance of the observed ranks, as R does. "uncorrected" divides by the variance without
+        ties (Demšar 2006), which is conservative.
+
+    Returns
+    -------
+    Outcome
+        The effect is Kendall's W; its interval is the wider one of noncentral F and jackknife. `details` has the mean ranks.
+        If all scores of every data set are equal, the statistic is NaN and p is 1.
+
+    Examples
+    --------
     >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
     >>> print(iman_davenport(table))
-    iman_davenport (ties corrected): statistic 2.333, df = 2, 6, p = 0.178, n = 4
+    Friedman test (Iman-Davenport): F = 2.33, df = 2 and 6, p = 0.18, n = 4
     """
     table = _read_rank_table(scores, better, ties)
     n, k = table.shape
@@ -157,13 +210,30 @@ def iman_davenport(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "ma
 
 
 def quade(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max") -> Outcome:
-    """Quade's test: Friedman's with data sets weighted by the rank of their range; F with df k - 1 and (k - 1)(N - 1).
+    """Test whether any of several learners differ by the Quade test.
 
-    Ties have mean ranks and the variance of the ranks that occur, as in R. Scores must be comparable between data sets.
+    It weights the data sets of the Friedman test by the rank of their range; scores must be comparable between data sets. The
+    statistic is F with k - 1 and (k - 1)(N - 1) degrees of freedom. Ties have mean ranks and the variance is that of the
+    observed ranks, as in R.
 
+    Parameters
+    ----------
+    scores : DataFrame or array-like of shape (N, k)
+        Scores with one row per data set and one column per learner.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
+
+    Returns
+    -------
+    Outcome
+        The effect is Kendall's W; its interval is the wider one of noncentral F and jackknife. `details` has the mean ranks.
+        If all scores of every data set are equal, the statistic is NaN and p is 1.
+
+    Examples
+    --------
     >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
     >>> print(quade(table))
-    quade: statistic 2.6, df = 2, 6, p = 0.1537, n = 4
+    Quade test: F = 2.6, df = 2 and 6, p = 0.15, n = 4
     """
     table = _read_rank_table(scores, better, "corrected")
     n, _ = table.shape
@@ -175,16 +245,30 @@ def quade(scores: pd.DataFrame | npt.ArrayLike, *, better: Better = "max") -> Ou
 
 
 def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
-    """One-way repeated-measures analysis of variance: learners within data sets.
+    """Test whether any of several learners differ by one-way repeated-measures ANOVA.
 
-    `p_value` holds under sphericity (all differences between learners have the same variance); `details` has Greenhouse and
-    Geisser's `epsilon` (1: spherical) and `p_corrected`, which allows for its lack. The effect is partial eta squared, its
-    interval from the noncentral F distribution. All scores of every data set equal: F is NaN and p is 1. The same differences
-    on every data set: F is infinite and p is NaN, there being no error to compare with.
+    Parameters
+    ----------
+    scores : DataFrame or array-like of shape (N, k)
+        Scores with one row per data set and one column per learner.
 
+    Returns
+    -------
+    Outcome
+        `p_value` assumes sphericity: all differences between learners have the same variance. `details` has `epsilon` of
+        Greenhouse and Geisser (1 means sphericity) and `p_corrected`, which does not assume it. The effect is partial eta
+        squared with an interval from the noncentral F distribution.
+
+    Notes
+    -----
+    If all scores of every data set are equal, F is NaN and p is 1. If the differences are the same on every data set, F is
+    infinite and p is NaN because there is no error variance.
+
+    Examples
+    --------
     >>> table = np.array([[0.9, 0.8, 0.7], [0.8, 0.7, 0.9], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]])
     >>> print(anova(table))
-    anova: statistic 2.818, df = 2, 6, p = 0.1371, n = 4
+    repeated-measures ANOVA: F = 2.82, df = 2 and 6, p = 0.14, n = 4
     """
     from scipy.special import fdtrc
 
@@ -223,9 +307,9 @@ def anova(scores: pd.DataFrame | npt.ArrayLike) -> Outcome:
 
 
 def compute_sums_of_squares(values: FloatArray) -> tuple[float, float]:
-    """Between learners, and of the residuals; what float noise alone can leave counts as zero."""
+    """Compute the sums of squares between learners and of the residuals; rounding errors count as zero."""
     n, k = values.shape
-    # Only differences within a data set matter; taking the first learner off keeps common offsets out of the rounding.
+    # Only differences within a data set matter. Subtracting the first learner removes common offsets before rounding.
     d = round_noise(values - values[:, :1], np.abs(values).max(axis=1, keepdims=True))
     columns = d.mean(axis=0) - d.mean()
     residuals = d - d.mean(axis=1, keepdims=True) - columns
@@ -235,7 +319,7 @@ def compute_sums_of_squares(values: FloatArray) -> tuple[float, float]:
 
 
 def compute_sphericity(values: FloatArray) -> float:
-    """Greenhouse and Geisser's epsilon; NaN where the residuals are zero."""
+    """Compute the epsilon of Greenhouse and Geisser; NaN if the residuals are zero."""
     k = values.shape[1]
     if compute_sums_of_squares(values)[1] == 0:
         return float("nan")
@@ -277,13 +361,13 @@ def _build_f_outcome(test: str, table: ScoreTable, rank_scores: RankScores, f: f
     elif np.isinf(f):
         p = float(_count_orders(rank_scores.cells[0])) ** -(n - 1)
     else:
-        # Nothing is rarer than all data sets agreeing, which the F distribution does not know.
+        # Full agreement is the rarest result, and the F distribution can give a smaller p than its probability.
         p = max(float(fdtrc(*df, f)), float(factorial(k)) ** -(n - 1))
     return _build_rank_outcome(test, table, rank_scores, (f, p, df), better, variant)
 
 
 def _count_orders(row: FloatArray) -> int:
-    """In how many orders a data set can place the learners, its ties kept."""
+    """Count the orders of the learners on a data set with the same ties."""
     orders = factorial(len(row))
     for tied in np.unique(row, return_counts=True)[1]:
         orders //= factorial(int(tied))
@@ -318,7 +402,7 @@ def _build_rank_outcome(
 
 
 def _compute_concordance(table: ScoreTable, better: Better, level: float = 0.95) -> Effect:
-    """Kendall's W: 0 where the data sets do not agree at all on the order of the learners, 1 where all rank them alike."""
+    """Compute Kendall's W: 0 if the data sets do not agree on the order of the learners, 1 if they agree fully."""
     n, k = table.shape
     cells = compute_friedman_ranks(table, better).cells
     squares = float((cells**2).sum())
@@ -327,16 +411,16 @@ def _compute_concordance(table: ScoreTable, better: Better, level: float = 0.95)
         return Effect(name, nan, nan, nan, level, "undefined: all scores are equal")
     w = float((cells.sum(axis=0) ** 2).sum()) / (n * squares)
     if w > 1 - 1e-12:
-        note = "no limits: all data sets agree"
+        note = "no interval because all data sets agree"
         warnings.warn(f"{name}: {note}", UndefinedMeasureWarning, stacklevel=5)
         return Effect(name, 1.0, nan, nan, level, note)
-    # Each fails where the other holds: the F limits where W is large, the jackknife where the table is too regular.
+    # The F limits are too narrow for large W, the jackknife limits for very regular tables.
     limits = (*_compute_explained_limits((n - 1) * w / (1 - w), n, k, level), *compute_jackknife_limits(cells, level))
     return Effect(name, w, min(w, *limits), max(w, *limits), level)
 
 
 def compute_jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ...]:
-    """Limits of the mean rank correlation between data sets, which W tends to, on Fisher's scale; none if they do not exist."""
+    """Compute jackknife limits of the mean rank correlation between data sets on Fisher's scale; () if undefined."""
     from scipy.special import stdtrit
 
     n, squares = len(cells), (cells**2).sum(axis=1)
@@ -350,7 +434,7 @@ def compute_jackknife_limits(cells: FloatArray, level: float) -> tuple[float, ..
 
 
 def _compute_mean_correlation(n_times_w: npt.ArrayLike, n: int) -> FloatArray:
-    """(N W - 1) / (N - 1): without the bias of W."""
+    """Compute (N W - 1) / (N - 1), which is W without its bias."""
     return (np.asarray(n_times_w, dtype=np.float64) - 1) / (n - 1)
 
 
@@ -359,26 +443,26 @@ def _transform_fisher(correlation: FloatArray) -> FloatArray:
 
 
 def _compute_eta_squared(f: float, n: int, k: int, level: float = 0.95) -> Effect:
-    """Partial eta squared, F / (F + N - 1): the share of the variance within data sets that the learners explain."""
+    """Compute partial eta squared, F / (F + N - 1): the explained proportion of the variance within data sets."""
     name, nan = "partial eta squared", float("nan")
     if np.isnan(f):
         return Effect(name, nan, nan, nan, level, "undefined: all scores are equal")
     if np.isinf(f):
-        return Effect(name, 1.0, nan, nan, level, "no limits: the data sets agree fully")
+        return Effect(name, 1.0, nan, nan, level, "no interval because all data sets agree")
     estimate = f / (f + n - 1)
     low, high = _compute_explained_limits(f, n, k, level)
-    # A tiny F has both limits at zero although the estimate is not zero.
+    # For a tiny F both limits are zero although the estimate is not.
     return Effect(name, estimate, min(low, estimate), max(high, estimate), level)
 
 
 def _compute_explained_limits(f: float, n: int, k: int, level: float) -> tuple[float, float]:
-    """Limits of the share explained, which is lambda / (lambda + N (k - 1)), lambda being the noncentrality."""
+    """Compute limits of the explained proportion lambda / (lambda + N (k - 1)), with noncentrality lambda."""
     low, high = compute_noncentral_f_limits(f, k - 1, (k - 1) * (n - 1), level)
     return low / (low + n * (k - 1)), high / (high + n * (k - 1))
 
 
 def compute_noncentral_f_limits(f: float, df1: float, df2: float, level: float) -> tuple[float, float]:
-    """The noncentralities at which F lies at the upper and at the lower end of the central `level` of its distribution.
+    """Compute confidence limits of the noncentrality parameter of an F statistic.
 
     >>> [round(limit, 2) for limit in compute_noncentral_f_limits(5.0, 3, 20, 0.95)]
     [0.97, 35.24]

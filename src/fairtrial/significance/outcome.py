@@ -53,7 +53,7 @@ class Effect:
         text = f"{get_display_name(self.name)} {format_number(self.estimate)}"
         if not (isnan(self.low) and isnan(self.high)):
             text += f", {format_interval(self.low, self.high, self.level)}"
-        return text + (f" ({self.note})" if self.note else "")
+        return text + (f"; {self.note}" if self.note else "")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Permutation tests: of the predictions of two models, and of the labels that a learner is trained on."""
+"""Permutation tests of the predictions of two models and of the labels of a training set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fairtrial.significance.outcome import Effect, Outcome
 register_method("permutation_test", "permutation test", cite="Fisher 1935", statistic="difference")
 register_method("label_permutation", "label permutation test", statistic="score")
 
-# Up to this many distinct outcomes are listed one by one, which makes the test exact.
+# The test is exact up to this many distinct swaps.
 _MAX_ENUMERATED = 1 << 16
 _CHUNK = 1 << 20
 
@@ -44,18 +44,51 @@ def permutation_test(
     average: Any = "auto",
     **params: Any,
 ) -> Outcome:
-    """Are two models of the same rows alike? If so, swapping their predictions row by row changes nothing but chance.
+    """Test the difference in a measure between two models by swapping their predictions.
 
-    `pred_a` and `pred_b` are what the measure needs: labels, scores, probabilities or numbers. The statistic is measure(a) -
-    measure(b), and p the share of swaps that make it at least as large either way. Where all distinct swaps can be listed
-    (with labels, equal rows count together, so that this goes far) p is exact; otherwise it is (1 + count)/(1 + resamples).
-    Swaps for which the measure is undefined count as at least as large. Scores of a measure of ranks are replaced by their
-    ranks within each model, for two models need not share a scale. The effect is the difference with its bootstrap (or, for
-    an AUC, DeLong) interval.
+    If both models are equally good, swapping their predictions changes the difference only by chance. The p-value is the
+    proportion of swaps with an absolute difference at least as large as the observed one. If all distinct swaps can be
+    enumerated, p is exact. Otherwise it is (1 + count) / (1 + resamples).
 
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels or values.
+    pred_a, pred_b : array-like
+        Predictions of the two models in the form that the measure needs: labels, scores, probabilities or numbers.
+    measure : str or Measure, default "accuracy"
+        The measure to compare.
+    resamples : int, default 10_000
+        Number of random swaps if the swaps cannot be enumerated.
+    seed : int, default 0
+        Seed of the random numbers.
+    level : float, default 0.95
+        Confidence level of the interval.
+    positive : label, optional
+        The positive class.
+    labels : sequence, optional
+        All classes. By default those that occur.
+    average : str, default "auto"
+        How a measure of several classes is averaged.
+    **params
+        Further parameters of the measure.
+
+    Returns
+    -------
+    Outcome
+        The statistic is measure(a) - measure(b). The effect is the same difference with its bootstrap interval, or with the
+        DeLong interval for an AUC.
+
+    Notes
+    -----
+    Swaps with an undefined measure count as at least as extreme. For rank-based measures the scores are replaced by their ranks
+    within each model, because two models need not share a scale.
+
+    Examples
+    --------
     >>> y, a, b = [1, 1, 1, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 0, 0, 0], [1, 0, 1, 0, 1, 1, 0, 1]
-    >>> print(permutation_test(y, a, b, "accuracy"))  # four rows, all in favour of a: 2/16
-    permutation_test (exact, accuracy): statistic 0.5, p = 0.125, n = 8
+    >>> print(permutation_test(y, a, b, "accuracy"))  # all 4 discordant rows favour a: 2/16
+    permutation test (exact, accuracy): difference = 0.5, p = 0.12, n = 8
     """
     _check.check_whole_number("resamples", resamples, 1)
     _check.check_whole_number("seed", seed, 0)
@@ -63,7 +96,7 @@ def permutation_test(
     options = {"positive": positive, "labels": labels}
     swaps = _prepare_swaps(resolved_measure, y_true, pred_a, pred_b, options, {"average": average, **params})
     with warnings.catch_warnings():
-        # Told below, once. Here and not in the threads, whose filters are shared.
+        # The warning follows below, once. Threads share their filters, which is why the filter is set here.
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
         observed = swaps.compute_observed()
         p, exact, undefined = _compute_permutation_p(swaps, observed, resamples, seed)
@@ -98,18 +131,42 @@ def label_permutation(
     seed: int = 0,
     **options: Any,
 ) -> Outcome:
-    """Could the learner have scored as well on bogus data, whose labels have nothing to do with the rows?
+    """Test whether a learner scores better than on randomly permuted labels.
 
-    The whole cross-validation is repeated with permuted labels; p is (1 + count)/(1 + resamples) of those that score at least
-    as well. The test is one-sided, the better direction being a fact of the measure. `learner` is a scikit-learn classifier,
-    `cv` a number of stratified folds or any splitter; `options` go to the measure (positive=, average= ...). A learner that
-    draws random numbers should have its random_state set. The effect is the score less the mean of the bogus ones.
+    The whole cross-validation is repeated with permuted labels. The one-sided p-value is (1 + count) / (1 + resamples), where
+    count is the number of permutations that score at least as well.
 
+    Parameters
+    ----------
+    learner : scikit-learn classifier
+        Set its `random_state` if it uses random numbers.
+    X : DataFrame or array-like of shape (n, d)
+        Training data.
+    y : array-like of shape (n,)
+        Labels.
+    measure : str or Measure, default "accuracy"
+        The measure.
+    cv : int or splitter, default 10
+        Number of stratified folds, or a splitter.
+    resamples : int, default 200
+        Number of permutations.
+    seed : int, default 0
+        Seed of the random numbers.
+    **options
+        Options of the measure, e.g. `positive` or `average`.
+
+    Returns
+    -------
+    Outcome
+        The statistic is the cross-validated score. The effect is its difference to the mean score on permuted labels.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
     >>> print(label_permutation(GaussianNB(), X, y, cv=3, resamples=19))
-    label_permutation (19 resamples, accuracy): statistic 0.94, p = 0.05, n = 150
+    label permutation test (19 resamples, accuracy): score = 0.94, p = 0.05, n = 150
     """
     from sklearn.base import clone
     from sklearn.model_selection import check_cv, cross_val_score
@@ -150,7 +207,7 @@ def _build_permutation_effect(name: str, observed: float, permuted_scores: Float
     if not len(permuted_scores):
         return None
     low, high = np.quantile(observed - permuted_scores, [0.025, 0.975])
-    note = "the limits show the spread of the bogus scores alone"
+    note = "the limits reflect the variation of the scores on permuted labels only"
     return Effect(
         f"{name} minus the mean on permuted labels",
         observed - float(permuted_scores.mean()),
@@ -163,7 +220,7 @@ def _build_permutation_effect(name: str, observed: float, permuted_scores: Float
 
 @dataclass(frozen=True)
 class _LabelSwaps:
-    """Swaps of labels: rows with the same truth and the same two predictions are interchangeable and are only counted."""
+    """Swaps of labels. Rows with the same true label and the same two predictions are counted together."""
 
     measure: LabelMeasure
     params: dict[str, Any]
@@ -174,7 +231,7 @@ class _LabelSwaps:
 
     @classmethod
     def from_rows(cls, measure: LabelMeasure, params: dict[str, Any], rows: LabelRows) -> _LabelSwaps:
-        """Rows hold the first model's predictions, then the second's."""
+        """Build swaps from rows that contain the predictions of the first model, then those of the second."""
         n, k = len(rows.true) // 2, len(rows.classes)
         cells = rows.true * k + rows.predicted
         tables = np.stack([np.bincount(part, minlength=k * k) for part in (cells[:n], cells[n:])]).astype(float)
@@ -188,7 +245,7 @@ class _LabelSwaps:
         return float(first), float(second)
 
     def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
-        """Differences of all distinct swaps with their probabilities, unless they are too many."""
+        """Compute the differences of all distinct swaps and their probabilities; None if there are too many."""
         from scipy.special import gammaln
 
         shape = self.sizes + 1
@@ -201,7 +258,7 @@ class _LabelSwaps:
         return self._compute_swap_differences(swapped), np.exp((ways - self.sizes * math.log(2)).sum(axis=1))
 
     def sample_swaps(self, resamples: int, seed: int) -> FloatArray:
-        """Differences of random swaps."""
+        """Compute the differences of random swaps."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, start])
@@ -223,7 +280,7 @@ class _LabelSwaps:
 
 @dataclass(frozen=True)
 class _RowSwaps:
-    """Swaps of scores, probabilities or numbers: rows hold both models, and each swap weighs one of the two."""
+    """Swaps of scores, probabilities or numbers. The rows contain both models; each swap weights one of the two."""
 
     measure: Measure
     params: dict[str, Any]
@@ -242,7 +299,7 @@ class _RowSwaps:
         return float(first), float(second)
 
     def enumerate_swaps(self) -> tuple[FloatArray, FloatArray] | None:
-        """Differences of all swaps with their probabilities, unless they are too many."""
+        """Compute the differences of all swaps and their probabilities; None if there are too many."""
         count = 1 << len(self.differing_rows) if len(self.differing_rows) < 30 else _MAX_ENUMERATED + 1
         if count > _MAX_ENUMERATED:
             return None
@@ -254,7 +311,7 @@ class _RowSwaps:
         return np.concatenate(run_in_chunks(enumerate_chunk, count, _CHUNK // self.n)), np.full(count, 1 / count)
 
     def sample_swaps(self, resamples: int, seed: int) -> FloatArray:
-        """Differences of random swaps."""
+        """Compute the differences of random swaps."""
 
         def sample_chunk(start: int, stop: int) -> FloatArray:
             rng = np.random.default_rng([seed, start])
@@ -274,13 +331,13 @@ class _RowSwaps:
 
 
 def _compute_difference(first: FloatArray, second: FloatArray) -> FloatArray:
-    """first - second; two infinite values have no difference."""
+    """Compute first - second; the difference of two infinite values is NaN."""
     with np.errstate(invalid="ignore"):
         return np.asarray(first - second)
 
 
 def _count_draws(swapped: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """How often each of the rows of both models is drawn by the first and by the second."""
+    """Count how often the first and the second model draw each row of both models."""
     first = np.concatenate([~swapped, swapped], axis=1).astype(np.uint8)
     return first, np.asarray(1 - first)
 
@@ -293,7 +350,7 @@ def _prepare_swaps(
     if first.shape[1:] != second.shape[1:]:
         raise InputError(f"pred_a and pred_b must have the same columns, got shapes {first.shape} and {second.shape}")
     if params["average"] is None:
-        raise InputError("average must give one number for a test, got None: choose 'macro', 'weighted' or positive=")
+        raise InputError("average must not be None in a test: pass 'macro' or 'weighted', or positive=")
     if not isinstance(measure, LabelMeasure):
         for predictions in (first, second):
             measure.read_rows(true_labels, predictions, sample_weight=None, **options)
@@ -317,7 +374,7 @@ def _rank_scores(name: str, scores: npt.NDArray[Any]) -> FloatArray:
 def _compute_permutation_p(
     swaps: _LabelSwaps | _RowSwaps, observed: tuple[float, float], resamples: int, seed: int
 ) -> tuple[float, bool, int]:
-    """p, whether it is exact, and for how many swaps the measure was undefined."""
+    """Compute p, whether it is exact, and the number of swaps with an undefined measure."""
     enumerated = swaps.enumerate_swaps()
     values = swaps.sample_swaps(resamples, seed) if enumerated is None else enumerated[0]
     undefined = np.isnan(values)
@@ -333,7 +390,7 @@ def _compute_permutation_p(
 
 
 def _compute_tolerance(first: float, second: float) -> float:
-    """What float noise may add to a difference of these."""
+    """Compute a bound of the rounding error of the difference."""
     largest = max(abs(first), abs(second))
     return 1e-10 * largest if math.isfinite(largest) else 0.0
 

@@ -1,11 +1,11 @@
-"""Which of many learners differ? All pairs, or all against a control, with adjusted p values.
+"""Post-hoc comparisons of learners: all pairs, or each learner with a control, with adjusted p-values.
 
-Bergmann and Hommel's procedure is exact up to 16 learners. A set of pairs is *exhaustive* if exactly its pairs can be equal
-together: the pairs within the blocks of a partition of the learners. The adjusted p-value of a pair is the largest |I| min
-p(I) over the exhaustive sets I that contain it. Listing these Bell(k) - 1 sets ends at about 9 learners, but they need not be
-listed: with v the smallest p-value of I, the blocks of I are cliques of the graph of pairs with p >= v, and we need the
-partition into cliques with the most pairs such that the pair in question lies within a block. A dynamic programme over subsets
-of learners finds it for all pairs at once.
+The Bergmann-Hommel procedure is exact for up to 16 learners. A set of pairs is *exhaustive* if exactly its pairs can be equal
+at the same time: the pairs within the blocks of a partition of the learners. The adjusted p-value of a pair is the largest
+|I| min p(I) over the exhaustive sets I that contain it. Enumerating these Bell(k) - 1 sets is feasible up to about 9 learners.
+Instead, let v be the smallest p-value of I. The blocks of I are cliques in the graph of pairs with p >= v. We need the
+partition into cliques with the most pairs in which the two learners share a block. Dynamic programming over subsets of
+learners finds it for all pairs at once.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ import numpy.typing as npt
 
 from fairtrial import _check
 from fairtrial._check import FloatArray
-from fairtrial._text import format_p_value
+from fairtrial._text import format_count, format_p_value
 from fairtrial.errors import InputError
 from fairtrial.kernels import significance as kernels
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.significance import omnibus as omnibus_tests
 from fairtrial.significance.adjust import ADJUSTMENT_METHODS as ADJUSTMENTS, adjust, apply_step_down, check_p_values
-from fairtrial.significance.names import register_method, resolve_name
+from fairtrial.significance.names import get_display_name, register_method, resolve_name
 from fairtrial.significance.scores import Better, ScoreTable, read_table
 
 if TYPE_CHECKING:
@@ -44,11 +44,23 @@ register_method("bonferroni-dunn", "Bonferroni-Dunn", cite="Dunn 1961; Demšar 2
 
 
 def shaffer(p_values: npt.ArrayLike) -> FloatArray:
-    """Adjusted p values of all pairs of k learners (Shaffer 1986, static), in the order given.
+    """Adjust the p-values of all pairs of learners by the static procedure of Shaffer (1986).
 
-    Holm's procedure with the number of hypotheses that may still be true *together*: if one pair differs, some other pair
-    must differ too. Valid under any dependence and never worse than Holm. All k (k - 1) / 2 pairs have to be there.
+    It is the Holm procedure with the number of hypotheses that can be true at the same time: if one pair differs, another pair
+    must differ too. It is valid under any dependence and never less powerful than Holm.
 
+    Parameters
+    ----------
+    p_values : array-like of shape (k (k - 1) / 2,)
+        Raw p-values of all pairs of k learners.
+
+    Returns
+    -------
+    ndarray
+        Adjusted p-values in the order of `p_values`.
+
+    Examples
+    --------
     >>> shaffer([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.04, 0.03]
     """
@@ -64,7 +76,7 @@ def shaffer(p_values: npt.ArrayLike) -> FloatArray:
 
 @cache
 def count_true_pairs(k: int) -> frozenset[int]:
-    """Shaffer's S(k): how many of the pairs of k learners can be equal at once.
+    """Return Shaffer's S(k): the possible numbers of pairs of k learners that are equal at the same time.
 
     >>> sorted(count_true_pairs(4))
     [0, 1, 2, 3, 6]
@@ -75,12 +87,12 @@ def count_true_pairs(k: int) -> frozenset[int]:
 
 
 def count_learners(pairs: int) -> int:
-    """The number of learners that have this many pairs."""
+    """Return the number of learners that have this many pairs."""
     k = (1 + isqrt(1 + 8 * pairs)) // 2
     if comb(k, 2) != pairs:
         examples = ", ".join(str(count) for count in accumulate(range(1, 6)))
         raise InputError(
-            f"p_values must hold one value for each pair of learners ({examples} ...), got {pairs}: give all pairs"
+            f"p_values must have one value for each pair of learners ({examples} ...), got {pairs}: pass all pairs"
         )
     return k
 
@@ -89,12 +101,27 @@ MAX_LEARNERS = 16
 
 
 def bergmann(p_values: npt.ArrayLike) -> FloatArray:
-    """Adjusted p values of all pairs of k learners (Bergmann & Hommel 1988), 2 <= k <= 16.
+    """Adjust the p-values of all pairs of learners by the Bergmann-Hommel procedure (1988).
 
-    The pairs come in the order (1, 2), (1, 3), ..., (1, k), (2, 3), ..., that of `itertools.combinations` and of SciPy's
-    `squareform`. Valid under any dependence and never worse than Shaffer's static procedure.
-    A pair with a larger p value may have the smaller adjusted one, as the third below: the sets that hold it decide.
+    It is valid under any dependence and never less powerful than the static procedure of Shaffer.
 
+    Parameters
+    ----------
+    p_values : array-like of shape (k (k - 1) / 2,)
+        Raw p-values of all pairs of k learners, 2 <= k <= 16, in the order (1, 2), (1, 3), ..., (1, k), (2, 3), ...: the order
+        of `itertools.combinations` and of SciPy's `squareform`.
+
+    Returns
+    -------
+    ndarray
+        Adjusted p-values in the order of `p_values`.
+
+    Notes
+    -----
+    A pair with a larger p-value can have a smaller adjusted p-value, as the third pair below.
+
+    Examples
+    --------
     >>> bergmann([0.001, 0.02, 0.04, 0.03, 0.3, 0.4]).round(3).tolist()
     [0.006, 0.06, 0.06, 0.09, 0.3, 0.4]
     """
@@ -152,7 +179,24 @@ _RANK_OMNIBUS = ("friedman", "aligned", "quade")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two learners compared; `effect` is the first's mean rank (after anova: mean score) less the second's."""
+    """The comparison of two learners.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the learners.
+    statistic : float
+        The test statistic of the difference first - second.
+    p_raw, p_adjusted : float
+        Raw and adjusted p-value.
+    effect : float
+        Mean rank of the first learner minus that of the second; after ANOVA, t and F tests the difference of mean scores.
+
+    Examples
+    --------
+    >>> Comparison("tree", "bayes", -1.41, 0.157, 0.334, -1.0).p_adjusted
+    0.334
+    """
 
     first: str
     second: str
@@ -164,10 +208,36 @@ class Comparison:
 
 @dataclass(frozen=True)
 class PostHoc:
-    """All comparisons of a post-hoc procedure. Rows, groups and words follow from the same adjusted p values.
+    """All comparisons of a post-hoc procedure.
 
-    `means` has each learner's mean rank (mean score after anova, t and F tests). `critical_difference` is the difference of
-    two `means` that is just told apart at `alpha`; it exists for Nemenyi and Bonferroni-Dunn, else it is None.
+    Attributes
+    ----------
+    method : str
+        Name of the procedure, e.g. "holm".
+    omnibus : str
+        What is compared, e.g. "friedman" for mean ranks.
+    alpha : float
+        Significance level.
+    n : int
+        Number of data sets.
+    learners : tuple of str
+        Names of the learners.
+    means : tuple of float
+        Mean rank of each learner; after ANOVA, t and F tests the mean score.
+    comparisons : tuple of Comparison
+        The compared pairs.
+    better : {"max", "min"}
+        Whether larger or smaller scores are better.
+    control : str or None
+        The control learner; None if all pairs were compared.
+    critical_difference : float or None
+        Smallest significant difference of two `means`. It exists for Nemenyi and Bonferroni-Dunn.
+
+    Examples
+    --------
+    >>> table = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]]
+    >>> print(posthoc(table, "nemenyi").summary)
+    0 is significantly better than 2 (p = 0.013). No significant difference in 2 of 3 pairs (Nemenyi, Friedman test, 4 data sets).
     """
 
     method: str
@@ -182,25 +252,25 @@ class PostHoc:
     critical_difference: float | None = None
 
     def frame(self) -> pd.DataFrame:
-        """One row for each comparison: first, second, statistic, p_raw, p_adjusted, effect."""
+        """Return one row per comparison: first, second, statistic, p_raw, p_adjusted, effect."""
         import pandas as pd
 
         return pd.DataFrame([vars(comparison) for comparison in self.comparisons])
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The learners, the best first."""
+        """The learners, best first."""
         sign = -1 if self.omnibus not in _RANK_OMNIBUS and self.better == "max" else 1
         indices = np.argsort(sign * np.array(self.means), kind="stable")
         return tuple(self.learners[index] for index in indices)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Maximal sets of learners of which no two are told apart, the best first.
+        """Maximal sets of learners without significant differences, best first.
 
-        Two learners share a group exactly where their adjusted p value is above alpha; a learner told apart from all others is
-        a group of its own. A group may leave out a learner that lies between two of its members. Against a control there is
-        one group: the control and the learners not told apart from it, which are not compared with each other.
+        Two learners share a group if and only if their adjusted p-value is above alpha. A learner that differs significantly
+        from all others forms its own group. A group can omit a learner that ranks between two of its
+        members. With a control there is one group: the control and all learners that do not differ significantly from it.
         """
         similar_pairs = {
             frozenset((comparison.first, comparison.second))
@@ -219,24 +289,24 @@ class PostHoc:
 
     @property
     def summary(self) -> str:
-        """The findings in plain words."""
+        """Significant differences and the number of the others as text."""
         position = {name: i for i, name in enumerate(self.order)}
-        different_pairs = [
-            " is better than ".join(sorted((comparison.first, comparison.second), key=position.__getitem__))
-            + f" ({format_p_value(comparison.p_adjusted, self.alpha, digits=3)})"
-            for comparison in self.comparisons
-            if comparison.p_adjusted <= self.alpha
-        ]
-        versus = f"each learner against {self.control}" if self.control is not None else "all pairs"
-        finding_text = "; ".join(different_pairs) if different_pairs else "no two learners are told apart"
-        n_not_significant = len(self.comparisons) - len(different_pairs)
-        remainder_text = (
-            f" {n_not_significant} of {len(self.comparisons)} comparisons are left open, which does not show equality."
-            if n_not_significant
-            else ""
-        )
-        sets = f"{self.n} data set{'s' if self.n != 1 else ''}"
-        return f"{self.method} after {self.omnibus}, {versus}, alpha {self.alpha:.15g}, {sets}: {finding_text}.{remainder_text}"
+        significant = [comparison for comparison in self.comparisons if comparison.p_adjusted <= self.alpha]
+        sentences = []
+        for comparison in significant:
+            better, worse = sorted((comparison.first, comparison.second), key=position.__getitem__)
+            p = format_p_value(comparison.p_adjusted, self.alpha)
+            sentences.append(f"{better} is significantly better than {worse} ({p}).")
+        n_other, total = len(self.comparisons) - len(significant), format_count(len(self.comparisons), "pair")
+        if n_other:
+            sentences.append(f"No significant difference in {n_other} of {total} ({self._describe_design()}).")
+        else:
+            sentences.append(f"All {total} differ significantly ({self._describe_design()}).")
+        return " ".join(sentences)
+
+    def _describe_design(self) -> str:
+        parts = [get_display_name(self.method), get_display_name(self.omnibus), format_count(self.n, "data set")]
+        return ", ".join(parts if self.control is None else [*parts, f"control {self.control}"])
 
     def __str__(self) -> str:
         return f"{self.summary}\n{self.frame().to_string(index=False, float_format='{:.4g}'.format)}"
@@ -254,29 +324,49 @@ def posthoc(
     omnibus: Omnibus | str | None = None,
     alpha: float = 0.05,
 ) -> PostHoc:
-    """Compare all pairs of learners, or each with a `control`, on a table of scores (rows data sets, columns learners).
+    """Compare all pairs of learners, or each learner with a control, on a table of scores.
 
-    - all pairs only: "nemenyi" (studentized range), "shaffer", "bergmann" (exact, to 16 learners), "tukey";
-    - with a control only: "bonferroni-dunn", "dunnett";
-    - either: the methods of `adjust`: "holm", "hochberg", "hommel", "finner" ... "none".
+    Parameters
+    ----------
+    scores : DataFrame or array-like of shape (N, k)
+        Scores with one row per data set and one column per learner.
+    method : str, default "holm"
+        All pairs: "nemenyi" (studentized range), "shaffer", "bergmann" (up to 16 learners) or "tukey". With a control:
+        "bonferroni-dunn" or "dunnett". Both: the methods of `adjust`, e.g. "holm", "hochberg", "finner" or "none".
+    control : str, optional
+        Learner with which all others are compared. By default all pairs are compared.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
+    omnibus : {"friedman", "aligned", "quade", "anova"}, optional
+        What is compared: mean ranks by a normal statistic, or means by a t statistic with the pooled error ("anova"). The
+        default is "friedman", or "anova" for "tukey" and "dunnett".
+    alpha : float, default 0.05
+        Significance level.
 
-    `omnibus` says what is compared: "friedman" (the default), "aligned" or "quade" mean ranks by a normal statistic, or "anova"
-    means by a t statistic with the pooled error (the default, and the only choice, of "tukey" and "dunnett").
-    The variance of a difference of Friedman ranks is Demsar's, without correction for ties. Those of aligned and Quade's
-    ranks are the variance over all exchanges within data sets, as in the omnibus tests; the formulas printed in Garcia et al.
-    2010, k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and fit Quade's at
-    k = 3 only. The columns `statistic` and `effect` are negative where the first learner has the smaller mean rank (the
-    better) or, after anova, the smaller mean.
+    Returns
+    -------
+    PostHoc
+        `statistic` and `effect` are negative if the first learner has the smaller (better) mean rank or, after ANOVA, the
+        smaller mean.
 
+    Notes
+    -----
+    The variance of a difference of Friedman ranks is that of Demšar (2006), without tie correction. The variances of aligned
+    and Quade ranks are those over all exchanges within data sets, as in the omnibus tests. The formulas printed in García et al.
+    (2010), k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and correct for
+    Quade ranks only if k = 3.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"tree": [0.9, 0.8, 0.9, 0.6], "bayes": [0.8, 0.7, 0.7, 0.5], "rule": [0.7, 0.6, 0.6, 0.4]})
-    >>> found = posthoc(table, "nemenyi")
-    >>> found.frame().round(4)
+    >>> result = posthoc(table, "nemenyi")
+    >>> result.frame().round(4)
       first second  statistic   p_raw  p_adjusted  effect
     0  tree  bayes    -1.4142  0.1573      0.3335    -1.0
     1  tree   rule    -2.8284  0.0047      0.0130    -2.0
     2 bayes   rule    -1.4142  0.1573      0.3335    -1.0
-    >>> found.groups
+    >>> result.groups
     (('tree', 'bayes'), ('bayes', 'rule'))
     """
     method = resolve_name("method", method, POSTHOC_METHODS)
@@ -310,7 +400,7 @@ def posthoc(
 
 @dataclass(frozen=True)
 class _LearnerMeans:
-    """Means of the learners, sums with their standard error, and its degrees of freedom."""
+    """Means of the learners, their sums with the standard error of a difference, and its degrees of freedom."""
 
     means: FloatArray
     sums: FloatArray
@@ -319,7 +409,7 @@ class _LearnerMeans:
     df: float
 
     def compute_statistics(self, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> FloatArray:
-        # Without any spread all sums are equal: no statistic.
+        # Without variation all sums are equal and the statistic is undefined.
         return np.asarray((self.sums[first] - self.sums[second]) / (self.error or np.nan))
 
     def compute_p_values(self, statistic: FloatArray) -> FloatArray:
@@ -342,7 +432,7 @@ def _build_anova_means(table: ScoreTable) -> _LearnerMeans:
     error = omnibus_tests.compute_sums_of_squares(table.values)[1]
     if error == 0:
         raise InputError(
-            "scores must not differ by the same amounts on every data set, got no error to compare with: use 'friedman'"
+            "scores must not differ by the same amounts on every data set because the error is zero: use omnibus='friedman'"
         )
     df = (k - 1.0) * (n - 1)
     means = table.values.mean(axis=0)
@@ -404,7 +494,7 @@ def _compute_critical_difference(method: str, learner_means: _LearnerMeans, k: i
 
 
 def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
-    """P that the largest |difference| of k means, over its standard error, exceeds z: the studentized range over sqrt(2).
+    """Compute P(largest |difference| of k means in standard errors > z): the studentized range divided by sqrt(2).
 
     >>> compute_studentized_range_p(np.array([2.344, 2.569]), 3).round(4).tolist()
     [0.05, 0.0275]
@@ -414,7 +504,7 @@ def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> Fl
     t = np.linspace(0, 1, _GRID_STEPS + 1)
 
     def compute_tail(q: FloatArray) -> FloatArray:
-        # k phi(x) [Phi(x)^(k-1) - (Phi(x) - Phi(x - q))^(k-1)] integrated; the difference is kept as one product for far tails.
+        # k phi(x) [Phi(x)^(k-1) - (Phi(x) - Phi(x - q))^(k-1)] integrated; one product keeps the precision in the tails.
         width = 18 + q[..., None] / 2
         x = -9 + t * width
         below = ndtr(x)
@@ -427,7 +517,7 @@ def compute_studentized_range_p(z: FloatArray, k: int, df: float = np.inf) -> Fl
 
 
 def compute_dunnett_p(z: FloatArray, k: int, df: float = np.inf) -> FloatArray:
-    """P that the largest |difference| of k - 1 means from a control's, over its standard error, exceeds z (Dunnett).
+    """Compute P(largest |difference| of k - 1 means from a control in standard errors > z) (Dunnett).
 
     >>> compute_dunnett_p(np.array([2.54]), 4, df=20).round(3).tolist()
     [0.05]
@@ -452,19 +542,19 @@ def _compute_normal_density(x: FloatArray) -> FloatArray:
 
 
 def _average_over_sd(compute_tail: Callable[[FloatArray], FloatArray], q: FloatArray, df: float) -> FloatArray:
-    """The mean of tail(q s), s estimating a standard deviation of 1 with df degrees of freedom: trapezoids in log s."""
+    """Average tail(q s) over s, an estimate of a standard deviation of 1 with df degrees of freedom."""
     if np.isinf(df):
         return compute_tail(q)
     reach = np.sqrt(40 / df)
     u = np.linspace(-reach - 40 / df, min(reach, 0.5 + 0.5 * np.log1p(120 / df)), _GRID_STEPS + 1)
     log_density = df * (u - np.expm1(2 * u) / 2)
     weight = np.exp(log_density - log_density.max())
-    # One comparison at a time: a grid of all of them would not fit a cache.
+    # One comparison at a time: a grid of all comparisons would not fit the cache.
     return np.asarray([(weight * compute_tail(quantile * np.exp(u))).sum() / weight.sum() for quantile in q])
 
 
 def _find_maximal_cliques(neighbours: dict[str, set[str]]) -> list[set[str]]:
-    """Bron and Kerbosch's algorithm with a pivot."""
+    """Find the maximal cliques of a graph by the Bron-Kerbosch algorithm with a pivot."""
     cliques: list[set[str]] = []
 
     def grow(clique: set[str], candidates: set[str], excluded: set[str]) -> None:

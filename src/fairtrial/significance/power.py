@@ -1,4 +1,4 @@
-"""Power: what a study of this size can show, and how large a study has to be."""
+"""Power analysis: what a study of a given size can detect, and how large a study must be."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fairtrial import _check
 from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
-from fairtrial._text import format_count, format_number, format_percentage
+from fairtrial._text import format_number
 from fairtrial.errors import InputError
 from fairtrial.significance.names import get_display_name, register_method, resolve_name
 from fairtrial.significance.scores import compute_differences, read_paired_columns
@@ -25,17 +25,44 @@ register_method("proportions", "two-proportion z test", statistic="z")
 
 Test = Literal["wilcoxon", "paired_t", "mcnemar", "proportions"]
 _TESTS: tuple[Test, ...] = ("wilcoxon", "paired_t", "mcnemar", "proportions")
-# Wilcoxon's efficiency relative to the t test when differences are normal.
+# Efficiency of the Wilcoxon test relative to the t test for normal differences.
 _EFFICIENCY = 3 / np.pi
 _LARGEST = 10**9
 
 
 @dataclass(frozen=True)
 class Power:
-    """What `n` data sets or test cases can show; NaN where a part was not given.
+    """The power of a test for a number of data sets or test cases.
 
-    `power` is the chance to find `difference` with `n`; `n_needed` how many reach the `target`; `minimal_difference` the
-    smallest difference that `n` find with the chance `target`.
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    unit : str
+        What `n` counts: "data sets" or "test cases".
+    alpha : float
+        Significance level.
+    target : float
+        The desired power.
+    n : float
+        Number of data sets or test cases; NaN if not given.
+    difference : float
+        The difference to detect; NaN if not given.
+    power : float
+        Probability that the test detects `difference` with `n` cases; NaN if one of them is not given.
+    n_needed : float
+        Smallest number of cases that reaches `target` for `difference`; NaN if `difference` is not given.
+    minimal_difference : float
+        Smallest difference that `n` cases detect with probability `target`; NaN if `n` is not given.
+    method : str
+        The approximation.
+    caveats : tuple of Finding
+        Assumptions and limitations that apply to this result.
+
+    Examples
+    --------
+    >>> power(test="paired_t", difference=0.5, sd=1, n=20).n_needed
+    34.0
     """
 
     test: str
@@ -51,7 +78,7 @@ class Power:
     caveats: tuple[Finding, ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """One line."""
+        """Return the result as a frame of one row."""
         import pandas as pd
 
         return pd.DataFrame([{name: value for name, value in vars(self).items() if name != "caveats"}])
@@ -63,17 +90,21 @@ class Power:
         return " ".join([f"{self}.", test, *render_all(self.caveats)])
 
     def __str__(self) -> str:
-        parts = []
+        sentences, needs = [], []
         if not np.isnan(self.power):
-            parts.append(
-                f"{self.n:.0f} {self.unit} show a difference of {self.difference:.4g} with probability {self.power:.3f}"
+            power = format_number(self.power, "{:.3f}")
+            sentences.append(
+                f"{self.n:,.0f} {self.unit} detect a difference of {format_number(self.difference)} with power {power}"
             )
         if not np.isnan(self.n_needed):
-            parts.append(f"{self.n_needed:.0f} {self.unit} show {self.difference:.4g} with probability {self.target:g}")
+            difference = "" if sentences else f" to detect a difference of {format_number(self.difference)}"
+            needs.append(f"{self.n_needed:,.0f} {self.unit}{difference}")
         if not np.isnan(self.minimal_difference):
-            text = f"{self.n:.0f} {self.unit} show differences from {self.minimal_difference:.4g} on"
-            parts.append(f"{text} with probability {self.target:g}")
-        return "; ".join(parts)
+            cases = "" if sentences else f" with {self.n:,.0f} {self.unit}"
+            needs.append(f"a difference of {format_number(self.minimal_difference)}{cases}")
+        if needs:
+            sentences.append(f"A power of {self.target:g} needs {', or '.join(needs)}")
+        return ". ".join(sentences)
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
@@ -92,18 +123,45 @@ def power(
     alpha: float = 0.05,
     target: float = 0.8,
 ) -> Power:
-    """Power of a two-sided test, the number needed for `target`, and the minimal detectable difference: whatever can be told.
+    """Compute power, number of cases needed and minimal detectable difference of a test.
 
-    - "wilcoxon", "paired_t": n data sets; `sd` is that of the differences between data sets. With the scores `a` and `b` of a
-      study, n and sd are taken from it (the difference never: power at the observed difference only restates p).
-      Noncentral t; for Wilcoxon with n times its efficiency 3/pi for normal differences.
-    - "mcnemar": n test cases, both learners on the same; `difference` of accuracies, `discordant` the share of cases on which
-      exactly one of the two is right (Connor 1987).
-    - "proportions": n test cases for each learner, not the same ones; `accuracy` of the first, `difference` above the second.
+    Parameters
+    ----------
+    a, b : array-like, optional
+        Scores of two learners in a study ("wilcoxon" and "paired_t"). `n` and `sd` are taken from them, the difference is not:
+        power at the observed difference only restates p.
+    test : {"wilcoxon", "paired_t", "mcnemar", "proportions"}, default "wilcoxon"
+        "wilcoxon" and "paired_t" compare two learners over n data sets, "mcnemar" over the same n test cases, "proportions"
+        over n different test cases each.
+    difference : float, optional
+        The difference to detect, e.g. of accuracies.
+    n : int, optional
+        Number of data sets or test cases.
+    sd : float, optional
+        Standard deviation of the differences between data sets ("wilcoxon" and "paired_t").
+    discordant : float, optional
+        Proportion of cases that exactly one learner predicts correctly ("mcnemar", Connor 1987).
+    accuracy : float, optional
+        Accuracy of the better learner ("proportions").
+    alpha : float, default 0.05
+        Significance level.
+    target : float, default 0.8
+        The desired power.
 
+    Returns
+    -------
+    Power
+        Everything that follows from the arguments; the rest is NaN.
+
+    Notes
+    -----
+    The power of the t test comes from the noncentral t distribution. For the Wilcoxon test, n is multiplied by its efficiency
+    3/pi for normal differences.
+
+    Examples
+    --------
     >>> print(power(test="paired_t", difference=0.5, sd=1, n=20))
-    20 data sets show a difference of 0.5 with probability 0.565; 34 data sets show 0.5 with probability 0.8;
-    20 data sets show differences from 0.6604 on with probability 0.8
+    20 data sets detect a difference of 0.5 with power 0.565. A power of 0.8 needs 34 data sets, or a difference of 0.66
     >>> power(test="mcnemar", difference=0.02, discordant=0.1).n_needed
     1960.0
     """
@@ -115,12 +173,14 @@ def power(
         _check.check_whole_number("n", n, 2)
     size = None if difference is None else abs(_check_finite_difference(difference))
     if size == 0:
-        raise InputError("difference must not be 0: no number of cases shows that there is none")
+        raise InputError("difference must not be 0: a test cannot show that there is no difference")
     curve, largest = _build_power_curve(test, sd, discordant, accuracy, alpha)
     if size is not None and size > largest:
-        raise InputError(f"difference must be at most {largest:g} here, got {difference!r}: see discordant or accuracy")
+        raise InputError(
+            f"difference must be at most {largest:g} here, got {difference!r}: it cannot exceed discordant or accuracy"
+        )
     if n is None and size is None:
-        raise InputError("n or difference must be given (or the scores a and b): there is nothing to tell otherwise")
+        raise InputError("n or difference (or the scores a and b) must be given")
     nan = float("nan")
     return Power(
         test=test,
@@ -152,9 +212,9 @@ def _read_study_scores(
     if a is None and b is None:
         return n, sd
     if a is None or b is None:
-        raise InputError("a and b must be given together: the scores of both learners")
+        raise InputError("a and b must be given together: pass the scores of both learners")
     if test not in ("wilcoxon", "paired_t"):
-        raise InputError(f"a and b must be None for {test!r}, which needs no scores: give n and discordant or accuracy")
+        raise InputError(f"a and b must be None for {test!r}, which does not use scores: pass n and discordant or accuracy")
     first, second = read_paired_columns(a, b, min_rows=2)
     spread = float(compute_differences(first, second).std(ddof=1)) if sd is None else sd
     return (len(first) if n is None else n), spread
@@ -169,22 +229,22 @@ def _check_finite_difference(difference: float) -> float:
 def _build_power_curve(
     test: Test, sd: float | None, discordant: float | None, accuracy: float | None, alpha: float
 ) -> tuple[PowerCurve, float]:
-    """Power as a function of n and the difference, and the largest possible difference."""
+    """Return the power as a function of n and the difference, and the largest possible difference."""
     if test in ("wilcoxon", "paired_t"):
         if sd is None or not 0 < sd < np.inf:
-            raise InputError(f"sd must be a finite number above 0, got {sd!r}: give that of the differences between data sets")
+            raise InputError(f"sd must be a finite number above 0, got {sd!r}: pass that of the differences between data sets")
         spread = float(sd)
         efficiency = _EFFICIENCY if test == "wilcoxon" else 1.0
         return lambda n, size: _compute_t_power(n, size / spread, alpha, efficiency), float("inf")
     if test == "mcnemar":
         if discordant is None or not 0 < discordant <= 1:
             raise InputError(
-                f"discordant must be above 0 and at most 1, got {discordant!r}: the share of cases one alone gets right"
+                f"discordant must be above 0 and at most 1, got {discordant!r}: pass the proportion of discordant cases"
             )
         discordant_rate = float(discordant)
         return lambda n, size: _compute_connor_power(n, size, discordant_rate, alpha), discordant_rate
     if accuracy is None or not 0 < accuracy <= 1:
-        raise InputError(f"accuracy must be above 0 and at most 1, got {accuracy!r}: that of the better learner")
+        raise InputError(f"accuracy must be above 0 and at most 1, got {accuracy!r}: pass the accuracy of the better learner")
     base = float(accuracy)
     return lambda n, size: _compute_proportions_power(n, base, base - size, alpha), base
 
@@ -192,13 +252,13 @@ def _build_power_curve(
 def _compute_t_power(n: float, effect: float, alpha: float, efficiency: float) -> float:
     from scipy.special import nctdtr, stdtrit
 
-    # Too few data sets for any result of the exact rank test to be significant.
+    # With so few data sets no result of the exact rank test is significant.
     if efficiency < 1 and 2.0 ** (1 - n) > alpha:
         return 0.0
     cases = n * efficiency
     df, shift = cases - 1, effect * np.sqrt(cases)
     critical = float(stdtrit(df, 1 - alpha / 2))
-    # scipy gives NaN deep in the tails, where the chance is 0.
+    # scipy returns NaN far in the tails, where the probability is 0.
     tails = np.nan_to_num([nctdtr(df, shift, critical), nctdtr(df, shift, -critical)], nan=0.0)
     return float(min(1.0, 1 - tails[0] + tails[1]))
 
@@ -223,7 +283,7 @@ def _compute_proportions_power(n: float, first: float, second: float, alpha: flo
 
 
 def _find_n_needed(curve: PowerCurve, size: float, target: float) -> float:
-    """The smallest whole n that reaches the target; NaN beyond a thousand million."""
+    """Find the smallest n that reaches the target; NaN if it exceeds 10^9."""
     low, high = 1, 2
     while curve(high, size) < target:
         low, high = high, high * 2

@@ -1,8 +1,7 @@
 """t and F tests of the scores of two learners on the same splits of one data set.
 
-When all differences are zero, the learners cannot be told apart: the statistic is 0 and p is 1. When the differences are
-equal but not zero, the statistic divides by zero: statistic and p are NaN with a warning, for no spread is no evidence of a
-spread of zero.
+If all differences are zero, the statistic is 0 and p is 1. If the differences are equal but not zero, the statistic divides by
+zero: statistic and p are NaN, with a warning, because the variance cannot be estimated.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ register_method("paired_t", "paired t test", cite="Student 1908", statistic="t")
 register_method(
     "corrected_resampled_t", "corrected resampled t test (Nadeau-Bengio)", cite="Nadeau & Bengio 2003", statistic="t"
 )
-register_method(
-    "corrected_resampled_t (Nadeau & Bengio)", "corrected resampled t test (Nadeau-Bengio)", statistic="t"
-)
+register_method("corrected_resampled_t (Nadeau & Bengio)", "corrected resampled t test (Nadeau-Bengio)", statistic="t")
 register_method("ten_by_ten", "10x10 cv t test (Bouckaert)", statistic="t")
+register_method("ten_by_ten (calibrated)", "10x10 cv t test (Bouckaert, calibrated)", statistic="t")
+register_method("ten_by_ten (sorted-runs)", "10x10 cv t test (Bouckaert, sorted runs)", statistic="t")
 register_method("five_by_two_t", "5x2 cv t test (Dietterich)", statistic="t")
 register_method("five_by_two_t (Dietterich)", "5x2 cv t test (Dietterich)", statistic="t")
 register_method("five_by_two_f (Alpaydin)", "5x2 cv F test (Alpaydin)", statistic="F")
@@ -39,31 +38,60 @@ _NO_VARIATION = "the differences do not vary: the interval is not informative"
 
 
 def paired_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
-    """Student's t test of paired scores; the pairs must be independent, such as runs on separate data.
+    """Compare paired scores by the t test.
 
-    The effect is the mean of a - b with its t interval.
+    The pairs must be independent, e.g. runs on separate data sets. For overlapping training sets use `corrected_resampled_t`.
 
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Paired scores of the two learners.
+    level : float, default 0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Outcome
+        The effect is the mean of a - b with its t interval.
+
+    Examples
+    --------
     >>> c45 = [0.2456, 0.1754, 0.1754, 0.2632, 0.1579, 0.2456, 0.2105, 0.1404, 0.2632, 0.2982]
     >>> nb = [0.0702, 0.0702, 0.0175, 0.0702, 0.0702, 0.0526, 0.1579, 0.0351, 0.0351, 0.0702]
-    >>> print(paired_t(c45, nb))  # the tutorial's Labour example
-    paired_t: statistic 7.865, df = 9, p = 2.536e-05, n = 10
+    >>> print(paired_t(c45, nb))  # the Labour example of the tutorial
+    paired t test: t = 7.87, df = 9, p < 0.001, n = 10
     """
     first, second = read_paired_columns(a, b, min_rows=2)
     d = compute_differences(first, second)
-    return _build_from_t(
-        "paired_t", d, _Pivot(_compute_exact_mean(d), _compute_error(d, 1 / len(d)), len(d) - 1), level, caveats=(Finding.of("pair_independence"),)
-    )
+    pivot = _Pivot(_compute_exact_mean(d), _compute_error(d, 1 / len(d)), len(d) - 1)
+    return _build_from_t("paired_t", d, pivot, level, caveats=(Finding.of("pair_independence"),))
 
 
 def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: float, level: float = 0.95) -> Outcome:
-    """Nadeau and Bengio's (2003) t test of paired scores from overlapping training sets: repeated holdout or (repeated) k-fold.
+    """Compare two learners on one data set by the corrected resampled t test (Nadeau-Bengio).
 
-    `test_fraction` is the share of rows that each split tests on: 0.1 for ten folds, 1/3 for a holdout of a third. The
-    variance of the mean is (1/n + n_test/n_train) s^2 instead of s^2/n.
+    The test accounts for overlapping training sets in repeated holdout and in (repeated) cross-validation. The variance of the
+    mean is (1/n + n_test/n_train) s^2 instead of s^2/n (Nadeau & Bengio 2003).
 
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Scores of the two learners on the same splits.
+    test_fraction : float
+        Proportion of rows in each test set: 0.1 for ten folds, 1/3 for a holdout of a third.
+    level : float, default 0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Outcome
+        The effect is the mean of a - b with its t interval.
+
+    Examples
+    --------
     >>> a, b = [0.80, 0.85, 0.78, 0.90, 0.82], [0.75, 0.84, 0.74, 0.83, 0.80]
     >>> print(corrected_resampled_t(a, b, test_fraction=0.2))
-    corrected_resampled_t (Nadeau & Bengio): statistic 2.373, df = 4, p = 0.0766, n = 5
+    corrected resampled t test (Nadeau-Bengio): t = 2.37, df = 4, p = 0.077, n = 5
     """
     _check.check_between("test_fraction", test_fraction, 0, 1)
     first, second = read_paired_columns(a, b, min_rows=2)
@@ -75,44 +103,69 @@ def corrected_resampled_t(a: npt.ArrayLike, b: npt.ArrayLike, *, test_fraction: 
 
 
 def ten_by_ten(a: npt.ArrayLike, b: npt.ArrayLike, *, variant: str = "calibrated", level: float = 0.95) -> Outcome:
-    """Bouckaert's tests of ten times repeated ten-fold cross-validation; `a` and `b` are 10 repeats x 10 folds.
+    """Compare two learners by the tests of Bouckaert for 10x10 cross-validation.
 
-    - "calibrated" (2003): all 100 differences, standard error s / sqrt(11), 10 degrees of freedom instead of 99;
-    - "sorted-runs" (2004): differences are sorted within each repeat, averaged across repeats rank by rank, and given to a t
-      test with 9 degrees of freedom.
+    Both variants were calibrated by simulation. `corrected_resampled_t` (test_fraction=0.1) is derived from theory,
+    slightly more conservative and applies to any design. Use `ten_by_ten` only to repeat a study that used it.
 
-    Both were calibrated by simulation. `corrected_resampled_t(a.ravel(), b.ravel(), test_fraction=0.1)` has a derivation, is
-    somewhat more careful, and serves any number of repeats and folds: prefer it unless you repeat a study that used one of
-    these.
+    Parameters
+    ----------
+    a, b : array-like of shape (10, 10)
+        Scores of the two learners, 10 repeats x 10 folds.
+    variant : {"calibrated", "sorted-runs"}, default "calibrated"
+        "calibrated" (2003) uses all 100 differences, the standard error s / sqrt(11) and 10 degrees of freedom.
+        "sorted-runs" (2004) sorts the differences within each repeat, averages them over repeats by rank, and applies a t
+        test with 9 degrees of freedom.
+    level : float, default 0.95
+        Confidence level of the interval.
 
+    Returns
+    -------
+    Outcome
+        The effect is the mean of a - b with its t interval.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> folds = np.random.default_rng(0).normal(0.8, 0.05, (10, 10))
     >>> print(ten_by_ten(folds + np.linspace(0, 0.04, 10), folds))
-    ten_by_ten (calibrated): statistic 5.17, df = 10, p = 0.000419, n = 100
+    10x10 cv t test (Bouckaert, calibrated): t = 5.17, df = 10, p < 0.001, n = 100
     """
     _check.check_one_of("variant", variant, ("calibrated", "sorted-runs"))
-    d = _read_difference_matrix(a, b, (10, 10), "repeats x folds", "corrected_resampled_t takes other designs")
+    d = _read_difference_matrix(a, b, (10, 10), "repeats x folds", "use corrected_resampled_t for other designs")
     if variant == "calibrated":
         pivot = _Pivot(_compute_exact_mean(d), _compute_error(d, 1 / 11), 10)
     else:
         averaged = np.sort(d, axis=1).mean(axis=0)
         pivot = _Pivot(_compute_exact_mean(d), _compute_error(averaged, 1 / 10), 9)
-    return _build_from_t(
-        "ten_by_ten", d, pivot, level, variant=variant, caveats=(Finding.of("calibrated_by_simulation"),)
-    )
+    return _build_from_t("ten_by_ten", d, pivot, level, variant=variant, caveats=(Finding.of("calibrated_by_simulation"),))
 
 
 def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
-    """Dietterich's (1998) t test of five times repeated two-fold cross-validation; `a` and `b` are 5 repeats x 2 folds.
+    """Compare two learners by the 5x2 cv t test (Dietterich 1998).
 
-    Its numerator is the difference of the first fold alone, so that another order of the folds gives another p:
-    `five_by_two_f` does not depend on the order. The effect is the mean of all ten differences; its interval takes that mean
-    to be no surer than a single difference, which is careful.
+    The numerator is the difference on the first fold only. Another order of the folds therefore gives another p-value;
+    `five_by_two_f` does not depend on the order.
 
+    Parameters
+    ----------
+    a, b : array-like of shape (5, 2)
+        Scores of the two learners, 5 repeats x 2 folds.
+    level : float, default 0.95
+        Confidence level of the interval.
+
+    Returns
+    -------
+    Outcome
+        The effect is the mean of all ten differences. Its interval is conservative: it uses the standard error of a single
+        difference.
+
+    Examples
+    --------
     >>> a = [[0.80, 0.78], [0.82, 0.79], [0.81, 0.80], [0.79, 0.83], [0.80, 0.82]]
     >>> b = [[0.76, 0.77], [0.78, 0.78], [0.80, 0.76], [0.78, 0.79], [0.77, 0.80]]
     >>> print(five_by_two_t(a, b))
-    five_by_two_t (Dietterich): statistic 2.08, df = 5, p = 0.09212, n = 10
+    5x2 cv t test (Dietterich): t = 2.08, df = 5, p = 0.092, n = 10
     """
     d = _read_five_by_two(a, b)
     scale = math.sqrt(float(_compute_repeat_variances(d).mean()))
@@ -121,14 +174,26 @@ def five_by_two_t(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
 
 
 def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) -> Outcome:
-    """Alpaydin's (1999) combined F test of five times repeated two-fold cross-validation; `a` and `b` are 5 repeats x 2 folds.
+    """Compare two learners by the combined 5x2 cv F test (Alpaydin 1999).
 
-    The effect and its interval are those of `five_by_two_t`.
+    Parameters
+    ----------
+    a, b : array-like of shape (5, 2)
+        Scores of the two learners, 5 repeats x 2 folds.
+    level : float, default 0.95
+        Confidence level of the interval.
 
+    Returns
+    -------
+    Outcome
+        The effect and its interval are those of `five_by_two_t`.
+
+    Examples
+    --------
     >>> a = [[0.80, 0.78], [0.82, 0.79], [0.81, 0.80], [0.79, 0.83], [0.80, 0.82]]
     >>> b = [[0.76, 0.77], [0.78, 0.78], [0.80, 0.76], [0.78, 0.79], [0.77, 0.80]]
     >>> print(five_by_two_f(a, b))
-    five_by_two_f (Alpaydin): statistic 2.189, df = 10, 5, p = 0.2003, n = 10
+    5x2 cv F test (Alpaydin): F = 2.19, df = 10 and 5, p = 0.2, n = 10
     """
     from scipy.special import fdtrc
 
@@ -142,7 +207,7 @@ def five_by_two_f(a: npt.ArrayLike, b: npt.ArrayLike, *, level: float = 0.95) ->
 
 @dataclass(frozen=True)
 class _Pivot:
-    """What the t statistic divides by what; the interval lies about `centre`, or about the numerator."""
+    """Numerator and denominator of a t statistic. The interval is centred at `centre`, by default at the numerator."""
 
     numerator: float
     error: float
@@ -198,7 +263,7 @@ def _divide_or_nan(numerator: float, denominator: float, test: str, all_zero: bo
     if all_zero:
         return 0.0
     warnings.warn(
-        f"{test} is undefined: the differences do not vary, so that the statistic divides by zero; NaN is returned",
+        f"{test} is undefined and returns NaN: the differences do not vary",
         UndefinedMeasureWarning,
         stacklevel=4,
     )
@@ -206,7 +271,7 @@ def _divide_or_nan(numerator: float, denominator: float, test: str, all_zero: bo
 
 
 def _compute_exact_mean(d: FloatArray) -> float:
-    # Equal differences have themselves as their mean, which a sum of floats can miss by its last bit.
+    # The mean of equal differences is their value; a sum of floats can miss it by a rounding error.
     return float(d.flat[0]) if np.ptp(d) == 0 else float(d.mean())
 
 
@@ -215,12 +280,12 @@ def _compute_error(d: FloatArray, factor: float) -> float:
 
 
 def _compute_repeat_variances(d: FloatArray) -> FloatArray:
-    """Dietterich's variance of each repeat: two folds about their mean."""
+    """Compute the variance of Dietterich for each repeat: two folds around their mean."""
     return np.asarray((d[:, 0] - d[:, 1]) ** 2 / 2)
 
 
 def _read_five_by_two(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    return _read_difference_matrix(a, b, (5, 2), "repeats x folds", "corrected_resampled_t takes other designs")
+    return _read_difference_matrix(a, b, (5, 2), "repeats x folds", "use corrected_resampled_t for other designs")
 
 
 def _read_difference_matrix(a: npt.ArrayLike, b: npt.ArrayLike, shape: tuple[int, int], layout: str, remedy: str) -> FloatArray:

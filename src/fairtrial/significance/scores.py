@@ -1,4 +1,4 @@
-"""Scores with their design: which learner had which score on which split of which data set."""
+"""Scores with their design: learner, data set, repeat and fold."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Better = Literal["max", "min"]
 _DIGITS = 12
 
 
-# Beyond these powers of ten a number cannot be rounded by multiplying, and need not be.
+# Beyond these powers of ten, rounding by multiplication overflows; it is not needed there.
 _ROUNDABLE = 280
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of k learners (columns) on N data sets (rows), checked: numbers, finite, at least `least` of each."""
+    """Checked scores of k learners (columns) on N data sets (rows)."""
 
     values: FloatArray
     datasets: tuple[str, ...]
@@ -42,28 +42,28 @@ class ScoreTable:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Data sets and learners."""
+        """Number of data sets and number of learners."""
         return len(self.datasets), len(self.learners)
 
     def find_column(self, learner: str) -> int:
-        """The place of a learner."""
+        """Return the column index of a learner."""
         if learner not in self.learners:
             _check.check_one_of("control", learner, self.learners)
         return self.learners.index(learner)
 
     def compute_ranks(self, better: Better = "max") -> FloatArray:
-        """Rank of each learner on each data set, 1 the best, ties sharing their mean rank."""
+        """Compute the rank of each learner on each data set; 1 is best, ties have their mean rank."""
         rounded = round_noise(self.values, self.row_scale)
         return rank_values(rounded if better == "min" else -rounded)
 
     @property
     def row_scale(self) -> FloatArray:
-        """The largest score of each data set, N x 1: what its float noise is measured by."""
+        """Largest absolute score of each data set (N x 1), the scale of its rounding errors."""
         return np.asarray(np.abs(self.values).max(axis=1, keepdims=True))
 
 
 def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datasets: int = 2) -> ScoreTable:
-    """A frame (rows data sets, columns learners) or a matrix, checked.
+    """Read and check a table of scores with one row per data set and one column per learner.
 
     >>> import pandas as pd
     >>> read_table(pd.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]})).learners
@@ -73,16 +73,14 @@ def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datas
     index = getattr(scores, "index", None) if columns is not None else None
     values = np.asarray(scores)
     if values.ndim != 2:
-        raise InputError(
-            f"scores must be a table with a row for each data set and a column for each learner, got {values.shape}"
-        )
+        raise InputError(f"scores must have one row per data set and one column per learner, got shape {values.shape}")
     names = [str(name) for name in (columns if columns is not None else range(values.shape[1]))]
     rows = [str(name) for name in (index if index is not None else range(values.shape[0]))]
     for axis, axis_names in (("learner", names), ("data set", rows)):
         duplicates = [name for name, times in Counter(axis_names).items() if times > 1]
         if duplicates:
             raise InputError(
-                f"each {axis} must occur once in the table, got {duplicates[0]!r} more than once: rename or average"
+                f"each {axis} must occur once in the table, got {duplicates[0]!r} more than once: rename it or average its scores"
             )
     if len(names) < learners:
         raise InputError(f"scores must have at least {learners} learners (columns), got {len(names)}")
@@ -104,7 +102,7 @@ def _check_finite_scores(values: npt.NDArray[Any], rows: list[str], names: list[
 
 
 def compute_differences(first: FloatArray, second: FloatArray) -> FloatArray:
-    """first - second without float noise: 0.3 - 0.2 equals 0.4 - 0.3.
+    """Compute first - second without rounding errors: 0.3 - 0.2 equals 0.4 - 0.3.
 
     >>> d = compute_differences(np.array([0.3, 0.4]), np.array([0.2, 0.3]))
     >>> bool(d[0] == d[1])
@@ -114,9 +112,9 @@ def compute_differences(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
-    """Numbers derived from data of this scale by adding and subtracting, rounded to 12 digits of the scale.
+    """Round sums and differences of numbers to 12 digits of the scale of these numbers.
 
-    Each number has its own scale (`scale` is broadcast): a data set with large scores must not wipe out one with small ones.
+    `scale` is broadcast: each number has its own scale because data sets with large scores must not erase small ones.
     """
     scales = np.broadcast_to(np.abs(scale), derived.shape)
     with np.errstate(divide="ignore"):
@@ -125,18 +123,18 @@ def round_noise(derived: FloatArray, scale: npt.ArrayLike) -> FloatArray:
     for power in np.unique(powers[np.abs(powers) < _ROUNDABLE]):
         mask = powers == power
         out[mask] = np.round(out[mask], _DIGITS - int(power))
-    return np.asarray(out + 0.0)  # which turns -0.0 into 0.0
+    return np.asarray(out + 0.0)  # turns -0.0 into 0.0
 
 
 def rank_values(values: FloatArray) -> FloatArray:
-    """Mean ranks along the last axis, 1 the smallest; the values must be free of float noise (see `round_noise`)."""
+    """Compute mean ranks along the last axis, 1 for the smallest; remove rounding errors with `round_noise` first."""
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(values, axis=-1))
 
 
 def read_paired_columns(first: npt.ArrayLike, second: npt.ArrayLike, min_rows: int = 1) -> tuple[FloatArray, FloatArray]:
-    """Two paired columns of finite numbers with at least `least` rows."""
+    """Read two paired columns of finite numbers with at least `min_rows` rows."""
     a = _check.check_finite("first", _check.check_numbers("first", _check.check_column("first", first)))
     b = _check.check_finite("second", _check.check_numbers("second", _check.check_column("second", second)))
     _check.check_same_length(first=a, second=b)
@@ -150,7 +148,7 @@ Split = tuple[str, Hashable, Hashable]
 
 @dataclass(frozen=True)
 class Design:
-    """What was run: learners, data sets, how often each split was repeated, and into how many folds (the most that occur)."""
+    """Learners, data sets, and the largest number of repeats and of folds."""
 
     learners: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -165,8 +163,30 @@ class Design:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores as they were read. `cells` has a row for each of `splits` (data set, repeat, fold) and a column for each learner,
-    NaN where there is no score; `guesses` says how columns were interpreted; `measure` is named where the source names it."""
+    """Scores as read from a source, with their splits.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (n_splits, n_learners)
+        The scores; NaN if a score is missing.
+    splits : tuple of (str, hashable, hashable)
+        Data set, repeat and fold of each row.
+    learners : tuple of str
+        Names of the learners.
+    guesses : tuple of str
+        How the columns of the source were interpreted.
+    measure : str or None
+        Name of the measure, if the source names one.
+
+    Examples
+    --------
+    >>> scores = Scores(np.array([[0.9, 0.8], [0.7, 0.6]]), (("iris", 1, 1), ("wine", 1, 1)), ("tree", "bayes"))
+    >>> scores.to_wide()
+             tree  bayes
+    dataset
+    iris      0.9    0.8
+    wine      0.7    0.6
+    """
 
     cells: FloatArray = field(repr=False)
     splits: tuple[Split, ...] = field(repr=False)
@@ -186,7 +206,7 @@ class Scores:
 
     @property
     def tidy(self) -> pd.DataFrame:
-        """A row for each score: dataset, learner, repeat, fold, value; missing ones left out."""
+        """One row per score: dataset, learner, repeat, fold, value. Missing scores are omitted."""
         import pandas as pd
 
         rows, columns = np.nonzero(~np.isnan(self.cells))
@@ -195,11 +215,23 @@ class Scores:
         return pd.DataFrame(named, columns=["dataset", "learner", "repeat", "fold", "value"])
 
     def frame(self) -> pd.DataFrame:
-        """The same as `tidy`."""
+        """Return `tidy`."""
         return self.tidy
 
     def drop(self, datasets: Container[str] = (), learners: Container[str] = ()) -> Scores:
-        """Without these data sets and learners."""
+        """Return the scores without some data sets and learners.
+
+        Parameters
+        ----------
+        datasets : container of str
+            Data sets to drop.
+        learners : container of str
+            Learners to drop.
+
+        Returns
+        -------
+        Scores
+        """
         rows = [i for i, split in enumerate(self.splits) if split[0] not in datasets]
         columns = [i for i, name in enumerate(self.learners) if name not in learners]
         splits = tuple(self.splits[i] for i in rows)
@@ -207,14 +239,17 @@ class Scores:
         return Scores(self.cells[np.ix_(rows, columns)], splits, names, self.guesses, self.measure)
 
     def select_shared(self) -> Scores:
-        """Without the splits that a learner lacks while it has others of the same data set: so means stay comparable."""
+        """Return the splits that all learners of a data set have in common.
+
+        A split is dropped if a learner lacks it but has other splits of the same data set. This keeps means comparable.
+        """
         if not np.isnan(self.cells).any():
             return self
         is_kept = np.ones(len(self.splits), dtype=bool)
         for rows in self.index_rows().values():
             is_missing = np.isnan(self.cells[rows])
             is_kept[rows] = ~is_missing[:, ~is_missing.all(axis=0)].any(axis=1)
-        # A data set without any common split stays, as holes for all.
+        # A data set without shared splits keeps one row of missing values.
         empty_rows = [rows for rows in self.index_rows().values() if not is_kept[rows].any()]
         cells = self.cells.copy()
         for rows in empty_rows:
@@ -223,14 +258,14 @@ class Scores:
         return Scores(cells[is_kept], splits, self.learners, self.guesses, self.measure)
 
     def index_rows(self) -> dict[str, list[int]]:
-        """The rows of each data set."""
+        """Return the row indices of each data set."""
         rows: dict[str, list[int]] = {}
         for row, (dataset, _, _) in enumerate(self.splits):
             rows.setdefault(dataset, []).append(row)
         return rows
 
     def compute_means(self) -> FloatArray:
-        """The mean over repeats and folds, data sets x learners, of the splits that all learners of a data set have."""
+        """Compute means over the shared splits, data sets x learners."""
         shared_scores = self.select_shared()
         rows = shared_scores.index_rows()
         if len(rows) == len(shared_scores.splits):
@@ -238,7 +273,7 @@ class Scores:
         return np.array([shared_scores.cells[dataset_rows].mean(axis=0) for dataset_rows in rows.values()])
 
     def to_wide(self) -> pd.DataFrame:
-        """`compute_means()` as a frame: rows data sets, columns learners."""
+        """Return `compute_means()` as a frame with one row per data set and one column per learner."""
         import pandas as pd
 
         index = pd.Index(self.design.datasets, name="dataset")

@@ -1,4 +1,4 @@
-"""Strengths of many learners on one scale, from who beats whom on how many data sets (Bradley & Terry 1952)."""
+"""Bradley-Terry strengths of learners, estimated from wins over data sets (Bradley & Terry 1952)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fairtrial import _check
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._narrative import render, render_all
-from fairtrial._text import format_count
+from fairtrial._text import format_count, format_interval, format_number
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.kernels import significance as kernels
 from fairtrial.measures.bootstrap import Resamples, compute_percentile_limits
@@ -26,13 +26,41 @@ if TYPE_CHECKING:
 
 TieHandling = Literal["half", "drop"]
 Scale = Literal["elo", "log"]
-# Elo points for a factor of e in the odds of winning, and the mean of the scale.
+# Elo points of a factor e in the odds of winning, and the mean of the scale.
 _ELO, _ELO_MEAN = 400 / np.log(10), 1500.0
 
 
 @dataclass(frozen=True)
 class Strengths:
-    """Bradley-Terry strengths, one for each learner, with bootstrap limits over data sets."""
+    """Bradley-Terry strengths of learners with bootstrap confidence limits over data sets.
+
+    Attributes
+    ----------
+    learners : tuple of str
+        Names of the learners.
+    estimates : tuple of float
+        Strength of each learner; NaN if the likelihood has no maximum.
+    low, high : tuple of float
+        Confidence limits of each learner.
+    wins, losses : tuple of float
+        Number of wins and losses of each learner.
+    n : int
+        Number of data sets.
+    scale : {"elo", "log"}
+        Scale of the strengths.
+    level : float
+        Confidence level.
+    parameters : mapping of str to float
+        Prior and number of resamples.
+    caveats : tuple of Finding
+        Assumptions and limitations that apply to this result.
+
+    Examples
+    --------
+    >>> strengths = bradley_terry([[0.9, 0.8], [0.8, 0.9], [0.9, 0.7], [0.7, 0.6]], scale="log", resamples=100)
+    >>> strengths.wins
+    (3.0, 1.0)
+    """
 
     learners: tuple[str, ...]
     estimates: tuple[float, ...]
@@ -47,7 +75,7 @@ class Strengths:
     caveats: tuple[Finding, ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """A line for each learner, the strongest first."""
+        """Return one row per learner, strongest first."""
         import pandas as pd
 
         names = ["learner", "strength", "low", "high", "wins", "losses"]
@@ -56,7 +84,17 @@ class Strengths:
         return lines.sort_values("strength", ascending=False, kind="stable", ignore_index=True)
 
     def chance(self, first: str, second: str) -> float:
-        """The chance that the first beats the second on a data set, by the model."""
+        """Compute the probability that one learner beats another on a data set.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of the learners.
+
+        Returns
+        -------
+        float
+        """
         for name, learner in (("first", first), ("second", second)):
             _check.check_one_of(name, learner, self.learners)
         gap = self.estimates[self.learners.index(first)] - self.estimates[self.learners.index(second)]
@@ -65,12 +103,18 @@ class Strengths:
     @property
     def summary(self) -> str:
         """Strengths, number of data sets and caveats as text."""
-        return " ".join([f"{self}, {format_count(self.n, 'data set')}.", *render_all(self.caveats)])
+        return " ".join(
+            [f"Bradley-Terry strengths over {format_count(self.n, 'data set')}: {self}.", *render_all(self.caveats)]
+        )
 
     def __str__(self) -> str:
-        lines = self.frame().itertuples(index=False)
-        form = ".0f" if self.scale == "elo" else ".3f"
-        return ", ".join(f"{row.learner} {row.strength:{form}} ({row.low:{form}} to {row.high:{form}})" for row in lines)
+        number_format = "{:.0f}" if self.scale == "elo" else "{:.3f}"
+        texts = [
+            f"{row.learner} {format_number(row.strength, number_format)}, "
+            f"{format_interval(row.low, row.high, self.level, number_format)}"
+            for row in self.frame().itertuples(index=False)
+        ]
+        return "; ".join(texts)
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
@@ -87,19 +131,41 @@ def bradley_terry(
     prior: float = 0.1,
     level: float = 0.95,
 ) -> Strengths:
-    """Bradley-Terry strengths of learners, from wins over data sets, by Hunter's MM algorithm (2004).
+    """Estimate Bradley-Terry strengths of learners from their wins over data sets.
 
-    `scores` has a row for each data set and a column for each learner. The odds that one learner beats another are the ratio of
-    their strengths. `ties` count half for both sides, or are dropped. `scale="elo"` gives 400 log10 of the strength around a
-    mean of 1500 (400 points are odds of 10 to 1), `"log"` natural logarithms around 0.
+    The odds that one learner beats another are the ratio of their strengths. The strengths are fitted by the MM algorithm of
+    Hunter (2004). Confidence limits are percentiles of a bootstrap over data sets.
 
-    A learner that beats all others everywhere would be infinitely strong; so each pair starts with `prior` wins for either
-    side, a tenth of a data set. `prior=0` gives the maximum of the likelihood, or NaN where there is none. Intervals are
-    percentiles of a bootstrap over data sets, which are what varies.
+    Parameters
+    ----------
+    scores : DataFrame or array-like of shape (N, k)
+        Scores with one row per data set and one column per learner.
+    better : {"max", "min"}, default "max"
+        Whether larger or smaller scores are better.
+    ties : {"half", "drop"}, default "half"
+        Whether a tie counts half for both learners or is dropped.
+    resamples : int, default 1000
+        Number of bootstrap resamples.
+    seed : int, default 0
+        Seed of the random numbers.
+    scale : {"elo", "log"}, default "elo"
+        "elo" is 400 log10 of the strength with mean 1500: 400 points are odds of 10 to 1. "log" is the natural logarithm with
+        mean 0.
+    prior : float, default 0.1
+        Number of wins added to both learners of each pair. Without it, a learner that beats all others on every data set
+        would be infinitely strong. With 0 the estimate is the maximum of the likelihood, or NaN if there is none.
+    level : float, default 0.95
+        Confidence level.
 
+    Returns
+    -------
+    Strengths
+
+    Examples
+    --------
     >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.9, 0.7], [0.9, 0.8, 0.6], [0.7, 0.6, 0.65]]
-    >>> found = bradley_terry(scores, resamples=200)
-    >>> found.frame()["learner"].tolist(), round(found.chance("0", "1"), 2)
+    >>> strengths = bradley_terry(scores, resamples=200)
+    >>> strengths.frame()["learner"].tolist(), round(strengths.chance("0", "1"), 2)
     (['0', '1', '2'], 0.78)
     """
     table = read_table(scores if hasattr(scores, "columns") else np.asarray(scores), learners=2, datasets=1)
@@ -116,7 +182,7 @@ def bradley_terry(
 
 
 def _count_wins(table: ScoreTable, better: Better, ties: TieHandling) -> FloatArray:
-    """beats[d, i, j]: 1 if i beats j on data set d, half or nothing for a tie."""
+    """Return beats[d, i, j]: 1 if i beats j on data set d; a tie counts 0.5 or 0."""
     values = table.values if better == "max" else -table.values
     gaps = round_noise(values[:, :, None] - values[:, None, :], np.abs(values).max(axis=1)[:, None, None])
     beats = (gaps > 0) + (0.5 if ties == "half" else 0.0) * (gaps == 0)
@@ -172,14 +238,14 @@ def _list_strength_caveats(wins: FloatArray, prior: float) -> tuple[Finding, ...
 
 
 def _is_connected(wins: FloatArray) -> bool:
-    """Whether a chain of wins leads from each learner to each other, so that the likelihood has a maximum (Ford 1957)."""
+    """Return whether chains of wins connect all learners, which gives the likelihood a maximum (Ford 1957)."""
     from scipy.sparse.csgraph import connected_components
 
     return int(connected_components(wins > 0, directed=True, connection="strong")[0]) == 1
 
 
 def _fit_strengths(wins: FloatArray, prior: float) -> FloatArray:
-    """Log strengths, centred, for each table of wins; NaN where the likelihood has no maximum."""
+    """Fit centred log strengths for each table of wins; NaN if the likelihood has no maximum."""
     k = wins.shape[1]
     logs = kernels.estimate_strengths(wins + prior * (1 - np.eye(k)))
     if prior == 0:

@@ -95,15 +95,15 @@ class Verdict:
         """The answer in one or two sentences: which learner is best, which are significantly worse."""
         return self.summarize()
 
-    def summarize(self, noun: str = "learner", dataset: str = "") -> str:
-        """Write the answer, with another noun for learners or for one data set.
+    def summarize(self, noun: str = "learner", scope: str = "") -> str:
+        """Write the answer with another noun for learners, or for one condition.
 
         Parameters
         ----------
         noun : str
             "learner" or "model".
-        dataset : str
-            Data set or condition that the answer is limited to, e.g. "clean data".
+        scope : str
+            What the answer is limited to, e.g. "on clean data".
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Verdict:
         """
         if np.isnan(self.p_value) and self.posthoc is None:
             return render(Finding.of("no_variation"), noun)
-        return render_ranking(replace(self.ranking, dataset=dataset), noun)
+        return render_ranking(replace(self.ranking, scope=scope), noun)
 
     def explain(self, noun: str = "learner") -> str:
         """Write the test result, the reasons for the choice of test, and all caveats.

@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test, exact also where differences are tied or zero."""
+"""Wilcoxon signed-rank test, exact even if differences are tied or zero."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ register_method("wilcoxon", "Wilcoxon signed-rank test", cite="Wilcoxon 1945; De
 Zeros = Literal["drop", "pratt", "split"]
 Method = Literal["auto", "exact", "approximate"]
 _ZERO_FINDINGS = {"drop": "zeros_dropped", "pratt": "zeros_pratt", "split": "zeros_split"}
-# Up to here the exact distribution takes less than a tenth of a second.
+# Up to this n the exact distribution takes less than 0.1 s.
 _MAX_EXACT = 500
 
 
@@ -35,23 +35,35 @@ def wilcoxon(
     correction: bool = True,
     level: float = 0.95,
 ) -> Outcome:
-    """Wilcoxon's signed-rank test of paired scores, two-sided; R+ sums the ranks where a > b and is the statistic (R's V).
+    """Compare paired scores by the two-sided Wilcoxon signed-rank test.
 
-    `zeros`, differences of zero: "drop" them before ranking; "pratt" ranks them with the others and leaves them out of the
-    sums; "split" ranks them and gives half to either sum, one of an odd number being dropped (Demsar 2006).
+    Parameters
+    ----------
+    a, b : array-like of shape (n,)
+        Scores of the two learners on the same data sets.
+    zeros : {"drop", "pratt", "split"}, default "drop"
+        Treatment of zero differences. "drop" removes them before ranking. "pratt" ranks them but leaves them out of the sums.
+        "split" ranks them and adds half of their ranks to each sum; one of an odd number is dropped (Demšar 2006).
+    method : {"auto", "exact", "approximate"}, default "auto"
+        "exact" enumerates all signs of the observed ranks; ties have their mean rank. "approximate" is normal with a variance
+        corrected for ties; with zeros="split" it has the uncorrected variance of Demšar. "auto" is exact up to 500 differences.
+    correction : bool, default True
+        Whether the normal approximation has a continuity correction.
+    level : float, default 0.95
+        Confidence level of the interval.
 
-    `method`: "exact" counts, among all ways to sign the ranks that were seen (ties keep their mean ranks), those that are at
-    least as uneven; "approximate" is normal, its variance corrected for ties, with a continuity `correction` or without. With
-    "split" it uses Demsar's variance, which is that of no ties and no zeros. "auto" is exact up to 500 differences.
+    Returns
+    -------
+    Outcome
+        The statistic is R+, the sum of the ranks with a > b (V in R). `details` has R+, R- and z, the standardized smaller sum
+        without continuity correction. The effect is the rank-biserial correlation (R+ - R-) / (R+ + R-).
 
-    `details` holds R+, R- and z, the standardised smaller sum without continuity correction, hence never above 0. The effect
-    is the matched-pairs rank biserial correlation (R+ - R-)/(R+ + R-), its interval on Fisher's scale with the variance of
-    the signs.
-
+    Examples
+    --------
     >>> nb = [96.43, 73.42, 72.30, 71.70, 71.67, 74.36, 70.63, 83.21, 98.22, 69.62]
     >>> svm = [99.44, 81.34, 91.51, 66.16, 71.67, 77.08, 62.21, 80.63, 93.58, 99.90]
-    >>> print(wilcoxon(nb, svm))  # the tutorial's ten domains
-    wilcoxon (exact): statistic 17, p = 0.5703, n = 9
+    >>> print(wilcoxon(nb, svm))  # the ten domains of the tutorial
+    Wilcoxon signed-rank test (exact): W = 17, p = 0.57, n = 9
     """
     _check.check_one_of("zeros", zeros, tuple(_ZERO_FINDINGS))
     _check.check_one_of("method", method, ("auto", "exact", "approximate"))
@@ -80,7 +92,7 @@ def wilcoxon(
 
 @dataclass(frozen=True)
 class _SignedRanks:
-    """Ranks of differences other than zero, which are positive, what zeros give to either sum, and the deviation of R+."""
+    """Ranks of nonzero differences, their signs, the contribution of zeros to each sum, and the deviation of R+."""
 
     ranks: FloatArray
     positive: npt.NDArray[np.bool_]
@@ -98,7 +110,7 @@ class _SignedRanks:
 
     @property
     def shortfall(self) -> float:
-        """How far the smaller sum lies below its expectation."""
+        """Distance of the smaller sum from its expectation."""
         return abs(self.plus - self.minus) / 2
 
     @property
@@ -125,12 +137,12 @@ def _rank_signed(d: FloatArray, zeros: Zeros) -> _SignedRanks:
 
 
 def _compute_exact_p(signed_ranks: _SignedRanks) -> float:
-    """Share of all sign patterns whose smaller sum is at most the one seen, by dynamic programming over doubled ranks."""
+    """Compute the proportion of sign patterns with a smaller sum of at most the observed one, by dynamic programming."""
     doubled = np.rint(2 * signed_ranks.ranks).astype(np.int64)
     reach = round(2 * (min(signed_ranks.plus, signed_ranks.minus) - signed_ranks.from_zeros))
     if 2 * reach >= doubled.sum():
         return 1.0
-    # chance[s]: probability that the ranks so far have a positive sum of s; sums beyond the one seen are not needed.
+    # chance[s] is the probability that the positive ranks sum to s. Sums beyond the observed one are not needed.
     chance = np.zeros(reach + 1)
     chance[0] = 1.0
     for rank in np.sort(doubled):

@@ -1,4 +1,4 @@
-"""A study: declared in a TOML file or in Python, checked, planned and run."""
+"""A study: declared in a TOML file or in Python, then checked, planned and run."""
 
 from __future__ import annotations
 
@@ -22,12 +22,42 @@ if TYPE_CHECKING:
 
 
 class Study:
-    """Data sets, learners, conditions, resampling, measures and a verdict: what is to be tried and how it is judged.
+    """An experiment that compares learners on data sets under declared conditions.
 
-    Each argument takes what the section of the same name takes in TOML: names, paths, tables. It also takes objects: data sets
-    (`Dataset`, `GivenFolds`), estimators by name, conditions, a splitter. Problems of form are reported at once, all in one
-    SpecError; names are looked up by `resolve`. Studies are equal if they specify the same, on the same files.
+    Each argument accepts the content of the section of the same name in a study file (TOML): names, paths, tables. It also
+    accepts objects: data sets (`Dataset`, `GivenFolds`), estimators, conditions, a splitter. Two studies are equal if they
+    declare the same on the same files.
 
+    Parameters
+    ----------
+    data : list, mapping, Dataset or path
+        Data sets: names of the catalogue, files, globs or objects.
+    learners : list or mapping
+        Learners: registered names, or a mapping of names to estimators or tables of parameters.
+    conditions : list or mapping, optional
+        Conditions by name, with levels or parameters. Default: clean data only.
+    resampling : str, mapping or splitter, optional
+        Scheme, folds and repeats. Default: stratified 10-fold cross-validation.
+    measures : list of str, optional
+        Default: accuracy, kappa, auc and brier.
+    verdict : mapping, optional
+        Measure, control, alpha, rope, and the policy for failed trials.
+    limits : mapping, optional
+        Time and memory limits of a trial, e.g. `{"time": "10 min", "memory": "2 GB"}`.
+    seed : int, default 0
+        Seed of all random numbers of the study.
+    name : str, default "study"
+        Name of the study and, by default, of its results file.
+    allow_local_code : bool, default False
+        Allow learners from local Python files that are not installed.
+
+    Raises
+    ------
+    SpecError
+        If the declaration is malformed. It lists all problems. Unknown names are reported by `resolve`.
+
+    Examples
+    --------
     >>> study = Study(data=["iris", "wine"], learners=["c45", "gaussian-nb"], conditions={"class-noise": [0, 0.1]}, seed=1)
     >>> print(study)
     study: 2 data sets, 2 learners, conditions class-noise; stratified, 10 folds; accuracy, kappa, auc, brier; seed 1
@@ -70,7 +100,19 @@ class Study:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, allow_local_code: bool = False) -> Study:
-        """The study of a TOML file. Paths of data are relative to the folder of the file."""
+        """Read a study file (TOML). Paths of data are relative to the folder of the file.
+
+        Parameters
+        ----------
+        path : path
+            Study file.
+        allow_local_code : bool, default False
+            Allow learners from local Python files that are not installed.
+
+        Returns
+        -------
+        Study
+        """
         from fairtrial.study.spec.toml import SpecSource  # it imports pydantic
 
         study = cls.__new__(cls)
@@ -79,20 +121,20 @@ class Study:
 
     @property
     def name(self) -> str:
-        """What the study is called."""
+        """Name of the study."""
         return self.declaration.name
 
     @property
     def folder(self) -> Path | None:
-        """Where paths of data begin: the folder of the file, or None for the current one."""
+        """Folder that paths of data are relative to; None for the current folder."""
         return self._source.folder
 
     def to_toml(self) -> str:
-        """The study as a TOML file. Objects that only live in Python cannot be written, and are named."""
+        """Format the study as TOML. Python objects cannot be written: the error names them."""
         return self._source.to_toml(self.declaration)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write the TOML file; paths of data are converted to lead to the same files from there."""
+        """Write the study file (TOML). Paths of data are converted to the new folder."""
         target = Path(path)
         text = self._source.to_toml(self.declaration, target.parent)
         try:
@@ -102,11 +144,17 @@ class Study:
         return target
 
     def resolve(self) -> ResolvedStudy:
-        """Load the data, build learners, conditions and splitter, check all names; a SpecError reports every problem."""
+        """Load the data, and build the learners, conditions and splitter.
+
+        Raises
+        ------
+        SpecError
+            If names are unknown or parameters are invalid. It lists all problems.
+        """
         return self._source.resolve(self.declaration, self.allow_local_code)
 
     def plan(self) -> StudyPlan:
-        """All trials of the study with their keys."""
+        """List all trials of the study with their keys, without running them."""
         from fairtrial.study.plan.plan import plan_study
 
         return plan_study(self.resolve())
@@ -122,10 +170,33 @@ class Study:
         progress: Any = None,
         shard: tuple[int, int] | None = None,
     ) -> Results:
-        """Run what the store does not hold yet, and give the results. The store is `NAME.fairtrial` unless it is given.
+        """Run all trials that are not in the results file, and return the results.
 
-        Ctrl-C stops it cleanly and then raises KeyboardInterrupt, as anywhere in Python: what follows in a script does not run
-        on half of the evidence, and the same call goes on.
+        Parameters
+        ----------
+        store : path, optional
+            Results file. Default: `NAME.fairtrial` in the current folder.
+        jobs : int, optional
+            Number of trials run in parallel. Default: the number of cores.
+        engine : str or Executor, default "local"
+            "local", "dask" (workers on this machine), "dask://HOST:PORT", or an executor.
+        limits : ResourceLimits, optional
+            Limits of a trial. Default: those of the study.
+        retry : list of {"error", "timeout", "memory", "crash"}
+            Kinds of failed trials to run again.
+        progress : bool or Progress, optional
+            True shows a progress bar, False nothing. Default: a bar in a terminal or notebook, else plain lines.
+        shard : tuple of int, optional
+            `(i, n)` runs the i-th of n parts. Merge the results files of all parts with `fairtrial.study.merge`.
+
+        Returns
+        -------
+        Results
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If the run was interrupted by Ctrl-C. Finished trials are stored; the same call resumes the run.
         """
         from fairtrial.study.results.results import open_results
         from fairtrial.study.run.coordinator import run_study
@@ -165,7 +236,7 @@ class Study:
 
 
 def _format_data_count(data: Mapping[str, Any]) -> str:
-    """The number of data sets; globs are counted separately, because their files are not read yet."""
+    """Count the data sets; globs are counted separately, because their files are not read yet."""
     globs = sum(has_magic(pattern) for pattern in data["sets"])
     sets = len(data["sets"]) - globs + len(data) - 1
     parts = [format_count(sets, "data set")] if sets or not globs else []

@@ -1,44 +1,49 @@
-"""What a study asks of an engine, as a test: run it on an executor of your own."""
+"""The contract of engines: trials give the same records wherever they run, and no learner can stop the others."""
 
 from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import wait
+from contextlib import contextmanager
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from fairtrial.data import Dataset
 from fairtrial.errors import FairtrialError
 from fairtrial.study.records import Chunk, ResourceLimits, SplitRows, TrialRecord, TrialTask
-
-if TYPE_CHECKING:
-    from fairtrial.data import Dataset
-    from fairtrial.study.run.engine import Engine
+from fairtrial.study.run.coordinator import InFlight
+from fairtrial.study.run.engine import Engine
+from fairtrial.study.run.supervisor import Supervisor
+from fairtrial.testing.contract import Contract, require
 
 _LEARNERS = ("naive Bayes", "random forest", "raises", "kills its process", "hangs")
-_STATUS = ("ok", "ok", "error", "crash", "timeout")
-_FOLDS = 2
+_STATUSES = ("ok", "ok", "error", "crash", "timeout")  # those that succeed come first
+_HANGING = _LEARNERS.index("hangs")
+_N_FOLDS = 2
+_N_CHUNKS = 24
 _MEASURED = {"fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory", "notes", "message", "traceback", "log"}
-_WAIT = 120.0
+_WAIT_SECONDS = 120.0
 
 
 class MisbehavingLearner:
-    """A learner that raises, kills its process or hangs as soon as it is to learn."""
+    """A learner that raises, kills its process or hangs in fit."""
 
     def __init__(self, how: str = "raises") -> None:
         self.how = how
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Its one parameter."""
+        """Return the parameters."""
         return {"how": self.how}
 
     def fit(self, X: Any, y: Any) -> MisbehavingLearner:
         """Misbehave."""
         import signal
-        import time
 
         if self.how == "kills its process":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -47,102 +52,213 @@ class MisbehavingLearner:
         raise ArithmeticError("this learner always raises")
 
     def predict(self, X: Any) -> Any:
-        """Never reached."""
+        """Do nothing; fit never returns."""
         raise NotImplementedError
 
 
-def check_engine(make_executor: Callable[[], Executor]) -> None:
-    """Whether studies can run on the executors that `make_executor` makes; an AssertionError says what is missing.
+class _EngineCase:
+    """An open engine, and a data set that its workers have not received yet."""
 
-    A few trials run on it in chunks, and once more in a process of their own. Exceptions must come back as they are and leave
-    the executor alive; a worker that has not met the data set must be able to ask for it; each trial must be answered once;
-    learners that raise, hang or kill their process must fail alone; the records must be those of the process, byte for byte.
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.dataset = _make_dataset()
+        self.n_requests = 0
 
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> check_engine(lambda: ThreadPoolExecutor(1))
-    """
-    from fairtrial.study.run.engine import open_engine
+    @cached_property
+    def records(self) -> list[TrialRecord]:
+        """The records of all learners, also of those that fail."""
+        return self.run(_make_chunks(self.dataset))
 
-    dataset = _make_dataset()
-    with make_executor() as executor:
-        _assert_exceptions_come_back(executor)
-        engine = open_engine(executor, jobs=2)
-        try:
-            records, n_requests = _collect_records(engine, dataset)
-        finally:
-            engine.close()
-    assert n_requests, "no worker asked for a data set that it cannot have: `DataRequest` must come back like any other answer"
-    _assert_answers(records)
-    _assert_same(records, _run_expected(dataset))
+    @cached_property
+    def expected(self) -> dict[bytes, TrialRecord]:
+        """The records of the learners that succeed, from a process of their own."""
+        chunks = [_make_chunk(self.dataset, fold, range(_STATUSES.count("ok"))) for fold in range(_N_FOLDS)]
+        return {record.key: record for record in _run_serially(chunks, self.dataset)}
 
+    def run(self, chunks: Sequence[Chunk]) -> list[TrialRecord]:
+        """Run chunks like the coordinator of a study, and count the requests for the data set."""
+        flight, records = InFlight(self.engine, self._get_dataset), list[TrialRecord]()
+        for chunk in chunks:
+            flight.send(chunk)
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while not flight.idle:
+            try:
+                records += flight.collect_records(_WAIT_SECONDS)
+            except FairtrialError as error:
+                require(False, f"no record of a trial ({error})")
+            require(time.monotonic() < deadline, f"no record within {_WAIT_SECONDS:g} s")
+        return records
 
-def _run_expected(dataset: Dataset) -> list[TrialRecord]:
-    from fairtrial.study.run.supervisor import Supervisor
-
-    with Supervisor() as supervisor:
-        return [record for chunk in _make_chunks(dataset) for record in supervisor.run(chunk, dataset)]
-
-
-def _collect_records(engine: Engine, dataset: Dataset) -> tuple[list[TrialRecord], int]:
-    """What comes back for all chunks, and how often the data set was asked for."""
-    from fairtrial.study.run.coordinator import InFlight
-
-    requests: list[str] = []
-
-    def get_dataset(content_hash: str) -> Dataset:
-        requests.append(content_hash)
-        return dataset
-
-    flight, records = InFlight(engine, get_dataset), list[TrialRecord]()
-    for chunk in _make_chunks(dataset):
-        flight.send(chunk)
-    while not flight.idle:
-        try:
-            arrived = flight.collect_records(_WAIT)
-        except FairtrialError as error:
-            raise AssertionError(f"each trial must be answered: {error}") from None
-        assert arrived or requests, f"nothing came back within {_WAIT:g} s"
-        records += arrived
-    return records, len(requests)
+    def _get_dataset(self, content_hash: str) -> Dataset:
+        self.n_requests += 1
+        return self.dataset
 
 
-def _assert_exceptions_come_back(executor: Executor) -> None:
+@contextmanager
+def _open_case(engine: Engine | Callable[[], Engine]) -> Iterator[_EngineCase]:
+    if isinstance(engine, Engine):
+        yield _EngineCase(engine)
+        return
+    opened = engine()
     try:
-        executor.submit(divmod, 1, 0).result(_WAIT)
+        yield _EngineCase(opened)
+    finally:
+        opened.close()
+
+
+_contract = Contract("engine", _open_case)
+
+
+def check_engine(engine: Engine) -> None:
+    """Check that an engine meets the contract of engines. It is closed afterwards.
+
+    A few trials run on the engine and, for comparison, in a process of their own. This takes some seconds.
+
+    Parameters
+    ----------
+    engine : Engine
+        An open engine, as the function that you pass to `register_engine` returns it.
+
+    Raises
+    ------
+    AssertionError
+        Names each violated rule, the value that violates it and a remedy.
+
+    Examples
+    --------
+    >>> from fairtrial.study.run.engine import open_engine
+    >>> check_engine(open_engine("local", jobs=1))
+    """
+    _contract.check(engine)
+
+
+@_contract.rule("pass a name, a function that returns at least 1 as workers, and exception types as loss_errors")
+def check_facts_are_complete(case: _EngineCase) -> None:
+    """An engine must declare its name, its number of workers and the errors that mean lost work."""
+    engine = case.engine
+    require(isinstance(engine.name, str) and engine.name, f"name={engine.name!r}")
+    require(isinstance(engine.workers(), int) and engine.workers() >= 1, f"{engine.workers()!r} workers")
+    are_errors = all(isinstance(error, type) and issubclass(error, BaseException) for error in engine.loss_errors)
+    require(engine.loss_errors and are_errors, f"loss_errors={engine.loss_errors!r}")
+    require(not engine.is_gone(), "is_gone() for an open engine")
+
+
+@_contract.rule("set the exception of the task on its future")
+def check_exceptions_come_back(case: _EngineCase) -> None:
+    """The future of a task that raises must raise the same exception."""
+    try:
+        value = case.engine.executor.submit(divmod, 1, 0).result(_WAIT_SECONDS)
     except ZeroDivisionError:
-        pass
-    else:
-        raise AssertionError("an exception of the work must come back as that of its future: a ZeroDivisionError did not")
-    assert executor.submit(divmod, 7, 2).result(_WAIT) == (3, 1), "the executor must go on after an exception of the work"
+        return
+    require(False, f"{value!r} instead of ZeroDivisionError")
 
 
-def _assert_answers(records: Sequence[TrialRecord]) -> None:
-    keys = sorted(record.key for record in records)
-    assert keys == sorted(set(keys)), "a trial was answered twice"
-    for record in sorted(records, key=lambda item: item.key):
+@_contract.rule("keep the worker after a task has raised an exception")
+def check_exceptions_do_not_stop_others(case: _EngineCase) -> None:
+    """The executor must run further tasks after a task has raised an exception."""
+    submit = case.engine.executor.submit
+    futures = [submit(divmod, 1, 0), submit(divmod, 7, 2), submit(divmod, 9, 2)]
+    wait(futures, timeout=_WAIT_SECONDS)
+    results = [future.result(_WAIT_SECONDS) for future in futures[1:]]
+    require(results == [(3, 1), (4, 1)], f"{results}")
+
+
+@_contract.rule("return the answer of `work` unchanged")
+def check_unknown_data_are_requested(case: _EngineCase) -> None:
+    """A worker without the data set must answer with a DataRequest."""
+    _ = case.records
+    require(case.n_requests, "no request for a new data set")
+
+
+@_contract.rule("submit each chunk once and return the answer of `work` unchanged")
+def check_each_trial_is_answered_once(case: _EngineCase) -> None:
+    """Each trial must have exactly one record."""
+    keys = sorted(record.key for record in case.records)
+    require(len(keys) == len(set(keys)), f"{len(keys) - len(set(keys))} trials with two records")
+    missing = len({task.key for chunk in _make_chunks(case.dataset) for task in chunk.tasks} - set(keys))
+    require(not missing, f"{missing} trials without a record")
+
+
+@_contract.rule("let `work` supervise the learners: do not replace it and do not change its answer")
+def check_failing_learners_fail_alone(case: _EngineCase) -> None:
+    """A learner that raises, hangs or kills its process must fail its own trials only."""
+    for record in sorted(case.records, key=lambda item: item.key):
         learner = record.key[1]
-        learner_text = f"the learner that {_LEARNERS[learner]}" if _STATUS[learner] != "ok" else _LEARNERS[learner]
-        assert record.status == _STATUS[learner], (
-            f"{learner_text} must end as {_STATUS[learner]}, got {record.status}: {record.message}"
-        )
+        name = f"the learner that {_LEARNERS[learner]}" if _STATUSES[learner] != "ok" else _LEARNERS[learner]
+        got = f"status {record.status} instead of {_STATUSES[learner]} for {name}: {record.message}"
+        require(record.status == _STATUSES[learner], got)
 
 
-def _assert_same(records: Sequence[TrialRecord], expected: Sequence[TrialRecord]) -> None:
-    expected_by_key = {record.key: record for record in expected}
-    missing = len(expected_by_key.keys() - {record.key for record in records})
-    assert not missing, f"{missing} trials were not answered"
-    for record in sorted(records, key=lambda item: item.key):
-        for field in fields(TrialRecord):
-            same = getattr(record, field.name) == getattr(expected_by_key[record.key], field.name)
-            label = f"{field.name} of {_LEARNERS[record.key[1]]}"
-            assert field.name in _MEASURED or same, f"{label} differs from that of a process alone"
+@_contract.rule("return the answer of `work` unchanged and use the same package versions on all workers")
+def check_records_match_serial_run(case: _EngineCase) -> None:
+    """The records must be those of a single process, byte for byte."""
+    for record in sorted(case.records, key=lambda item: item.key):
+        _require_same_record(record, case.expected.get(record.key, record), "a single process")
+
+
+@_contract.rule("do not keep state between chunks")
+def check_chunk_order_does_not_matter(case: _EngineCase) -> None:
+    """The records must not depend on the order of the chunks."""
+    chunks = [_make_chunk(case.dataset, fold, [learner]) for fold in range(_N_FOLDS) for learner in (0, 1)]
+    records = {record.key: record for record in case.run(chunks)}
+    for record in case.run(chunks[::-1]):
+        _require_same_record(record, records[record.key], "the other order")
+
+
+@_contract.rule("queue chunks if all workers are busy")
+def check_many_chunks_are_answered(case: _EngineCase) -> None:
+    """Chunks beyond the number of workers must wait and be answered."""
+    chunks = [_make_chunk(case.dataset, 0, [0], number) for number in range(_N_CHUNKS)]
+    keys = {record.key for record in case.run(chunks) if record.status == "ok"}
+    require(len(keys) == _N_CHUNKS, f"{len(keys)} records of {_N_CHUNKS} chunks")
+
+
+@_contract.rule("let cancel() return False if the task cannot be cancelled any more")
+def check_cancelled_tasks_are_cancelled(case: _EngineCase) -> None:
+    """A task whose cancel() returned True must be cancelled, and the other tasks must finish."""
+    n_tasks = case.engine.slots + 2
+    futures = [case.engine.executor.submit(time.sleep, 0.05) for _ in range(n_tasks)]
+    is_cancelled = [future.cancel() for future in reversed(futures)][::-1]
+    unfinished = wait(futures, timeout=_WAIT_SECONDS).not_done
+    require(not unfinished, f"{len(unfinished)} of {n_tasks} tasks that never finish")
+    for future, expected in zip(futures, is_cancelled, strict=True):
+        require(future.cancelled() or not expected, "a finished task whose cancel() returned True")
+
+
+@_contract.rule("let chunks come back early, or leave them alone")
+def check_stop_lets_chunks_come_back(case: _EngineCase) -> None:
+    """After stop(), chunks that are out must come back with the trials that they finished."""
+    chunk = _make_chunk(case.dataset, 0, [0, _HANGING], limits=ResourceLimits(time=5.0))
+    future = case.engine.submit(chunk, case.dataset)
+    time.sleep(0.1)
+    case.engine.stop()
+    require(not wait([future], timeout=_WAIT_SECONDS).not_done, f"no answer within {_WAIT_SECONDS:g} s")
+    if not future.cancelled() and future.exception() is None:
+        answered = {record.key for record in future.result()}
+        require(answered <= {task.key for task in chunk.tasks}, "records of other trials")
+
+
+@_contract.rule("shut the workers down in shutdown(), or do nothing if they belong to the caller")
+def check_close_can_be_repeated(case: _EngineCase) -> None:
+    """close() must not raise, also if it is called twice."""
+    case.engine.close()
+    case.engine.close()
+
+
+def _run_serially(chunks: Iterable[Chunk], dataset: Dataset) -> list[TrialRecord]:
+    with Supervisor() as supervisor:
+        return [record for chunk in chunks for record in supervisor.run(chunk, dataset)]
+
+
+def _require_same_record(record: TrialRecord, expected: TrialRecord, source: str) -> None:
+    for field in fields(TrialRecord):
+        same = getattr(record, field.name) == getattr(expected, field.name)
+        require(field.name in _MEASURED or same, f"another {field.name} of {_LEARNERS[record.key[1]]} than {source}")
 
 
 def _make_dataset() -> Dataset:
-    """A data set that no worker has met: its numbers are new each time."""
+    """Make a data set with new random numbers, which no worker can have."""
     import pandas as pd
-
-    from fairtrial.data import Dataset
 
     rng = np.random.default_rng()
     classes = np.arange(60) % 3
@@ -151,26 +267,33 @@ def _make_dataset() -> Dataset:
 
 
 def _make_chunks(dataset: Dataset) -> list[Chunk]:
+    return [
+        *(_make_chunk(dataset, fold, range(_HANGING)) for fold in range(_N_FOLDS)),
+        _make_chunk(dataset, 0, [_HANGING], limits=ResourceLimits(time=1.0)),
+    ]
+
+
+def _make_chunk(
+    dataset: Dataset, fold: int, learners: Iterable[int], number: int = 0, limits: ResourceLimits | None = None
+) -> Chunk:
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.naive_bayes import GaussianNB
 
     from fairtrial.conditions import Clean
 
     estimators = [GaussianNB(), RandomForestClassifier(3), *(MisbehavingLearner(how) for how in _LEARNERS[2:])]
-    learners = tuple(pickle.dumps(estimator) for estimator in estimators)
     rows = np.arange(len(dataset))
+    is_test = rows // 3 % _N_FOLDS == fold
+    tasks = tuple(TrialTask(_make_key(fold, learner, number), 0, 0, learner, 1, 2) for learner in learners)
+    return Chunk(
+        dataset.content_hash,
+        (SplitRows(rows[~is_test], rows[is_test], 0, fold),),
+        (Clean(),),
+        tuple(pickle.dumps(estimator) for estimator in estimators),
+        tasks,
+        limits or ResourceLimits(time=_WAIT_SECONDS),
+    )
 
-    def make_chunk(fold: int, learner_indices: Iterable[int], limits: ResourceLimits) -> Chunk:
-        test = rows // 3 % _FOLDS == fold
-        tasks = tuple(TrialTask(_make_key(fold, index), 0, 0, index, 1, 2) for index in learner_indices)
-        return Chunk(dataset.content_hash, (SplitRows(rows[~test], rows[test], 0, fold),), (Clean(),), learners, tasks, limits)
 
-    hanging = _LEARNERS.index("hangs")
-    return [
-        *(make_chunk(fold, range(hanging), ResourceLimits(time=_WAIT)) for fold in range(_FOLDS)),
-        make_chunk(0, [hanging], ResourceLimits(time=1.0)),
-    ]
-
-
-def _make_key(fold: int, learner: int) -> bytes:
-    return bytes([fold, learner]) + bytes(14)
+def _make_key(fold: int, learner: int, number: int = 0) -> bytes:
+    return bytes([fold, learner, number]) + bytes(13)

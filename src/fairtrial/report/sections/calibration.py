@@ -14,6 +14,7 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import make_unique_keys
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
@@ -26,9 +27,10 @@ _LIMITS = ("low", "high")
 _CALIBRATION_NAMES = {"mean_predicted": _PREDICTED, "observed_frequency": _OBSERVED, "weight": "rows"}
 
 
-@section("calibration", title="Calibration", order=90, serves="judgement")
-def build_judgement_section(judgement: Judgement) -> Section | None:
+@section("calibration", title="Calibration", order=90, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section | None:
     """Forecasts and what came of them in ten bins; None where no model gives probabilities."""
+    judgement = source.get_judgement()
     if not len(judgement.calibration):
         return None
     several = len(list_datasets(judgement)) > 1

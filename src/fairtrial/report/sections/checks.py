@@ -11,6 +11,7 @@ from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
@@ -24,9 +25,10 @@ _METHODOLOGY_NAMES = {"proportion": "proportion of the largest class"}
 _METHODOLOGY_FORMATS = {"value": "{:.4g}", "limit": "{:g}", "proportion of the largest class": "{:.3f}"}
 
 
-@section("checks", title="Methodology checks", order=170, serves="study")
-def build_section(results: Results) -> Section:
+@section("checks", title="Methodology checks", order=170, serves=("study",))
+def build_section(source: ReportSource) -> Section:
     """How many checks were raised, all in one table with words and remedy, and for each raised one its numbers and why."""
+    results = source.get_results()
     check_results = run_checks(results)
     counts = build_outcome_counts(check_results)
     tables = (
@@ -111,9 +113,10 @@ def _to_sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
 
 
-@section("methodology", title="Methodology", order=170, serves="judgement")
-def build_judgement_section(judgement: Judgement) -> Section:
+@section("methodology", title="Methodology", order=170, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section:
     """A sentence for each rule that is broken, and all of them in a table."""
+    judgement = source.get_judgement()
     frame = build_methodology_frame(judgement)
     if frame.empty:
         sentence = build_sentence("Classes, rows and data sets are as many as the measures and tests used here need.")

@@ -10,6 +10,7 @@ from fairtrial.report.judgement import drop_single_dataset, list_datasets, rank_
 from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
@@ -20,9 +21,10 @@ _CLASS_NAMES = {"support": "rows", "predicted": "predicted rows", "f_score": "F 
 }
 
 
-@section("classes", title="Class by class", order=70, serves="judgement")
-def build_judgement_section(judgement: Judgement) -> Section:
+@section("classes", title="Class by class", order=70, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section:
     """Precision and recall of each class with Wilson's limits, F score, and the area under ROC against the rest."""
+    judgement = source.get_judgement()
     frame = build_class_frame(judgement)
     formats = {name: "{:.4f}" for name in frame.columns if name not in ("data set", "model", "class", "rows", "predicted rows")}
     formats |= dict.fromkeys(("rows", "predicted rows"), "{:,.6g}")

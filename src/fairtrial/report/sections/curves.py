@@ -21,6 +21,7 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import Selection, count_tested_classes, get_main_condition, make_unique_keys, map_unique_keys
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
@@ -35,9 +36,10 @@ _MOST_DATA_SETS, _MOST_WHOLE, _MOST_BANDS, _MOST_PANELS = 6, 2, 3, 3
 _KINDS = ("roc", "roc-hull", "precision-recall", "cost", "tpr-fpr", "calibration")
 
 
-@section("curves", title="Curves", order=100, serves="study")
-def build_section(results: Results) -> Section | None:
+@section("curves", title="Curves", order=100, serves=("study",))
+def build_section(source: ReportSource) -> Section | None:
     """A part for each of up to six data sets, those with the most rows; None where no learner gives scores."""
+    results = source.get_results()
     facts, detailed = _select_largest(results, _MOST_DATA_SETS), _select_largest(results, _MOST_WHOLE)
     keys = map_unique_keys(dataset_facts.name for dataset_facts in results.archive.datasets)
     subsections = [
@@ -221,9 +223,10 @@ def _format_extremes(frame: pd.DataFrame, column: str, quantity: str, *, highest
     return f"{first} has the {side[0]} {quantity}, {values[first]:.3f}; {last} the {side[1]}, {values[last]:.3f}."
 
 
-@section("curves", title="Curves", order=100, serves="judgement")
-def build_judgement_section(judgement: Judgement) -> Section | None:
+@section("curves", title="Curves", order=100, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section | None:
     """A part for each data set and class, those with the most rows; None where there are no curves."""
+    judgement = source.get_judgement()
     if "roc" not in judgement.curves:
         return None
     chosen, n_omitted = _choose_dataset_classes(judgement)

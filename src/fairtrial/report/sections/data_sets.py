@@ -16,6 +16,7 @@ from fairtrial.study.archive import DataFacts
 from fairtrial.study.results.selection import mask_condition
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.study import Results
@@ -28,9 +29,10 @@ _BEST_NOTE = (
 )
 
 
-@section("data-sets", title="Data set by data set", order=130, serves="study")
-def build_section(results: Results) -> Section:
+@section("data-sets", title="Data set by data set", order=130, serves=("study",))
+def build_section(source: ReportSource) -> Section:
     """Facts of each data set, the best learner there under each declared measure, and the means of all learners."""
+    results = source.get_results()
     main = get_main_condition(results)
     facts = build_facts_frame(results.archive.datasets)
     names = list(dict.fromkeys(results.measures))

@@ -16,6 +16,7 @@ from fairtrial.study.results.selection import CLEAN
 from fairtrial.study.results.stacking import compute_mean_half_width
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.study import Results
@@ -43,9 +44,10 @@ _NO_CLEAN = (
 _MOST_COLUMNS = 15
 
 
-@section("drift", title="Drift", order=120, serves="study")
-def build_section(results: Results) -> Section | None:
+@section("drift", title="Drift", order=120, serves=("study",))
+def build_section(source: ReportSource) -> Section | None:
     """What the change costs, by learner and by data set; None where no condition changes the test part alone."""
+    results = source.get_results()
     if not list_changed_conditions(results, test_only=True):
         return None
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):

@@ -13,6 +13,7 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.resampling.layout import Coverage, Finding, SplitLayout, count_coverage, find_coverage_problems
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.study import Results
@@ -23,9 +24,10 @@ _MOST_LINES = 300
 _FORMATS = dict.fromkeys(("proportion in test", "proportion overall", "lowest proportion", "highest proportion"), "{:.3f}")
 
 
-@section("folds", title="The folds", order=150, serves="study")
-def build_section(results: Results) -> Section | None:
+@section("folds", title="The folds", order=150, serves=("study",))
+def build_section(source: ReportSource) -> Section | None:
     """Sizes, class shares, rows never tested and leaks of all splits; None where nothing was split."""
+    results = source.get_results()
     import pandas as pd
 
     summaries, findings, lines = [], [], []

@@ -30,6 +30,7 @@ from fairtrial.report.section import (
 )
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
@@ -39,9 +40,10 @@ _MAX_DRAWN = 60
 _PAIR_FORMATS = dict.fromkeys(["difference", "low", "high"], "{:z.4f}")
 
 
-@section("pairs", title="Paired tests", order=40, serves="judgement")
-def build_judgement_section(judgement: Judgement) -> Section | None:
+@section("pairs", title="Paired tests", order=40, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section | None:
     """All tests; None for one model alone."""
+    judgement = source.get_judgement()
     if len(list_models(judgement)) < 2:
         return None
     if not len(judgement.pairs):

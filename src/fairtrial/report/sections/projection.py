@@ -16,6 +16,7 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import get_main_condition
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.measures.projection import Projection
@@ -26,9 +27,10 @@ _SETS = "projection-efficiency-data-sets"
 _FAR = "distance to Ideal"
 
 
-@section("projection", title="All measures at once", order=140, serves="study")
-def build_section(results: Results) -> Section | None:
+@section("projection", title="All measures at once", order=140, serves=("study",))
+def build_section(source: ReportSource) -> Section | None:
     """The projection of all learners; None with fewer than two that ran on a common data set."""
+    results = source.get_results()
     confusion = compute_confusion_tables(results, get_main_condition(results))
     if len(confusion.tables) < 2:
         return None

@@ -16,6 +16,7 @@ from fairtrial.report.selection import get_main_condition
 from fairtrial.study.archive import ConditionFacts
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.study import Results
@@ -29,9 +30,10 @@ _NOTE = (
 _MEAN_NOTE = "The mean rank is that over the measures which all learners give."
 
 
-@section("ranks", title=TITLE, order=60, serves="study")
-def build_section(results: Results) -> Section | None:
+@section("ranks", title=TITLE, order=60, serves=("study",))
+def build_section(source: ReportSource) -> Section | None:
     """Ranks of all learners under all measures that the evidence allows; None with a single learner or no ranks at all."""
+    results = source.get_results()
     if len(results.archive.learners) < 2:
         return None
     means, left_out = compute_measure_means(results)

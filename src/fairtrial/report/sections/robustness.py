@@ -17,6 +17,7 @@ from fairtrial.report.selection import get_main_condition, list_changed_conditio
 from fairtrial.study.results.selection import CLEAN
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.study import Results
@@ -48,9 +49,10 @@ _FEWER = (
 )
 
 
-@section("robustness", title="Robustness to noise", order=110, serves="study")
-def build_section(results: Results) -> Section | None:
+@section("robustness", title="Robustness to noise", order=110, serves=("study",))
+def build_section(source: ReportSource) -> Section | None:
     """A part for each condition that changes the training data; None where there is none, or nothing to compare it with."""
+    results = source.get_results()
     all_conditions = results.archive.conditions
     noises = list_changed_conditions(results, test_only=False)
     conditions = {

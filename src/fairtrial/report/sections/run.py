@@ -13,6 +13,7 @@ from fairtrial.study.results.selection import get_level
 from fairtrial.study.results.summary import count_abstentions
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
@@ -28,9 +29,10 @@ _LEARNER_NOTE = (
 _ABSTENTION_NOTE = "Rows that a learner gave no class. Test rows are those of the trials in which it abstained."
 
 
-@section("what-was-run", title="What was run", order=20, serves="study")
-def build_section(results: Results) -> Section:
+@section("what-was-run", title="What was run", order=20, serves=("study",))
+def build_section(source: ReportSource) -> Section:
     """Sentences with the counts, then a table of each kind of thing."""
+    results = source.get_results()
     counts = build_counts_frame(results)
     tables = [
         ReportTable(_COUNTS, "How much was run", counts),
@@ -276,9 +278,10 @@ def build_failures_frame(results: Results) -> pd.DataFrame:
     return counts.reset_index().rename(columns={"sets": "data sets", "message": "first message"})
 
 
-@section("predictions", title="What was judged", order=20, serves="judgement")
-def build_judgement_section(judgement: Judgement) -> Section:
+@section("predictions", title="What was judged", order=20, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section:
     """The file in words and tables; notes repeat every repair and assumption."""
+    judgement = source.get_judgement()
     tables: tuple[ReportTable, ...] = (
         ReportTable(FACTS, "The judgement in numbers", build_facts_frame(judgement), {"value": "{:,}"}),
         ReportTable("judged-columns", "What each column was taken for", judgement.roles.frame(), long=True),

@@ -27,6 +27,7 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import make_unique_keys, map_unique_keys
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
@@ -53,9 +54,10 @@ _LONG_NOTE = (
 )
 
 
-@section("scores", title="Scores", order=30, serves="study")
-def build_section(results: Results) -> Section:
+@section("scores", title="Scores", order=30, serves=("study",))
+def build_section(source: ReportSource) -> Section:
     """Means and intervals of each declared measure, under each condition; then data set by data set."""
+    results = source.get_results()
     scores, messages = compute_scores(results, results.measures)
     dataset_means = average_by_dataset(results, scores)
     means = average_over_datasets(results, dataset_means)
@@ -157,9 +159,10 @@ def _wrap_tables(tables: tuple[ReportTable, ...]) -> tuple[Section, ...]:
     return (Section("scores-each", "Every data set, condition and learner", (), (), tables),) if tables else ()
 
 
-@section("measures", title="Measures", order=30, serves="judgement")
-def build_judgement_section(judgement: Judgement) -> Section:
+@section("measures", title="Measures", order=30, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section:
     """Measures by model at a glance, drawn with their intervals, and a table of all."""
+    judgement = source.get_judgement()
     several = len(list_datasets(judgement)) > 1
     tables = (_build_main_table(judgement),) if several else _build_wide_tables(judgement)
     figures = _draw_main_by_dataset(judgement) if several else _draw_dataset_figures(judgement)

@@ -23,6 +23,7 @@ from fairtrial.study.store.store import open_store
 from fairtrial.study.study import Study
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
@@ -38,9 +39,10 @@ def get_citation(name: str) -> str:
 _DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
 
 
-@section("references", title="References", order=190, serves="study")
-def build_references_section(results: Results) -> Section:
+@section("references", title="References", order=190, serves=("study",))
+def build_references_section(source: ReportSource) -> Section:
     """A list: each work once, in alphabetical order, with what it stands for here."""
+    results = source.get_results()
     sentence = build_sentence(
         "These works define the measures, tests and splits of this report, or explain the checks that were raised."
     )
@@ -86,9 +88,10 @@ def _get_family_key(work: str) -> tuple[str, str]:
     return plain.casefold(), work
 
 
-@section("references", title="References", order=190, serves="judgement")
-def build_judgement_references_section(judgement: Judgement) -> Section:
+@section("references", title="References", order=190, serves=("judgement",))
+def build_judgement_references_section(source: ReportSource) -> Section:
     """What this judgement used."""
+    judgement = source.get_judgement()
     tests = [*map(str, judgement.pairs["test"]), *map(str, judgement.scores["method"])]
     tests += ["holm"] * bool(len(judgement.pairs)) + ["wilson"] * bool(judgement.classes["precision_low"].notna().any())
     if judgement.verdict is not None:
@@ -150,9 +153,10 @@ def read_bibliography() -> dict[str, str]:
     return {name: str(work) for name, work in tomllib.loads(text).items()}
 
 
-@section("reproduce", title="How to reproduce", order=180, serves="study")
-def build_reproduction_section(results: Results) -> Section:
+@section("reproduce", title="How to reproduce", order=180, serves=("study",))
+def build_reproduction_section(source: ReportSource) -> Section:
     """Commands, then the study file; of a file of predictions only what can be said."""
+    results = source.get_results()
     if has_only_predictions(results):
         sentence = build_sentence("These are judgements of given predictions: the same file gives the same report.")
         code = f"fairtrial judge {shlex.quote(results.archive.name)}\n"
@@ -237,9 +241,10 @@ def build_hashes_frame(results: Results) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["of", "name", "hash"])
 
 
-@section("reproduce", title="How to reproduce", order=180, serves="judgement")
-def build_judgement_reproduction_section(judgement: Judgement) -> Section:
+@section("reproduce", title="How to reproduce", order=180, serves=("judgement",))
+def build_judgement_reproduction_section(source: ReportSource) -> Section:
     """Of files their command and hashes; of a frame that it came from memory."""
+    judgement = source.get_judgement()
     origin = judgement.origin
     version = build_sentence("This page was made by fairtrial {version}.", version=origin.version or "of an unknown version")
     if not origin.files:

@@ -14,6 +14,7 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import make_unique_keys
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
@@ -25,9 +26,10 @@ _SUBGROUP_FORMATS = dict.fromkeys(["estimate", "low", "high", "lowest", "highest
 }
 
 
-@section("subgroups", title="Subgroups", order=80, serves="judgement")
-def build_judgement_section(judgement: Judgement) -> Section | None:
+@section("subgroups", title="Subgroups", order=80, serves=("judgement",))
+def build_judgement_section(source: ReportSource) -> Section | None:
     """Measures of every subgroup, and the widest gaps between them; None where no column names groups."""
+    judgement = source.get_judgement()
     if not len(judgement.subgroups):
         return None
     frame = drop_single_dataset(judgement.subgroups, len(list_datasets(judgement)) > 1)

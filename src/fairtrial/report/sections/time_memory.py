@@ -8,6 +8,7 @@ from fairtrial.report.figures.times import TIME_COLUMNS, compute_learner_times, 
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 
 if TYPE_CHECKING:
+    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.study import Results
@@ -25,9 +26,10 @@ _NAMES = {
 _FORMATS = {**dict.fromkeys([_NAMES[name] for name in TIME_COLUMNS], "{:.4g}"), "memory (MiB)": "{:.1f}"}
 
 
-@section("time-memory", title="Time and memory", order=160, serves="study")
-def build_section(results: Results) -> Section | None:
+@section("time-memory", title="Time and memory", order=160, serves=("study",))
+def build_section(source: ReportSource) -> Section | None:
     """Medians by learner and by data set; None for predictions that carry no times."""
+    results = source.get_results()
     times = results.times()
     if times.empty or not (times["fit_time"] > 0).any():
         return None

@@ -1,4 +1,4 @@
-"""The verdict: which test and why, what it found, and whether that holds under the other conditions."""
+"""The verdict: which test and why, its result, and the verdict under each other condition."""
 
 from __future__ import annotations
 
@@ -8,42 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial._findings import Finding
+from fairtrial._narrative import TOPICS, render_all
+from fairtrial._text import choose_p_format, join_names
 from fairtrial.report.cache import compute_verdict
 from fairtrial.report.figures.comparison import list_comparison_figures
 from fairtrial.report.means import compute_scores
-from fairtrial.report.names import (
-    concat_sentences,
-    describe_test,
-    format_condition_phrase,
-    format_measure_name,
-    get_verdict_measure_name,
-    join_names,
-)
-from fairtrial.report.section import (
-    Figure,
-    ReportTable,
-    Section,
-    Sentence,
-    build_sentence,
-    choose_p_format,
-    format_number,
-    format_p_value,
-    section,
-)
+from fairtrial.report.names import format_condition_phrase, get_verdict_measure_name
+from fairtrial.report.section import Figure, ReportTable, Section, Sentence, section
 from fairtrial.report.selection import get_main_condition, make_unique_keys
 from fairtrial.report.tables import build_score_frame
+from fairtrial.significance.names import get_display_name
 from fairtrial.study.archive import ConditionFacts
 from fairtrial.study.results.selection import format_condition, mask_condition, mask_failed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
     from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
 
-ALL, LEFT, SPLITS, LOST = "data sets in all", "data sets left out", "splits of the data sets judged", "splits left out"
-"""Facts of the verdict's table, where something is left out."""
+ALL, LEFT, SPLITS, LOST = "data sets in all", "data sets left out", "splits of the data sets compared", "splits left out"
+"""Facts of the verdict's table if something is left out."""
 
 _PAIR_NAMES = {
     "rank_difference": "difference of mean ranks",
@@ -54,133 +41,85 @@ _PAIR_NAMES = {
 _LEARNER_NAMES = {"sd": "standard deviation", "mean_rank": "mean rank", "effect_vs_best": "effect of the best against it"}
 _FOUR = "{:.4f}"
 _EFFECT_NOTE = (
-    "The effect is the rank biserial correlation: one where the best is better everywhere, zero where gains and losses balance."
-)
-_NO_ROPE = (
-    "A Bayesian test would say how likely the two are practically equal: it needs a region of practical equivalence ({rope})."
-)
-_ROPE_OF_STUDY, _ROPE_OF_SCORES = "[verdict] rope", "--rope, in Python rope="
-# How findings begin that say again what was found, the order, the size, the pairs and what is believed.
-_REPEATED_PREFIXES = (
-    "Result:",
-    "Mean ranks over ",
-    "Size",
-    "Told apart, ",
-    "Nothing is told apart ",
-    "The learners are not all equal, ",
-    "The test of all learners together ",
-    "Bayesian (",
+    "The effect is the rank biserial correlation: 1 if the best learner is better on every data set, 0 if gains and losses "
+    "balance."
 )
 _TITLES = {
     "critical-difference": "Critical-difference diagram",
     "ranks": "Ranks",
     "pairs": "Differences of pairs",
-    "simplex": "What is to be believed of the two",
-    "density": "What is to be believed of the difference",
+    "simplex": "Posterior probabilities of the two learners",
+    "density": "Posterior density of the difference",
 }
-_SCORES = ConditionFacts("clean", 0.0, "scores as they were given", {})
-_EFFECTS = {
-    "rank_biserial": "rank biserial correlation",
-    "cohens_d": "Cohen's d",
-    "hedges_g": "Hedges' g",
-    "cliffs_delta": "Cliff's delta",
-    "vargha_delaney_a12": "Vargha and Delaney's A",
-    "akinshin_gamma": "Akinshin's gamma",
-}
+_EXCLUSION_TOPICS = ("completeness", "failed trials", "missing scores")
 
 
-@section("verdict", title="The verdict", order=50, serves="study")
-def build_section(results: Results) -> Section:
-    """The verdict on the declared measure under clean, then in short under each other condition."""
+@section("verdict", title="The verdict", order=50, serves=("study", "judgement", "comparison"))
+def build_section(source: ReportSource) -> Section | None:
+    """Build the verdict in sentences, figures and tables; for a study also under each other condition."""
+    if source.kind != "study":
+        return (
+            None if source.verdict is None else _build_verdict_section(VerdictContext.from_scores(source.verdict), source.noun)
+        )
+    results = source.get_results()
     main, *others = VerdictContext.list_for_study(results)
-    measure_text = format_measure_name(get_verdict_measure_name(results))
-    subsections = tuple(_build_condition_verdict(context, measure_text) for context in others)
+    subsections = tuple(_build_condition_verdict(context) for context in others)
     if main.verdict is None:
-        return Section("verdict", "The verdict", (_describe_missing_verdict(main, measure_text),), (), (), (), subsections)
-    further = build_further_tables(
-        main, scores_elsewhere=_has_equal_score_table(results, main, get_verdict_measure_name(results))
-    )
-    tables = (build_facts_table(main), build_learners_table(main), *further)
+        return Section("verdict", "The verdict", (Sentence(main.reason),), subsections=subsections)
+    has_scores = _has_equal_score_table(results, main, get_verdict_measure_name(results))
+    return _build_verdict_section(main, source.noun, scores_elsewhere=has_scores, subsections=subsections)
+
+
+def _build_verdict_section(
+    context: VerdictContext, noun: str, *, scores_elsewhere: bool = False, subsections: tuple[Section, ...] = ()
+) -> Section:
+    verdict = context.get_verdict()
+    further = build_further_tables(context, scores_elsewhere=scores_elsewhere)
     return Section(
         "verdict",
         "The verdict",
-        main.describe(measure_text),
-        _draw_figures(main, [name for name in _TITLES if name != "ranks"]),  # a table has the ranks
-        tables,
-        _select_cautions(main.verdict),
+        context.describe(noun),
+        _draw_figures(context, [name for name in _TITLES if name != "ranks"]),  # a table has the ranks
+        (build_facts_table(context), build_learners_table(context), *further),
+        render_all((*verdict.caveats, *verdict.outcome.findings), noun),
         subsections,
     )
 
 
-@section("verdict", title="The verdict", order=50, serves="judgement")
-def build_judgement_section(judgement: Judgement) -> Section | None:
-    """The verdict over data sets or splits; None if the judgement has none."""
-    return None if judgement.verdict is None else build_comparison_section(judgement.verdict)
-
-
-@section("verdict", title="The verdict", order=50, serves="comparison")
-def build_comparison_section(verdict: Verdict) -> Section:
-    """The verdict in words, figures and tables, with every choice and its reason."""
-    context = VerdictContext.from_scores(verdict)
-    tables = (build_facts_table(context), build_learners_table(context), *build_further_tables(context))
-    sentences = context.describe(format_measure_name(verdict.measure) if verdict.measure else "the scores")
-    return Section("verdict", "The verdict", sentences, _draw_figures(context), tables, _select_cautions(verdict))
-
-
-def _build_condition_verdict(context: VerdictContext, measure_text: str) -> Section:
+def _build_condition_verdict(context: VerdictContext) -> Section:
     title = f"Under {format_condition(context.condition)}"
     if context.verdict is None:
-        return Section(context.key, title, (_describe_missing_verdict(context, measure_text),))
+        return Section(context.key, title, (Sentence(context.reason),))
     tables = (build_facts_table(context), build_learners_table(context))
-    return Section(
-        context.key,
-        title,
-        context.describe(measure_text),
-        _draw_figures(context, ["critical-difference"]),
-        tables,
-    )
-
-
-def _describe_missing_verdict(context: VerdictContext, measure_text: str) -> Sentence:
-    where = format_condition_phrase(context.condition)
-    return build_sentence(
-        "There is no verdict on {measure} {where}. {reason}", measure=measure_text, where=where, reason=context.reason
-    )
-
-
-def _select_cautions(verdict: Verdict) -> tuple[str, ...]:
-    """What a verdict says beside what the sentences and tables of its section tell already."""
-    return tuple(finding_text for finding_text in verdict.findings if not finding_text.startswith(_REPEATED_PREFIXES))
+    return Section(context.key, title, context.describe(), _draw_figures(context, ["critical-difference"]), tables)
 
 
 @dataclass(frozen=True, eq=False)
 class VerdictContext:
-    """A verdict on a condition with the key of its tables; or why there is none.
+    """A verdict with its condition and the key of its tables; without a verdict, the reason why there is none.
 
-    `where` is said instead of the condition, where scores come from elsewhere than a study. `basis` says what was left out of
-    the scores. Methods that describe the verdict need one.
+    `basis` counts what was left out. `scope` limits the answer, e.g. to a condition.
     """
 
-    condition: ConditionFacts
+    condition: ConditionFacts | None
     key: str
-    learners: tuple[str, ...]
     verdict: Verdict | None
     reason: str = ""
-    where: str = ""
+    scope: str = ""
     basis: Basis | None = None
 
     @classmethod
     def from_study(cls, results: Results, measure: str, condition: ConditionFacts, key: str = "verdict") -> VerdictContext:
-        """The verdict on a measure under a condition, or what stands against one."""
-        learners = tuple(learner.name for learner in results.archive.learners)
+        """Compute the verdict on a measure under a condition."""
+        scope = format_condition_phrase(condition) if len(results.archive.conditions) > 1 else ""
         verdict, reason = compute_verdict(results, measure, condition)
         if verdict is None:
-            return cls(condition, key, learners, None, reason)
-        return cls(condition, key, learners, verdict, basis=compute_basis(results, verdict, measure, condition))
+            return cls(condition, key, None, reason, scope)
+        return cls(condition, key, verdict, "", scope, compute_basis(results, verdict, measure, condition))
 
     @classmethod
     def list_for_study(cls, results: Results) -> list[VerdictContext]:
-        """The verdict on the declared measure under each condition, clean first."""
+        """List the verdicts on the declared measure under each condition, the main one first."""
         measure, conditions = get_verdict_measure_name(results), results.archive.conditions
         first = get_main_condition(results)
         others = [condition for condition in conditions if condition is not first]
@@ -192,227 +131,62 @@ class VerdictContext:
 
     @classmethod
     def from_scores(cls, verdict: Verdict) -> VerdictContext:
-        """A verdict on a table of scores, without what missing scores left out."""
+        """Describe a verdict on a table of scores."""
         excluded = verdict.excluded
-        left_out = {"because not every learner has a score there": list(excluded.datasets)} if excluded.datasets else {}
-        basis = Basis(excluded.used_datasets, left_out, excluded.planned_splits, excluded.splits)
-        learners = (*verdict.table.learners, *excluded.learners)
-        return cls(_SCORES, "verdict", learners, verdict, where=f"over the {verdict.unit}s", basis=basis)
+        basis = Basis(excluded.used_datasets, excluded.datasets, excluded.planned_splits, excluded.splits)
+        return cls(None, "verdict", verdict, basis=basis)
+
+    def get_verdict(self) -> Verdict:
+        """Return the verdict, which must exist."""
+        assert self.verdict is not None
+        return self.verdict
 
     def build_facts(self) -> pd.DataFrame:
-        """The frame of the facts of the verdict, with what was left out."""
-        assert self.verdict is not None
-        return build_verdict_facts(self.verdict, self.basis)
+        """Build the frame of the facts of the verdict, with what was left out."""
+        return build_verdict_facts(self.get_verdict(), self.basis)
 
     def build_learners(self) -> pd.DataFrame:
-        """A line for each learner, the best first."""
-        assert self.verdict is not None
-        return self.verdict.frame().rename(columns=_LEARNER_NAMES).set_index("learner")
+        """Build a frame with one row per learner, best first."""
+        return self.get_verdict().frame().rename(columns=_LEARNER_NAMES).set_index("learner")
 
-    def describe(self, measure_text: str) -> tuple[Sentence, ...]:
-        """On what it rests, what was found, how sure it is, and how large: chosen by the numbers."""
-        sentences = (
-            self.describe_basis(),
-            self.describe_finding(measure_text),
-            self.describe_test_result(),
-            self.describe_effect_size(),
-            *self.describe_posterior(),
-        )
-        return tuple(sentence for sentence in sentences if sentence is not None)
+    def describe(self, noun: str = "learner") -> tuple[Sentence, ...]:
+        """Describe answer, test result, effect size and posterior, and what was left out."""
+        verdict = self.get_verdict()
+        results = [finding for finding in verdict.findings if finding.kind.startswith(_RESULT_KINDS)]
+        return (Sentence(verdict.summarize(noun, self.scope)), *map(Sentence, render_all((*results, *self.exclusions), noun)))
 
-    def describe_basis(self) -> Sentence | None:
-        """What is left out of the verdict; None where nothing is."""
-        return None if self.basis is None else self.basis.describe(self.build_facts(), f"{self.key}-facts")
+    def describe_answer(self, noun: str = "learner", scope: str = "") -> list[str]:
+        """Describe the answer, the test result, and what was left out."""
+        verdict = self.get_verdict()
+        return [verdict.summarize(noun, scope), *render_all((verdict.test_result, *self.exclusions), noun)]
 
-    def describe_finding(self, measure_text: str) -> Sentence:
-        """Who is told apart from whom, and who could not be judged."""
-        left_out = [name for name in self.learners if self.verdict is not None and name not in self.verdict.table.learners]
-        if not left_out:
-            return self._describe_differences(measure_text)
-        return concat_sentences(
-            [
-                self._describe_differences(measure_text),
-                build_sentence(" For want of scores nothing is said of {names}.", names=join_names(left_out)),
-            ]
-        )
-
-    def _describe_differences(self, measure_text: str) -> Sentence:
-        verdict = self.verdict
-        assert verdict is not None
-        parts: dict[str, Any] = {"measure": measure_text, "where": self.where or format_condition_phrase(self.condition)}
-        different = [verdict.order_pair(first, second) for first, second, _, p in verdict.comparisons if p <= verdict.alpha]
-        where = "By {measure} {where}, "
-        if not different:
-            names = join_names(list(verdict.order))
-            if verdict.posthoc is not None and verdict.p_value <= verdict.alpha:
-                open_ended = "{names} are not all equally good, but the data do not suffice to say which of them differ."
-                return build_sentence(where + open_ended, **parts, names=names)
-            return build_sentence(
-                where + "{names} cannot be told apart. That does not show that they are equal.", **parts, names=names
-            )
-        head = verdict.order[0] if verdict.control is None else verdict.control
-        behind = [loser for best, loser in different if best == head]
-        ahead = [best for best, loser in different if loser == head]
-        tied = [name for name in verdict.order if name not in (head, *behind, *ahead)]
-        parts |= {"head": head, "behind": join_names(behind), "ahead": join_names(ahead), "level": join_names(tied)}
-        clauses = []
-        if behind:
-            clauses.append("{head} is ahead of {behind}")
-        if ahead:
-            clauses.append("{ahead} " + ("is" if len(ahead) == 1 else "are") + " ahead of {head}")
-        if tied:
-            clauses.append("{head} cannot be told from {level}")
-        return _build_partial_sentence(where + "; ".join(clauses) + ".", parts)
-
-    def describe_test_result(self) -> Sentence:
-        """The test, its p value and what it is compared with."""
-        verdict = self.verdict
-        assert verdict is not None
-        frame, key = self.build_facts(), f"{self.key}-facts"
-        unit = f"{verdict.unit}s"
-        parts: dict[str, Any] = {
-            "test": describe_choice(verdict.choice),
-            "n": format_number(frame, key, unit, "value", "{:.0f}"),
-            "unit": unit,
-            "alpha": format_number(frame, key, "alpha", "value", "{:.15g}"),
-        }
-        if np.isnan(verdict.p_value):
-            return _build_partial_sentence(
-                "The test ({test}) over {n} {unit} has no p value, for the differences do not vary.", parts
-            )
-        parts["p"] = format_p_value(frame, key, "p", "value", verdict.alpha, digits=3)
-        against = "above" if verdict.p_value > verdict.alpha else "at most"
-        template = f"The test ({{test}}) over {{n}} {{unit}} gives p {{p}}, {against} alpha {{alpha}}"
-        if len(verdict.comparisons) > 1:
-            template += "; {apart} of {comparisons} pairs are told apart"
-            parts["apart"] = format_number(frame, key, "significantly different", "value", "{:.0f}")
-            parts["comparisons"] = format_number(frame, key, "comparisons", "value", "{:.0f}")
-            if parts["apart"].value and verdict.p_value > verdict.alpha:
-                template += ", by p values that are adjusted by themselves: take these differences with care"
-        return _build_partial_sentence(template + ".", parts)
-
-    def describe_effect_size(self) -> Sentence | None:
-        """The effect of the test, with its interval where it has one."""
-        verdict = self.verdict
-        assert verdict is not None
-        effect = verdict.outcome.effect
-        if effect is None or np.isnan(effect.estimate):
-            return None
-        frame, key = self.build_facts(), f"{self.key}-facts"
-        names = {"estimate": "effect", "low": "effect, low", "high": "effect, high", "level": "level of the interval, %"}
-        formats = {"level": "{:g}"}
-        parts: dict[str, Any] = {
-            part: format_number(frame, key, fact, "value", formats.get(part, "{:.3g}")) for part, fact in names.items()
-        }
-        template = "The effect ({name}{pair}) is {estimate}"
-        if not np.isnan([effect.low, effect.high]).any():
-            template += ", with a {level} % interval from {low} to {high}"
-        if verdict.pair is not None and len(verdict.comparisons) > 1:
-            template += ", the pair with the smallest p, not adjusted for there being others"
-        return _build_partial_sentence(
-            template + ".", parts | {"name": describe_effect(effect.name), "pair": _format_effect_pair(verdict)}
-        )
-
-    def describe_posterior(self) -> tuple[Sentence, ...]:
-        """The posterior of two learners, or how to have one."""
-        verdict = self.verdict
-        assert verdict is not None
-        posterior = verdict.posterior
-        if posterior is None:
-            return (
-                (build_sentence(_NO_ROPE, rope=_ROPE_OF_SCORES if self.where else _ROPE_OF_STUDY),)
-                if len(verdict.table.learners) == 2
-                else ()
-            )
-        if np.isnan(posterior.p_first):
-            return ()
-        frame, key = self.build_facts(), f"{self.key}-facts"
-        first, second = verdict.table.learners
-        facts = {
-            "p_first": f"probability that {first} is better",
-            "p_second": f"probability that {second} is better",
-            "p_rope": "probability of practical equality",
-            "rope": "region of practical equivalence",
-        }
-        parts: dict[str, Any] = {
-            part: format_number(frame, key, fact, "value", "{:g}" if part == "rope" else "{:.3f}")
-            for part, fact in facts.items()
-        }
-        template = "{test} gives {first} a probability of {p_first} to be better, {second} one of {p_second}"
-        if posterior.rope > 0:
-            template += ", and one of {p_rope} that they are practically equal, within {rope}"
-        test = describe_test(posterior.test)
-        return (
-            _build_partial_sentence(
-                template + ".", parts | {"test": test[:1].upper() + test[1:], "first": first, "second": second}
-            ),
-        )
+    @property
+    def exclusions(self) -> tuple[Finding, ...]:
+        """What was left out of the verdict, and why."""
+        return tuple(reason for reason in self.get_verdict().reasons if TOPICS.get(reason.kind) in _EXCLUSION_TOPICS)
 
 
-def _build_partial_sentence(template: str, parts: dict[str, Any]) -> Sentence:
-    """A sentence with those parts that its words name."""
-    return build_sentence(template, **{name: part for name, part in parts.items() if "{" + name + "}" in template})
-
-
-def _format_effect_pair(verdict: Verdict) -> str:
-    """The pair that the effect is of, the one ahead first; nothing where it is of all learners."""
-    return "" if verdict.pair is None else ", {} over {}".format(*verdict.order_pair(*verdict.pair))
+_RESULT_KINDS = ("test_result", "effect_size", "posterior", "omnibus_without_pairs", "pairs_without_omnibus")
 
 
 @dataclass(frozen=True)
 class Basis:
-    """The data sets that are judged, those left out by reason, and how many splits of the former are left out."""
+    """The data sets that are compared, those left out, and how many splits of the former are left out."""
 
     datasets: tuple[str, ...]
-    left_out: dict[str, list[str]]
+    left_out: tuple[str, ...]
     splits: int
     splits_left_out: int
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether nothing is left out."""
-        return not self.left_out and not self.splits_left_out
-
     def facts(self) -> dict[str, int]:
-        """What the words below count."""
-        n_excluded = sum(map(len, self.left_out.values()))
+        """Count what is left out; empty if nothing is."""
+        n_excluded = len(self.left_out)
         counts = {ALL: len(self.datasets) + n_excluded, LEFT: n_excluded} if n_excluded else {}
         return counts | ({SPLITS: self.splits, LOST: self.splits_left_out} if self.splits_left_out else {})
 
-    def describe(self, frame: pd.DataFrame, key: str) -> Sentence | None:
-        """On what the verdict rests, where something is left out; `frame` holds the facts of the table of this key."""
-        sentences = []
-        if self.left_out:
-            sentences.append(self._describe_excluded_datasets(frame, key))
-        if self.splits_left_out:
-            parts = {
-                "lost": format_number(frame, key, LOST, "value", "{:,}"),
-                "splits": format_number(frame, key, SPLITS, "value", "{:,}"),
-            }
-            pronoun = "its" if len(self.datasets) == 1 else "their"
-            verb = "is" if self.splits_left_out == 1 else "are"
-            determiner = pronoun if self.left_out else "the"
-            template = f"Of {determiner} {{splits}} splits {{lost}} {verb} left out, for not all learners have a value there."
-            sentences += [*([Sentence(" ")] if sentences else []), build_sentence(template, **parts)]
-        return concat_sentences(sentences) if sentences else None
-
-    def _describe_excluded_datasets(self, frame: pd.DataFrame, key: str) -> Sentence:
-        clauses, parts = [], dict[str, Any]()
-        for index, (reason, names) in enumerate(self.left_out.items()):
-            sets, why = f"sets{'abc'[index]}", f"why{'abc'[index]}"
-            parts |= {sets: join_names(names), why: reason}
-            clauses.append(f"{{{sets}}} {'is' if len(names) == 1 else 'are'} left out {{{why}}}")
-        if len(self.datasets) == 1:
-            return build_sentence("On {kept} alone: " + "; ".join(clauses) + ".", kept=self.datasets[0], **parts)
-        parts |= {
-            "number": format_number(frame, key, "data sets", "value", "{:,}"),
-            "all": format_number(frame, key, ALL, "value", "{:,}"),
-        }
-        return build_sentence("On {number} of {all} data sets: " + "; ".join(clauses) + ".", **parts)
-
 
 def compute_basis(results: Results, verdict: Verdict, measure: str, condition: ConditionFacts) -> Basis:
-    """What the scores and failures under a condition leave to a verdict."""
+    """Count what the scores and failures under a condition leave to a verdict."""
     declared = results.archive.declaration.get("verdict") or {}
     exclude = (declared.get("failures") or "exclude") == "exclude"
     scores, _ = compute_scores(results, [measure])
@@ -429,40 +203,25 @@ def compute_basis(results: Results, verdict: Verdict, measure: str, condition: C
     kept_datasets = [name for name in names if used.get(name, 0) and name not in failed_datasets]
     if verdict.unit == "data set":
         kept_datasets = list(verdict.table.datasets)
-    reasons: dict[str, list[str]] = {}
-    for name in names:
-        if name not in kept_datasets:
-            reasons.setdefault(_explain_exclusion(selected_scores[selected_scores["dataset"] == name], exclude), []).append(
-                name
-            )
+    left_out = tuple(name for name in names if name not in kept_datasets)
     lost = sum(int(planned.get(name, 0) - used.get(name, 0)) for name in kept_datasets)
-    return Basis(tuple(kept_datasets), reasons, sum(int(planned.get(name, 0)) for name in kept_datasets), lost)
-
-
-def _explain_exclusion(lines: pd.DataFrame, exclude: bool) -> str:
-    """Why a data set is left out, from its lines."""
-    failed_learners = lines.loc[mask_failed(lines), "learner"].unique().tolist()
-    if failed_learners and exclude:
-        return f"because {join_names(failed_learners)} failed there"
-    if (lines["status"] == "missing").any():
-        return "because trials there have not run"
-    return "because not every learner has a value there"
+    return Basis(tuple(kept_datasets), left_out, sum(int(planned.get(name, 0)) for name in kept_datasets), lost)
 
 
 def build_facts_table(context: VerdictContext) -> ReportTable:
-    """The facts of a verdict."""
-    assert context.verdict is not None
-    note = f"Test: {describe_choice(context.verdict.choice)}."
-    effect = context.verdict.outcome.effect
+    """Build the table of the facts of a verdict."""
+    verdict = context.get_verdict()
+    note = f"Test: {describe_choice(verdict.choice)}."
+    effect = verdict.outcome.effect
     if effect is not None:
-        note += f" Effect: {describe_effect(effect.name)}" + (f" ({effect.note})." if effect.note else ".")
-        note += "" if context.verdict.pair is None else " It is positive in favour of the learner that is ahead."
-    number_format = _choose_p_format(context.verdict.p_value, context.verdict.alpha)
+        note += f" Effect size: {get_display_name(effect.name)}" + (f" ({effect.note})." if effect.note else ".")
+        note += "" if verdict.pair is None else " It is positive if the first learner is better."
+    number_format = _choose_p_format(verdict.p_value, verdict.alpha)
     return ReportTable(f"{context.key}-facts", "The verdict in numbers", context.build_facts(), {"value": number_format}, note)
 
 
 def _choose_p_format(p: float, alpha: float) -> str:
-    """Six digits, or as many as show that p is not alpha."""
+    """Choose six digits, or as many as show that p is not alpha."""
     digits = 6
     while p != alpha and f"{p:.{digits}g}" == f"{alpha:.{digits}g}":
         digits += 1
@@ -470,7 +229,7 @@ def _choose_p_format(p: float, alpha: float) -> str:
 
 
 def build_verdict_facts(verdict: Verdict, basis: Basis | None = None) -> pd.DataFrame:
-    """Numbers of a verdict by name, at full precision; an effect of two learners is in favour of the one ahead.
+    """Build a frame of the numbers of a verdict by name; the effect of two learners is that of the better one.
 
     >>> from fairtrial.significance.compare import compare
     >>> facts = build_verdict_facts(compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]]))
@@ -525,20 +284,16 @@ def _collect_posterior_facts(verdict: Verdict) -> dict[str, Any]:
 
 
 def build_learners_table(context: VerdictContext) -> ReportTable:
-    """Means, ranks and effects of the learners."""
+    """Build the table of means, ranks and effect sizes of the learners."""
     frame = context.build_learners()
     return ReportTable(
-        f"{context.key}-learners", "Learners, the best first", frame, dict.fromkeys(frame.columns, _FOUR), _EFFECT_NOTE
+        f"{context.key}-learners", "Learners, best first", frame, dict.fromkeys(frame.columns, _FOUR), _EFFECT_NOTE
     )
 
 
 def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = False) -> tuple[ReportTable, ...]:
-    """Steps, comparisons, ranks, and the scores where they are not in another table of the report."""
-    verdict = context.verdict
-    assert verdict is not None
-    import pandas as pd
-
-    steps = pd.DataFrame(list(verdict.steps), columns=["question", "answer", "reason"])
+    """Build the tables of reasons, comparisons, ranks and, unless another section shows them, scores."""
+    verdict = context.get_verdict()
     scores, unit = build_score_frame(verdict), verdict.unit
     ranks = verdict.ranks().rename_axis(index=unit)
     pairs = build_comparisons_frame(verdict)
@@ -546,18 +301,18 @@ def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = Fa
     formats = dict.fromkeys(["difference", "difference of mean ranks"], _FOUR)
     formats |= dict.fromkeys(p_values, choose_p_format(pairs[p_values].to_numpy(dtype=np.float64).ravel(), verdict.alpha, 3))
     pair_note = (
-        f"First less second; wins, ties and losses of the first over the {unit}s. "
-        "Significantly different: adjusted p of at most alpha."
+        f"Differences are first minus second; wins, ties and losses of the first over the {unit}s. "
+        "Significantly different: adjusted p is at most alpha."
     )
     tables = (
-        ReportTable(f"{context.key}-steps", "Which test, and why", steps),
+        ReportTable(f"{context.key}-reasons", "Reasons for this choice of test", verdict.explain_choice()),
         ReportTable(f"{context.key}-comparisons", "Comparisons of pairs", pairs, formats, pair_note, None, True),
         ReportTable(
             f"{context.key}-ranks-each", f"Ranks on each {unit}", ranks, dict.fromkeys(ranks.columns, "{:g}"), "", "min", True
         ),
         ReportTable(
             f"{context.key}-scores",
-            f"Scores that were judged, by {unit}",
+            f"Scores that were compared, by {unit}",
             scores,
             dict.fromkeys(scores.columns, _FOUR),
             "",
@@ -569,7 +324,7 @@ def build_further_tables(context: VerdictContext, *, scores_elsewhere: bool = Fa
 
 
 def build_comparisons_frame(verdict: Verdict) -> pd.DataFrame:
-    """A line for each comparison."""
+    """Build a frame with one row per comparison."""
     pairs = verdict.pairs()
     return pairs.assign(significant=["yes" if different else "no" for different in pairs["significant"]]).rename(
         columns=_PAIR_NAMES
@@ -578,20 +333,19 @@ def build_comparisons_frame(verdict: Verdict) -> pd.DataFrame:
 
 def _has_equal_score_table(results: Results, context: VerdictContext, measure: str) -> bool:
     """Whether the section of data sets has a table of the same scores."""
-    verdict = context.verdict
-    assert verdict is not None
+    verdict, condition = context.get_verdict(), context.condition
+    assert condition is not None
     if verdict.unit != "data set" or measure not in results.measures:
         return False
-    wide = results.wide(measure, context.condition.name, context.condition.level)
+    wide = results.wide(measure, condition.name, condition.level)
     scores = build_score_frame(verdict)
     same = list(map(str, wide.index)) == list(scores.index) and list(map(str, wide.columns)) == list(scores.columns)
     return same and bool(np.allclose(scores.to_numpy(), wide.to_numpy(dtype=np.float64), rtol=0, atol=1e-12))
 
 
 def _draw_figures(context: VerdictContext, names: Collection[str] | None = None) -> tuple[Figure, ...]:
-    """The figures of a verdict: all that apply, or those named. No other figure is drawn."""
-    verdict = context.verdict
-    assert verdict is not None
+    """Draw the figures of a verdict: all that apply, or those named."""
+    verdict = context.get_verdict()
     frames = {"ranks": verdict.ranks(), "pairs": verdict.pairs(), "critical-difference": verdict.mean_ranks.reset_index()}
     return tuple(
         Figure(f"{context.key}-{name}", _TITLES[name], draw(), _format_verdict_alt(name, verdict), frames.get(name))
@@ -604,32 +358,22 @@ def _format_verdict_alt(name: str, verdict: Verdict) -> str:
     order = join_names([str(learner) for learner in verdict.mean_ranks.index])
     pair = " and ".join(verdict.table.learners[:2])
     return {
-        "critical-difference": f"Learners on a line by mean rank, the best first: {order}. Bars join those not told apart.",
-        "ranks": f"How often each learner had which rank, by {verdict.unit}; the best mean rank first: {order}.",
-        "pairs": f"A matrix of the differences between {order}, with adjusted p values; pairs told apart are framed.",
-        "simplex": f"A triangle of draws from the posterior: {pair}, or practical equality.",
-        "density": f"The posterior density of the difference between {pair}.",
+        "critical-difference": (
+            f"Learners on a line by mean rank, best first: {order}. Bars join learners without a significant difference."
+        ),
+        "ranks": f"How often each learner has which rank, by {verdict.unit}; best mean rank first: {order}.",
+        "pairs": f"Matrix of the differences between {order} with adjusted p-values; significant pairs are framed.",
+        "simplex": f"Triangle of draws from the posterior: {pair}, or practical equivalence.",
+        "density": f"Posterior density of the difference between {pair}.",
     }[name]
 
 
 def describe_choice(choice: str) -> str:
-    """What `Verdict.choice` names: the test, and how pairs are compared.
+    """Describe `Verdict.choice`: the test, and how pairs are compared.
 
     >>> describe_choice("friedman (iman_davenport) + bergmann")
     'Friedman test (Iman-Davenport), pairs by Bergmann-Hommel'
     """
-    test, *procedure = choice.split(" + ")
-    return ", ".join([describe_test(test), *(_describe_procedure(name) for name in procedure)])
-
-
-def describe_effect(name: str) -> str:
-    """An effect in words.
-
-    >>> describe_effect("rank_biserial"), describe_effect("Kendall's W")
-    ('rank biserial correlation', "Kendall's W")
-    """
-    return _EFFECTS.get(name, name)
-
-
-def _describe_procedure(name: str) -> str:
-    return "pairs without adjustment" if name == "none" else f"pairs by {describe_test(name)}"
+    test, *procedures = choice.split(" + ")
+    pairs = ["pairs without adjustment" if name == "none" else f"pairs by {get_display_name(name)}" for name in procedures]
+    return ", ".join([get_display_name(test), *pairs])

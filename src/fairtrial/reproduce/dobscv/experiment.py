@@ -16,7 +16,7 @@ from fairtrial.reproduce.experiment import Reproduction, Request, experiment, re
 if TYPE_CHECKING:
     import pandas as pd
 
-_PUZZLE = "Cleveland0vs4"  # Chi is far below chance on it
+_PUZZLE = "Cleveland0vs4"  # Chi performs far below chance on this data set
 _SAME_ERROR = 1e-4  # errors that differ by less count as equal
 _MIN_FOR_TREND = 20  # data sets
 
@@ -28,7 +28,7 @@ _MIN_FOR_TREND = 20  # data sets
     "datasets",
 )
 def run(request: Request) -> Reproduction:
-    """Run the studies and the simulation, and compare them with the paper."""
+    """Run the studies and the simulation, and compare the results with the paper."""
     data = ImbalancedData.load(request.scale, request.seed)
     n_runs = request.pick(smoke=1, quick=2, full=5)
     scores = data.run_studies(request, n_runs)
@@ -66,7 +66,7 @@ def run(request: Request) -> Reproduction:
 
 
 def compare_without_damaged(data: ImbalancedData, averages: FoldAverages) -> dict[str, tuple[float, float]]:
-    """Return the mean difference for each learner, over all data sets and without the damaged ones."""
+    """Return the mean difference for each learner, over all data sets and over the undamaged ones."""
     differences = averages.compare_runs()
     is_intact = ~differences["dataset"].isin(data.damaged)
     means, intact = (rows.groupby("learner", sort=False)["value"].mean() for rows in (differences, differences[is_intact]))
@@ -74,7 +74,7 @@ def compare_without_damaged(data: ImbalancedData, averages: FoldAverages) -> dic
 
 
 def _explain_puzzle(data: ImbalancedData, averages: FoldAverages) -> dict[str, Any] | None:
-    """Return the proportion of test rows for which Chi abstains, and its AUC; None if the data set did not run."""
+    """Return the proportion of test rows on which Chi abstains, and its AUC; None if the data set was not run."""
     rows = averages.frame.query("dataset == @_PUZZLE and learner == 'Chi' and scheme == @averages.bases[0]")
     abstention_rate = measure_abstention(data)
     if abstention_rate is None or not len(rows):
@@ -83,7 +83,7 @@ def _explain_puzzle(data: ImbalancedData, averages: FoldAverages) -> dict[str, A
 
 
 def measure_abstention(data: ImbalancedData, name: str = _PUZZLE) -> float | None:
-    """Measure the proportion of test rows of KEEL's folds for which no rule of Chi fires; None without these folds."""
+    """Measure the proportion of test rows for which no rule of Chi fires; None if KEEL's folds are missing."""
     from fairtrial import Study
 
     if name not in data.folds:
@@ -98,7 +98,7 @@ def measure_abstention(data: ImbalancedData, name: str = _PUZZLE) -> float | Non
 
 
 def summarize_biases(pooled: pd.DataFrame) -> dict[str, Any]:
-    """Summarize the balanced accuracy: biases by scheme, and which schemes have the least error, bias and most optimism."""
+    """Summarize the bias of balanced accuracy by scheme; name the schemes with the smallest error and bias."""
     biases: Any = pooled[pooled["measure"] == "balanced accuracy"].set_index("scheme", drop=False)
     scv_high = biases.loc[SCV, "fold_bias_high"]
     return {
@@ -113,7 +113,7 @@ def summarize_biases(pooled: pd.DataFrame) -> dict[str, Any]:
 
 
 def draw_differences(averages: FoldAverages) -> Any:
-    """Draw the difference of each data set (mean over runs) by its imbalance ratio, a panel per learner."""
+    """Draw the difference on each data set (mean over runs) by imbalance ratio, with a panel per learner."""
     import altair as alt
 
     differences = averages.compare_runs().groupby(["learner", "dataset"], sort=False)[["value", "imbalance"]].mean()
@@ -124,7 +124,7 @@ def draw_differences(averages: FoldAverages) -> Any:
     y = alt.Y("value:Q", title="difference in AUC")
     points = alt.Chart().mark_circle(size=34, opacity=0.65, color=PALETTE[0])
     layers = [_draw_zero("y"), points.encode(x, y, tooltip=["dataset:N", "imbalance:Q", "value:Q"])]
-    subtitle = f"{LITERAL} minus {averages.bases[0]}; a point per data set, mean over runs"
+    subtitle = f"{LITERAL} minus {averages.bases[0]}; one point per data set, mean over runs"
     if averages.n_datasets >= _MIN_FOR_TREND:
         trend = alt.Chart().transform_loess("imbalance", "value", groupby=["learner"], bandwidth=0.6)
         layers.append(trend.mark_line(color=PALETTE[1], strokeWidth=2).encode(x, y))
@@ -141,7 +141,7 @@ def _draw_zero(direction: str) -> Any:
 
 
 def draw_biases(biases: pd.DataFrame, measure: str = "balanced accuracy", column: str = "bias") -> Any:
-    """Draw the bias and its interval for each learner and scheme, a panel per problem."""
+    """Draw the bias and its interval for each learner and scheme, with a panel per problem."""
     import altair as alt
 
     frame = biases[biases["measure"] == measure]
@@ -160,4 +160,4 @@ def draw_biases(biases: pd.DataFrame, measure: str = "balanced accuracy", column
     faceted = panels.facet(alt.Facet("population:N", sort=list(frame["population"].unique()), title=None), columns=2)
     models = "the learner trained on all rows" if column == "bias" else "the five fold models"
     subtitle = f"Relative to the performance of {models} on new cases; 95 % intervals"
-    return style_chart(faceted.properties(title=build_title("Bias of estimates if the performance is known", subtitle)))
+    return style_chart(faceted.properties(title=build_title("Bias of the estimates on simulated problems", subtitle)))

@@ -1,4 +1,4 @@
-"""Learners of the experiment: any learner after SMOTE, and Chi's fuzzy rules on columns scaled to 0..1."""
+"""Learners of the experiment: any learner with SMOTE, and Chi's fuzzy rules on columns scaled to 0..1."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def _has_method(method: str) -> Any:
 
 
 class SmoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A learner trained on as many cases of the rare class as of the other: SMOTE makes the missing ones.
+    """Balance the classes of the training set by SMOTE, then fit a learner.
 
-    SMOTE works as in KEEL, unlike in imbalanced-learn: distances use columns scaled by their range, a copy of a case is not
-    its neighbour, and the rare cases take turns in random order. A case with fewer neighbours than requested uses those it
-    has. A nominal value is that of either parent, chosen at random.
+    SMOTE works as in KEEL, unlike in imbalanced-learn. Distances use columns scaled by their range, a copy of a case is not its
+    neighbour, and the rare cases take turns in random order. A case with too few neighbours uses those it has. A nominal value
+    is copied from one of the two parents at random.
 
     >>> from fairtrial.learners import NearestNeighbours
     >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0], [7.0], [8.0]]), np.array(["a", "a", "b", "b", "b", "b"])
@@ -48,12 +48,12 @@ class SmoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         check_whole_number("neighbours", self.neighbours, 1)
         values, is_nominal = _to_matrix(X)
         labels = pd.Series(y).reset_index(drop=True)
-        if hasattr(labels, "cat"):  # C4.5 would count a declared class without rows, such as the one for abstentions
+        if hasattr(labels, "cat"):  # C4.5 would count a class without rows, such as that of abstentions
             labels = labels.cat.remove_unused_categories()
         classes, codes = np.unique(labels.to_numpy(), return_inverse=True)
         sizes = np.bincount(codes)
         if len(sizes) != 2:
-            raise InputError(f"y must have 2 classes to be balanced, got {classes.tolist()}: leave the set out")
+            raise InputError(f"y must have 2 classes, got {classes.tolist()}: leave out this data set")
         rare = np.flatnonzero(codes == np.argmin(sizes))
         synthetic = make_synthetic_cases(
             values, is_nominal, rare, int(sizes.max() - sizes.min()), self.neighbours, self.random_state
@@ -82,7 +82,7 @@ class SmoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 def make_synthetic_cases(
     values: FloatArray, is_nominal: Any, rare: IntArray, n_cases: int, neighbours: int, seed: Any
 ) -> FloatArray:
-    """Make cases on the lines between rare cases and their nearest neighbours. Nominal columns hold codes.
+    """Create cases on the lines between rare cases and their nearest neighbours; nominal columns contain codes.
 
     >>> values, is_nominal = np.array([[0.0, 9.0], [1.0, 9.0], [8.0, 9.0]]), np.array([False, False])
     >>> cases = make_synthetic_cases(values, is_nominal, np.array([0, 1]), 3, 5, 1)
@@ -100,7 +100,7 @@ def make_synthetic_cases(
 
 
 def _find_neighbours(cases: FloatArray, ranges: FloatArray, is_nominal: Any, neighbours: int) -> tuple[IntArray, IntArray]:
-    """Find the nearest cases other than copies, and count them; a case without any is its own neighbour."""
+    """Find and count the nearest cases that are not copies; a case without neighbours is its own neighbour."""
     distances = np.zeros((len(cases), len(cases)))
     for column in range(cases.shape[1]):
         difference = cases[:, None, column] - cases[None, :, column]
@@ -111,7 +111,7 @@ def _find_neighbours(cases: FloatArray, ranges: FloatArray, is_nominal: Any, nei
 
 
 def _to_matrix(X: Any) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Return numbers, with codes for nominal values, and which columns are nominal."""
+    """Return a matrix with codes for nominal values, and a mask of the nominal columns."""
     import pandas as pd
 
     if isinstance(X, pd.DataFrame):
@@ -122,12 +122,12 @@ def _to_matrix(X: Any) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
         values = np.asarray(X, dtype=np.float64)
         is_nominal = np.zeros(values.shape[1], dtype=bool)
     if np.isnan(values).any() or (values[:, is_nominal] < 0).any():
-        raise InputError("X must have no missing values to be balanced, got some: drop those rows or fill the gaps")
+        raise InputError("X must not contain missing values, got some: drop these rows or impute the values")
     return values, is_nominal
 
 
 def _append_rows(X: Any, values: FloatArray, synthetic: FloatArray) -> Any:
-    """Append the synthetic rows; a frame stays a frame with the same types."""
+    """Append the synthetic rows; a frame keeps its column types."""
     import pandas as pd
 
     rows = np.vstack([values, synthetic])
@@ -141,10 +141,10 @@ def _append_rows(X: Any, values: FloatArray, synthetic: FloatArray) -> Any:
 
 
 class UnitChi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """`fairtrial.learners.Chi` with the range 0..1 for every numeric column, whatever the training rows contain.
+    """`fairtrial.learners.Chi` with the range 0..1 for every numeric column, regardless of the training rows.
 
-    A study has one learner for all data sets, but ranges are declared by column name. Therefore the data sets are scaled by
-    their declared ranges, and this learner uses 0..1 for all of them.
+    A study uses one learner for all data sets, but `Chi` takes ranges by column name. Therefore the data sets are scaled by
+    their declared ranges, and this learner uses 0..1 for all columns.
 
     >>> X, y = [[0.1], [0.2], [0.6], [0.7]], ["a", "a", "b", "b"]
     >>> UnitChi().fit(X, y).predict([[0.0], [0.65], [1.0]]).tolist()
@@ -167,7 +167,7 @@ class UnitChi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if numbers.min(initial=0) < -_TOLERANCE or numbers.max(initial=0) > 1 + _TOLERANCE:
             observed = f"{numbers.min():.4g} to {numbers.max():.4g}"
             raise InputError(
-                f"X must lie within 0 and 1, got {observed}: scale the columns by their declared ranges, or use chi"
+                f"X must lie between 0 and 1, got {observed}: scale the columns by their declared ranges, or use chi"
             )
         self.learner_ = Chi(self.labels, ranges={str(name): (0.0, 1.0) for name in numeric}).fit(X, y)
         self.classes_ = self.learner_.classes_
@@ -178,5 +178,5 @@ class UnitChi(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return np.asarray(self.learner_.predict(X))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the proportion of the second class in the best degrees minus that of the first."""
+        """Return the proportion of the second class in the highest degrees minus that of the first class."""
         return np.asarray(self.learner_.decision_function(X))

@@ -1,4 +1,4 @@
-"""Simulated problems with known performance: five ways to make folds, and the bias and error of their estimates."""
+"""Bias and error of the estimates of five cross-validation schemes on simulated problems."""
 
 from __future__ import annotations
 
@@ -22,28 +22,30 @@ if TYPE_CHECKING:
 KFOLD, DBSCV = "k-fold", "DB-SCV"
 SPLITTERS = (KFOLD, SCV, DBSCV, LITERAL, SHUFFLED)
 MEASURES = ("balanced accuracy", "AUC")
-# `true_value`: performance on new rows of the learner trained on the whole sample; `fold_true_value`: of the five fold models.
+# `true_value` is the performance on new rows of the learner trained on the whole sample, `fold_true_value` of the fold models.
 COLUMNS = ["population", "replicate", "learner", "scheme", "measure", "estimate", "fold_true_value", "true_value"]
 N_ROWS = {"a rare cloud": 200, "a rare class in pieces": 200, "ten attributes": 200, "equal classes": 150}
-_N_NEW = 500  # new rows of each class, which determine the true performance
-_N_DRAWN = 13 * _N_NEW  # enough for the rarest class, which has a proportion of 0.1
+_N_NEW = 500  # new rows of each class, used to measure the true performance
+_N_DRAWN = 13 * _N_NEW  # enough even for a class with a proportion of 0.1
 _CHUNK = 5  # replicates per file
-_VERSION = 1  # of the files: increase it whenever problems, learners, settings or seeds of a replicate change
+_VERSION = 1  # of the files; increase it if problems, learners, settings or seeds of a replicate change
 _KEYS = ["population", "learner", "scheme", "measure"]
 _BIAS_NOTE = (
-    "`bias` is the mean estimate minus the performance on new cases of the learner trained on all rows, `fold_bias` minus that "
-    "of the five fold models. `excess` is the mean squared error minus that of SCV on the same samples. Intervals are at 95 %."
+    "`bias` is the mean estimate minus the performance on new cases of the learner trained on all rows. `fold_bias` is the "
+    "mean estimate minus the performance of the five fold models. `excess` is the mean squared error minus that of SCV on the "
+    "same samples. Intervals are 95 % confidence intervals."
 )
 _POOLED_NOTE = (
-    " They are over samples; learners on one sample are averaged first. `cells` are pairs of problem and learner: `optimistic` "
-    "and `pessimistic` count those whose interval of the bias is above or below 0, and the last two columns those whose mean "
-    "squared error is significantly smaller or greater than that of SCV on the same samples."
+    " They are over samples, after averaging the learners on each sample. A cell is a pair of problem and learner. "
+    "`optimistic` and `pessimistic` count the cells in which the interval of the bias is above or below 0. The last two "
+    "columns count the cells in which the mean squared error is significantly smaller or larger than that of SCV on the same "
+    "samples."
 )
 
 
 @cache
 def build_populations() -> dict[str, Any]:
-    """Build the problems: a rare cloud next to a large one, a rare class in three pieces, ten attributes, equal classes."""
+    """Build the four problems: a rare cluster, a rare class in three clusters, ten attributes, and equal classes."""
     from fairtrial.data.simulate import GaussianMixture
 
     classes = [NEGATIVE, POSITIVE]
@@ -70,7 +72,7 @@ def _resolve_learners() -> dict[str, Any]:
 
 
 def make_splitter(scheme: str, seed: int) -> Any:
-    """Make the splitter of a scheme, with five folds.
+    """Create the splitter of a scheme with five folds.
 
     >>> make_splitter("DOB-SCV literal", 3)
     DOBSCV(assign='literal', random_state=3)
@@ -91,7 +93,7 @@ class Simulation:
 
     @classmethod
     def run(cls, request: Request, n_replicates: Mapping[str, int]) -> Simulation:
-        """Simulate so many replicates of each problem. Finished chunks are kept as files, so a run can be resumed."""
+        """Simulate `n_replicates` of each problem. Finished chunks are kept as files, so a run can be resumed."""
         import pandas as pd
 
         folder = request.out / "simulation"
@@ -118,8 +120,8 @@ class Simulation:
     def biases(self) -> pd.DataFrame:
         """Bias and root mean squared error for each problem, learner, scheme and measure.
 
-        `bias` is relative to the learner trained on all rows, `fold_bias` to the five fold models. The first includes that
-        folds train on fewer rows; the second depends only on how the test sets were chosen.
+        `bias` is relative to the learner trained on all rows, `fold_bias` to the five fold models. The first includes the
+        effect of smaller training sets; the second depends only on the choice of the test sets.
         """
         import pandas as pd
 
@@ -136,8 +138,8 @@ class Simulation:
     def pooled_biases(self) -> pd.DataFrame:
         """Mean bias and excess over problems and learners, for each scheme and measure.
 
-        The intervals are over samples. Learners on one sample are not independent and are averaged first. The problems are
-        fixed and have equal weights: a unit is the mean over the samples, one per problem, with the same number.
+        The intervals are over samples. Learners on one sample are not independent, so they are averaged first. The problems are
+        fixed and have equal weights: the k-th samples of all problems are averaged to one unit.
         """
         import pandas as pd
 
@@ -172,9 +174,9 @@ class Simulation:
         return rows.assign(excess=rows["square"] - rows["scv_square"])
 
     def build_tables(self) -> list[ResultTable]:
-        """Build the tables of pooled biases and of those of each problem and learner."""
-        title = "Known performance: all problems and learners"
-        by_cell = "Known performance: by problem and learner"
+        """Build the tables of pooled biases and of biases by problem and learner."""
+        title = "Simulated problems: all problems and learners"
+        by_cell = "Simulated problems: by problem and learner"
         return [
             ResultTable("known-truth", title, self.pooled_biases, _BIAS_NOTE + _POOLED_NOTE, digits=4),
             ResultTable("known-truth-cells", by_cell, self.biases, _BIAS_NOTE, digits=4, on_page=False),
@@ -182,7 +184,7 @@ class Simulation:
 
 
 def _write_chunk(task: tuple[Path, str, range, int]) -> None:
-    """Simulate replicates and write their file, completely or not at all."""
+    """Simulate replicates and write their file; a partial file is never left behind."""
     import pandas as pd
 
     path, name, replicates, seed = task
@@ -215,7 +217,7 @@ def simulate_replicate(name: str, replicate: int, seed: int) -> list[tuple[Any, 
 
 
 def _draw_new_rows(population: Any, sample: pd.DataFrame, seed: int) -> tuple[Any, Any]:
-    """Draw equally many new rows of both classes, scaled by the ranges of the sample."""
+    """Draw the same number of new rows of both classes, scaled by the ranges of the sample."""
     X, y = population.sample(_N_DRAWN, seed)
     kept = np.concatenate([np.flatnonzero(y == label)[:_N_NEW] for label in (NEGATIVE, POSITIVE)])
     low, high = sample.min(), sample.max()

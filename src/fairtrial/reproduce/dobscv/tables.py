@@ -1,4 +1,4 @@
-"""Averages over folds and data sets, what DOB-SCV changes, and Tables 3 to 5 of the paper compared with ours."""
+"""Averages over folds and data sets, the effect of DOB-SCV, and the comparison with Tables 3 to 5 of the paper."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 LOW, HIGH, ALL = "IR<9", "IR>9", "all"
 PUBLISHED_COLUMNS = {GIVEN: "scv", SCV: "scv", LITERAL: "dobscv", SHUFFLED: "dobscv"}
 _GROUP_LIMIT = 9.0  # the paper's groups; 9.00 itself is in the upper one
-_DIGITS = 12  # of a difference: further digits are rounding errors, and equal estimates must differ by 0
+_DIGITS = 12  # decimal places of differences, so rounding errors do not make equal estimates differ
 _INTERVAL_NOTE = (
-    "`low` and `high` are 95 % limits of the difference between our mean over runs and one more run like ours, because the "
-    "published value is a single run. They are missing if we have only one run."
+    "The published value is a single run. Therefore `low` and `high` are 95 % prediction limits of the difference between our "
+    "mean over runs and one more run like ours. They are missing if there is only one run."
 )
 _EFFECTS_NOTE = (
-    "`difference` is the estimate of the scheme minus that of the base: the mean over data sets of the mean over runs. The "
-    "95 % t interval is over families of data sets, because data sets cut from one original are not independent. `higher` and "
-    "`lower` count data sets. KEEL's folds are a single draw for all learners; ours are drawn anew in every run. The published "
-    "differences are those of the averages in Table 3; they are shown only if all data sets ran."
+    "`difference` is the estimate of the scheme minus that of the base, averaged over runs and data sets. The 95 % t interval "
+    "is over families of data sets, because data sets derived from the same original are not independent. `higher` and `lower` "
+    "count data sets. KEEL's folds are a single draw for all learners; our folds are drawn again in every run. The published "
+    "differences are those of the averages in Table 3. They are shown only if all data sets were run."
 )
 _AGREEMENT_NOTE = (
-    "Over the data sets whose row of Table 4 is available: their number, the mean difference, the mean absolute difference, "
-    "and how many published values lie within the interval for one run like ours."
+    "The table covers the data sets with an available row of Table 4. It gives their number, the mean difference, the mean "
+    "absolute difference, and the number of published values within the prediction interval of one run like ours."
 )
 _MISPRINTS_NOTE = (
-    "The published row of Yeast1458vs7 repeats the SCV result of C4.5 on Glass5 (.8829); its own percentage implies .5230. The "
+    "The published row of Yeast1458vs7 repeats the SCV result of C4.5 on Glass5 (.8829), but its percentage implies .5230. The "
     "paper's Table 2 calls Page-blocks13vs4 'Page-blocks13vs2'."
 )
 _WILCOXON_NOTE = (
-    "R+ sums the ranks of data sets on which DOB-SCV is higher. Zero differences are ranked and split, and one of an odd "
-    "number is dropped: the published sums, 65 x 66 / 2 or 66 x 67 / 2, show that the paper did the same. R+ and R- are means "
-    "over runs; the interval is for one run like ours minus the published value. p (normal approximation) is the median "
-    "over runs. Most data sets were cut from the same few originals and are not independent, so all p-values are probably "
-    "too small."
+    "R+ is the sum of the ranks of data sets on which DOB-SCV is higher. Zero differences are ranked and split, and one of an "
+    "odd number is dropped. The published sums, 65 x 66 / 2 or 66 x 67 / 2, show that the paper did the same. R+ and R- are "
+    "means over runs, and the interval is the prediction interval of one run like ours minus the published value. p (normal "
+    "approximation) is the median over runs. Most data sets are derived from the same few originals and are not independent, "
+    "so all p-values are probably too small."
 )
 
 
@@ -76,17 +76,17 @@ class FoldAverages:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all data sets of the paper ran, so that our averages are comparable with the published ones."""
+        """Whether all data sets of the paper were run; only then are the averages comparable with the published ones."""
         return self.n_datasets == N_DATASETS
 
     @property
     def bases(self) -> list[str]:
-        """The stratified schemes that ran, KEEL's folds first: DOB-SCV is compared with each of them."""
+        """The stratified schemes that were run, KEEL's folds first. DOB-SCV is compared with each of them."""
         return [scheme for scheme in (GIVEN, SCV) if (self.frame["scheme"] == scheme).any()]
 
     @property
     def dob_schemes(self) -> list[str]:
-        """The kinds of DOB-SCV that ran."""
+        """The kinds of DOB-SCV that were run."""
         return [scheme for scheme in (LITERAL, SHUFFLED) if (self.frame["scheme"] == scheme).any()]
 
     @property
@@ -95,9 +95,9 @@ class FoldAverages:
         return self.frame.drop_duplicates("dataset").set_index("dataset")[["imbalance", "group"]]
 
     def compare_runs(self, scheme: str = LITERAL, base: str | None = None) -> pd.DataFrame:
-        """Return a row per run, data set and learner: the estimate of a scheme minus that of the base, also in percent.
+        """Return the estimate of a scheme minus that of the base by run, data set and learner, also in percent.
 
-        Runs are paired by their number; they are independent draws.
+        Runs are independent draws; they are paired by their number.
         """
         keys = ["run", "dataset", "learner"]
         estimates = self.frame[self.frame["scheme"] == scheme].set_index(keys)
@@ -107,19 +107,19 @@ class FoldAverages:
         return differences.dropna(subset=["value"]).reset_index()
 
     def average_runs(self, scheme: str, column: str = "auc") -> pd.DataFrame:
-        """Return means over runs of a scheme, data sets by learners."""
+        """Return the means over runs of a scheme: a row per data set, a column per learner."""
         rows = self.frame[self.frame["scheme"] == scheme]
         return rows.pivot_table(index="dataset", columns="learner", values=column, sort=False)
 
     def compare_datasets(self, scheme: str, base: str, column: str = "auc") -> pd.DataFrame:
-        """Return means over runs of a scheme minus those of the base, data sets by learners."""
+        """Return the means over runs of a scheme minus those of the base: a row per data set, a column per learner."""
         means = self.average_runs(scheme, column)
         base_means = self.average_runs(base, column).reindex(index=means.index, columns=means.columns)
         return (means - base_means).round(_DIGITS).dropna(how="all")
 
     @cached_property
     def rank_sums(self) -> pd.DataFrame:
-        """Wilcoxon's signed-rank test of DOB-SCV against SCV: a row per learner, scheme, base and run."""
+        """Wilcoxon signed-rank tests of DOB-SCV against SCV: a row per learner, scheme, base and run."""
         import pandas as pd
 
         rows = [
@@ -157,8 +157,8 @@ def estimate_effects(differences: pd.DataFrame) -> dict[str, IntervalEstimate]:
 def estimate_family_mean(values: pd.Series[float]) -> IntervalEstimate:
     """Estimate the mean of values by data set, with a t interval over families of data sets.
 
-    A family are the data sets with the same name up to the first digit, cut from one original: their deviations from the mean
-    are summed. If every data set is its own family, this is the usual t interval.
+    A family consists of the data sets that are derived from one original: their names are equal up to the first digit. Their
+    deviations from the mean are summed. If every data set is its own family, this is the usual t interval.
 
     >>> import pandas as pd
     >>> values = pd.Series([0.1, 0.1, 0.4, 0.4], index=["Ecoli1", "Ecoli2", "Glass1", "Glass2"])
@@ -180,8 +180,8 @@ def estimate_family_mean(values: pd.Series[float]) -> IntervalEstimate:
 def predict_single_run(runs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Return the mean over runs (column `value`) and the 95 % prediction interval of one more run.
 
-    The half width is t sd sqrt(1 + 1 / runs). The published value is one run: if the paper did what we do, it lies in this
-    interval in 95 % of cases. A single run has no interval.
+    The half width is t sd sqrt(1 + 1 / runs). The published value is one run. If the paper used the same method, it lies in
+    this interval with a probability of 95 %. A single run has no interval.
 
     >>> import pandas as pd
     >>> runs = pd.DataFrame({"learner": ["a", "a", "a"], "value": [1.0, 2.0, 3.0]})
@@ -209,7 +209,7 @@ def build_table3(averages: FoldAverages) -> list[ResultTable]:
     keys = ["learner", "group", "scheme"]
     note = _INTERVAL_NOTE
     if not averages.is_complete:
-        note += f" Only {averages.n_datasets} of the {N_DATASETS} data sets ran, so the published averages are not shown."
+        note += f" Only {averages.n_datasets} of the {N_DATASETS} data sets were run, so the published averages are not shown."
     differences = [averages.compare_runs(scheme).assign(scheme=scheme) for scheme in averages.dob_schemes]
     percent = pd.concat(differences, ignore_index=True)
     published = read_published("dobscv_table3")
@@ -250,12 +250,12 @@ def _repeat_by_scheme(published: pd.DataFrame, columns: Mapping[str, str]) -> pd
 
 
 def compare_our_rows(ours: pd.DataFrame, published: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Compare with the published values, without rows that only the paper has."""
+    """Compare with the published values; rows that occur only in the paper are left out."""
     return compare_with_published(ours, published.merge(ours[keys], on=keys), keys)
 
 
 def build_effects_table(averages: FoldAverages) -> ResultTable:
-    """Build the mean differences of both kinds of DOB-SCV from all stratified folds, for each learner."""
+    """Build the mean differences between both kinds of DOB-SCV and all stratified folds, for each learner."""
     import pandas as pd
 
     means = read_published("dobscv_table3").query("group == 'all'").set_index("learner")
@@ -275,7 +275,7 @@ def build_effects_table(averages: FoldAverages) -> ResultTable:
 
 
 def build_table4(averages: FoldAverages) -> list[ResultTable]:
-    """Build the comparison by data set: agreement with the available rows of Table 4, these rows, and all of ours."""
+    """Build the comparison by data set: agreement with the available rows of Table 4, these rows, and all our results."""
     import pandas as pd
 
     keys = ["dataset", "learner", "scheme"]
@@ -313,4 +313,4 @@ def build_table5(averages: FoldAverages) -> ResultTable:
         published["value"] = float("nan")
     published = pd.concat([published.assign(comparison=comparison) for comparison in tests["comparison"].unique()])
     table = compare_our_rows(ours, published, keys)
-    return ResultTable("table-5", "Table 5: Wilcoxon's signed-rank test", table, _WILCOXON_NOTE, digits=4)
+    return ResultTable("table-5", "Table 5: Wilcoxon signed-rank test", table, _WILCOXON_NOTE, digits=4)

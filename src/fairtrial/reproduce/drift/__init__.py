@@ -1,1 +1,1 @@
-"""The drift study of the tutorial: learners that are trained in one environment and used in another."""
+"""Japkowicz: performance of learners that are trained in one environment and tested in another."""

@@ -1,4 +1,4 @@
-"""The tutorial's drift study, repeated on the simulated flu domain."""
+"""Repeat the tutorial's drift study on a simulated flu domain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtrial.reproduce.drift import claims, simulation, tables
 from fairtrial.reproduce.drift.results import DriftResults
 from fairtrial.reproduce.drift.simulation import TABLES, DriftPlan, TableName
-from fairtrial.reproduce.drift.tables import TABLE_TITLES
+from fairtrial.reproduce.drift.tables import TABLE_NUMBERS, TABLE_TITLES
 from fairtrial.reproduce.experiment import Reproduction, Request, experiment
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _OVERVIEW_TITLE = "pD by environment, ours and the tutorial's"
     paper="Japkowicz: Performance evaluation for learning algorithms (tutorial)",
 )
 def run(request: Request) -> Reproduction:
-    """Train the four learners in the environments of the three tables and judge both hypotheses."""
+    """Train four learners in the environments of the three tables and judge both hypotheses."""
     plan = DriftPlan.read(request.scale)
     results = DriftResults(plan, simulation.simulate(plan, request.seed, request.jobs, request.out / "parts", request.progress))
     return Reproduction(
@@ -41,7 +41,7 @@ def run(request: Request) -> Reproduction:
 
 
 def summarise(results: DriftResults) -> dict[str, Any]:
-    """Compute the numbers of the page's text."""
+    """Compute the values of the page's text."""
     plan, published = results.plan, tables.read_drift_tables()
     missing, definitions = results.build_cells("missing"), results.build_cells("definitions")
     keys = [(table, pair) for table in TABLES for pair in plan.pairs]
@@ -58,14 +58,14 @@ def summarise(results: DriftResults) -> dict[str, Any]:
         "our_pd": missing[missing["trained_on"] == "no Elderly"].set_index("learner")["pd"].to_dict(),
         "our_trivial": 100 * definitions.loc[definitions["tested_on"] == "MC", "trivial"].mean(),
         "published_trivial": published.loc[published["tested_on"] == "MC", "trivial"].iloc[0],
-        "signs": {TABLE_TITLES[table].split(",")[0]: {pair: signs[""][table, pair] for pair in plan.pairs} for table in TABLES},
+        "signs": {TABLE_NUMBERS[table]: {pair: signs[""][table, pair] for pair in plan.pairs} for table in TABLES},
         "n_changed": sum(signs[variant][key] != signs[""][key] for variant in plan.variants for key in signs[""]),
-        "n_verdicts": len(plan.variants) * len(signs[""]),
+        "n_comparisons": len(plan.variants) * len(signs[""]),
     }
 
 
 def _measure_agreement(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Measure how near our errors and pD are to the published ones."""
+    """Measure the agreement of our errors and pD values with the published ones."""
     agreement = []
     for quantity, name, digits in (("error, %", "Error", 1), ("pD", "pD", 2)):
         rows = frame[(frame["quantity"] == quantity) & frame["difference"].notna()]
@@ -84,7 +84,7 @@ def _measure_agreement(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def draw_figures(results: DriftResults) -> dict[str, Any]:
-    """Draw each figure, by title."""
+    """Draw all figures and return them by title."""
     from fairtrial.report.figures.environments import draw_environments
 
     cells = {table: results.build_cells(table) for table in TABLES}
@@ -95,13 +95,13 @@ def draw_figures(results: DriftResults) -> dict[str, Any]:
 
 
 def draw_overview(cells: Mapping[TableName, pd.DataFrame]) -> Any:
-    """Draw a panel for each table and learner: pD of each change, ours with its interval, the tutorial's as a cross."""
+    """Draw pD of each change, ours with its interval and the tutorial's as a cross; one panel per table and learner."""
     import altair as alt
 
     from fairtrial.report.figures.base import build_title, style_chart
 
     panels = [_draw_panels(frame, table) for table, frame in cells.items()]
-    title = build_title(_OVERVIEW_TITLE, "Dots: ours, with 95 % intervals over replicates. Crosses: printed in the tutorial.")
+    title = build_title(_OVERVIEW_TITLE, "Dots show our pD with 95 % intervals over replicates, crosses the printed pD")
     return style_chart(alt.vconcat(*panels, spacing=30).properties(title=title))
 
 

@@ -1,4 +1,4 @@
-"""What the simulation gives: how much each learner loses under drift, and whether the simpler of two loses more."""
+"""Results of the simulation: the loss of each learner under drift, and the difference between paired learners."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial._check import FloatArray, IntArray
+from fairtrial._text import format_count
 from fairtrial.reproduce.claim import IntervalEstimate, estimate_mean
 from fairtrial.reproduce.drift.simulation import TABLES, DriftPlan, DriftRun, TableName
 
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from fairtrial.study.environments import EnvironmentMatrix
 
 MIN_REPLICATES = 3
-"""Replicates that an interval needs: two that happen to be alike would give an interval of width zero."""
+"""Minimum number of replicates for an interval; two equal replicates would give an interval of width zero."""
 
 
 @dataclass(frozen=True, eq=False)
 class DriftErrors:
-    """Errors of one learner in one table: a row for each replicate, a column for each change of environment."""
+    """Errors of one learner in one table: one row per replicate, one column per change of environment."""
 
     changes: tuple[tuple[str, str], ...]  # trained on, tested on
     error: FloatArray
@@ -48,11 +49,11 @@ class DriftErrors:
         return len(self.error)
 
     def compute_mean_loss(self, rows: IntArray) -> float:
-        """Compute the error minus that of the learner trained there, in percentage points, averaged over changes and rows."""
+        """Compute the mean loss: the error minus that of the learner trained in the test environment, in percentage points."""
         return float(100 * (self.error - self.ideal)[rows].mean())
 
     def compute_pd(self, rows: IntArray) -> FloatArray:
-        """Compute pD of the mean errors over these replicates, for each change."""
+        """Compute pD for each change from the mean errors over these replicates."""
         from fairtrial.errors import UndefinedMeasureWarning
         from fairtrial.measures import performance_deterioration
 
@@ -66,12 +67,12 @@ class DriftErrors:
         return jackknife(self.compute_mean_loss, self.replicates)
 
     def estimate_pd(self) -> IntervalEstimate:
-        """Estimate the averaged pD over the changes where it is defined."""
+        """Estimate pD averaged over the changes for which it is defined."""
         is_defined = np.isfinite(self.compute_pd(np.arange(self.replicates)))
         return jackknife(lambda rows: _mean_defined(self.compute_pd(rows)[is_defined]), self.replicates)
 
     def estimate_pd_difference(self, other: DriftErrors) -> IntervalEstimate:
-        """Estimate the averaged pD minus that of the other learner, over the changes where both are defined."""
+        """Estimate the averaged pD minus that of the other learner, over the changes for which both are defined."""
         rows = np.arange(self.replicates)
         is_defined = np.isfinite(self.compute_pd(rows)) & np.isfinite(other.compute_pd(rows))
         return jackknife(
@@ -79,11 +80,11 @@ class DriftErrors:
         )
 
     def estimate_loss_difference(self, other: DriftErrors) -> IntervalEstimate:
-        """Estimate the difference of the losses in percentage points, which are always defined."""
+        """Estimate the difference of the mean losses in percentage points."""
         return jackknife(lambda rows: self.compute_mean_loss(rows) - other.compute_mean_loss(rows), self.replicates)
 
     def estimate_error_differences(self, other: DriftErrors) -> list[IntervalEstimate]:
-        """Estimate, for each change, the error minus that of the other learner, in percentage points."""
+        """Estimate the error minus that of the other learner for each change, in percentage points."""
         differences = 100 * (self.error - other.error)
         return [
             jackknife(lambda rows, column=column: float(column[rows].mean()), self.replicates)  # type: ignore[misc]
@@ -111,7 +112,7 @@ def jackknife(statistic: Callable[[IntArray], float], n: int) -> IntervalEstimat
 
 
 def _mean_defined(values: FloatArray) -> float:
-    """Average over changes; a change that is undefined without some replicate does not count there."""
+    """Average the defined values; NaN if none is defined."""
     return float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
 
 
@@ -123,7 +124,7 @@ class DriftResults:
     matrices: Mapping[DriftRun, EnvironmentMatrix]
 
     def build_cells(self, table: TableName) -> pd.DataFrame:
-        """Build the rows of a table, main variant: each learner and change, and the usual population (Table III: all)."""
+        """Build the rows of a table for the main variant, including the unchanged usual population (Table III: all)."""
         import pandas as pd
 
         frames = [self.matrices[run].frame() for (name, _), run in self.plan.list_runs().items() if name == table]
@@ -145,12 +146,12 @@ class DriftResults:
         return simple.estimate_pd_difference(complicated)
 
     def estimate_loss_difference(self, table: TableName, pair: tuple[str, str], variant: str = "") -> IntervalEstimate:
-        """Estimate the same difference in percentage points of error."""
+        """Estimate the difference of the mean losses in percentage points of error."""
         simple, complicated = (self.get_errors(table, learner, variant) for learner in pair)
         return simple.estimate_loss_difference(complicated)
 
     def estimate_error_differences(self, pair: tuple[str, str]) -> list[IntervalEstimate]:
-        """Estimate the error of the simple learner minus that of the complex one, under every change of the three tables."""
+        """Estimate the error of the simple learner minus that of the complex one, for every change of the three tables."""
         return [
             difference
             for table in TABLES
@@ -158,9 +159,11 @@ class DriftResults:
         ]
 
     def list_failures(self) -> dict[str, str]:
-        """List the learners that raised, with the first message."""
+        """List the learners that failed, with the first message."""
         return {
-            f"{run.learner} in {run.table}": f"{len(matrix.failures)} failures, the first: {matrix.failures[0].message}"
+            f"{run.learner} in {run.table}": (
+                f"{format_count(len(matrix.failures), 'failure')}, first: {matrix.failures[0].message}"
+            )
             for run, matrix in self.matrices.items()
             if matrix.failures
         }

@@ -1,4 +1,4 @@
-"""Simulate the drift study: every learner in the environments of every table, with finished runs cached on disk."""
+"""Simulate the drift study: each learner in the environments of each table. Finished runs are cached on disk."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 TableName = Literal["populations", "missing", "definitions"]
 TABLES: tuple[TableName, ...] = ("populations", "missing", "definitions")
-_VERSION = 1  # increase it if the same settings would give other numbers
+_VERSION = 1  # increase it if the same settings give other numbers
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error)
-# Table I trains on the usual population only, Table II tests on it only, Table III is all against all.
+# Table I trains only on the usual population, Table II tests only on it, Table III combines all environments.
 _ENVIRONMENT_OPTIONS: dict[TableName, dict[str, Any]] = {
     "populations": {"train_on": ["NGP"]},
     "missing": {"test_on": ["NGP"]},
@@ -47,7 +47,7 @@ class DriftRun(NamedTuple):
 
 @dataclass(frozen=True)
 class DriftPlan:
-    """What is run at a scale. `max_iter` limits the training of the complex network."""
+    """Settings of a scale; `max_iter` limits the training of the complex network."""
 
     n_train: int
     n_test: int
@@ -75,11 +75,11 @@ class DriftPlan:
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Each simple learner with the complex one that it is compared with."""
+        """Pairs of a simple learner and the complex learner with which it is compared."""
         return tuple((simple, complicated) for simple, complicated in self.declared["pairs"])
 
     def list_runs(self, variant: str = "") -> dict[tuple[TableName, str], DriftRun]:
-        """List the runs of a variant by table and learner; runs that the variant does not change are equal in all variants."""
+        """List the runs of a variant by table and learner; unchanged runs are equal in all variants."""
         changes = self.declared["variants"][variant] if variant else {}
         n_train = changes.get("n_train", self.n_train)
         codings = {name: settings["coding"] for name, settings in self.declared["learners"].items()}
@@ -87,7 +87,7 @@ class DriftPlan:
         return {(table, name): DriftRun(table, name, codings[name], n_train) for table in TABLES for name in self.learners}
 
     def make_learner(self, name: str) -> Any:
-        """Make a learner with the preprocessing that it needs."""
+        """Create a learner with the preprocessing that it requires."""
         from fairtrial.learners import Prepared, make_learner
 
         settings = self.declared["learners"][name]
@@ -98,15 +98,15 @@ class DriftPlan:
 def simulate(
     plan: DriftPlan, seed: int, jobs: int, folder: Path, progress: bool | None = False
 ) -> dict[DriftRun, EnvironmentMatrix]:
-    """Run the plan and its variants; finished runs are stored in the folder and found again.
+    """Run the plan and its variants; finished runs are stored in the folder and reused.
 
-    All learners see the same patients, whatever their coding. `progress` reports each run that starts (default: on a
+    All learners see the same patients, regardless of their coding. `progress` reports the start of each run (default: only in a
     terminal).
     """
     from sklearn.utils.parallel import Parallel, delayed
 
     all_runs = dict.fromkeys(run for variant in ("", *plan.variants) for run in plan.list_runs(variant).values())
-    runs = sorted(all_runs, key=_rank_by_work, reverse=True)  # the longest first, so that no process waits for the last one
+    runs = sorted(all_runs, key=_rank_by_work, reverse=True)  # longest first, to keep all processes busy
     verbose = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
     messages = [
         f"drift: run {number} of {len(runs)} ({run.learner}, {run.table}, {run.n_train} patients, {run.coding})"
@@ -129,7 +129,7 @@ def _load_or_simulate(plan: DriftPlan, run: DriftRun, seed: int, folder: Path, m
     settings = _list_settings(plan, run, seed)
     path = get_matrix_path(folder, settings)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMeasureWarning)  # the tables show where pD is undefined
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)  # the tables show undefined pD values
         matrix = load_matrix(path)
         if matrix is None:
             if message:
@@ -142,7 +142,7 @@ def _load_or_simulate(plan: DriftPlan, run: DriftRun, seed: int, folder: Path, m
 
 
 def _list_settings(plan: DriftPlan, run: DriftRun, seed: int) -> dict[str, Any]:
-    """List everything that the numbers of a run depend on."""
+    """List all settings on which the numbers of a run depend."""
     from importlib.metadata import version
 
     versions = {name: version(name) for name in ("fairtrial", "scikit-learn", "numpy")}
@@ -151,7 +151,7 @@ def _list_settings(plan: DriftPlan, run: DriftRun, seed: int) -> dict[str, Any]:
 
 
 def _simulate_run(plan: DriftPlan, run: DriftRun, seed: int, predictions: Path) -> EnvironmentMatrix:
-    """Run one learner; its predictions are stored after each training, so that an interrupted run resumes."""
+    """Run one learner; its predictions are stored after each training, so an interrupted run can be resumed."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     from fairtrial.data.simulate import flu_environments
@@ -171,9 +171,9 @@ def _simulate_run(plan: DriftPlan, run: DriftRun, seed: int, predictions: Path) 
 
 
 class CachedLearner(BaseEstimator):  # type: ignore[misc]
-    """A learner that stores its predictions in `folder` and reads them from there instead of training again.
+    """A learner that stores its predictions in a folder and reads them instead of training again.
 
-    The folder must belong to these settings of the learner alone. Ctrl-C during the training of a network raises
+    The folder must be used only for these settings of the learner. Ctrl-C during the training of a network raises
     KeyboardInterrupt.
 
     >>> import pandas as pd, tempfile
@@ -188,7 +188,7 @@ class CachedLearner(BaseEstimator):  # type: ignore[misc]
         self.learner, self.folder, self.random_state = learner, folder, random_state
 
     def fit(self, X: Any, y: Any) -> CachedLearner:
-        """Train, unless predictions after the same training are stored."""
+        """Train the learner unless predictions for the same training set are stored."""
         self._digest = _compute_digest(X, y, self.random_state)
         self._rows, self._is_trained = (X, y), False
         if not any(self.folder.glob(f"{self._digest}-*.npz")):
@@ -196,11 +196,11 @@ class CachedLearner(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Read the predicted classes of these rows, or predict and store them."""
+        """Read the predicted classes of these rows if they are stored; otherwise predict and store them."""
         path = self.folder / f"{self._digest}-{_compute_digest(X)}.npz"
         classes = _load_classes(path)
         if classes is None:
-            if not self._is_trained:  # an earlier run was interrupted between two test sets
+            if not self._is_trained:  # a previous run was interrupted between two test sets
                 self._train()
             classes = np.asarray(self.learner.predict(X)).astype(str)
             _save_arrays(path, classes=classes)
@@ -210,7 +210,7 @@ class CachedLearner(BaseEstimator):  # type: ignore[misc]
         from sklearn.exceptions import ConvergenceWarning
 
         with raise_on_interrupt(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # that a network stops at max_iter is part of the plan
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a network may stop at max_iter
             self.learner.fit(*self._rows)
         self._is_trained = True
 
@@ -234,7 +234,7 @@ def _load_classes(path: Path) -> npt.NDArray[Any] | None:
 
 
 def get_matrix_path(folder: Path, settings: Mapping[str, Any]) -> Path:
-    """Return the file of a run with these settings; any difference in them gives another file.
+    """Return the file of a run; different settings give different files.
 
     >>> paths = [get_matrix_path(Path("runs"), {"table": "missing", "learner": "1R", "seed": seed}) for seed in (1, 2)]
     >>> paths[0].name[:11], paths[0] == paths[1]
@@ -262,7 +262,7 @@ def save_matrix(path: Path, settings: Mapping[str, Any], matrix: EnvironmentMatr
 
 
 def load_matrix(path: Path) -> EnvironmentMatrix | None:
-    """Load a stored run; None if there is none or the file cannot be read."""
+    """Load a stored run; None if the file is missing or cannot be read."""
     from fairtrial.study.environments import EnvironmentFailure, EnvironmentMatrix
 
     try:
@@ -280,7 +280,7 @@ def load_matrix(path: Path) -> EnvironmentMatrix | None:
 
 
 def _save_arrays(path: Path, **arrays: npt.NDArray[Any]) -> None:
-    """Write a file completely or not at all."""
+    """Write arrays to a file; a partial file is never left behind."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:

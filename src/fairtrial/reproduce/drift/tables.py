@@ -1,4 +1,4 @@
-"""The tutorial's three drift tables as published, and ours next to them."""
+"""The three drift tables of the tutorial, compared with ours."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from fairtrial.reproduce.experiment import ResultTable, compare_with_published, 
 if TYPE_CHECKING:
     import pandas as pd
 
+TABLE_NUMBERS: dict[TableName, str] = {"populations": "Table I", "missing": "Table II", "definitions": "Table III"}
 TABLE_TITLES: dict[TableName, str] = {
     "populations": "Table I, population drift",
     "missing": "Table II, age groups missing in training",
@@ -19,24 +20,25 @@ TABLE_TITLES: dict[TableName, str] = {
 _PATTERN = "{:.2f}"
 _QUANTITIES = {"error": "error, %", "pd": "pD"}
 _HYPOTHESES_NOTE = (
-    "A loss is the error minus that of the same learner trained there, in percentage points, averaged over the changes of the "
-    "table, with 95 % jackknife intervals over replicates. The last column judges the second hypothesis by pD."
+    "A loss is the error minus that of the same learner trained in the test environment, in percentage points. Losses are "
+    "averaged over the changes of the table and have 95 % jackknife intervals over replicates. The last column judges the "
+    "second hypothesis by pD."
 )
 _TABLE_NOTES: dict[TableName, str] = {
     "populations": "",
-    "missing": " In the available text, row names are one line below their numbers. We read the numbers in order.",
+    "missing": " In the available text, the row names are one line below their numbers. We assigned the numbers in order.",
     "definitions": (
-        " MC is not comparable: the printed trivial error, 28.4 %, cannot belong to the same patients with more complications, "
-        "and ours is larger."
+        " MC is not comparable: the printed trivial error, 28.4 %, is not possible for the same patients with more "
+        "complications; ours is larger."
     ),
 }
 
 
 def read_drift_tables() -> pd.DataFrame:
-    """Read the published tables: for each learner and change, errors in per cent (trivial, ideal, error) and pD.
+    """Read the published tables: errors in percent (trivial, ideal, error) and pD of each learner and change.
 
-    Two pD values are illegible in the available text and missing here. In Table II, row names are one line below their
-    numbers there; the numbers are read in the order of the names.
+    Two pD values are illegible in the available text and missing here. In Table II of this text, row names are one line below
+    their numbers; the numbers are assigned in order.
 
     >>> read_drift_tables().groupby("table").size().to_dict()
     {'definitions': 24, 'missing': 40, 'populations': 28}
@@ -73,7 +75,8 @@ def compute_published_pd(rows: pd.DataFrame) -> pd.Series[float]:
 def read_published_averages() -> pd.DataFrame:
     """Read the averaged pD as published (`value`), with the mean of the published rows (`from_rows`).
 
-    An illegible pD is computed from the published errors of its row: with it the average of 1R in Table III is as published.
+    An illegible pD is computed from the published errors of its row. With this value, the average of 1R in Table III equals the
+    published average.
 
     >>> read_published_averages().query("table == 'missing'")["from_rows"].round(3).tolist()
     [0.145, 0.088, 0.148, 0.097]
@@ -85,7 +88,7 @@ def read_published_averages() -> pd.DataFrame:
 
 
 def list_illegible(table: str | None = None) -> list[str]:
-    """List the rows of a table, or of all, whose pD is illegible, with the pD that follows from their errors.
+    """List the rows with an illegible pD in one table or in all, with the pD that follows from their errors.
 
     >>> list_illegible("definitions")
     ['1R from FC to MC (1.00)']
@@ -100,7 +103,7 @@ def list_illegible(table: str | None = None) -> list[str]:
 
 
 def list_contradictions(rows: pd.DataFrame, tolerance: float = 0.015) -> list[str]:
-    """List the rows whose published pD does not follow from their published errors."""
+    """List the rows with a published pD that does not follow from their published errors."""
     rows = rows.assign(computed=compute_published_pd(rows))
     return [
         f"{row['learner']} from {row['trained_on']} to {row['tested_on']} "
@@ -133,7 +136,7 @@ def build_tables(results: DriftResults) -> tuple[ResultTable, ...]:
 
 
 def compare_cells(results: DriftResults, table: TableName) -> pd.DataFrame:
-    """Compare error and pD of each learner under each change with the published ones."""
+    """Compare error and pD of each learner for each change with the published values."""
     published = read_drift_tables()
     ours = _to_long(results.build_cells(table), 100.0)
     theirs = _to_long(published[published["table"] == table], 1.0)
@@ -141,7 +144,7 @@ def compare_cells(results: DriftResults, table: TableName) -> pd.DataFrame:
 
 
 def _to_long(cells: pd.DataFrame, error_factor: float) -> pd.DataFrame:
-    """Return a row for each cell and quantity, without the usual population itself, which has no pD."""
+    """Return one row per cell and quantity, without unchanged environments, which have no pD."""
     import pandas as pd
 
     changed = cells[cells["trained_on"] != cells["tested_on"]]
@@ -156,7 +159,7 @@ def _to_long(cells: pd.DataFrame, error_factor: float) -> pd.DataFrame:
 
 
 def compare_averages(results: DriftResults) -> pd.DataFrame:
-    """Compare the averaged pD of each learner in each table with the published one."""
+    """Compare the averaged pD of each learner in each table with the published value."""
     import pandas as pd
 
     rows = [
@@ -171,7 +174,7 @@ def compare_averages(results: DriftResults) -> pd.DataFrame:
 
 
 def tabulate_hypotheses(results: DriftResults) -> pd.DataFrame:
-    """Tabulate both hypotheses: for each variant, table and pair, what both lose and how much more the simple one loses."""
+    """Tabulate the losses of both learners and their difference, for each variant, table and pair."""
     import pandas as pd
 
     rows = []
@@ -198,7 +201,7 @@ def tabulate_hypotheses(results: DriftResults) -> pd.DataFrame:
 
 
 def compare_trivial(results: DriftResults) -> pd.DataFrame:
-    """Compare trivial errors in per cent; the simulated domain was built to come near them."""
+    """Compare trivial errors in percent; the simulated domain was designed to approximate them."""
     import pandas as pd
 
     cells = pd.concat([results.build_cells(table) for table in TABLES])
@@ -209,20 +212,22 @@ def compare_trivial(results: DriftResults) -> pd.DataFrame:
 
 def _note_table(table: TableName) -> str:
     rows = read_drift_tables()
-    illegible, contradictions = list_illegible(table), list_contradictions(rows[rows["table"] == table])
+    illegible = "; ".join(list_illegible(table))
+    contradictions = "; ".join(list_contradictions(rows[rows["table"] == table]))
     return (
-        "Error in per cent of the learner trained in one environment and tested in the other; pD from the mean errors. "
-        "`low` and `high` are the 95 % interval of the difference over our replicates; the printed number is treated as fixed."
+        "The table shows the error in percent of the learner trained in one environment and tested in the other, and pD from "
+        "the mean errors. `low` and `high` are the 95 % limits of the difference over our replicates. The printed number is "
+        "treated as fixed."
         + _TABLE_NOTES[table]
-        + (f" Illegible printed pD, with the value from its printed errors: {'; '.join(illegible)}." if illegible else "")
-        + (f" A printed pD contradicts the printed errors of its row: {'; '.join(contradictions)}." if contradictions else "")
+        + (f" Illegible printed pD values, with the value that follows from the errors: {illegible}." if illegible else "")
+        + (f" Printed pD values that contradict the printed errors of their row: {contradictions}." if contradictions else "")
     )
 
 
 def _note_averages() -> str:
     return (
-        "`ours` is averaged over all changes of the table where pD is defined; `low` to `high` is the 95 % interval of the "
-        "difference. `mean_of_printed_rows` is the mean of the tutorial's own pD in the tables below, which its printed "
-        "average should equal. Illegible pD values in that mean are computed from the printed errors of their rows: "
-        f"{'; '.join(list_illegible())}. A pD that contradicts its errors counts as printed."
+        "`ours` is averaged over all changes of the table for which pD is defined. `low` and `high` are the 95 % limits of the "
+        "difference. `mean_of_printed_rows` is the mean of the printed pD values in the tables below, which should equal the "
+        "printed average. Illegible pD values are computed from the printed errors of their rows: "
+        f"{'; '.join(list_illegible())}. A pD that contradicts its errors is used as printed."
     )

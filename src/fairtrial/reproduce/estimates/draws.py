@@ -1,6 +1,7 @@
-"""Bias, deviation, error and coverage of simulated estimates, and comparisons of methods, with Monte Carlo intervals.
+"""Summaries of simulated estimates (bias, deviation, error, coverage) and comparisons of methods.
 
-All learners see the same samples and splits. Therefore the results of all learners on one sample count as one unit.
+All learners see the same samples and splits. Therefore Monte Carlo intervals treat the results of all learners on one sample as
+one unit.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Draws:
 
     @cached_property
     def with_signal(self) -> Draws:
-        """The draws without the problem in which nothing can be learnt, where the training size has no effect."""
+        """The draws without the problem that has no signal, in which the training size has no effect."""
         return Draws(self.frame[self.frame["problem"] != NO_SIGNAL])
 
     @cached_property
@@ -58,18 +59,18 @@ class Draws:
         return pd.DataFrame([dict(zip(keys, names, strict=True)) | _summarize_cell(rows) for names, rows in groups])
 
     def estimate_bias(self, method: str) -> PooledEstimate:
-        """Estimate the mean bias over cells: above 0 is pessimistic."""
+        """Estimate the mean bias over cells; a positive bias is pessimistic."""
         cells = [CellEstimate.from_values(key, rows["estimate"] - rows["true_error"]) for key, rows in self._iter_cells(method)]
         return PooledEstimate.from_cells(cells)
 
     def estimate_coverage(self, method: str) -> IntervalEstimate:
-        """Estimate how often the method's intervals contain the true error, mean over cells."""
+        """Estimate the coverage of the method's intervals, averaged over cells."""
         return pool_proportions(
             [CellEstimate.from_values(key, _is_covered(rows).astype(float)) for key, rows in self._iter_cells(method)]
         )
 
     def compare(self, first: str, second: str, quantity: Quantity) -> PooledEstimate:
-        """Compare two methods on the same samples, mean over cells.
+        """Compare two methods on the same samples, averaged over cells.
 
         The result is the difference of biases, or the logarithm of the ratio of standard deviations or of root mean squared
         errors.
@@ -82,7 +83,7 @@ class Draws:
             squares = [_square_deviations(rows, quantity) for rows in (a, b)]
             means = [float(values.mean()) for values in squares]
             if min(means) == 0:
-                continue  # a constant estimate has no ratio
+                continue  # no ratio to a constant estimate
             influence = (squares[0] / means[0] - squares[1] / means[1]) / 2
             log_ratio = float(np.log(means[0] / means[1]) / 2)
             cells.append(CellEstimate(key, log_ratio, influence, 2 if quantity == "deviation" else 1))
@@ -94,7 +95,7 @@ class Draws:
         return LearnerEstimates(estimate(self), learners)
 
     def _iter_cells(self, method: str) -> Iterator[tuple[tuple[str, int], pd.DataFrame]]:
-        """Iterate over cells: problem and number of rows, which determine the samples, and the method's draws."""
+        """Yield the key of the samples (problem and number of rows) and the method's draws for each cell."""
         rows = self.frame[self.frame["method"] == method]
         groups: Iterable[tuple[tuple[str, int, str], pd.DataFrame]]
         groups = rows.groupby(_CELL, sort=False, observed=True)  # type: ignore[assignment]
@@ -140,12 +141,12 @@ def _square_deviations(rows: pd.DataFrame, quantity: Quantity) -> pd.Series[floa
 
 @dataclass(frozen=True, eq=False)
 class CellEstimate:
-    """An estimate from the replicates of one cell. Cells with the same `samples` share these, replicate by replicate."""
+    """An estimate from the replicates of one cell. Cells with the same `samples` share the sample of each replicate."""
 
     samples: Hashable
     value: float
     influence: pd.Series[float]  # of each replicate on the value, times the number of replicates; the mean is 0
-    n_means: int = 1  # means estimated from these replicates: the degrees of freedom that they cost
+    n_means: int = 1  # means estimated from these replicates, each of which costs a degree of freedom
 
     @classmethod
     def from_values(cls, samples: Hashable, values: pd.Series[float]) -> CellEstimate:
@@ -159,15 +160,15 @@ class CellEstimate:
 
     @property
     def contributions(self) -> pd.Series[float]:
-        """What each replicate adds to the value; their squares sum to its variance."""
+        """The contribution of each replicate; the squares sum to the variance of the value."""
         contributions: pd.Series[float] = self.influence / np.sqrt(len(self.influence) * self.degrees_of_freedom)
         return contributions
 
 
 def pool(cells: Sequence[CellEstimate]) -> IntervalEstimate:
-    """Estimate the mean over cells with a t interval over independent samples; NaN limits if there are too few.
+    """Estimate the mean over cells with a t interval over independent samples; too few samples give NaN limits.
 
-    Two learners that are right and wrong on the same samples are no more evidence than one:
+    Two learners with the same results on the same samples give the same interval as one:
 
     >>> import pandas as pd
     >>> first, second = (CellEstimate.from_values("here", pd.Series([1.0, 2.0, 4.0])) for _ in range(2))
@@ -183,10 +184,10 @@ def pool(cells: Sequence[CellEstimate]) -> IntervalEstimate:
 
 
 def pool_proportions(cells: Sequence[CellEstimate]) -> IntervalEstimate:
-    """Estimate the mean over cells of proportions, with Wilson's interval for the effective number of draws.
+    """Estimate the mean of proportions over cells with Wilson's interval for the effective number of draws.
 
-    This is the number of independent draws with the same variance (Korn and Graubard 1998). If all draws agree and there is no
-    variance, it is the number of samples common to all cells that share them.
+    The effective number is the number of independent draws with the same variance (Korn and Graubard 1998). If the variance is
+    zero, it is the number of samples common to all cells that share them.
 
     >>> import pandas as pd
     >>> pool_proportions([CellEstimate.from_values(name, pd.Series([1.0] * 20)) for name in "ab"]).format("{:.3f}")
@@ -217,8 +218,8 @@ def _group_by_samples(cells: Sequence[CellEstimate]) -> list[list[CellEstimate]]
 def _estimate_variance(cells: Sequence[CellEstimate]) -> tuple[float, float]:
     """Return the variance of the mean over cells and its degrees of freedom (Satterthwaite); NaN if unknown.
 
-    The contributions of a replicate are added over the cells that share its sample; a learner may have fewer replicates.
-    Groups of cells have independent samples, so their variances add.
+    The contributions of a replicate are added over the cells that share its sample; learners may have different numbers of
+    replicates. Groups of cells have independent samples, so their variances are added.
     """
     import pandas as pd
 
@@ -235,7 +236,7 @@ def _estimate_variance(cells: Sequence[CellEstimate]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class PooledEstimate:
-    """The mean over cells, and the estimate of each cell, all with their 95 % Monte Carlo intervals."""
+    """The mean over cells and the estimate of each cell, with 95 % Monte Carlo intervals."""
 
     mean: IntervalEstimate
     cells: tuple[IntervalEstimate, ...]
@@ -256,18 +257,18 @@ class PooledEstimate:
         return format_estimate(ratio, 2, null=1)
 
     def describe_points(self) -> str:
-        """Describe the mean in points of error, and count cells on each side of 0."""
+        """Describe the mean in points of error, and count the cells with an interval above and below 0."""
         return f"{self.format_points()} points; {self.count_cells(0)}"
 
     def count_cells(self, null: int) -> str:
-        """Count the cells whose interval is above or below no effect."""
+        """Count the cells with an interval above and below `null`."""
         above, below = (sum(cell.sign == sign for cell in self.cells) for sign in (1, -1))
         return f"cells with an interval above {null}: {above} of {len(self.cells)}, below: {below}"
 
 
 @dataclass(frozen=True)
 class LearnerEstimates:
-    """The mean over all cells, and over those of each learner, by which claims are judged."""
+    """The mean over all cells, and the means over the cells of each learner, by which claims are judged."""
 
     overall: PooledEstimate
     learners: dict[str, PooledEstimate]
@@ -287,9 +288,9 @@ class LearnerEstimates:
 
 
 def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, sign: bool = False) -> str:
-    """Format an estimate and its interval, with more digits if a limit would be rounded to `null`, no effect.
+    """Format an estimate and its interval, with more digits if a limit would be rounded to `null` (no effect).
 
-    The same holds for the estimate itself if its interval excludes no effect.
+    The same applies to the estimate itself if its interval does not contain `null`.
 
     >>> format_estimate(IntervalEstimate(-0.03, -0.06, -0.004), 1), format_estimate(IntervalEstimate(0.01, -0.2, 0.3), 1)
     ('-0.030 (-0.060 to -0.004)', '0.0 (-0.2 to 0.3)')
@@ -304,7 +305,7 @@ def format_estimate(estimate: IntervalEstimate, digits: int, *, null: int = 0, s
 
 
 def format_number(number: float, digits: int, *, sign: bool = False) -> str:
-    """Format a rounded number, with more digits if it would be rounded to 0; a zero has no minus.
+    """Format a rounded number, with more digits if it would be rounded to 0; zero has no sign.
 
     >>> format_number(-0.03, 1), format_number(-0.26, 1), format_number(-1e-9, 1)
     ('-0.03', '-0.3', '0.0')

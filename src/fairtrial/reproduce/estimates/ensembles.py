@@ -1,4 +1,4 @@
-"""Bagging and boosting compared with the single learner: error, noise, bias and variance, because the truth is known."""
+"""Compare bagging and boosting with the single learner: error, noise, bias and variance on simulated problems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairtrial.reproduce.estimates.simulation import SimulationPlan, build_popul
 if TYPE_CHECKING:
     import pandas as pd
 
-# Ensembles, and the single learner of which each consists.
+# The base learner of each ensemble.
 BASES = {
     "bagged C4.5": "C4.5",
     "boosted C4.5": "C4.5",
@@ -27,7 +27,7 @@ BASES = {
 
 @dataclass(frozen=True)
 class ErrorDecomposition:
-    """The expected error and three parts that sum to it (Kohavi and Wolpert 1996)."""
+    """The expected error and its decomposition into noise, bias and variance (Kohavi and Wolpert 1996)."""
 
     error: float
     noise: float
@@ -36,7 +36,7 @@ class ErrorDecomposition:
 
 
 def build_learners(n_members: int, seed: int) -> dict[str, Any]:
-    """Build the single learners and ensembles. Boosting draws rows by their weights, as the chapter describes it."""
+    """Build the single learners and the ensembles. Boosting draws rows by weight, as described in the chapter."""
     from fairtrial.learners import C45, AdaBoostM1, Bagging, NaiveBayes, NearestNeighbours, Stump, make_learner
 
     settings = {"n_estimators": n_members, "random_state": seed}
@@ -55,10 +55,10 @@ def build_learners(n_members: int, seed: int) -> dict[str, Any]:
 
 
 def decompose_error(probabilities: FloatArray, predictions: IntArray) -> ErrorDecomposition:
-    """Decompose the error, given the true class probabilities (rows, classes) and predictions (trained models, rows).
+    """Decompose the error, given true class probabilities (rows x classes) and predictions (models x rows).
 
-    Noise comes from the classes, bias is the distance of the models' votes from the true probabilities, variance is how much
-    the models differ. Bias and variance are corrected for the finite number of models.
+    Noise is due to the class probabilities, bias to the difference between the models' votes and these probabilities, variance
+    to the differences between models. Bias and variance are corrected for the finite number of models.
 
     >>> parts = decompose_error(np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0, 0], [1, 0]]))
     >>> parts.error, parts.noise + parts.bias + parts.variance
@@ -73,9 +73,9 @@ def decompose_error(probabilities: FloatArray, predictions: IntArray) -> ErrorDe
 
 
 def simulate_ensembles(plan: SimulationPlan, seed: int, jobs: int, *, progress: bool | None = False) -> pd.DataFrame:
-    """Return a row per problem and learner: error, its parts, and the gain of the ensemble over the single learner.
+    """Return the error, its parts, and the gain of the ensemble over the single learner, by problem and learner.
 
-    The gain is the difference of errors on the same training rows in points, with a t interval over training samples.
+    The gain is the difference of errors on the same training rows, in points, with a t interval over training samples.
     """
     import pandas as pd
     from sklearn.utils.parallel import Parallel, delayed

@@ -1,4 +1,4 @@
-"""The chapter's estimates of error, compared with the true error of simulated problems."""
+"""Compare the chapter's estimates of error with the true error on simulated problems."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from fairtrial.reproduce.experiment import Reproduction, Request, ResultTable, e
 if TYPE_CHECKING:
     import pandas as pd
 
-_RESUBSTITUTION = "resubstitution"  # uses training rows: the page reports it separately
+_RESUBSTITUTION = "resubstitution"  # tests on training rows, so the page reports it separately
 _TOLERANCE = 0.003  # four standard errors of the proportion over 2000 samples
 _WORKED_NOTE = (
-    "The last two published values are limits for many rows, 1/e and 1 - 1/e (column `limit`); samples of 100 rows have other "
-    "values."
+    "The last two published values are the limits for many rows, 1/e and 1 - 1/e (column `limit`). The values for samples of "
+    "100 rows are different."
 )
 _METHODS_NOTE = (
-    "In points or percent: bias (estimated minus true error), standard deviation of the estimate, root mean squared error, "
-    "coverage and width of the 95 % interval; means over problems"
+    "Bias (estimated minus true error), standard deviation and root mean squared error of the estimate in points, coverage and "
+    "width of the 95 % interval in percent. All are means over problems"
 )
 _ENSEMBLES_NOTE = (
-    "In points: the expected error and its parts (noise, bias and variance after Kohavi and Wolpert). Noise is not the Bayes "
-    "error but half the sum over classes of p (1 - p), where p is the probability of the class at a row; it lies between half "
-    "the Bayes error on these rows and all of it. `gain` is the error of the single learner minus that of the ensemble on the "
-    "same training rows, with its 95 % interval over training samples. The new rows are the same for all."
+    "The table gives the expected error in points and its parts: noise, bias and variance (Kohavi and Wolpert). Noise is half "
+    "the sum of p (1 - p) over the classes, with p the probability of the class at a row. It lies between half the Bayes error "
+    "and the Bayes error. `gain` is the error of the single learner minus that of the ensemble on the same training rows, with "
+    "its 95 % interval over training samples. All learners are tested on the same new rows."
 )
 
 
@@ -40,7 +40,7 @@ _ENSEMBLES_NOTE = (
     paper="Galdi and Tagliaferri: Data mining: accuracy and error measures for classification and prediction",
 )
 def run(request: Request) -> Reproduction:
-    """Simulate samples, estimate the error by every method, and compare the estimates with the true error."""
+    """Simulate samples, estimate the error by all methods, and compare the estimates with the true error."""
     plan = SimulationPlan.load(request.scale)
     draws = Draws(simulation.simulate_cells(plan, request.seed, request.jobs, request.out, progress=request.progress))
     ensembles = simulate_ensembles(plan, request.seed, request.jobs, progress=request.progress)
@@ -62,7 +62,7 @@ def run(request: Request) -> Reproduction:
 
 
 def summarize_estimates(draws: Draws) -> dict[str, Any]:
-    """Summarize error, largest bias by learner, and coverage; resubstitution is listed separately."""
+    """Summarize errors, largest biases by learner, and coverage, with resubstitution separately."""
     summary = draws.summary
     errors = summary.groupby("method", sort=False)["rmse"].mean().mul(100).sort_values()
     best_by_size = {}
@@ -88,7 +88,7 @@ def summarize_estimates(draws: Draws) -> dict[str, Any]:
 
 
 def summarize_ensembles(ensembles: pd.DataFrame) -> dict[str, Any]:
-    """Summarize the gains of ensembles, and the changes of bias and variance of C4.5."""
+    """Summarize the gains of ensembles and the changes in bias and variance of C4.5."""
     gains = ensembles.dropna(subset=["gain"]).groupby("learner", sort=False)["gain"].mean()
     means = ensembles.groupby("learner", sort=False)[["bias", "variance"]].mean().mul(100)
     changes = (means.loc[["bagged C4.5", "boosted C4.5"]] - means.loc["C4.5"]).to_dict("index")
@@ -103,7 +103,7 @@ def build_tables(summary: pd.DataFrame, ensembles: pd.DataFrame) -> tuple[Result
     in_points = ensembles.assign(**{name: 100 * ensembles[name] for name in ("error", "noise", "bias", "variance")})
     return (
         ResultTable("worked", "Worked examples of the chapter", compute_worked_examples(), _WORKED_NOTE, digits=3),
-        ResultTable("methods", "All methods", by_method, f"{_METHODS_NOTE}, sizes and learners.", digits=2),
+        ResultTable("methods", "All methods", by_method, f"{_METHODS_NOTE}, numbers of rows and learners.", digits=2),
         ResultTable("methods_by_size", "Methods by learner and number of rows", by_size, f"{_METHODS_NOTE}.", digits=2),
         ResultTable("ensembles", "Bagging and boosting", in_points, _ENSEMBLES_NOTE, digits=3),
         ResultTable("cells", "All cells with Monte Carlo intervals", summary, "As proportions.", on_page=False),
@@ -111,7 +111,7 @@ def build_tables(summary: pd.DataFrame, ensembles: pd.DataFrame) -> tuple[Result
 
 
 def compute_worked_examples() -> pd.DataFrame:
-    """Compute the chapter's examples: a model that calls all of 90 patients and 10 controls ill, and bootstrap samples.
+    """Compute the chapter's examples: a model that predicts "ill" for 90 patients and 10 controls, and the bootstrap.
 
     >>> compute_worked_examples().round(3)[["quantity", "ours", "published"]].values.tolist()[1]
     ['F-measure', 0.947, 0.95]
@@ -127,7 +127,7 @@ def compute_worked_examples() -> pd.DataFrame:
     balanced = (100 * 90 / 90 + 100 * 0 / 10) / 2
     missed = 0.99**100
     nan = float("nan")
-    # name, ours, published, its digits, what counting gives if the published value is known to differ, limit for many rows
+    # name, ours, published value, its digits, exact value if the published value differs from it, limit for many rows
     examples = [
         ("accuracy, %", 100 * float(accuracy(y_true, y_pred)), 90.0, 0, nan, nan),
         ("F-measure", float(f_score(y_true, y_pred, positive=1)), 0.95, 2, nan, nan),
@@ -143,7 +143,7 @@ def compute_worked_examples() -> pd.DataFrame:
 
 
 def assess_example(ours: float, published: float, digits: int, expected: float, limit: float) -> str:
-    """Compare a published number with ours. `expected` is what counting gives; it guards against errors of ours.
+    """Compare a published number with ours; `expected` is the exact value, which guards against errors of ours.
 
     >>> nan = float("nan")
     >>> assess_example(0.947, 0.95, 2, nan, nan), assess_example(0.5, 0.95, 2, nan, nan)

@@ -1,4 +1,4 @@
-"""Figures: bias and error of estimates by the number of rows, coverage of intervals, and error parts of ensembles."""
+"""Figures: bias and error of estimates by number of rows, coverage of intervals, and error decomposition of ensembles."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 METHODS_SHOWN = ("hold-out 2/3", "subsampling", "5-fold", "10-fold", "leave-one-out", "bootstrap E0", ".632", ".632+")
-_EIGHTH_COLOUR = "#7F6000"  # the palette has seven colours that are visible on white
+_EIGHTH_COLOUR = "#7F6000"  # the palette has only seven colours that are visible on white
 
 
 def draw_figures(summary: pd.DataFrame, ensembles: pd.DataFrame) -> dict[str, Any]:
-    """Draw all figures; return them by their title."""
+    """Draw all figures and return them by title."""
     rows = summary[summary["method"].isin(METHODS_SHOWN) & (summary["problem"] != NO_SIGNAL)]
-    subtitle = "points; mean over problems with a signal"
+    subtitle = "in points, mean over problems with a signal"
     return {
         "Bias of each estimate by the number of rows": draw_by_rows(
             rows, "bias", "Bias of each estimate", f"Estimated minus true error, {subtitle}"
@@ -31,7 +31,7 @@ def draw_figures(summary: pd.DataFrame, ensembles: pd.DataFrame) -> dict[str, An
 
 
 def draw_by_rows(summary: pd.DataFrame, quantity: str, title: str, subtitle: str) -> Any:
-    """Draw a line per method over the number of rows, a panel per learner."""
+    """Draw a quantity by number of rows, with a line per method and a panel per learner."""
     import altair as alt
 
     means = summary.groupby(["n", "learner", "method"], sort=False)[quantity].mean().mul(100).rename("value").reset_index()
@@ -62,7 +62,7 @@ def draw_by_rows(summary: pd.DataFrame, quantity: str, title: str, subtitle: str
 
 
 def draw_coverage(summary: pd.DataFrame) -> Any:
-    """Draw how often the interval of each method contains the true error, a tick per problem, learner and size."""
+    """Draw the coverage of the intervals of each method, with a tick per problem, learner and number of rows."""
     import altair as alt
 
     rows = to_records(summary.assign(value=100 * summary["coverage"]), ["n", "problem", "learner", "method", "value"])
@@ -83,12 +83,14 @@ def draw_coverage(summary: pd.DataFrame) -> Any:
     line = build_chart([{"value": 95}]).mark_rule(color="#6B6B6B", strokeDash=[4, 3]).encode(x="value:Q")
     layers = alt.layer(line, points).properties(width=480, height=alt.Step(11))
     return style_chart(
-        layers.properties(title=build_title("How often 95 % intervals contain the true error", "A tick per problem and size"))
+        layers.properties(
+            title=build_title("How often 95 % intervals contain the true error", "One tick per problem and number of rows")
+        )
     )
 
 
 def draw_ensembles(ensembles: pd.DataFrame) -> Any:
-    """Draw noise, bias and variance as a bar per learner, a panel per problem."""
+    """Draw noise, bias and variance as stacked bars, with a bar per learner and a panel per problem."""
     import altair as alt
 
     long = ensembles.melt(["problem", "learner"], ["noise", "bias", "variance"], "part", "value")
@@ -109,5 +111,5 @@ def draw_ensembles(ensembles: pd.DataFrame) -> Any:
         .properties(width=260, height=alt.Step(19))
     )
     panels = bars.facet(alt.Facet("problem:N", sort=problems, title=None), columns=2)
-    subtitle = "Kohavi and Wolpert: noise of the classes, bias, variance between training samples; they sum to the error"
-    return style_chart(panels.properties(title=build_title("Where the error of ensembles comes from", subtitle)))
+    subtitle = "Noise, bias and variance (Kohavi and Wolpert), which sum to the error"
+    return style_chart(panels.properties(title=build_title("Parts of the error of single learners and ensembles", subtitle)))

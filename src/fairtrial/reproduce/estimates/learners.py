@@ -1,7 +1,8 @@
-"""Learners that learn from many training sets of one sample at once, which takes milliseconds instead of seconds.
+"""Learners that are fitted to many training sets of one sample at once, in milliseconds instead of seconds.
 
-A training set is a row of weights: how often it contains each row of the sample. The results equal those of scikit-learn's
-KNeighborsClassifier(1), GaussianNB and LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1). C4.5 is fitted one by one.
+A training set is a row of weights, the number of times it contains each row of the sample. The results equal those of
+scikit-learn's KNeighborsClassifier(1), GaussianNB and LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1). C4.5 is fitted
+to one training set at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fairtrial._check import FloatArray, IntArray
 
 Mask = npt.NDArray[np.bool_]
 SHRINKAGE = 0.1
-_SMOOTHING = 1e-9  # of the largest variance of an attribute, as in scikit-learn
+_SMOOTHING = 1e-9  # relative to the largest variance of an attribute, as in scikit-learn
 # X, y, number of classes, weights (training sets, rows), queries -> class codes (training sets, queries)
 BatchedLearner = Callable[[FloatArray, IntArray, int, FloatArray, FloatArray], IntArray]
 
@@ -24,7 +25,7 @@ BatchedLearner = Callable[[FloatArray, IntArray, int, FloatArray, FloatArray], I
 def compute_losses(
     learner: str, X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, is_tested: Mask
 ) -> FloatArray:
-    """Return the loss of each training set on each row on which it is tested, elsewhere 0.
+    """Return the loss of each training set on each of its test rows, and 0 for other rows.
 
     >>> X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 1])
     >>> compute_losses("nearest neighbour", X, y, 2, 1.0 - np.eye(3), np.eye(3, dtype=bool)).diagonal().tolist()
@@ -46,7 +47,7 @@ def predict_from_all(learner: str, X: FloatArray, y: IntArray, n_classes: int, q
 
 
 def _predict_by_tree(X: FloatArray, y: IntArray, weights: FloatArray, queries: FloatArray, requested: Mask) -> IntArray:
-    """Return the predictions of C4.5 for the requested rows, elsewhere -1."""
+    """Return the predictions of C4.5 for the requested rows, and -1 for other rows."""
     from fairtrial.learners import C45
 
     rows = np.repeat(np.arange(len(y)), weights.astype(int))
@@ -70,7 +71,7 @@ def predict_nearest_neighbour(X: FloatArray, y: IntArray, _: int, weights: Float
 
 
 def predict_naive_bayes(X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, queries: FloatArray) -> IntArray:
-    """Return the most probable class by normal densities of each attribute in each class."""
+    """Return the most probable class, with normal densities of each attribute in each class."""
     priors, means, squares = _compute_moments(X, y, n_classes, weights)
     overall = np.einsum("sk,skd->sd", priors, means)
     spread = (np.einsum("sk,skd->sd", priors, squares) - overall**2).max(axis=1)
@@ -85,7 +86,7 @@ def predict_naive_bayes(X: FloatArray, y: IntArray, n_classes: int, weights: Flo
 def predict_linear_discriminant(
     X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray, queries: FloatArray
 ) -> IntArray:
-    """Return the most probable class by normal densities with a common covariance, shrunk to a multiple of the identity."""
+    """Return the most probable class, with normal densities and a common, shrunken covariance matrix."""
     priors, means, _ = _compute_moments(X, y, n_classes, weights)
     d = X.shape[1]
     products = (weights / weights.sum(axis=1, keepdims=True)) @ (X[:, :, None] * X[:, None]).reshape(len(X), d * d)
@@ -100,7 +101,7 @@ def predict_linear_discriminant(
 def _compute_moments(
     X: FloatArray, y: IntArray, n_classes: int, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return, for each training set and class, its proportion and the means of the attributes and of their squares."""
+    """Return the proportion, the attribute means and the means of squares for each training set and class."""
     members = weights[:, None] * (y == np.arange(n_classes)[:, None])  # (training sets, classes, rows)
     counts = members.sum(axis=2)
     divisors = np.maximum(counts, 1e-300)[:, :, None]
@@ -108,7 +109,7 @@ def _compute_moments(
 
 
 def _choose_class(scores: FloatArray, priors: FloatArray) -> IntArray:
-    """Return the class with the highest score among those in the training set."""
+    """Return the class with the highest score among the classes of the training set."""
     return np.asarray(np.where(priors[:, None] > 0, scores, -np.inf).argmax(axis=2))
 
 

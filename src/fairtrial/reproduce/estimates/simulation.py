@@ -1,4 +1,4 @@
-"""Simulated samples: every method's estimate of a learner's error, and the true error on new rows."""
+"""Simulate samples, estimate the error of learners by all methods, and measure the true error on new rows."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ N_CANDIDATES = 20  # models to select from
 _SELECTION_ROWS = 50
 _BOOTSTRAP_METHODS = {"e0": "bootstrap E0", "632-e0": ".632", "632+": ".632+"}
 _COST = {"C4.5": 100, "nearest neighbour": 3, "linear discriminant": 2, "naive Bayes": 1}
-_VERSION = 3  # of the simulation: files of another version are not read
+_VERSION = 3  # of the simulation; files of other versions are not read
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class SimulationPlan:
-    """What is simulated at a scale."""
+    """Settings of the simulation at a scale."""
 
     sizes: tuple[int, ...]
     problems: tuple[str, ...]
@@ -96,7 +96,7 @@ def build_population(name: str) -> Population:
     """
     from fairtrial.data.simulate import GaussianMixture, Ringnorm, Twonorm, Waveform
 
-    shift = 1.6832 / 5**0.5  # in each of five attributes: a Bayes error of 20 %
+    shift = 1.6832 / 5**0.5  # in each of five attributes, for a Bayes error of 20 %
     builders: dict[str, Any] = {
         NO_SIGNAL: lambda: GaussianMixture(means=[[0.0] * 5, [0.0] * 5]),
         "two Gaussians": lambda: GaussianMixture(means=[[0.0] * 5, [shift] * 5]),
@@ -110,15 +110,15 @@ def build_population(name: str) -> Population:
 
 
 def draw_sample(name: str, n: int, rng: Any) -> tuple[Any, Any, int]:
-    """Draw rows of a problem; return the matrix, the class codes and the number of classes."""
+    """Draw rows of a problem; return the attributes, the class codes and the number of classes."""
     X, y = build_population(name).sample(n, rng)
     return X.to_numpy(), y.cat.codes.to_numpy().astype("int64"), len(y.cat.categories)
 
 
 def simulate_cells(plan: SimulationPlan, seed: int, jobs: int, folder: Path, *, progress: bool | None = False) -> pd.DataFrame:
-    """Simulate all cells: a row per cell, replicate and method with estimate, interval and true error.
+    """Simulate all cells; return estimate, interval and true error for each cell, replicate and method.
 
-    Finished cells are kept as files in `folder` and not simulated again.
+    Finished cells are kept as files in `folder` and reused.
     """
     import pandas as pd
     from sklearn.utils.parallel import Parallel, delayed
@@ -140,7 +140,7 @@ def _read_or_simulate(cell: SimulationCell, plan: SimulationPlan, seed: int, fol
     import pandas as pd
 
     own_settings = (plan.count_replicates(cell.learner), plan.bootstrap_samples, plan.subsamples, plan.test_rows, seed)
-    settings = (tuple(cell), own_settings, METHODS, LEVEL, SHRINKAGE, _VERSION)  # files of other settings are not read
+    settings = (tuple(cell), own_settings, METHODS, LEVEL, SHRINKAGE, _VERSION)  # files with other settings are not read
     digest = hashlib.sha256(repr(settings).encode()).hexdigest()[:12]
     path = folder / f"{format_file_name(' '.join(map(str, cell)))}-{digest}.parquet"
     if path.is_file():
@@ -154,7 +154,7 @@ def _read_or_simulate(cell: SimulationCell, plan: SimulationPlan, seed: int, fol
 
 
 def simulate_cell(cell: SimulationCell, plan: SimulationPlan, seed: int) -> pd.DataFrame:
-    """Simulate all replicates of a cell. Every learner sees the same samples, splits and new rows."""
+    """Simulate all replicates of a cell; all learners see the same samples, splits and new rows."""
     import pandas as pd
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -177,7 +177,7 @@ def simulate_cell(cell: SimulationCell, plan: SimulationPlan, seed: int) -> pd.D
 
 
 def report_progress(items: Iterable[T], name: str, total: int, progress: bool | None) -> Iterator[T]:
-    """Print a line to stderr for each finished item; `progress=None` prints only on a terminal.
+    """Print a line to stderr for each finished item; `progress=None` prints only in a terminal.
 
     >>> list(report_progress(iter("ab"), "cell", 2, progress=False))
     ['a', 'b']
@@ -191,17 +191,17 @@ def report_progress(items: Iterable[T], name: str, total: int, progress: bool | 
 
 @dataclass(frozen=True, eq=False)
 class TrainingResamples:
-    """Training sets of a scheme (how often each contains each row), and the rows on which each is tested."""
+    """Training sets of a scheme as row counts, and masks of the rows on which each is tested."""
 
     weights: FloatArray
     is_tested: Mask
 
     @classmethod
     def from_splitter(cls, splitter: Any, X: FloatArray, y: IntArray) -> TrainingResamples:
-        """Build from a splitter of `fairtrial.resampling`."""
+        """Build the training sets of a splitter from `fairtrial.resampling`."""
         from fairtrial.errors import SuspectInputWarning
 
-        with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):  # a class may miss a fold of few rows
+        with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):  # a small fold may lack a class
             splits = list(splitter.freeze(X, y))
         weights = np.array([np.bincount(split.train, minlength=len(y)) for split in splits], dtype=np.float64)
         is_tested = np.zeros(weights.shape, dtype=bool)
@@ -211,7 +211,7 @@ class TrainingResamples:
 
 
 def build_splitters(plan: SimulationPlan, y: IntArray, rng: np.random.Generator) -> dict[str, Any]:
-    """Build the splitters. Folds are stratified unless no class has ten rows; subsampling is done both ways."""
+    """Build the splitters. Ten folds are stratified unless every class has fewer than ten rows."""
     from fairtrial.resampling import Bootstrap, Holdout, KFold, LeaveOneOut, RandomSubsampling, Repeated, StratifiedKFold
 
     seeds = iter(rng.integers(2**31, size=7).tolist())
@@ -247,7 +247,7 @@ def estimate_errors(
         elif name.startswith("subsampling"):
             estimates[name] = _estimate_by_subsampling(losses, resamples)
         else:
-            n_tested = int(resamples.is_tested.sum())  # a row that is tested several times counts once in the interval
+            n_tested = int(resamples.is_tested.sum())  # the interval counts each row once, even if it is tested several times
             estimates[name] = _estimate_binomial(float(losses.sum() / n_tested), min(n_tested, len(y)))
             if name.startswith("10-fold"):
                 estimates["10-fold"] = _estimate_binomial(float(losses[:10].sum() / len(y)), len(y))
@@ -255,14 +255,14 @@ def estimate_errors(
 
 
 def _estimate_binomial(error: float, n_rows: int) -> IntervalEstimate:
-    """Return the error with Wilson's interval for as many independent rows."""
+    """Return the error with Wilson's interval for `n_rows` independent rows."""
     from fairtrial.measures.intervals import compute_wilson_limits
 
     return IntervalEstimate(error, *compute_wilson_limits(error * n_rows, n_rows, LEVEL))
 
 
 def _estimate_by_subsampling(losses: FloatArray, resamples: TrainingResamples) -> IntervalEstimate:
-    """Return the mean error with Nadeau and Bengio's interval (2003), which allows for overlapping training sets."""
+    """Return the mean error with the interval of Nadeau and Bengio (2003), which corrects for overlapping training sets."""
     from fairtrial.study.results.stacking import compute_half_width
 
     n_test, n_train = resamples.is_tested.sum(axis=1), resamples.weights.sum(axis=1)
@@ -275,11 +275,11 @@ def _estimate_by_subsampling(losses: FloatArray, resamples: TrainingResamples) -
 def _estimate_by_bootstrap(
     losses: FloatArray, resamples: TrainingResamples, apparent: FloatArray, no_information: Any
 ) -> dict[str, IntervalEstimate]:
-    """Return E0, .632 as in the chapter (with E0), and .632+, with their own intervals."""
+    """Return E0, .632 (with E0, as in the chapter) and .632+ with their own intervals."""
     from fairtrial.errors import SuspectInputWarning
     from fairtrial.resampling import out_of_bag_estimates
 
-    with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):  # a row may be in all of a few samples
+    with warnings.catch_warnings(action="ignore", category=SuspectInputWarning):  # a row may be in all samples
         estimates = out_of_bag_estimates(losses, resamples.weights, apparent, no_information, level=LEVEL)
     return {
         name: IntervalEstimate(estimates[key].value, estimates[key].low, estimates[key].high)
@@ -289,7 +289,7 @@ def _estimate_by_bootstrap(
 
 @dataclass(frozen=True)
 class SelectedModelError:
-    """Mean error of a selected model on the validation set that selected it, and on new rows."""
+    """Mean error of a selected model on the validation set used for selection, and on new rows."""
 
     validation: IntervalEstimate
     test: IntervalEstimate
@@ -297,9 +297,10 @@ class SelectedModelError:
 
     @classmethod
     def simulate(cls, n_repeats: int, seed: int) -> SelectedModelError:
-        """Select the best of twenty models on a validation set. The class is random, so every true error is 0.5.
+        """Select the best of twenty models on a validation set, repeatedly.
 
-        Each model uses one attribute. Fifty rows train, fifty select, fifty test.
+        The class is random, so every true error is 0.5. Each model uses one attribute. Training, validation and test set have
+        fifty rows each.
         """
         from fairtrial.study.randomness import derive_generator
 

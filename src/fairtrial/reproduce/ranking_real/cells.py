@@ -1,4 +1,4 @@
-"""The cells of Table 1: a data set with one kind of noise, over many repeats. Finished cells are saved and reused."""
+"""The cells of Table 1: one data set with one kind of noise, over many repeats. Finished cells are saved and reused."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ NOISY_EXPERIMENTS = (1, 2, 3, 4)
 _PROPORTION, _FOLDS = 0.1, 10
 _FORMAT = 1  # of saved cells
 _CHUNK = 50
-_TOLERANCE = 1e-12  # means over folds are sums of ten quotients: equal ones may differ in the last digits
+_TOLERANCE = 1e-12  # equal means over ten folds may differ in the last digits
 _UNDEFINED = 255  # in files, which contain doubled errors
 
 
 class FurtherMeasure(Protocol):
-    """A measure besides the paper's six."""
+    """A measure in addition to the paper's six."""
 
     @property
     def direction(self) -> int:
         """1 if higher values are better, otherwise -1."""
 
     def __call__(self, y_true: Classes, scores: FloatArray, ends: Sequence[int]) -> FloatArray:
-        """Compute means over folds: repeats x 2, from y_true (repeats x rows), scores (repeats x 2 x rows), ends of folds."""
+        """Compute means over folds (repeats x 2) from y_true (repeats x rows), scores (repeats x 2 x rows) and fold ends."""
 
 
 @dataclass(frozen=True)
 class Interpretation:
-    """An interpretation of what the paper does not specify."""
+    """One choice of the settings that the paper does not specify."""
 
     name: str
     description: str
@@ -61,11 +61,11 @@ CHOSEN = Interpretation(
     "chosen", "chosen before any comparison: naive Bayes as in WEKA, plain folds, 10 % rounded, H with Beta(2, 2)"
 )
 ALTERNATIVES = (
-    Interpretation("e1071", "naive Bayes as in R's package e1071: densities, counts without a pseudocount", style=DENSITIES),
+    Interpretation("e1071", "naive Bayes as in the R package e1071: densities, counts without a pseudocount", style=DENSITIES),
     Interpretation("stratified", "stratified folds", stratified=True),
-    Interpretation("cut", "10 % rounded down, as R's sample() does with a size that is not whole", round_down=True),
+    Interpretation("cut", "10 % rounded down, as R's sample() does with a fractional size", round_down=True),
     Interpretation(
-        "severity", "H with the costs of R's package hmeasure: Beta(2, 1 + negatives / positives)", severity_ratio=math.nan
+        "severity", "H with the costs of the R package hmeasure: Beta(2, 1 + negatives / positives)", severity_ratio=math.nan
     ),
 )
 
@@ -74,8 +74,8 @@ ALTERNATIVES = (
 class CellResult:
     """Errors of each repeat, and the mean value of each measure for naive Bayes.
 
-    `errors` are repeats x measures: 0, 0.5 or 1, NaN if a measure is undefined. `deviations` are the standard deviations of
-    the values over repeats, NaN if they were not saved.
+    `errors` (repeats x measures) are 0, 0.5 or 1, or NaN if a measure is undefined. `deviations` are the standard deviations of
+    the values over repeats, or NaN if they were not saved.
     """
 
     dataset: str
@@ -109,7 +109,7 @@ def compute_cell(
     folder: Path,
     further: Sequence[FurtherMeasure] = (),
 ) -> CellResult:
-    """Read the cell from the folder or compute it. Cells with further measures are not saved: their code may change."""
+    """Read the cell from the folder or compute it. Cells with user measures are not saved, because their code may change."""
     settings = (_FORMAT, dataset.content_hash, dataset.name, experiment, *interpretation.plan(experiment), repeats, seed)
     key = hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
     path = folder / f"{dataset.name.lower()}-{experiment}-{interpretation.name}-{key}.npz"
@@ -125,10 +125,10 @@ def compute_cell(
 
 
 def compute_errors(means: FloatArray, directions: Sequence[int] | None = None) -> FloatArray:
-    """Compare naive Bayes with replaced scores: 1 if the latter get a better value, 0.5 if both get the same.
+    """Compute the errors: 1 if the replaced scores get a better value than naive Bayes, 0.5 if both values are equal.
 
-    `means` are repeats x (naive Bayes, with replaced scores) x measures; `directions` are 1, or -1 for losses. The error is
-    NaN if a value is undefined.
+    `means` has the shape repeats x 2 (naive Bayes, replaced scores) x measures. `directions` are 1, or -1 for losses. The error
+    is NaN if a value is undefined.
 
     >>> compute_errors(np.array([[[0.8], [0.9]], [[0.8], [0.8]], [[0.8], [0.7]]])).tolist()
     [[1.0], [0.5], [0.0]]
@@ -148,7 +148,7 @@ def _compute_means(
     seed: int,
     further: Sequence[FurtherMeasure],
 ) -> FloatArray:
-    """Compute means over folds: repeats x (naive Bayes, with replaced scores) x measures."""
+    """Compute means over folds: repeats x 2 (naive Bayes, replaced scores) x measures."""
     n, stream = len(dataset.classes), derive_seed(seed, "ranking-real", dataset.name, experiment) & 0xFFFFFFFFFFFFFFFF
     ends = np.cumsum([len(range(fold, n, _FOLDS)) for fold in range(_FOLDS)]).tolist()
     plan = interpretation.plan(experiment)
@@ -178,7 +178,7 @@ def _compute_deviations(values: FloatArray) -> FloatArray:
 
 
 def _read(path: Path, *, needs_deviations: bool) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Read a saved cell; None if there is none, it cannot be read, or it lacks deviations that are needed."""
+    """Read a saved cell; None if it is missing, cannot be read, or lacks required deviations."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
             values, doubled = saved["values"], saved["doubled"]
@@ -199,7 +199,7 @@ def _write(path: Path, result: CellResult) -> None:
 
 
 def estimate_over_repeats(values: npt.ArrayLike) -> IntervalEstimate:
-    """Estimate the mean of one number per repeat, in per cent; the interval is unknown if all numbers are equal.
+    """Estimate the mean of one number per repeat in percent; equal numbers give an unknown interval.
 
     >>> estimate_over_repeats([0.0, 0.0, 1.0, 1.0]).format("{:.0f}"), estimate_over_repeats([1.0, 1.0]).format("{:.0f}")
     ('50 (-42 to 142)', '100 (interval unknown)')
@@ -211,10 +211,10 @@ def estimate_over_repeats(values: npt.ArrayLike) -> IntervalEstimate:
 
 
 def estimate_over_cells(values: Sequence[FloatArray]) -> IntervalEstimate:
-    """Estimate the mean over cells of their means over repeats, in per cent; NaN if a cell has no defined value.
+    """Estimate the mean over cells and repeats in percent; NaN if a cell has no defined value.
 
-    If all values are defined, repeats are the independent units. Otherwise the variances of the independent cells are
-    added, with Welch's and Satterthwaite's degrees of freedom.
+    If all values are defined, repeats are the independent units. Otherwise the variances of the cells are added, with
+    Welch-Satterthwaite degrees of freedom.
 
     >>> estimate_over_cells([np.array([0.0, 1.0, math.nan]), np.array([1.0, 1.0, 1.0])]).value
     75.0

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from fairtrial._check import FloatArray
+from fairtrial._text import join_names
 from fairtrial.reproduce.claim import Claim, IntervalEstimate, are_all_positive, combine_outcomes, estimate_mean
 from fairtrial.reproduce.ranking_errors import (
     DISPLAY_NAMES,
@@ -24,12 +25,12 @@ from fairtrial.reproduce.ranking_real.cells import NOISY_EXPERIMENTS, CellResult
 
 HARD_DATASETS = ("Liver", "Transfusion")
 _MIN_DATASETS = 4
-_MISSING = "a data set or an experiment is missing"
+_MISSING = "a required data set or experiment is missing"
 _OTHER_MEASURES = ("h_measure", "auch", "sauc", "ks")
 
 
 def build_claims(noisy: Sequence[CellResult], clean: Sequence[CellResult]) -> tuple[Claim, ...]:
-    """Judge each claim; `clean` are the cells without noise."""
+    """Judge all claims; `clean` are the cells without noise."""
     return (
         _judge_sauc_on_hard_datasets(noisy),
         judge_hardest(noisy),
@@ -39,14 +40,14 @@ def build_claims(noisy: Sequence[CellResult], clean: Sequence[CellResult]) -> tu
         _judge_noise_target(noisy, 3, 4, "attributes"),
         judge_correlations(noisy),
         _judge_ratio(noisy, "Spect", "h_measure", "auc", 3, "the error of H is more than three times that of AUC"),
-        _judge_ratio(noisy, "House", "auc", "h_measure", 7, "the error of AUC is seven times that of H (judged as: at least)"),
+        _judge_ratio(noisy, "House", "auc", "h_measure", 7, "the error of AUC is (at least) seven times that of H"),
         *(_judge_order(noisy, (1, 2), measure, ("h_measure",), _LABEL_NOISE) for measure in ("auc", "taks")),
         _judge_order(noisy, NOISY_EXPERIMENTS, "auc", _OTHER_MEASURES, _MOST_ROBUST),
         _judge_order(noisy, NOISY_EXPERIMENTS, "taks", _OTHER_MEASURES, _NOVEL),
     )
 
 
-_LABEL_NOISE = "With noise in classes, H has on average slightly higher errors than {} (judged as: higher by any amount)"
+_LABEL_NOISE = "With noise in classes, H has on average slightly higher errors than {} (judged as: higher)"
 _MOST_ROBUST = "Of the usual measures, AUC is the most robust (judged as: lowest mean error over all cells)"
 _NOVEL = "taKS is remarkably robust (judged as: its mean error is below those of H, AUCH, sAUC and KS)"
 
@@ -61,7 +62,7 @@ def _judge_sauc_on_hard_datasets(noisy: Sequence[CellResult]) -> Claim:
         return Claim(text, None, _MISSING)
     rates = [_estimate_cell_rate(cell, "sauc", len(cells)) for cell in cells]
     values = f"{min(rate.value for rate in rates):.1f} to {max(rate.value for rate in rates):.1f} %"
-    limits = f"confidence limits from {min(rate.low for rate in rates):.1f} to {max(rate.high for rate in rates):.1f} %"
+    limits = f"confidence limits {min(rate.low for rate in rates):.1f} to {max(rate.high for rate in rates):.1f} %"
     return Claim(text, combine_outcomes(rate.subtract(50).is_positive for rate in rates), f"{values}, {limits}")
 
 
@@ -77,7 +78,7 @@ def _estimate_cell_rate(cell: CellResult, measure: str, comparisons: int) -> Int
 
 
 def judge_hardest(noisy: Sequence[CellResult]) -> Claim:
-    """Judge whether errors on both data sets are higher, on average, than on any other one, in each experiment."""
+    """Judge whether the mean errors on both hard data sets are higher than on all others in each experiment."""
     text = (
         "The errors on Liver and Transfusion are the highest in all four experiments (judged as: the mean of the six measures)"
     )
@@ -86,7 +87,7 @@ def judge_hardest(noisy: Sequence[CellResult]) -> Claim:
     outcomes = {measure: _judge_hardest_by(noisy, measure) for measure in MEASURES}
     by_measure = [
         f"{word} {join_measures([measure for measure in MEASURES if outcomes[measure] is outcome])}"
-        for outcome, word in ((True, "true for"), (False, "false for"), (None, "inconclusive for"))
+        for outcome, word in ((True, "reproduced for"), (False, "contradicted for"), (None, "inconclusive for"))
         if outcome in outcomes.values()
     ]
     published = list_published_hardest()
@@ -97,13 +98,13 @@ def judge_hardest(noisy: Sequence[CellResult]) -> Claim:
     return Claim(
         text,
         combine_outcomes(difference.is_positive for difference in differences),
-        f"smallest difference to another data set {smallest.format('{:.2f}')} points; "
-        f"for single measures: {', '.join(by_measure)}; in the paper's own table: {in_paper}",
+        f"smallest difference from another data set {smallest.format('{:.2f}')} points; "
+        f"single measures: {', '.join(by_measure)}; in the paper's own table, {in_paper}",
     )
 
 
 def _has_hard_and_other(cells: Sequence[CellResult]) -> bool:
-    """Whether both hard data sets and another one occur, in the same experiments."""
+    """Whether both hard data sets and at least one other occur in the same experiments."""
     experiments: dict[str, set[int]] = {}
     for cell in cells:
         experiments.setdefault(cell.dataset, set()).add(cell.experiment)
@@ -111,7 +112,7 @@ def _has_hard_and_other(cells: Sequence[CellResult]) -> bool:
 
 
 def _pair_hard_with_others(cells: Sequence[CellResult]) -> list[tuple[CellResult, CellResult]]:
-    """Pair each cell of a hard data set with each other data set of the same experiment."""
+    """Pair each cell of a hard data set with the cells of all other data sets in the same experiment."""
     return [
         (hard, other)
         for hard in cells
@@ -121,7 +122,7 @@ def _pair_hard_with_others(cells: Sequence[CellResult]) -> list[tuple[CellResult
 
 
 def _estimate_mean_difference(first: CellResult, second: CellResult, level: float) -> IntervalEstimate:
-    """Estimate the difference of the mean errors over the six measures, in points; repeats are independent."""
+    """Estimate the difference of the mean errors over the six measures in percentage points."""
     means = (100 * cell.errors[:, : len(MEASURES)].mean(axis=1) for cell in (first, second))
     one, other = (estimate_mean(mean, level) for mean in means)
     half = math.hypot((one.high - one.low) / 2, (other.high - other.low) / 2)
@@ -141,7 +142,7 @@ def _judge_hardest_by(noisy: Sequence[CellResult], measure: str) -> bool | None:
 
 
 def list_published_hardest() -> list[str]:
-    """List the measures for which both data sets are the hardest in the paper's own table.
+    """List the measures by which both data sets are the hardest in the paper's own table.
 
     >>> list_published_hardest()
     ['sauc']
@@ -164,12 +165,12 @@ def _judge_easiest(noisy: Sequence[CellResult]) -> Claim:
     return Claim(
         text,
         combine_outcomes((-rate).subtract(-1).is_positive for rate in rates),
-        f"at most {highest:.2f} %, confidence limits up to {limit:.2f} %",
+        f"highest error {highest:.2f} %, confidence limits up to {limit:.2f} %",
     )
 
 
 def judge_lowest_auc(clean: Sequence[CellResult]) -> Claim:
-    """Judge whether the AUC on both data sets is below that on each other one, by intervals over repeated cross-validation."""
+    """Judge whether the AUC is lower on both hard data sets than on all others, by intervals over repeats."""
     text = "Without noise, naive Bayes has its lowest AUC on Liver and Transfusion"
     if not _has_hard_and_other(clean):
         return Claim(text, None, _MISSING)
@@ -181,7 +182,7 @@ def judge_lowest_auc(clean: Sequence[CellResult]) -> Claim:
     return Claim(
         text,
         combine_outcomes(difference.is_positive for difference in differences),
-        f"lowest three: {lowest}; smallest difference to another data set {smallest}",
+        f"three lowest: {lowest}; smallest difference from another data set {smallest}",
     )
 
 
@@ -198,7 +199,7 @@ def _estimate_auc_difference(hard: CellResult, other: CellResult, level: float) 
 
 
 def _judge_noise_target(noisy: Sequence[CellResult], whole: int, training: int, noisy_part: str) -> Claim:
-    text = f"Errors are, overall, higher with noise in the {noisy_part} of the whole data set than of training sets only"
+    text = f"Overall, errors are higher with noise in the {noisy_part} of the whole data set than of the training sets only"
     errors = {
         experiment: np.mean([cell.errors[:, : len(MEASURES)] for cell in noisy if cell.experiment == experiment], axis=0)
         for experiment in (whole, training)
@@ -209,8 +210,8 @@ def _judge_noise_target(noisy: Sequence[CellResult], whole: int, training: int, 
     return Claim(
         text,
         difference.is_positive,
-        f"mean over measures and data sets {first.mean():.2f} % and {second.mean():.2f} %, difference "
-        f"{_format_points(difference)}; higher for {', '.join(higher) or 'no measure'}",
+        f"means over measures and data sets {first.mean():.2f} % and {second.mean():.2f} %, difference "
+        f"{_format_points(difference)}; higher for {join_names(higher) or 'no measure'}",
     )
 
 
@@ -219,25 +220,25 @@ def _format_points(difference: IntervalEstimate) -> str:
 
 
 def judge_correlations(noisy: Sequence[CellResult]) -> Claim:
-    """Judge rank correlations over all cells, with jackknife intervals over data sets, whose cells are similar."""
-    text = "The errors of the measures are, overall, positively correlated"
+    """Judge rank correlations over all cells with jackknife intervals over data sets."""
+    text = "Overall, the errors of the measures are positively correlated"
     rates = np.array([cell.rates[: len(MEASURES)] for cell in noisy])
     datasets = np.array([cell.dataset for cell in noisy])
     if len(set(datasets)) < _MIN_DATASETS:
-        return Claim(text, None, f"fewer than {_MIN_DATASETS} data sets")
+        return Claim(text, None, f"fewer than {_MIN_DATASETS} data sets were run")
     pairs = list(combinations(range(len(MEASURES)), 2))
     correlations = {pair: estimate_correlation(rates[:, pair], datasets) for pair in pairs}
     defined = {pair: correlation for pair, correlation in correlations.items() if np.isfinite(correlation.value)}
     if not defined:
-        return Claim(text, None, "too few errors")
+        return Claim(text, None, "too few errors for a correlation")
     smallest = min(defined, key=lambda pair: defined[pair].value)
     names = join_measures([MEASURES[column] for column in smallest])
-    details = f"the smallest rank correlation over the cells is {defined[smallest].format('{:.2f}')} ({names})"
+    details = f"smallest rank correlation over the cells {defined[smallest].format('{:.2f}')}, between {names}"
     return Claim(text, are_all_positive(correlations.values()), details)
 
 
 def estimate_correlation(rates: FloatArray, datasets: FloatArray) -> IntervalEstimate:
-    """Estimate the rank correlation of two columns with its jackknife interval over data sets.
+    """Estimate the rank correlation of two columns with a jackknife interval over data sets.
 
     >>> rates = np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 5.0], [4.0, 9.0]])
     >>> estimate_correlation(rates, np.array(["a", "b", "c", "d"])).format("{:.1f}")
@@ -268,15 +269,15 @@ def _judge_ratio(noisy: Sequence[CellResult], dataset: str, first: str, second: 
     one, other = (cells[0].errors[:, index_measure(measure)] for measure in (first, second))
     rates = f"{DISPLAY_NAMES[first]} {100 * one.mean():.2f} %, {DISPLAY_NAMES[second]} {100 * other.mean():.2f} %"
     if not one.any() and not other.any():
-        return Claim(text, None, f"{rates}: without errors there is no ratio")
+        return Claim(text, None, f"{rates}; without errors there is no ratio")
     excess = estimate_over_repeats(one - factor * other)
-    return Claim(text, excess.is_positive, f"{rates}; the first minus {factor:g} times the second: {_format_points(excess)}")
+    return Claim(text, excess.is_positive, f"{rates}; first minus {factor:g} times second: {_format_points(excess)}")
 
 
 def _judge_order(
     noisy: Sequence[CellResult], experiments: Sequence[int], lower: str, higher: Sequence[str], text: str
 ) -> Claim:
-    """Judge whether a measure has a lower mean error over cells than each other, by paired intervals over repeats."""
+    """Judge whether a measure has a lower mean error over cells than the others, by paired intervals over repeats."""
     errors = np.mean([cell.errors for cell in noisy if cell.experiment in experiments], axis=0)
     lower_errors = errors[:, index_measure(lower)]
     differences = {measure: estimate_over_repeats(errors[:, index_measure(measure)] - lower_errors) for measure in higher}
@@ -285,5 +286,5 @@ def _judge_order(
         f"{DISPLAY_NAMES[measure]} {100 * errors[:, index_measure(measure)].mean():.2f} %" for measure in (lower, *higher)
     )
     pair = f"{DISPLAY_NAMES[smallest]} minus {DISPLAY_NAMES[lower]}"
-    details = f"mean errors {rates}; {pair}: {_format_points(differences[smallest])}"
+    details = f"mean errors: {rates}; {pair}: {_format_points(differences[smallest])}"
     return Claim(text.format(DISPLAY_NAMES[lower]), are_all_positive(differences.values()), details)

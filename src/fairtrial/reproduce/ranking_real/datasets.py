@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DATASET_NAMES = ("Sonar", "Spect", "Heart", "Liver", "Ionosphere", "House", "Cylinder", "Credit", "Transfusion", "Pima")
 CYLINDER = "Cylinder"
 STAND_IN = "wdbc"
-# KEEL removes rows with missing values, and a column of ionosphere: its copies are used only if they are complete.
+# KEEL removes rows with missing values and a column of ionosphere, so only its complete copies are used.
 CATALOGUE_NAMES: dict[str, list[str]] = {
     "Sonar": ["uci/sonar", "keel-standard/sonar", "sonar"],
     "Heart": ["uci/heart-statlog", "heart-statlog"],
@@ -34,7 +34,7 @@ CATALOGUE_NAMES: dict[str, list[str]] = {
     "Pima": ["uci/diabetes", "keel-standard/pima", "pima"],
 }
 SPECT_NAMES = {"train": ["uci/spect.train", "spect.train"], "test": ["uci/spect.test", "spect.test"]}
-# The name in the UCI repository, and the file that is tried first.
+# The name in the UCI repository, and the preferred file.
 UCI_FILES: dict[str, tuple[str, str]] = {
     "Sonar": ("Connectionist Bench, Sonar", "uci/sonar.arff"),
     "Spect": ("SPECT Heart", "uci/spect.train.arff and uci/spect.test.arff"),
@@ -52,7 +52,7 @@ _IDENTIFIERS = ("timestamp", "cylinder_number", "customer", "job_number")
 
 @dataclass(frozen=True, eq=False)
 class EncodedDataset:
-    """A data set with two classes: codes (columns x rows, -1 if missing), classes (1 is the rarer one), values of the codes."""
+    """A data set with two classes: codes (columns x rows, -1 if missing), classes (1 is the rarer), and code values."""
 
     name: str
     codes: IntArray
@@ -73,7 +73,7 @@ def encode_dataset(name: str, dataset: Dataset) -> EncodedDataset:
     counts = dataset.y.value_counts()
     present = counts[counts > 0]
     if len(present) != 2:
-        raise InputError(f"a data set of ranking-real must have 2 classes, got {len(present)} in {name}")
+        raise InputError(f"data sets of ranking-real must have 2 classes, got {len(present)} in {name}")
     classes = (dataset.y == present.index[-1]).to_numpy().astype(np.uint8)
     codes, levels, nominal = zip(*(_encode_column(column) for _, column in dataset.X.items()), strict=True)
     offsets = np.cumsum([0, *map(len, levels)])
@@ -92,9 +92,9 @@ def _encode_column(column: pd.Series[Any]) -> tuple[IntArray, FloatArray, bool]:
 
 
 def load_encoded_datasets(*, stand_in: bool = False) -> tuple[dict[str, EncodedDataset], dict[str, str]]:
-    """Load the data sets in the paper's order; return them and the reason for each one that is missing.
+    """Load the data sets in the paper's order; also return the reason for each missing data set.
 
-    If none exists, `stand_in` loads a data set of scikit-learn instead, whose results mean nothing for the paper.
+    If none is found, `stand_in` loads a data set of scikit-learn instead, whose results cannot be compared with the paper.
     """
     datasets, missing = load_datasets(CATALOGUE_NAMES)
     spect_files, missing_files = load_datasets(SPECT_NAMES)
@@ -114,7 +114,7 @@ def load_encoded_datasets(*, stand_in: bool = False) -> tuple[dict[str, EncodedD
 
 
 def _join_spect(*files: Dataset) -> Dataset:
-    """Join both files of Spect. They declare their first column as the class, but readers take the last."""
+    """Join both files of Spect. Their class is the first column, but readers take the last."""
     import pandas as pd
 
     from fairtrial.data import Dataset
@@ -127,7 +127,7 @@ def _join_spect(*files: Dataset) -> Dataset:
 
 
 def _explain_missing(name: str, reason: str) -> str:
-    """Say which file to add; a file that exists but cannot be read keeps its own reason."""
+    """Name the file to add; if a file exists but cannot be read, keep the original reason."""
     names = CATALOGUE_NAMES[name] if name in CATALOGUE_NAMES else [name for names in SPECT_NAMES.values() for name in names]
     if _is_unreadable(names):
         return reason
@@ -149,7 +149,7 @@ def _is_unreadable(names: Iterable[str]) -> bool:
 
 
 def encode_cylinder_variants() -> dict[str, EncodedDataset]:
-    """Encode Cylinder with other columns and rows, by a description, because the paper does not say which it used."""
+    """Encode Cylinder with other columns and rows, by description, because the paper does not specify them."""
     datasets, _ = load_datasets({CYLINDER: CATALOGUE_NAMES[CYLINDER]})
     return vary_columns_and_rows(datasets[CYLINDER]) if datasets else {}
 
@@ -159,9 +159,9 @@ def vary_columns_and_rows(dataset: Dataset) -> dict[str, EncodedDataset]:
     X, y = dataset.X, dataset.y
     is_complete = X.notna().all(axis=1)
     frames = {
-        "without dates, names and running numbers": (X.drop(columns=list(_IDENTIFIERS), errors="ignore"), y),
+        "without dates, names and serial numbers": (X.drop(columns=list(_IDENTIFIERS), errors="ignore"), y),
         "complete rows only": (X[is_complete].reset_index(drop=True), y[is_complete].reset_index(drop=True)),
-        "a missing category as a category": (X.apply(_add_missing_category), y),
+        "missing values of nominal columns as a category": (X.apply(_add_missing_category), y),
     }
     return {description: encode_dataset(CYLINDER, _build_dataset(*frame)) for description, frame in frames.items()}
 
@@ -174,7 +174,7 @@ def _build_dataset(X: pd.DataFrame, y: pd.Series[str]) -> Dataset:
 
 
 def _add_missing_category(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Make a missing category a category; a missing number stays missing, because no number can represent it."""
+    """Turn missing values of a nominal column into a category; missing numbers stay missing."""
     if not hasattr(column.dtype, "categories") or not column.isna().any():
         return column
     return column.cat.add_categories(["?"]).fillna("?")

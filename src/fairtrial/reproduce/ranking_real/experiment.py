@@ -1,4 +1,4 @@
-"""Table 1: how often each measure prefers naive Bayes with a tenth of its scores replaced, on ten data sets with noise."""
+"""Repeat Table 1: how often each measure prefers scores of which a tenth was replaced, on ten noisy data sets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from fairtrial.reproduce.ranking_real.user_measures import UserMeasure
 if TYPE_CHECKING:
     import pandas as pd
 
-_TARGET = 0.75  # of the cells within sampling error
+_TARGET = 0.75  # target for the proportion of cells within sampling error
 _UNCHANGED = "unchanged"
 
 
@@ -57,7 +57,7 @@ _UNCHANGED = "unchanged"
     "ranking-real", title="Ranking measures on real data with noise", paper=PAPER, check_measures=user_measures.check_measures
 )
 def run(request: Request) -> Reproduction:
-    """Compute the cells, compare them with the paper's, judge its claims."""
+    """Compute the cells, compare them with the paper's, and judge its claims."""
     further = user_measures.load_measures(request.measures)
     measures = [*MEASURES, *(measure.name for measure in further)]
     datasets, missing = load_encoded_datasets(stand_in=request.scale == "smoke")
@@ -100,7 +100,7 @@ def _compute_cells(
     interpretations: Sequence[Interpretation],
     further: Sequence[UserMeasure],
 ) -> dict[Interpretation, list[CellResult]]:
-    """Compute the cells of each interpretation; the chosen one also without noise and with further measures."""
+    """Compute the cells of each interpretation; the chosen one also without noise and with user measures."""
     tasks = [
         (dataset, number, interpretation)
         for interpretation in interpretations
@@ -138,14 +138,14 @@ def _compute_cylinder(
 
 
 def _count_agreement(results: Sequence[CellResult]) -> dict[str, tuple[int, int]]:
-    """Count the cells that agree with the paper within sampling error: all, and those of sAUC."""
+    """Count the cells that agree with the paper within sampling error, in total and for sAUC."""
     cells = compare_cells(results)
     sauc = cells[cells["measure"] == "sauc"]
     return {"all": (int(cells["within"].sum()), len(cells)), "sauc": (int(sauc["within"].sum()), len(sauc))}
 
 
 def summarise(cells: pd.DataFrame, interpretations: pd.DataFrame, repeats: int) -> dict[str, Any]:
-    """Compute the numbers of the page's text."""
+    """Compute the values of the page's text."""
     compared = cells[cells["published"].notna() & cells["ours"].notna()]
     outside = compared[~compared["within"].astype(bool)]
     sauc = compared[(compared["dataset"] == CYLINDER) & (compared["measure"] == "sauc")]
@@ -168,7 +168,7 @@ def summarise(cells: pd.DataFrame, interpretations: pd.DataFrame, repeats: int) 
 
 
 def _compare_house(compared: pd.DataFrame, repeats: int) -> dict[str, int] | None:
-    """Count how many published rates of experiment 2 on House agree with ours of experiments 1 and 2."""
+    """Count the published rates of experiment 2 on House that agree with ours in experiments 1 and 2."""
     house = compared[compared["dataset"] == "House"]
     first, second = (house[house["experiment"] == number] for number in (1, 2))
     if second["within"].all():
@@ -183,7 +183,7 @@ def _compare_house(compared: pd.DataFrame, repeats: int) -> dict[str, int] | Non
 
 
 def _pick_alternative(interpretations: pd.DataFrame) -> dict[str, Any] | None:
-    """Pick the alternative interpretation with most cells within sampling error."""
+    """Pick the alternative interpretation with the most cells within sampling error."""
     if len(interpretations) < 2 or not interpretations["cells"].iloc[0]:
         return None
     alternatives = interpretations.iloc[1:]
@@ -198,7 +198,7 @@ def _draw_figures(cells: pd.DataFrame, means: pd.DataFrame, repeats: int) -> dic
 
 
 def draw_agreement(cells: pd.DataFrame, repeats: int) -> Any:
-    """Draw our error rates against the published ones, with 95 % intervals of ours; the axes are square roots."""
+    """Draw our error rates with 95 % intervals against the published ones, on square-root axes."""
     import altair as alt
 
     from fairtrial.report.figures.base import (
@@ -216,11 +216,11 @@ def draw_agreement(cells: pd.DataFrame, repeats: int) -> Any:
     scale = alt.Scale(type="sqrt", domain=[0, high], nice=False)
     axis = alt.Axis(values=[tick for tick in (0, 1, 5, 10, 20, 40, 60, 80, 100) if tick <= high])
     x = alt.X("published:Q", title="Published error in %", scale=scale, axis=axis)
-    y, low = (alt.Y(f"{name}:Q", title="Error here in %", scale=scale, axis=axis) for name in ("ours", "lowest"))
+    y, low = (alt.Y(f"{name}:Q", title="Our error in %", scale=scale, axis=axis) for name in ("ours", "lowest"))
     legend = alt.Legend(orient="bottom", columns=3, symbolType="circle", symbolOpacity=1, title=None)
     colour = encode_colour(list(DISPLAY_NAMES.values())).legend(legend)
     tooltips = [
-        *build_tooltips({"ours": "here", "published": "published"}),
+        *build_tooltips({"ours": "ours", "published": "published"}),
         alt.Tooltip("dataset:N", title="data set"),
         alt.Tooltip("experiment:Q", title="experiment"),
     ]
@@ -228,13 +228,13 @@ def draw_agreement(cells: pd.DataFrame, repeats: int) -> Any:
     bars = base.mark_rule(opacity=0.45).encode(x, low, alt.Y2("highest:Q"), colour)
     points = base.mark_point(filled=True, size=42, opacity=0.85).encode(x, y, colour, tooltip=tooltips)
     line = draw_reference_line([(0, 0), (high, high)], x, y)
-    subtitle = f"A point for each measure, data set and experiment; 95 % intervals of {repeats:,} repeats."
-    title = build_title("Errors here and in the paper's Table 1", subtitle)
+    subtitle = f"One point per measure, data set and experiment, with 95 % intervals over {repeats:,} repeats"
+    title = build_title("Our errors and those of the paper's Table 1", subtitle)
     return style_chart(alt.layer(line, bars, points).properties(width=420, height=420, title=title))
 
 
 def draw_means(means: pd.DataFrame) -> Any:
-    """Draw the mean error of each measure in each experiment, with intervals; open circles are the published means."""
+    """Draw the mean error of each measure in each experiment with intervals; open circles are published means."""
     import altair as alt
 
     from fairtrial.report.figures.base import (
@@ -256,9 +256,11 @@ def draw_means(means: pd.DataFrame) -> Any:
     base = build_chart(to_records(named, named.columns))
     layers = alt.layer(
         base.mark_rule(strokeWidth=2).encode(x, low, alt.Y2("high:Q"), colour),
-        base.mark_point(filled=True, size=50).encode(x, value, colour, tooltip=build_tooltips({"value": "here"})),
+        base.mark_point(filled=True, size=50).encode(x, value, colour, tooltip=build_tooltips({"value": "ours"})),
         base.mark_point(size=70, opacity=0.9).encode(x, published, colour, tooltip=build_tooltips({"published": "published"})),
     ).properties(width=max(175, 29 * len(names)), height=230)
-    subtitle = "Filled: here, with 95 % intervals over repeats. Open: the paper, over the same data sets."
+    subtitle = (
+        "Filled circles are ours, with 95 % intervals over repeats; open circles are the paper's, over the same data sets"
+    )
     panels = layers.facet(column=alt.Column("experiment:N", title=None))
     return style_chart(panels.properties(title=build_title("Mean errors", subtitle)))

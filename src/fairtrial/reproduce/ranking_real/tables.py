@@ -30,22 +30,22 @@ EXPERIMENT_TITLES = {
 }
 _KEYS = ["experiment", "dataset", "measure"]
 _TABLE1_NOTE = (
-    "A star marks a cell whose 95 % interval of the difference does not contain 0 (Newcombe's interval for two independent "
-    "proportions of repeats). Further measures have no published rates."
+    "A star marks a cell that differs from the paper by more than sampling error: the 95 % interval of the difference "
+    "(Newcombe, two independent proportions of repeats) does not contain 0. User measures have no published rates."
 )
 _DIFFERING_NOTE = (
-    "`low` and `high` are the confidence limits of the difference. Even if both experiments were the same, about one in twenty "
-    "cells would differ by chance, and fewer if rates are near 0."
+    "`low` and `high` are the 95 % limits of the difference. Even if both experiments were the same, about one in twenty cells "
+    "would differ by chance, and fewer if the rates are near 0."
 )
-_CLEAN_NOTE = "Mean AUC of naive Bayes in cross-validation of the original data, and error rates in %."
+_CLEAN_NOTE = "Mean cross-validated AUC of naive Bayes on the original data, and error rates in %."
 _INTERPRETATIONS_NOTE = (
-    "`within` counts the cells that agree with the paper within sampling error; distances are between error rates, in "
-    "percentage points. The first row is the result. The others were examined afterwards, so the best of them is weak evidence "
-    "of what the paper did."
+    "`within` counts the cells that agree with the paper within sampling error. Distances between error rates are in "
+    "percentage points. The first row is our result. We examined the others afterwards, so the best of them is only weak "
+    "evidence of what the paper did."
 )
 _CYLINDER_NOTE = (
-    "Error rates in %, the published ones in brackets; a star marks a cell that differs by more than sampling error. All "
-    "other settings are those of Table 1. A missing number stays missing wherever its row is used."
+    "Error rates in %, with the published ones in brackets. A star marks a cell that differs by more than sampling error. All "
+    "other settings are those of Table 1. Missing numbers are not imputed."
 )
 
 
@@ -56,7 +56,7 @@ def build_tables(
     interpretations: pd.DataFrame,
     measures: Sequence[str],
 ) -> list[ResultTable]:
-    """Build the tables of the page, except that of Cylinder."""
+    """Build all tables of the page except that of the variants of Cylinder."""
     differing = list_differing_cells(cells)
     differing_title = "Cells that differ by more than sampling error"
     names = [DISPLAY_NAMES.get(measure, measure) for measure in means["measure"]]
@@ -85,7 +85,7 @@ def _tabulate_clean(clean: Sequence[CellResult], measures: Sequence[str]) -> pd.
 
 
 def read_table1() -> pd.DataFrame:
-    """Read the published error rates in per cent: a row for each experiment, data set and measure.
+    """Read the published error rates in percent: one row per experiment, data set and measure.
 
     >>> len(read_table1())
     240
@@ -95,10 +95,10 @@ def read_table1() -> pd.DataFrame:
 
 
 def compare_cells(results: Sequence[CellResult], *, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
-    """Compare error rates in per cent with the published ones.
+    """Compare error rates in percent with the published ones.
 
-    `lowest` and `highest` are the confidence limits of ours, `low` and `high` those of the difference. `within` says whether
-    the latter contain 0; it is missing if there is no published value.
+    `lowest` and `highest` are the confidence limits of our rate, `low` and `high` those of the difference. `within` is True if
+    the interval of the difference contains 0, and missing if there is no published value.
     """
     import pandas as pd
 
@@ -121,7 +121,7 @@ def compare_cells(results: Sequence[CellResult], *, measures: Sequence[str] = ME
 
 
 def format_cells(cells: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
-    """Format Table 1: our rates, the published ones in brackets, a star if they differ by more than sampling error."""
+    """Format Table 1: our rates, published rates in brackets, and a star for differences beyond sampling error."""
     import pandas as pd
 
     rows: dict[tuple[int, str], dict[str, str]] = {}
@@ -148,7 +148,7 @@ def list_differing_cells(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_mean_errors(results: Sequence[CellResult], *, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
-    """Compute the mean error over data sets by experiment and measure, in per cent, with 95 % limits cut to [0, 100]."""
+    """Compute mean errors over data sets by experiment and measure, in percent, with limits truncated to [0, 100]."""
     import pandas as pd
 
     published = read_table1()
@@ -165,7 +165,7 @@ def compute_mean_errors(results: Sequence[CellResult], *, measures: Sequence[str
 
 
 def compare_interpretations(results: Mapping[Interpretation, Sequence[CellResult]]) -> pd.DataFrame:
-    """Count how many cells of each interpretation agree with the paper within sampling error."""
+    """Count the cells of each interpretation that agree with the paper within sampling error."""
     import pandas as pd
 
     rows = []
@@ -179,7 +179,7 @@ def compare_interpretations(results: Mapping[Interpretation, Sequence[CellResult
 
 
 def build_cylinder_table(results: Mapping[str, Sequence[CellResult]], datasets: Mapping[str, EncodedDataset]) -> ResultTable:
-    """Build the table of the variants of Cylinder; both arguments are by description."""
+    """Build the table of the variants of Cylinder; both mappings have descriptions of variants as keys."""
     import pandas as pd
 
     frames = []

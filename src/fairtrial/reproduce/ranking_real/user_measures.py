@@ -1,6 +1,6 @@
-"""Measures that users add to the comparison: by import path, or by the name of one of fairtrial's (`brier`).
+"""Measures that users add to the comparison, by import path or by the name of a registered measure (`brier`).
 
-Higher values of a function must be better; fairtrial's measures declare their direction.
+Higher values of a user's function must be better; registered measures declare their direction.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from fairtrial.reproduce.ranking_kernels import Classes
 from fairtrial.reproduce.ranking_real.cells import CellResult, estimate_over_cells
 from fairtrial.study.spec.local_code import make_importable
 
-_warnings_lock = Lock()  # all threads share the filters of warnings
-# The paper's H has costs from Beta(2, 2), fairtrial's default is another: it can be added.
+_warnings_lock = Lock()  # warning filters are shared by all threads
+# H can be added, because the paper's costs, Beta(2, 2), differ from fairtrial's default.
 _SAME_AS_PUBLISHED = tuple(measure for measure in MEASURES if measure != "h_measure")
 _TAKEN_NAMES = {name.lower() for name in (*MEASURES, *DISPLAY_NAMES.values(), "experiment")}
 _TRIAL_CASES = 20
@@ -36,9 +36,10 @@ _TRIAL_CASES = 20
 
 @dataclass(frozen=True)
 class UserMeasure:
-    """A measure that a user added: `direction` is 1 if higher values are better, otherwise -1.
+    """A measure added by a user.
 
-    `compute_fold` computes a value for each repeat; `declares_direction` is False if we only assume the direction.
+    `compute_fold` computes one value per repeat. `direction` is 1 if higher values are better, otherwise -1.
+    `declares_direction` is False if the direction is only assumed.
     """
 
     name: str
@@ -47,9 +48,9 @@ class UserMeasure:
     declares_direction: bool = False
 
     def __call__(self, y_true: Classes, scores: FloatArray, ends: Sequence[int]) -> FloatArray:
-        """Compute the mean over the folds with both classes: repeats x (naive Bayes, with replaced scores).
+        """Compute means over the folds with both classes: repeats x 2 (naive Bayes, replaced scores).
 
-        It is NaN if the measure is undefined in one of these folds.
+        A mean is NaN if the measure is undefined in one of these folds.
         """
         folds = [slice(*fold) for fold in pairwise([0, *ends])]
         with _warnings_lock, warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
@@ -61,20 +62,20 @@ class UserMeasure:
             )
         has_both = np.array([np.ptp(y_true[:, fold], axis=1) > 0 for fold in folds])[:, :, None]
         count = has_both.sum(axis=0)
-        with np.errstate(invalid="ignore"):  # infinity minus infinity is undefined, too
+        with np.errstate(invalid="ignore"):  # infinity minus infinity is undefined
             means = np.where(has_both, values, 0.0).sum(axis=0) / np.maximum(count, 1)
         return np.asarray(np.where(count > 0, means, np.nan))
 
 
 def load_measures(paths: Iterable[str]) -> list[UserMeasure]:
-    """Load each measure once and try it on a few cases, so that an unusable one is refused before anything runs.
+    """Load each measure once and test it on a few cases; an unusable measure raises an error before the run.
 
     >>> [measure.name for measure in load_measures(["brier", "sklearn.metrics.roc_auc_score", "fairtrial.measures.brier"])]
     ['brier', 'roc_auc_score']
     >>> load_measures(["fairtrial.measures.auc"])
     Traceback (most recent call last):
-    fairtrial.errors.InputError: fairtrial.measures.auc is AUC, one of the paper's six measures: it is compared anyway, leave
-    it out
+    fairtrial.errors.InputError: fairtrial.measures.auc is AUC, one of the paper's six measures, which are always compared:
+    leave it out
     """
     sources: dict[str, Any] = {}
     for path in paths:
@@ -95,12 +96,12 @@ def load_measures(paths: Iterable[str]) -> list[UserMeasure]:
 
 
 def check_measures(paths: Iterable[str]) -> None:
-    """Raise an error for a measure that cannot be added; each is called once on a few cases."""
+    """Raise an error if a measure cannot be added; each is tested on a few cases."""
     load_measures(paths)
 
 
 def load_measure(path: str) -> UserMeasure:
-    """Load a measure by its path; modules of the current folder are found, too.
+    """Load a measure by its path; modules in the current folder can be imported.
 
     >>> load_measure("fairtrial.measures.average_precision").name
     'average_precision'
@@ -128,21 +129,23 @@ def _import(path: str) -> Any:
 
 
 def _get_registered(name: str) -> Measure:
-    """Get a measure by name; the error for an unknown name suggests one with the same words, or the most similar one."""
+    """Get a registered measure; the error for an unknown name suggests a similar name."""
     if name in registry:
         return registry[name]
     known = [measure.name for measure in registry.values() if isinstance(measure, (ScoreMeasure, ProbabilityMeasure))]
     words = set(name.lower().split("_"))
     similar = [other for other in known if words <= set(other.split("_")) or set(other.split("_")) <= words]
     hint = f"did you mean {similar[0]!r}?" if similar else suggest_name(name, known)
-    raise UnknownNameError(f"no measure of scores is called {name!r}, nor is it an import path, package.module.name: {hint}")
+    raise UnknownNameError(
+        f"{name!r} is neither a registered measure of scores nor an import path (package.module.name): {hint}"
+    )
 
 
 def _refuse_published(path: str, source: Any) -> None:
     for name in _SAME_AS_PUBLISHED:
         if source is registry[name]:
             raise InputError(
-                f"{path} is {DISPLAY_NAMES[name]}, one of the paper's six measures: it is compared anyway, leave it out"
+                f"{path} is {DISPLAY_NAMES[name]}, one of the paper's six measures, which are always compared: leave it out"
             )
 
 
@@ -172,13 +175,13 @@ def _wrap_fairtrial_measure(path: str, measure: Measure) -> UserMeasure:
         return UserMeasure(
             measure.name, lambda y_true, scores: _compute_by_repeat(path, compute_one, y_true, scores), direction, True
         )
-    raise InputError(f"{path} must be a measure of scores, got one of {measure.facts.needs}: choose another")
+    raise InputError(f"{path} must be a measure of scores, got a measure of {measure.facts.needs}: choose another")
 
 
 def _compute_by_repeat(
     path: str, function: Callable[[Classes, FloatArray], Any], y_true: Classes, scores: FloatArray
 ) -> FloatArray:
-    """Call a function for each repeat; NaN if only one class occurs, as for fairtrial's ranking measures."""
+    """Call a function for each repeat; the value is NaN if only one class occurs."""
     values = np.full(len(y_true), np.nan)
     for repeat, (labels, repeat_scores) in enumerate(zip(y_true, scores, strict=True)):
         if not 0 < labels.sum() < len(labels):
@@ -189,7 +192,7 @@ def _compute_by_repeat(
             raise
         except Exception as error:  # a user's function can raise anything
             reason = f"{type(error).__name__}: {error}"
-            raise InputError(f"{path} must give a number for {len(labels)} classes and scores, got {reason}") from None
+            raise InputError(f"{path} must return a number for {len(labels)} classes and scores, got {reason}") from None
     return values
 
 
@@ -201,7 +204,7 @@ def _try(measure: UserMeasure) -> None:
 
 @dataclass(frozen=True)
 class UserMeasureResult:
-    """Mean errors of an added measure in per cent, those of AUC in the same comparisons, and the paired difference."""
+    """Mean errors in percent of an added measure and of AUC in the same comparisons, and the paired difference."""
 
     measure: UserMeasure
     noisy: IntervalEstimate
@@ -213,21 +216,21 @@ class UserMeasureResult:
 
     @property
     def rates_above_half(self) -> dict[str, float]:
-        """Mean errors above 50 %, `with noise` and `without noise`."""
+        """Mean errors above 50 %, with the keys `with noise` and `without noise`."""
         rates = {"with noise": self.noisy.value, "without noise": self.clean.value}
         return {condition: rate for condition, rate in rates.items() if rate > 50}
 
     @property
     def may_be_loss(self) -> bool:
-        """Whether the measure may be a loss, whose lower values are better."""
+        """Whether lower values of the measure may be better, as for a loss."""
         return not self.measure.declares_direction and bool(self.rates_above_half)
 
     def warn(self) -> None:
-        """Warn of undefined comparisons, and of a measure that may be a loss."""
+        """Warn of undefined comparisons and of a measure that may be a loss."""
         name = self.measure.name
         if self.n_undefined:
             counts = f"{self.n_undefined:,} of {self.n_comparisons:,} comparisons"
-            message = f"{name} is undefined in {counts}: no rate includes them"
+            message = f"{name} is undefined in {counts}: they are left out of all rates"
             warnings.warn(message, UndefinedMeasureWarning, stacklevel=3)
         if self.may_be_loss:
             rates = " and ".join(f"{rate:.1f} % {condition}" for condition, rate in self.rates_above_half.items())
@@ -238,7 +241,7 @@ class UserMeasureResult:
 def compare_with_auc(
     measures: Sequence[UserMeasure], noisy: Sequence[CellResult], clean: Sequence[CellResult]
 ) -> list[UserMeasureResult]:
-    """Compare each added measure with AUC; cells contain the added measures after the six."""
+    """Compare each added measure with AUC; cells contain the added measures after the paper's six."""
     results = []
     for column, measure in enumerate(measures, len(MEASURES)):
         errors = [cell.errors[:, column] for cell in noisy]

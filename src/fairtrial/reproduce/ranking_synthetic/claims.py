@@ -20,7 +20,7 @@ _OTHERS_THAN_SAUC = tuple(measure for measure in MEASURES if measure != "sauc")
 def build_claims(
     labels: ErrorCurve, scores: ErrorCurve, proportion: ErrorCurve, *, is_smoke: bool = False
 ) -> tuple[Claim, ...]:
-    """Judge each claim; a smoke run leaves all inconclusive but the first, which a single error contradicts."""
+    """Judge all claims. In a smoke run all are inconclusive except the first, which a single error contradicts."""
     claims = (*_judge_labels(labels), *_judge_scores(scores), *_judge_proportion(proportion))
     return (_judge_zero(labels), *(mark_inconclusive(claims) if is_smoke else claims))
 
@@ -31,7 +31,7 @@ def _judge_labels(curve: ErrorCurve) -> list[Claim]:
         _judge_half(curve, f"{_FIGURE_4}: at 100 % all errors are around 50 % (judged as: within {_AROUND:g} points)"),
         judge_order(
             curve,
-            f"{upto} the errors of H and KS are slightly below those of the others (judged as: below by any amount)",
+            f"{upto} the errors of H and KS are slightly below those of the others (judged as: below)",
             ["h_measure", "ks"],
             ["auc", "auch", "sauc", "taks"],
             70,
@@ -45,7 +45,7 @@ def _judge_labels(curve: ErrorCurve) -> list[Claim]:
 
 def _judge_scores(curve: ErrorCurve) -> list[Claim]:
     rest = ["h_measure", "auc", "auch", "taks"]
-    auch = "AUCH is slightly less robust than AUC and taKS (judged as: its mean error is higher by any amount)"
+    auch = "AUCH is slightly less robust than AUC and taKS (judged as: its mean error is higher)"
     return [
         judge_order(curve, f"{_FIGURE_5}: sAUC performs worst", _OTHERS_THAN_SAUC, ["sauc"]),
         judge_order(curve, f"{_FIGURE_5}: KS is the next least robust", rest, ["ks"]),
@@ -68,7 +68,7 @@ def _judge_proportion(curve: ErrorCurve) -> list[Claim]:
 def judge_order(
     curve: ErrorCurve, text: str, lower: Sequence[str], higher: Sequence[str], max_level: float = math.inf
 ) -> Claim:
-    """Judge whether each measure of `lower` has a lower mean error than each of `higher`, by paired 95 % intervals."""
+    """Judge whether each measure of `lower` has a lower mean error than each of `higher`, by paired intervals."""
     differences = {(high, low): curve.estimate_difference(high, low, max_level=max_level) for low in lower for high in higher}
     smallest = min(differences, key=lambda pair: differences[pair].value)
     rates = ", ".join(
@@ -77,11 +77,11 @@ def judge_order(
     )
     high, low = smallest
     difference = f"{DISPLAY_NAMES[high]} minus {DISPLAY_NAMES[low]}: {differences[smallest].format('{:+.2f}')} points"
-    return Claim(text, are_all_positive(differences.values()), f"mean errors {rates}; {difference}")
+    return Claim(text, are_all_positive(differences.values()), f"mean errors: {rates}; {difference}")
 
 
 def judge_equality(curve: ErrorCurve, text: str, measures: Sequence[str], limit: float) -> Claim:
-    """Judge whether measures are within a limit of each other at all levels, by intervals with a joint coverage of 95 %."""
+    """Judge whether measures differ by at most a limit at all levels, by intervals with a joint coverage of 95 %."""
     pairs = list(combinations(measures, 2))
     confidence = compute_joint_level(len(pairs) * len(curve.levels))
     differences = [difference for pair in pairs for difference in curve.estimate_differences(*pair, confidence)]
@@ -103,16 +103,17 @@ def _judge_low(curve: ErrorCurve, text: str, measures: Sequence[str], max_level:
     return Claim(
         f"{text} (judged as: below {limit:g} % at each level)",
         combine_outcomes((-estimate).subtract(-limit).is_positive for estimate in estimates),
-        f"the highest up to {max_level:g} % is {100 * rates.max():.2f} %, confidence limits up to {high:.2f} %",
+        f"highest error up to a noise level of {max_level:g} %: {100 * rates.max():.2f} %, confidence limits up to {high:.2f} "
+        "%",
     )
 
 
 def _judge_zero(curve: ErrorCurve) -> Claim:
-    """Judge that there are no errors without noise: one error contradicts it, none leaves it inconclusive."""
+    """Judge the claim that no errors occur without noise; one error contradicts it, no error is inconclusive."""
     rates = curve.rates[0]
     text = ", ".join(f"{DISPLAY_NAMES[measure]} {100 * rate:.2f} %" for measure, rate in zip(MEASURES, rates, strict=True))
     reproduced = False if rates.any() else None
-    return Claim(f"{_FIGURE_4}: at 0 % all errors are expected to be 0", reproduced, f"{text} of {curve.pairs:,} pairs")
+    return Claim(f"{_FIGURE_4}: at 0 % all errors are expected to be 0", reproduced, f"errors in {curve.pairs:,} pairs: {text}")
 
 
 def _judge_half(curve: ErrorCurve, text: str) -> Claim:
@@ -122,5 +123,5 @@ def _judge_half(curve: ErrorCurve, text: str) -> Claim:
     return Claim(
         text,
         combine_outcomes(estimate.subtract(50).is_within(_AROUND) for estimate in estimates),
-        f"{100 * rates.min():.2f} to {100 * rates.max():.2f} %, confidence limits from {low:.2f} to {high:.2f} %",
+        f"errors {100 * rates.min():.2f} to {100 * rates.max():.2f} %, confidence limits {low:.2f} to {high:.2f} %",
     )

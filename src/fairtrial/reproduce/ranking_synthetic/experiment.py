@@ -1,4 +1,4 @@
-"""Figures 4, 5 and 6: how often each measure prefers the worse of two simulated rankings, by noise level."""
+"""Repeat Figures 4, 5 and 6: how often each measure prefers the worse of two rankings, by noise level."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fairtrial.reproduce.ranking_synthetic import claims, simulation
 from fairtrial.reproduce.ranking_synthetic.simulation import NOISES, SAME_NOISE, ErrorCurve
 
 _MEANS_NOTE = (
-    "The paper shows its error rates only as figures, so there are no published numbers to compare with. The last row is "
-    "another interpretation of the text: both rankings get the same noise added to a case's scores."
+    "The paper shows its error rates only as figures, so there are no published numbers for comparison. The last row is "
+    "another interpretation of the text: the same noise is added to the scores of a case in both rankings."
 )
 
 
 @experiment("ranking-synthetic", title="Ranking measures on simulated scores with noise", paper=PAPER)
 def run(request: Request) -> Reproduction:
-    """Draw the pairs of rankings, count the errors, judge the paper's claims."""
+    """Simulate pairs of rankings, count the errors, and judge the paper's claims."""
     import pandas as pd
 
     step, pairs = request.pick(smoke=25, quick=2, full=1), request.pick(smoke=200, quick=4_000, full=10_000)
@@ -54,7 +54,7 @@ def run(request: Request) -> Reproduction:
 
 
 def summarise(curves: Sequence[ErrorCurve], same_noise_curve: ErrorCurve) -> dict[str, Any]:
-    """Compute the numbers of the page's text."""
+    """Compute the values of the page's text."""
     labels, scores, _ = curves
     late_means = labels.rates[labels.levels > 70].mean(axis=0)
     return {
@@ -70,7 +70,7 @@ def summarise(curves: Sequence[ErrorCurve], same_noise_curve: ErrorCurve) -> dic
 
 
 def format_order(curve: ErrorCurve) -> str:
-    """Format the measures from the highest to the lowest mean error, e.g. 'sAUC > KS = H-measure'."""
+    """Format the measures in descending order of mean error, e.g. 'sAUC > KS = H-measure'."""
     ranked = sorted(MEASURES, key=lambda measure: -curve.compute_mean(measure))
     text = DISPLAY_NAMES[ranked[0]]
     for before, after in pairwise(ranked):
@@ -80,7 +80,7 @@ def format_order(curve: ErrorCurve) -> str:
 
 
 def draw_curve(curve: ErrorCurve, number: int) -> Any:
-    """Draw error rates against the noise level; taKS is dashed, because it coincides with the AUC."""
+    """Draw error rates by noise level; taKS is dashed because it coincides with the AUC."""
     import altair as alt
 
     from fairtrial.report.figures.base import (
@@ -99,11 +99,11 @@ def draw_curve(curve: ErrorCurve, number: int) -> Any:
     columns = {"level": "noise level in %", "error": "error in %"}
     x = build_axis("x", "level", "Noise level in %", low=float(frame["level"].min()), high=float(frame["level"].max()))
     high = round_up_axis(float(frame[list(MEASURES)].max().max()))
-    y = build_axis("y", "error", "Error: the worse ranking is preferred, in %", high=high)
+    y = build_axis("y", "error", "Errors (the worse ranking is preferred) in %", high=high)
     dashes = [list(DASHES[2] if name == DISPLAY_NAMES["taks"] else DASHES[0]) for name in frames]
     legend = alt.Legend(orient="bottom", columns=6, symbolType="stroke", symbolStrokeWidth=3, symbolSize=300)
     dash = alt.StrokeDash("learner:N", scale=alt.Scale(domain=list(frames), range=dashes), title=None, legend=legend)
     lines = build_chart(collect_rows(frames, columns)).mark_line(strokeWidth=2.2, strokeJoin="round")
     lines = lines.encode(x, y, encode_colour(frames), dash, order=alt.Order("row:Q"), tooltip=build_tooltips(columns))
-    subtitle = f"As in Figure {number} of the paper; {curve.pairs:,} pairs of rankings at each level."
+    subtitle = f"As in Figure {number} of the paper; {curve.pairs:,} pairs of rankings per noise level"
     return style_chart(lines.properties(width=480, height=320, title=build_title(curve.noise.title, subtitle)))

@@ -1,4 +1,4 @@
-"""Simulate pairs of rankings under noise: how often each measure prefers the worse one, at each noise level."""
+"""Simulate pairs of rankings under noise and count how often each measure prefers the worse ranking."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class RankingNoise:
-    """A kind of noise: its levels in per cent, and the kernel's unit of one per cent."""
+    """A kind of noise: its levels in percent, and the kernel's value for one percent."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class RankingNoise:
     same: bool = False
 
     def list_levels(self, step: int) -> list[int]:
-        """List the levels from the first to the last, both included."""
+        """List the noise levels from the first to the last, inclusive."""
         first, last = self.levels
         return sorted({*range(first, last, step), last})
 
@@ -64,9 +64,9 @@ class ErrorCurve:
         return float(self.rates[self.levels <= max_level, index_measure(measure)].mean())
 
     def estimate_difference(self, first: str, second: str, *, max_level: float = math.inf) -> IntervalEstimate:
-        """Estimate the mean error of the first minus that of the second, in percentage points, with a paired interval.
+        """Estimate the mean error of the first measure minus that of the second, in percentage points.
 
-        Each noise level has its own pairs of rankings, so the variances of the levels add up.
+        The interval is paired. Each noise level has its own pairs of rankings, so the variances of the levels are added.
         """
         selected = self.levels <= max_level
         value = float(self._compute_differences(first, second)[selected].mean())
@@ -75,9 +75,9 @@ class ErrorCurve:
         return IntervalEstimate(100 * value, 100 * (value - half), 100 * (value + half))
 
     def estimate_differences(self, first: str, second: str, confidence: float) -> list[IntervalEstimate]:
-        """Estimate the same at each noise level.
+        """Estimate the difference of the errors at each noise level.
 
-        If hardly any errors occur, the variance says little: intervals are widened by what so many pairs can miss (z^2 / 2n).
+        The variance is unreliable if errors are rare, so the half widths are increased by z^2 / 2n.
         """
         from scipy.stats import norm
 
@@ -97,12 +97,12 @@ class ErrorCurve:
         return np.maximum((covariances[:, i, i] + covariances[:, j, j] - 2 * covariances[:, i, j]) / self.pairs, 0.0)
 
     def compute_spread(self, measures: Sequence[str]) -> float:
-        """Compute the largest difference between the best and the worst of these measures at any level."""
+        """Compute the largest difference between two of these measures at any noise level."""
         rates = self.rates[:, [index_measure(measure) for measure in measures]]
         return float((rates.max(axis=1) - rates.min(axis=1)).max())
 
     def frame(self) -> pd.DataFrame:
-        """Return a row for each noise level with the error rates in per cent."""
+        """Return the error rates in percent, one row per noise level."""
         import pandas as pd
 
         frame = pd.DataFrame(100 * self.rates, columns=list(MEASURES))
@@ -114,7 +114,7 @@ class ErrorCurve:
 def simulate_curves(
     noises: Sequence[RankingNoise], *, step: int, pairs: int, seed: int, jobs: int, progress: bool | None
 ) -> list[ErrorCurve]:
-    """Simulate a curve for each noise; `step` is in per cent."""
+    """Simulate an error curve for each kind of noise; `step` is in percent."""
     tasks = [(noise, level) for noise in noises for level in noise.list_levels(step)]
     sums = run_tasks(lambda task: _count_errors(*task, pairs, seed), tasks, jobs, name="noise levels", progress=progress)
     curves = []

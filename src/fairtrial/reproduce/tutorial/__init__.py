@@ -1,1 +1,1 @@
-"""The worked examples and tables of a tutorial on evaluating classifiers, computed again."""
+"""Japkowicz: worked examples and tables of a tutorial on the evaluation of classifiers."""

@@ -1,4 +1,4 @@
-"""Pictures of how learners err: ROC and cost curves, and the projection of confusion matrices onto a plane."""
+"""ROC curves, cost curves, and the projection of confusion matrices onto a plane."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fairtrial._text import format_count, join_names
 from fairtrial.reproduce.claim import Claim
 from fairtrial.reproduce.experiment import ResultTable
 from fairtrial.reproduce.tutorial.inputs import TutorialInputs, count_folds, pool_predictions, require_printed_folds
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 Norm = Literal["L2", "L1"]
 _NORMS: tuple[Norm, ...] = ("L2", "L1")
-# Anneal as printed, a row for each true class; row e of AdaBoost lacks one of its zeros on the slide.
+# Anneal as printed, one row per true class. On the slide, row e of AdaBoost lacks one of its zeros.
 ADABOOST = [[0, 0, 8, 0, 0, 0], [0, 0, 99, 0, 0, 0], [0, 0, 684, 0, 0, 0], [0] * 6, [0, 0, 0, 0, 67, 0], [0, 0, 40, 0, 0, 0]]
 NAIVE_BAYES = [
     [7, 0, 1, 0, 0, 0],
@@ -30,7 +31,7 @@ NAIVE_BAYES = [
     [0, 0, 0, 0, 67, 0],
     [0, 0, 2, 0, 0, 38],
 ]
-# Accuracy, F1 score and AUC as printed, with their decimal places. The F1 score is that of the positive class.
+# Accuracy, F1 score of the positive class and AUC as printed, with their decimal places.
 _POSITIVE = {"Breast Cancer": "recurrence-events", "Labour": "good", "Liver": "1"}
 _PRINTED = {
     "NB": {"Breast Cancer": "71.7 .48 .7", "Labour": "89.5 .92 .97", "Liver": "55.4 .6 .64", "mean": "72.2 .67 .77"},
@@ -40,7 +41,7 @@ _PRINTED = {
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Draw the curves and projections of the eight learners, and compute the distances of the printed matrices."""
+    """Draw curves and projections of the eight learners, and compute the distances of the printed matrices."""
     results = inputs.eight_learners
     if results is not None:
         yield from build_cost_curves(results)
@@ -57,7 +58,7 @@ def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
 
 
 def build_cost_curves(results: Results) -> Iterator[PageSection]:
-    """Draw ROC and cost curves of three learners on Breast Cancer; nothing if the study lacks it."""
+    """Draw ROC and cost curves of three learners on Breast Cancer, if it was run."""
     from fairtrial.measures import auc, cost_curve, roc_curve
     from fairtrial.report.figures.curves import draw_cost, draw_roc
     from fairtrial.report.figures.study_curves import find_cost_winners, with_winners
@@ -87,19 +88,20 @@ def build_cost_curves(results: Results) -> Iterator[PageSection]:
 
 
 def judge_cost_winners(winners: pd.DataFrame) -> Claim:
-    """Judge whether cost curves distinguish ranges of class proportions and costs: two learners must win somewhere."""
+    """Judge whether cost curves show different winners in different ranges of probability cost."""
     ranges = [
         f"{row['learner'] or row['winner']} from {row['start']:.2f} to {row['end']:.2f}" for row in winners.to_dict("records")
     ]
     return Claim(
-        "Cost curves show for which class probabilities a classifier is preferable: more than one wins somewhere",
+        "Cost curves show for which class probabilities a classifier is preferable: different classifiers win in different "
+        "ranges",
         winners.loc[winners["winner"] == "learner", "learner"].nunique() > 1,
         "; ".join(ranges),
     )
 
 
 def do_curves_cross(first: pd.DataFrame, second: pd.DataFrame) -> bool:
-    """Whether each of two ROC curves lies above the other somewhere.
+    """Return whether two ROC curves cross: each lies above the other in some range.
 
     >>> import pandas as pd
     >>> early, late = ({"fpr": [0, x, 1], "tpr": [0, y, 1]} for x, y in ((0.1, 0.5), (0.5, 0.9)))
@@ -108,14 +110,14 @@ def do_curves_cross(first: pd.DataFrame, second: pd.DataFrame) -> bool:
     """
     corners = np.unique(np.concatenate([first["fpr"], second["fpr"]]))
     width = np.diff(corners)
-    # just inside both ends of every interval: a curve may be vertical at a corner
+    # close to both ends of each interval, because a curve may be vertical at a corner
     positions = np.concatenate([corners[:-1] + 1e-6 * width, corners[1:] - 1e-6 * width])
     gap = np.interp(positions, first["fpr"], first["tpr"]) - np.interp(positions, second["fpr"], second["tpr"])
     return bool((gap > 1e-5).any() and (gap < -1e-5).any())
 
 
 def _build_printed_anneal() -> PageSection:
-    """Compute the distances of the two printed confusion matrices to the ideal one, by both norms."""
+    """Compute the distances of the two printed confusion matrices from the ideal matrix, by both norms."""
     from fairtrial.measures import projection
 
     matrices = {"AdaBoost": np.asarray(ADABOOST), "NB": np.asarray(NAIVE_BAYES)}
@@ -135,14 +137,14 @@ def _build_printed_anneal() -> PageSection:
     ratios = {norm: float(to_ideal["NB"] / to_ideal["AdaBoost"]) for norm, to_ideal in distances.items()}
     claims = (
         Claim(
-            "By L2 both are at about the same distance from Ideal (they differ by less than 5 %)",
+            "By L2, both are at about the same distance from Ideal (judged as: they differ by less than 5 %)",
             abs(1 - ratios["L2"]) < 0.05,
-            f"ratio of naive Bayes to AdaBoost {ratios['L2']:.3f}",
+            f"distance of naive Bayes relative to AdaBoost {ratios['L2']:.3f}",
         ),
         Claim(
-            "By L1 naive Bayes is clearly closer (by more than 10 %)",
+            "By L1, naive Bayes is clearly closer to Ideal (judged as: by more than 10 %)",
             ratios["L1"] < 0.9,
-            f"ratio of naive Bayes to AdaBoost {ratios['L1']:.3f}",
+            f"distance of naive Bayes relative to AdaBoost {ratios['L1']:.3f}",
         ),
         Claim(
             "Naive Bayes makes fewer errors, more than half of them on the largest class",
@@ -150,9 +152,9 @@ def _build_printed_anneal() -> PageSection:
             f"{n_errors['NB']} and {n_errors['AdaBoost']} errors; {on_largest_class} of the {n_errors['NB']} on class 3",
         ),
         judge_printed(
-            "On Anneal the accuracy of AdaBoost is 83.6 % and that of naive Bayes 86.3 %",
+            "On Anneal, AdaBoost has an accuracy of 83.6 % and naive Bayes of 86.3 %",
             results[-2:],
-            "ours from the printed matrices",
+            "ours are computed from the printed matrices",
         ),
     )
     title = "Distances of the printed Anneal matrices in the projection"
@@ -161,7 +163,7 @@ def _build_printed_anneal() -> PageSection:
 
 
 def compute_scores(results: Results, dataset: str, learner: str) -> tuple[float, float, float]:
-    """Compute accuracy in percent, F1 score and AUC of a learner on a data set; NaN if the study lacks them."""
+    """Compute accuracy in percent, F1 score and AUC of a learner on a data set; NaN if it was not run."""
     from fairtrial.measures import accuracy, auc, f_score
 
     rows = pool_predictions(results, dataset, learner)
@@ -176,7 +178,7 @@ def compute_scores(results: Results, dataset: str, learner: str) -> tuple[float,
 
 
 def build_three_domains(scores: Mapping[tuple[str, str], tuple[float, float, float]], n_folds: int) -> PageSection:
-    """Compare accuracy, F1 score and AUC by data set and learner with the printed ones; also their means over all three."""
+    """Compare accuracy, F1 score and AUC by data set and learner, and their means, with the printed numbers."""
     lines: list[PrintedResult] = []
     for learner, printed in _PRINTED.items():
         ours = {name: scores[name, learner] for name in _POSITIVE if (name, learner) in scores}
@@ -198,7 +200,7 @@ def build_three_domains(scores: Mapping[tuple[str, str], tuple[float, float, flo
 
 
 def _compare_scores(prefix: str, numbers: Iterable[float], printed: str) -> list[PrintedResult]:
-    """Compare three numbers with the printed ones; F1 scores and AUCs have at least two decimal places: .7 means .70."""
+    """Compare three numbers with the printed ones; F1 scores and AUCs have at least two decimal places (.7 means .70)."""
     measures = (("accuracy (%)", 1), ("F1 score", 2), ("AUC", 2))
     return [
         PrintedResult(f"{prefix} {measure}", float(number), float(text), max(len(text.split(".")[1]), least_digits))
@@ -207,7 +209,7 @@ def _compare_scores(prefix: str, numbers: Iterable[float], printed: str) -> list
 
 
 def build_projection(results: Results, names: list[str]) -> PageSection:
-    """Project the confusion matrices of all learners on these data sets onto a plane; Anneal by both norms."""
+    """Project the confusion matrices of all learners onto a plane; for Anneal, use both norms."""
     from fairtrial.measures import projection
     from fairtrial.report.figures.projection import compute_confusion_tables, draw_projection
     from fairtrial.report.selection import get_main_condition
@@ -250,13 +252,13 @@ def _tabulate_distances(projections: Mapping[Norm, Any]) -> pd.DataFrame:
 
 
 def _compute_isolation(plane: Any) -> pd.Series[float]:
-    """Compute the distance of each learner to the nearest other one."""
+    """Compute the distance of each learner to its nearest neighbour."""
     between: pd.DataFrame = plane.distances.drop(index="Ideal", columns="Ideal")
     return between.where(~np.eye(len(between), dtype=bool)).min(axis=1)
 
 
 def judge_anneal(distances: Mapping[Norm, pd.Series[float]], matrices: Mapping[str, Any]) -> list[Claim]:
-    """Judge which learners are far from Ideal on Anneal, and whether two matrices are the printed ones."""
+    """Judge which learners are far from Ideal on Anneal, and whether two matrices equal the printed ones."""
     farthest = {norm: sorted(to_ideal.nlargest(2).index) for norm, to_ideal in distances.items()}
     printed = {"NB": NAIVE_BAYES, "Boost": ADABOOST}
     n_moved = {
@@ -266,32 +268,32 @@ def judge_anneal(distances: Mapping[Norm, pd.Series[float]], matrices: Mapping[s
     }
     return [
         Claim(
-            "On Anneal naive Bayes and AdaBoost differ from all others: by both norms they are farthest from Ideal",
+            "On Anneal, naive Bayes and AdaBoost differ from all others: by both norms, they are farthest from Ideal",
             all(names == ["Boost", "NB"] for names in farthest.values()),
-            "; ".join(f"{norm}: farthest are {', '.join(names)}" for norm, names in farthest.items()),
+            "; ".join(f"farthest by {norm}: {join_names(names)}" for norm, names in farthest.items()),
         ),
         Claim(
-            "The confusion matrices of naive Bayes and AdaBoost on Anneal, cell by cell",
+            "The confusion matrices of naive Bayes and AdaBoost on Anneal agree in every cell",
             True if n_moved and not any(n_moved.values()) else None,
-            ", ".join(f"{name}: {rows} rows in other cells" for name, rows in n_moved.items()),
+            ", ".join(f"{name}: {format_count(rows, 'row')} in other cells" for name, rows in n_moved.items()),
         ),
     ]
 
 
 def _judge_binary_domains(plane: Any, names: list[str]) -> list[Claim]:
-    """Report what the picture shows; a claim about looking at it is always inconclusive."""
+    """Report the most isolated learners; a claim about a visual impression is always inconclusive."""
     if len(names) < len(_POSITIVE):
         return []
     isolated = _compute_isolation(plane).nlargest(2)
     details = (
-        f"a visual judgement; the most isolated learners are {' and '.join(isolated.index)}, {isolated.iloc[0]:.0f} and "
-        f"{isolated.iloc[1]:.0f} from the nearest other one"
+        f"a visual judgement; the most isolated learners are {join_names(isolated.index)}, with distances of "
+        f"{isolated.iloc[0]:.0f} and {isolated.iloc[1]:.0f} from the nearest learner"
     )
     return [Claim("The projection of the three binary domains shows which learners behave abnormally", None, details)]
 
 
 def merge_crowded_points(plane: Any) -> tuple[pd.DataFrame, list[tuple[str, str]]]:
-    """Return points and edges of the picture; three or more learners close to Ideal share its point, or names would overlap."""
+    """Return points and edges of the figure; three or more learners close to Ideal share its point."""
     radius = np.hypot(plane.points["x"], plane.points["y"])
     near = [str(name) for name in radius.index[radius < radius.max() / 5] if name != "Ideal"]
     merged = {"Ideal", *near} if len(near) > 2 else set()

@@ -1,14 +1,21 @@
-"""The tutorial as one page: every worked example and table, with our numbers and the printed ones."""
+"""Compute all worked examples and tables of the tutorial again and compare them with the printed numbers."""
 
 from __future__ import annotations
 
 from fairtrial.reproduce.experiment import Reproduction, Request, experiment
 from fairtrial.reproduce.tutorial import curves, measures, resampling, significance, simulations, weka_tables
 from fairtrial.reproduce.tutorial.inputs import TutorialInputs
-from fairtrial.reproduce.tutorial.printed import AGREEMENT
+from fairtrial.reproduce.tutorial.printed import AGREEMENT, DIFFERS
 
 _TOPICS = (measures, weka_tables, curves, significance, resampling, simulations)
-_COMPUTED_FROM_PRINTED_INPUT = ("information_score", "t_test", "sign_test", "wilcoxon", "friedman", "nemenyi")
+_COMPUTED_FROM_PRINTED_INPUT = {
+    "information_score": "the information score",
+    "t_test": "the paired t test",
+    "sign_test": "the sign test",
+    "wilcoxon": "the Wilcoxon test",
+    "friedman": "the Friedman test",
+    "nemenyi": "the Nemenyi test",
+}
 
 
 @experiment(
@@ -17,14 +24,14 @@ _COMPUTED_FROM_PRINTED_INPUT = ("information_score", "t_test", "sign_test", "wil
     paper="Japkowicz: Performance evaluation for learning algorithms (tutorial)",
 )
 def run(request: Request) -> Reproduction:
-    """Compute all sections whose data are available."""
+    """Compute all sections for which data are available."""
     inputs = TutorialInputs.load(request)
     sections = [section for topic in _TOPICS for section in topic.build_sections(inputs)]
     tables = tuple(table for section in sections for table in section.tables)
     printed_errors = [
-        table.title.split(":")[0]
+        _COMPUTED_FROM_PRINTED_INPUT[table.name]
         for table in tables
-        if table.name in _COMPUTED_FROM_PRINTED_INPUT and (table.frame[AGREEMENT] == "differs").any()
+        if table.name in _COMPUTED_FROM_PRINTED_INPUT and (table.frame[AGREEMENT] == DIFFERS).any()
     ]
     return Reproduction(
         {

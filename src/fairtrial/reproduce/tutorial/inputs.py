@@ -1,4 +1,4 @@
-"""What the sections are computed from: the tutorial's two studies, the Labour data, and predictions pooled over folds."""
+"""Inputs of the sections: the tutorial's two studies, the Labour data set, and predictions pooled over folds."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ DOMAINS = {
     },
 }
 _SMOKE_DOMAINS = ("Contact Lenses", "Hepatitis")
-_PRINTED_FOLDS = 10  # every table of the tutorial is computed over ten folds
+_PRINTED_FOLDS = 10  # folds of all tables of the tutorial
 
 
 @dataclass(frozen=True)
 class TutorialInputs:
-    """Both studies and the Labour data; None if no data set was found. `missing` gives the reason by data set."""
+    """Both studies and the Labour data set, or None if no data were found; `missing` gives the reason by data set."""
 
     request: Request
     eight_learners: Results | None
@@ -52,7 +52,7 @@ class TutorialInputs:
 
     @classmethod
     def load(cls, request: Request) -> TutorialInputs:
-        """Load the data sets and run both studies; at smoke scale over two folds and on two of the ten domains."""
+        """Load the data sets and run both studies; a smoke run has two folds and two of the ten domains."""
         eight_learners, missing = _run_study("eight_learners", DOMAINS["eight_learners"], request)
         ten = DOMAINS["ten_domains"]
         names = {name: ten[name] for name in _SMOKE_DOMAINS} if request.scale == "smoke" else ten
@@ -75,7 +75,7 @@ def _run_study(name: str, names: Mapping[str, str], request: Request) -> tuple[R
 
 
 def declare_study(name: str, n_folds: int) -> dict[str, Any]:
-    """Read a study file and set its number of folds. They are WEKA's folds of seed 1, whatever the study's seed.
+    """Read a study file and set its number of folds, which are always WEKA's folds of seed 1.
 
     >>> sorted(declare_study("ten_domains", 10)), declare_study("ten_domains", 10)["resampling"]["scheme"]
     (['learners', 'measures', 'name', 'resampling', 'seed'], 'weka')
@@ -91,14 +91,14 @@ def count_folds(results: Results) -> int:
 
 
 def require_printed_folds(claims: Iterable[Claim], results: Results) -> tuple[Claim, ...]:
-    """Return the claims, marked as inconclusive if the study has another number of folds than the printed tables."""
+    """Return the claims, marked as inconclusive if the study does not have ten folds like the printed tables."""
     n_folds = count_folds(results)
-    reason = f"run on {n_folds} folds, not on the tutorial's {_PRINTED_FOLDS}"
+    reason = f"inconclusive with {n_folds} folds (the tutorial has {_PRINTED_FOLDS})"
     return tuple(claims) if n_folds == _PRINTED_FOLDS else mark_inconclusive(claims, reason)
 
 
 def find_wrong_predictions(learner: Any, X: Any, y: Any, train: Any, test: Any) -> npt.NDArray[np.bool_]:
-    """Fit a learner to the training rows and mark the test rows that it classifies wrongly."""
+    """Fit a learner to the training rows and mark the misclassified test rows."""
     learner.fit(X.iloc[train], y.iloc[train])
     predicted = np.asarray(learner.predict(X.iloc[test])).astype(str)
     return np.asarray(predicted != y.iloc[test].astype(str).to_numpy())
@@ -106,9 +106,9 @@ def find_wrong_predictions(learner: Any, X: Any, y: Any, train: Any, test: Any) 
 
 @dataclass(frozen=True, eq=False)
 class PooledPredictions:
-    """All test rows of a learner on a data set, pooled over the folds as WEKA does.
+    """All test rows of a learner on a data set, pooled over the folds as in WEKA.
 
-    `priors` are, for each row, the class proportions of the training set of its fold.
+    `priors` has the class proportions of the training set for each row.
     """
 
     classes: list[str]
@@ -119,7 +119,7 @@ class PooledPredictions:
 
     @property
     def correct(self) -> npt.NDArray[np.bool_]:
-        """Which rows are classified correctly."""
+        """Mask of the correctly classified rows."""
         return np.asarray(self.y_true == self.y_pred)
 
     @property
@@ -133,9 +133,9 @@ class PooledPredictions:
 
 
 def pool_predictions(results: Results, dataset: str, learner: str) -> PooledPredictions | None:
-    """Pool the test rows of the first repeat; None if the study does not have them or a trial failed.
+    """Pool the test rows of the first repeat; None if the study lacks them or a trial failed.
 
-    The priors are WEKA's: each class counts once more than it occurs in the training set.
+    As in WEKA, the priors add one to the count of each class.
     """
     trials = results.trials()
     trials = trials[(trials["dataset"] == dataset) & (trials["learner"] == learner) & (trials["repeat"] == 0)]
@@ -162,7 +162,7 @@ def _compute_prior(results: Results, dataset: str, fold: int, codes: npt.NDArray
 
 
 def _get_probabilities(record: Any, k: int) -> npt.NDArray[np.float64]:
-    """Return the predicted probabilities; a learner without them assigns probability 1 to the predicted class."""
+    """Return the predicted probabilities; without probabilities, the predicted class gets probability 1."""
     if record.scores is not None and record.score_kind == "probability":
         return np.asarray(record.scores)
     return np.asarray(np.eye(k)[record.prediction])

@@ -1,4 +1,4 @@
-"""Worked examples of measures: what accuracy, precision and recall hide; kappa, RMSE and the information score."""
+"""Worked examples of measures: limits of accuracy, precision and recall; kappa, RMSE and the information score."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _compute_percentages(cells: list[list[int]]) -> dict[str, float]:
 def _compare_left_right(
     left: dict[str, float], right: dict[str, float], printed: dict[str, tuple[float, int] | None]
 ) -> list[PrintedResult]:
-    """List the measures of both classifiers with what is printed for both: a number and its decimal places."""
+    """List the measures of both classifiers; `printed` has the number printed for both and its decimal places."""
     return [
         PrintedResult(f"{name}, {side} (%)", values[name], *(number or (None,)))
         for name, number in printed.items()
@@ -59,7 +59,7 @@ def _build_accuracy() -> PageSection:
     results = _compare_left_right(left, right, {"accuracy": (60, 0), "recall": None, "true negative rate": None})
     claim = judge_printed("Both classifiers of the accuracy example have an accuracy of 60 %", results)
     return build_example(
-        "accuracy_example", "What accuracy hides", results, claims=[claim], values={"left": left, "right": right}
+        "accuracy_example", "Limits of accuracy", results, claims=[claim], values={"left": left, "right": right}
     )
 
 
@@ -70,17 +70,17 @@ def _build_precision_recall() -> PageSection:
     claims = [
         judge_printed("Both classifiers of the second example have precision 66.7 % and recall 40 %", results),
         Claim(
-            "Accuracy detects the difference (more than 5 points)",
+            "Accuracy detects the difference (judged as: more than 5 points)",
             abs(left["accuracy"] - right["accuracy"]) > 5,
             f"accuracy {left['accuracy']:.1f} % and {right['accuracy']:.1f} %",
         ),
     ]
-    title = "What precision and recall hide"
+    title = "Limits of precision and recall"
     return build_example("precision_recall_example", title, results, claims=claims, values={"left": left, "right": right})
 
 
 def _build_rare_class() -> PageSection:
-    """Predict the negative class for all of 100 cases, 95 of which are negative."""
+    """Predict the negative class for 100 cases, of which 95 are negative."""
     from fairtrial.measures import accuracy, auc, h_measure
 
     y_true, scores = np.repeat([1, 0], [5, 95]), np.zeros(100)
@@ -128,7 +128,7 @@ def _build_rmse() -> PageSection:
 
 
 def _build_information_score() -> PageSection:
-    """Compute the score of every case, then the mean with and without signs."""
+    """Compute the score of each case, and the mean with and without signs."""
     from fairtrial.measures import information_score
 
     # The five cases are also the training data: 3 of 5 are positive.
@@ -153,5 +153,5 @@ def _build_information_score() -> PageSection:
 
 def _explain_score(score: float, printed: float) -> str:
     if score < 0:
-        return "error in the slides: a misleading probability counts as negative"
+        return "error in the slides: the score of a misleading probability is negative"
     return "" if abs(score - printed) <= 0.005 else f"{score:.5f}, rounded up"

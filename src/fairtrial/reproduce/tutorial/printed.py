@@ -1,4 +1,4 @@
-"""Numbers that the tutorial prints, compared with ours, and the sections of the page that show them."""
+"""Numbers that the tutorial prints, their comparison with ours, and the sections of the page."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fairtrial.reproduce.experiment import ResultTable
 if TYPE_CHECKING:
     import pandas as pd
 
-AGREEMENT = "agreement"
-_AGREEMENT_LABELS = {True: "agrees", False: "differs", None: "not printed"}
+AGREEMENT, DIFFERS = "agreement", "differs"
+_AGREEMENT_LABELS = {True: "agrees", False: DIFFERS, None: "not printed"}
 
 
 @dataclass(frozen=True)
 class PageSection:
-    """A section of the page. `values` are what the template knows under the section's name."""
+    """A section of the page; the template finds `values` under the name of the section."""
 
     name: str
     values: Mapping[str, Any]
@@ -28,7 +28,7 @@ class PageSection:
 
 
 class DisplayedNumber(float):
-    """A number that the page shows in a fixed format, while files keep ten significant digits.
+    """A number that is shown in a fixed format on the page and with ten significant digits in files.
 
     >>> number = DisplayedNumber(7.864536, ".4f")
     >>> f"{number:.2f}", number + 1
@@ -38,7 +38,7 @@ class DisplayedNumber(float):
     spec: str
 
     def __new__(cls, value: float, spec: str) -> DisplayedNumber:
-        """Create a number with the format specification of its text; a rounded negative zero loses its sign."""
+        """Create a number with a format specification; a value that is rounded to zero has no sign."""
         number = super().__new__(cls, value)
         number.spec = f"z{spec}"
         return number
@@ -52,7 +52,7 @@ class DisplayedNumber(float):
 
 @dataclass(frozen=True)
 class PrintedResult:
-    """One of our numbers and the one that the tutorial prints with `digits` decimal places (None: it prints none)."""
+    """One of our numbers, and the number printed in the tutorial with `digits` decimal places (None: not printed)."""
 
     quantity: str
     ours: float
@@ -62,7 +62,7 @@ class PrintedResult:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether our number rounds to the printed one; None if none is printed.
+        """Whether our number rounds to the printed number; None if no number is printed.
 
         >>> PrintedResult("kappa", 0.432892, 0.4329, 4).agrees, PrintedResult("t", 7.8645, 8.0845, 4).agrees
         (True, False)
@@ -72,12 +72,12 @@ class PrintedResult:
         return abs(self.ours - self.printed) <= 0.5 * 10.0**-self.digits + 1e-9
 
     def _display(self, value: float) -> DisplayedNumber:
-        """Show one more decimal place than is printed, unless it adds nothing."""
+        """Show one more decimal place than printed, unless the number is exact."""
         is_exact = abs(value - round(value, self.digits)) < 1e-12
         return DisplayedNumber(value, f".{self.digits if is_exact else self.digits + 1}f")
 
     def to_row(self, digits: int | None = None) -> dict[str, Any]:
-        """Return the row of a table; `digits` are the decimal places of a number that is not printed."""
+        """Return a row of a table; `digits` are the decimal places if no number is printed."""
         ours = float(self.ours)
         if self.printed is None:
             displayed = DisplayedNumber(ours, ".4g" if digits is None else f".{digits}f")
@@ -89,7 +89,7 @@ class PrintedResult:
 
 
 def tabulate_results(results: Iterable[PrintedResult], digits: int | None = None) -> pd.DataFrame:
-    """Tabulate results: ours, the tutorial's, their difference, and whether they agree to the printed digits.
+    """Tabulate our results, the tutorial's, the difference, and whether they agree to the printed digits.
 
     >>> tabulate_results([PrintedResult("kappa", 0.432892, 0.4329, 4)]).iloc[0, :3].tolist()
     ['kappa', 0.432892, 0.4329]
@@ -109,13 +109,13 @@ def build_example(
     claims: Iterable[Claim] = (),
     figures: Mapping[str, Any] | None = None,
 ) -> PageSection:
-    """Build the section of a worked example: one table, the claims about its numbers, and the values of its text."""
+    """Build the section of a worked example: a table, the claims about its numbers, and the values of its text."""
     table = ResultTable(name, title, tabulate_results(results, digits))
     return PageSection(name, values, (table,), tuple(claims), figures or {})
 
 
 def judge_printed(text: str, results: Iterable[PrintedResult], remark: str = "") -> Claim:
-    """Judge the claim that the printed numbers are right, which requires that all of them agree with ours.
+    """Judge the claim that the printed numbers are correct; all of them must agree with ours.
 
     >>> judge_printed("Kappa is 0.43", [PrintedResult("kappa", 0.43289, 0.43), PrintedResult("chance", 0.33875)]).details
     'kappa: 0.433 (printed 0.43)'

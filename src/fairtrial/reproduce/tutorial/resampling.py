@@ -1,4 +1,4 @@
-"""Resampling on Labour: variants of cross-validation, the bootstrap estimates of the error, and the permutation test."""
+"""Resampling on Labour: variants of cross-validation, bootstrap estimates of the error, and the permutation test."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _BOOTSTRAP_LABELS = {
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Estimate errors and test against permuted labels on Labour; nothing if the data are missing."""
+    """Estimate errors on Labour and test against permuted labels, if the data set was found."""
     if inputs.labour is not None:
         yield build_resampling(inputs.labour, inputs.request)
         yield build_permutation(inputs.labour, inputs.request)
 
 
 def build_resampling(data: Dataset, request: Request) -> PageSection:
-    """Estimate the error of three learners by every scheme; compare the class proportions of the folds."""
+    """Estimate the error of three learners by all schemes, and compare the class proportions of the folds."""
     from fairtrial.learners import C45, NaiveBayes, NearestNeighbours
 
     learners = {"C4.5": C45(), "NB": NaiveBayes(), "1NN": NearestNeighbours(1)}
@@ -78,7 +78,7 @@ def _choose_schemes(n_folds: int, request: Request) -> dict[str, Any]:
 def _estimate_errors(
     data: Dataset, learners: dict[str, Any], schemes: dict[str, Any], n_resamples: int, seed: int
 ) -> pd.DataFrame:
-    """Estimate errors, a row for each scheme and a column for each learner; bootstrap estimates have intervals."""
+    """Estimate errors: one row per scheme, one column per learner. Bootstrap estimates have intervals."""
     import pandas as pd
 
     from fairtrial.resampling import estimate
@@ -116,14 +116,14 @@ def _tabulate_proportions(data: Dataset, is_rare: Any, schemes: dict[str, Any]) 
 
 
 def judge_stratification(proportions: pd.DataFrame, n_folds: int) -> Claim:
-    """Judge by the first two rows, plain and stratified folds; fewer than ten folds hardly vary, so they decide nothing."""
+    """Judge by plain and stratified folds, the first two rows; fewer than ten folds are inconclusive."""
     plain, stratified = (proportions["highest in test"] - proportions["lowest in test"]).iloc[:2]
     return Claim(
-        "Stratification respects the class distribution in every fold, a purely random split does not: the proportion of the "
+        "Stratification preserves the class distribution in every fold, a purely random split does not: the proportion of the "
         "rarer class varies less over stratified folds",
         bool(stratified < plain) if plain > 0 and n_folds >= 10 else None,
-        f"the proportion of the rarer class varies by {100 * stratified:.0f} points over {n_folds} stratified folds, by "
-        f"{100 * plain:.0f} over plain ones",
+        f"the proportion of the rarer class varies by {100 * stratified:.0f} points over {n_folds} stratified folds and by "
+        f"{100 * plain:.0f} points over plain folds",
     )
 
 
@@ -143,7 +143,7 @@ def _draw_schemes(seed: int) -> Any:
 
 
 def build_permutation(data: Dataset, request: Request) -> PageSection:
-    """Test naive Bayes and the majority class against permuted labels and against labels switched by a coin."""
+    """Test naive Bayes and the majority class against permuted labels and against randomly switched labels."""
     import pandas as pd
     from sklearn.dummy import DummyClassifier
 
@@ -202,13 +202,13 @@ def compute_switched_accuracies(learner: Any, data: Dataset, n_resamples: int, n
 
 
 def is_significant(p_value: float, n_resamples: int) -> bool | None:
-    """Whether p is below 0.05, by its Monte Carlo interval; None if the interval contains 0.05."""
+    """Return whether p is below 0.05 by its Monte Carlo interval; None if the interval contains 0.05."""
     low, high = compute_p_limits(p_value, n_resamples)
     return True if high < _ALPHA else False if low > _ALPHA else None
 
 
 def compute_p_limits(p_value: float, n_resamples: int) -> tuple[float, float]:
-    """Compute the 95 % interval of the p-value that infinitely many resamples would give."""
+    """Compute the 95 % Monte Carlo interval of the p-value for infinitely many resamples."""
     from fairtrial.measures.intervals import compute_clopper_pearson_limits
 
     low, high = compute_clopper_pearson_limits(round(p_value * (n_resamples + 1)) - 1, n_resamples, 0.95)
@@ -216,7 +216,7 @@ def compute_p_limits(p_value: float, n_resamples: int) -> tuple[float, float]:
 
 
 def compute_majority_probability(n_rows: int, n_majority: int) -> float:
-    """Compute the probability that labels by a fair coin give one of two classes at least `n_majority` rows.
+    """Compute the probability that one of two classes gets at least `n_majority` rows if labels are random.
 
     >>> round(compute_majority_probability(57, 37), 3)
     0.033
@@ -229,7 +229,7 @@ def compute_majority_probability(n_rows: int, n_majority: int) -> float:
 def judge_permutation(
     nb: dict[str, Any], majority: dict[str, Any], n_resamples: int, n_majority: int, n_rows: int
 ) -> tuple[Claim, ...]:
-    """Judge both claims. A small p-value decides; one that is not small shows nothing."""
+    """Judge both claims; a p-value that is not small is inconclusive."""
     low, high = compute_p_limits(majority["p, switched"], n_resamples)
     resamples = f"{n_resamples} bogus data sets, so p is at least {1 / (n_resamples + 1):.3f}"
     return (
@@ -239,11 +239,11 @@ def judge_permutation(
             f"p = {nb['p, permuted']:.3f} with permuted labels; {resamples}",
         ),
         Claim(
-            f"Switching labels at random makes appropriate bogus data (the majority class does not get p < {_ALPHA:g})",
+            f"Randomly switched labels give appropriate bogus data (judged as: the majority class does not get p < {_ALPHA:g})",
             False if is_significant(majority["p, switched"], n_resamples) else None,
-            f"the majority class learns nothing, yet gets p = {majority['p, switched']:.3f} (95 % CI {low:.3f} to {high:.3f}; "
-            f"with permuted labels {majority['p, permuted']:.3f}); {resamples}; a fair coin gives {n_majority} or more of "
-            f"{n_rows} equal labels with probability {compute_majority_probability(n_rows, n_majority):.3f}; the slide only "
-            "describes the procedure",
+            f"the majority class learns nothing, but gets p = {majority['p, switched']:.3f} (95 % CI {low:.3f} to {high:.3f}; "
+            f"with permuted labels {majority['p, permuted']:.3f}); {resamples}; with random labels, one class gets "
+            f"{n_majority} or more of {n_rows} rows with a probability of "
+            f"{compute_majority_probability(n_rows, n_majority):.3f}; the slide only describes the procedure",
         ),
     )

@@ -1,4 +1,4 @@
-"""Worked examples of tests: two learners (t, d, sign, Wilcoxon, McNemar), several (Friedman, Nemenyi), and Labour run again."""
+"""Worked examples of tests of two learners and of several learners, and new runs on Labour."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._text import format_count, format_p_value
 from fairtrial.reproduce.claim import Claim, mark_inconclusive
 from fairtrial.reproduce.experiment import read_published
 from fairtrial.reproduce.tutorial.inputs import TutorialInputs, find_wrong_predictions
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from fairtrial.data import Dataset
 
-# As printed: error rates of ten runs of 10-fold cross-validation on Labour, and errors in the ten folds of the first run.
+# Printed error rates of ten runs of 10-fold cross-validation on Labour, and printed errors in the folds of the first run.
 C45_RATES = [0.2456, 0.1754, 0.1754, 0.2632, 0.1579, 0.2456, 0.2105, 0.1404, 0.2632, 0.2982]
 NB_RATES = [0.0702, 0.0702, 0.0175, 0.0702, 0.0702, 0.0526, 0.1579, 0.0351, 0.0351, 0.0702]
 C45_FOLDS = [3, 0, 2, 0, 2, 2, 2, 1, 1, 1]
@@ -29,7 +30,7 @@ WrongRows = dict[str, list[list[npt.NDArray[np.bool_]]]]  # by learner: runs, fo
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Compute all examples, and run C4.5 and naive Bayes on Labour again if the data are there."""
+    """Compute all examples, and run C4.5 and naive Bayes on Labour again if the data set was found."""
     accuracies = read_published("tutorial_ten_domains_accuracy").set_index("dataset")
     yield _build_t_test()
     yield _build_effect_size()
@@ -42,7 +43,7 @@ def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
         yield _build_labour_runs(wrong)
         yield _build_mcnemar(wrong)
     domains = read_published("tutorial_friedman_domains").set_index("domain")
-    tied = domains.assign(fC=domains["fC"].replace(85.90, 85.91))  # the tutorial ranks these two as equal
+    tied = domains.assign(fC=domains["fC"].replace(85.90, 85.91))  # the tutorial treats these two values as tied
     yield _build_friedman(domains, tied)
     yield _build_nemenyi(domains, tied)
 
@@ -58,7 +59,9 @@ def _build_t_test() -> PageSection:
     by_hand = 0.1526 / (0.05969 / np.sqrt(10))
     results = [
         PrintedResult("mean difference, C4.5 - NB", test.effect.estimate, 0.1526, 4),
-        PrintedResult("standard deviation of the differences, by hand", deviation, 0.05969, 5, "of the pairs in the R call"),
+        PrintedResult(
+            "standard deviation of the differences, by hand", deviation, 0.05969, 5, "computed from the pairs in the R call"
+        ),
         PrintedResult("t, by hand", test.statistic, 8.0845, 4, f"the printed mean and standard deviation give {by_hand:.4f}"),
         PrintedResult("t, by R", test.statistic, 7.8645, 4),
         PrintedResult("p, by R", test.p_value, 2.536e-05, 8),
@@ -69,7 +72,7 @@ def _build_t_test() -> PageSection:
     claims = (
         judge_printed("The paired t statistic of the Labour example is 8.0845 (by hand)", results[2:3]),
         judge_printed("R gives t = 7.8645, p = 2.536e-05, 95 % CI 0.1087203 to 0.1965197", results[3:7]),
-        judge_printed("t must exceed 4.781 at 0.001 with 9 degrees of freedom", results[7:]),
+        judge_printed("The critical value of t at 0.001 with 9 degrees of freedom is 4.781", results[7:]),
     )
     title = "The paired t test: C4.5 and naive Bayes on Labour"
     return build_example("t_test", title, results, claims=claims, values={"t": test.statistic, "p": test.p_value})
@@ -79,7 +82,7 @@ def _build_effect_size() -> PageSection:
     from fairtrial.significance import cohens_d, hedges_g
 
     d, g = cohens_d(C45_RATES, NB_RATES), hedges_g(C45_RATES, NB_RATES)
-    note = "of the true standardised difference (noncentral t of pairs), the same for d and g"
+    note = "limit of the true standardised difference (noncentral t of pairs), the same for d and g"
     results = [
         PrintedResult("Cohen's d", d.estimate, note=d.note),
         PrintedResult("Hedges' g, bias-corrected", g.estimate, note=g.note),
@@ -110,7 +113,7 @@ def _build_sign_test(accuracies: pd.DataFrame) -> PageSection:
             ada_forest.statistic,
             1,
             1,
-            "error in the slides: a tie counts half",
+            "error in the slides: the tie must count half",
         ),
         PrintedResult("AdaBoost against random forest: wins of random forest", 10 - ada_forest.statistic, 8.5, 1),
         PrintedResult("AdaBoost against random forest, without the tie: p", without_tie.p_value, note=count),
@@ -122,14 +125,14 @@ def _build_sign_test(accuracies: pd.DataFrame) -> PageSection:
         Claim(
             "The sign test finds no significant difference between NB and SVM (p > 0.05)",
             nb_svm.p_value > 0.05,
-            f"p = {nb_svm.p_value:.3f}",
+            format_p_value(nb_svm.p_value, digits=3),
         ),
         Claim(
             "Random forest beats AdaBoost by the sign test at 0.05",
             without_tie.p_value < 0.05,
-            f"p = {without_tie.p_value:.3g}",
+            format_p_value(without_tie.p_value, digits=3),
         ),
-        judge_printed("AdaBoost wins 1 and random forest 8.5 of ten domains", results[3:5]),
+        judge_printed("AdaBoost wins on 1 and random forest on 8.5 of ten domains", results[3:5]),
     )
     values = {"p_nb_svm": nb_svm.p_value, "p_forest": without_tie.p_value, "p_of_8": tails[8], "needed": needed}
     return build_example("sign_test", "The sign test on ten domains", results, claims=claims, values=values)
@@ -139,7 +142,7 @@ def _build_wilcoxon(accuracies: pd.DataFrame) -> PageSection:
     from fairtrial.significance import wilcoxon
 
     test = wilcoxon(accuracies["NB"] / 100, accuracies["SVM"] / 100)
-    # the probability of each sum of positive ranks if there is no difference: all ways to sign nine ranks are equally likely
+    # Without a difference, all ways to assign signs to nine ranks are equally likely.
     sums = [int(np.dot(range(1, 10), signs)) for signs in product((0, 1), repeat=9)]
     cumulative = np.cumsum(np.bincount(sums) / len(sums))
     critical = {alpha: int(np.sum(cumulative <= alpha)) - 1 for alpha in (0.05, 0.005)}
@@ -147,15 +150,19 @@ def _build_wilcoxon(accuracies: pd.DataFrame) -> PageSection:
         PrintedResult("sum of ranks, NB better", test.details["R+"], 17, 0),
         PrintedResult("sum of ranks, SVM better", test.details["R-"], 28, 0),
         PrintedResult("p", test.p_value, note="exact, two-sided"),
-        PrintedResult("largest sum rejected at 0.05, one-sided", critical[0.05], 8, 0, "the tutorial says: at 0.005"),
-        PrintedResult("largest sum rejected at 0.005, one-sided", critical[0.005], 8, 0, "error in the slides: 8 is for 0.05"),
+        PrintedResult(
+            "largest sum rejected at 0.05, one-sided", critical[0.05], 8, 0, "the tutorial gives this value for 0.005"
+        ),
+        PrintedResult(
+            "largest sum rejected at 0.005, one-sided", critical[0.005], 8, 0, "error in the slides: 8 is the value for 0.05"
+        ),
     ]
     claims = (
         judge_printed("The rank sums are 17 and 28", results[:2]),
         Claim(
             "The Wilcoxon test finds no significant difference between NB and SVM (p > 0.05)",
             test.p_value > 0.05,
-            f"p = {test.p_value:.3f}",
+            format_p_value(test.p_value, digits=3),
         ),
         judge_printed("The critical value at 0.005 is 8", results[4:], f"at 0.05 it is {critical[0.05]}"),
     )
@@ -170,9 +177,13 @@ def _build_wilcoxon_on_folds() -> PageSection:
     results = [
         PrintedResult("V", approximate.statistic, 2.5, 1),
         PrintedResult(
-            "p, normal approximation as in R", approximate.p_value, 0.03125, 5, "zeros dropped, ties, continuity correction"
+            "p, normal approximation as in R",
+            approximate.p_value,
+            0.03125,
+            5,
+            "zeros dropped, with ties and continuity correction",
         ),
-        PrintedResult("p, exact", exact.p_value, note="all signs of the observed ranks"),
+        PrintedResult("p, exact", exact.p_value, note="from all signs of the observed ranks"),
     ]
     claim = judge_printed("R gives V = 2.5, p = 0.03125 for the folds", results[:2])
     values = {"p_exact": exact.p_value, "p_approximate": approximate.p_value}
@@ -181,7 +192,7 @@ def _build_wilcoxon_on_folds() -> PageSection:
 
 
 def cross_validate_labour(data: Dataset, n_runs: int, n_folds: int) -> WrongRows:
-    """Find the rows that C4.5 and naive Bayes classify wrongly in every run and fold; run r uses WEKA's folds of seed r."""
+    """Find the rows misclassified by C4.5 and naive Bayes in each run and fold; run r uses WEKA's folds of seed r."""
     from fairtrial.learners import C45, NaiveBayes
     from fairtrial.resampling import WekaFolds
 
@@ -195,9 +206,9 @@ def cross_validate_labour(data: Dataset, n_runs: int, n_folds: int) -> WrongRows
 
 
 def _require_printed_runs(claim: Claim, wrong: WrongRows) -> tuple[Claim, ...]:
-    """Mark the claim as inconclusive unless there are ten runs of ten folds, as in the tutorial."""
+    """Mark the claim as inconclusive unless there are ten runs of ten folds as in the tutorial."""
     size = len(wrong["NB"]), len(wrong["NB"][0])
-    reason = "{} runs of {} folds, but the tutorial has 10 of 10".format(*size)
+    reason = "inconclusive with {} runs of {} folds (the tutorial has 10 runs of 10 folds)".format(*size)
     return (claim,) if size == (10, 10) else mark_inconclusive([claim], reason)
 
 
@@ -214,8 +225,18 @@ def _build_labour_runs(wrong: WrongRows) -> PageSection:
     results = [
         PrintedResult("mean error rate of C4.5", float(np.mean(rates["C4.5"])), 0.2175, 4),
         PrintedResult("mean error rate of naive Bayes", float(np.mean(rates["NB"])), 0.0649, 4),
-        PrintedResult("t over runs", over_runs.statistic, 7.8645, 4, f"p = {over_runs.p_value:.3g}; assumes independent runs"),
-        PrintedResult("t over folds, corrected", corrected.statistic, note=f"p = {corrected.p_value:.3g}; Nadeau and Bengio"),
+        PrintedResult(
+            "t over runs",
+            over_runs.statistic,
+            7.8645,
+            4,
+            f"{format_p_value(over_runs.p_value, digits=3)}; assumes independent runs",
+        ),
+        PrintedResult(
+            "t over folds, corrected",
+            corrected.statistic,
+            note=f"{format_p_value(corrected.p_value, digits=3)}; Nadeau and Bengio",
+        ),
         PrintedResult("Cohen's d over runs", d.estimate, note=f"95 % CI of the true d {d.low:.2f} to {d.high:.2f}"),
     ]
     values = {
@@ -231,13 +252,13 @@ def _build_labour_runs(wrong: WrongRows) -> PageSection:
 
 
 def judge_labour_difference(p_runs: float, p_corrected: float) -> Claim:
-    """Judge by the tutorial's own test; a p-value above the level does not contradict a difference."""
+    """Judge by the tutorial's own test; a larger p-value is inconclusive."""
     return Claim(
-        "C4.5 and naive Bayes differ on Labour at the 0.001 level, by the paired t test over runs treated as independent, as "
-        "in the slides",
+        "C4.5 and naive Bayes differ on Labour at the 0.001 level (judged as in the slides: paired t test over runs that are "
+        "treated as independent)",
         True if p_runs < 0.001 else None,
-        f"p = {p_runs:.2g} if runs are treated as independent, which they are not; corrected for shared training rows "
-        f"p = {p_corrected:.2g}",
+        f"{format_p_value(p_runs)} if runs are treated as independent, which they are not; {format_p_value(p_corrected)} after "
+        "correction for shared training rows",
     )
 
 
@@ -254,7 +275,9 @@ def _build_mcnemar(wrong: WrongRows) -> PageSection:
         PrintedResult("both wrong", int(np.sum(c45 & nb))),
         PrintedResult("only C4.5 wrong", only_c45),
         PrintedResult("only naive Bayes wrong", only_nb),
-        PrintedResult("chi-squared with correction", tests["chi2"].statistic, note=f"p = {tests['chi2'].p_value:.4f}"),
+        PrintedResult(
+            "chi-squared with correction", tests["chi2"].statistic, note=format_p_value(tests["chi2"].p_value, digits=3)
+        ),
         PrintedResult("p, exact", tests["exact"].p_value),
         PrintedResult(
             "p, mid-p",
@@ -269,12 +292,12 @@ def _build_mcnemar(wrong: WrongRows) -> PageSection:
         PrintedResult(
             "sign test over the printed folds: p",
             over_printed_folds.p_value,
-            note=f"{over_printed_folds.statistic:g} of {over_printed_folds.n} folds",
+            note=f"naive Bayes makes more errors in {over_printed_folds.statistic:g} of {over_printed_folds.n} folds",
         ),
     ]
     n_discordant = only_c45 + only_nb
     text = "On Labour, C4.5 and naive Bayes disagree on fewer than 20 rows"
-    claims = _require_printed_runs(Claim(text, n_discordant < 20, f"{n_discordant} rows"), wrong)
+    claims = _require_printed_runs(Claim(text, n_discordant < 20, format_count(n_discordant, "row")), wrong)
     values = {"n_discordant": n_discordant, "p_exact": tests["exact"].p_value, "p_mid": tests["mid-p"].p_value}
     return build_example("mcnemar", "McNemar's test: C4.5 and naive Bayes on Labour", results, claims=claims, values=values)
 
@@ -285,20 +308,22 @@ def _build_friedman(domains: pd.DataFrame, tied: pd.DataFrame) -> PageSection:
     from fairtrial.significance import friedman, iman_davenport
 
     test, with_tie = friedman(domains), friedman(tied, ties="uncorrected")
-    error = f"error in the slides: {chi2.ppf(0.95, 3):.2f} is for 3 degrees of freedom"
+    error = f"error in the slides: {chi2.ppf(0.95, 3):.2f} is the value for 3 degrees of freedom"
     results = [
         PrintedResult("chi-squared, by hand", test.statistic, 15.05, 2, "85.91 and 85.90 are not tied"),
         PrintedResult("chi-squared with that tie, uncorrected", with_tie.statistic, 15.05, 2, "as the tutorial computes it"),
         PrintedResult("chi-squared, by R", test.statistic, 15, 0),
         PrintedResult("p, by R", test.p_value, 0.0005531, 7),
         PrintedResult("critical value at 0.05", float(chi2.ppf(0.95, 2)), 7.8, 1, error),
-        PrintedResult("F of Iman and Davenport: p", iman_davenport(domains).p_value, note="less conservative; advised today"),
+        PrintedResult(
+            "F of Iman and Davenport: p", iman_davenport(domains).p_value, note="less conservative; recommended today"
+        ),
     ]
     claims = (
-        judge_printed("Friedman's statistic by hand is 15.05", results[:1], f"with a tie {with_tie.statistic:.4g}"),
+        judge_printed("The Friedman statistic by hand is 15.05", results[:1], f"with the tie {with_tie.statistic:.4g}"),
         judge_printed("R gives chi-squared 15, p = 0.0005531", results[2:4]),
         judge_printed("The critical value at 0.05 is 7.8", results[4:5], "with 2 degrees of freedom"),
-        Claim("The three classifiers differ (p < 0.05)", test.p_value < 0.05, f"p = {test.p_value:.4g}"),
+        Claim("The three classifiers differ (p < 0.05)", test.p_value < 0.05, format_p_value(test.p_value, digits=4)),
     )
     title = "The Friedman test: three classifiers on ten domains"
     return build_example("friedman", title, results, claims=claims, values={"statistic": test.statistic, "p": test.p_value})
@@ -322,29 +347,31 @@ def _build_nemenyi(domains: pd.DataFrame, tied: pd.DataFrame) -> PageSection:
                 pair.statistic,
                 printed[first, second],
                 2,
-                "error in the slides: rank sums",
+                "error in the slides: based on rank sums",
             )
             for (first, second), pair in tied_pairs.items()
         ),
         *(
-            PrintedResult(f"q of {a} and {b}, mean ranks, no tie", pair.statistic, note=f"adjusted p = {pair.p_adjusted:.4f}")
+            PrintedResult(
+                f"q of {a} and {b}, mean ranks, no tie", pair.statistic, note=f"adjusted {format_p_value(pair.p_adjusted)}"
+            )
             for (a, b), pair in pairs.items()
         ),
-        PrintedResult("critical value at 0.05", critical, 2.55, 2, "for three learners; for four it is 2.569"),
+        PrintedResult("critical value at 0.05", critical, 2.55, 2, "for three learners; it is 2.569 for four"),
     ]
-    # the tutorial divides rank sums, ten times the mean ranks, by a rounded standard error
+    # The tutorial divides rank sums, which are ten times the mean ranks, by a rounded standard error.
     difference_of_sums = 10 * tied_pairs["fA", "fB"].statistic * standard_error
     exact, rounded = difference_of_sums / standard_error, difference_of_sums / round(standard_error, 2)
     remark = (
-        f"error in the slides: rank sums instead of mean ranks (they give {exact:.2f} for A and B, and {rounded:.2f} if the "
-        f"root of {standard_error**2:.1f} is rounded to {standard_error:.2f})"
+        f"error in the slides: rank sums instead of mean ranks (rank sums give {exact:.2f} for A and B, or {rounded:.2f} if "
+        f"the root of {standard_error**2:.1f} is rounded to {standard_error:.2f})"
     )
     claims = (
         judge_printed("q is -32.22, 2.22 and 34.44", results[:3], remark),
         Claim(
             "A and B differ, B and C differ, A and C do not (at 0.05)",
             [pair for pair in pairs if pairs[pair].p_adjusted < 0.05] == [("fA", "fB"), ("fB", "fC")],
-            ", ".join(f"{a}-{b} p = {pair.p_adjusted:.4f}" for (a, b), pair in pairs.items()),
+            ", ".join(f"{a} and {b}: {format_p_value(pair.p_adjusted)}" for (a, b), pair in pairs.items()),
         ),
     )
     figure = draw_critical_difference(

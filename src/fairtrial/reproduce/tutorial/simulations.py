@@ -1,4 +1,4 @@
-"""The tutorial's advice on resampling and tests, judged on simulated data where the true error and difference are known."""
+"""The tutorial's advice on resampling and tests, judged on simulated data with known errors and differences."""
 
 from __future__ import annotations
 
@@ -26,27 +26,29 @@ Classifier = Callable[[Any, Any, Any], Any]  # training rows, their classes, new
 SCHEMES = ("10-fold", "leave-one-out", "E0", "e632", ".632+")
 PROBLEMS = {"small error": 0.0, "large error": 0.3}  # the proportion of flipped labels
 _N_TRAIN, _N_TEST = 40, 2000
-_MIN_SAMPLES = 20  # an interval of a standard deviation or of a root mean squared error needs so many
+_MIN_SAMPLES = 20  # for an interval of a standard deviation or of a root mean squared error
 _NEGLIGIBLE_BIAS = 0.01
 
 _N_ROWS = 100
 _SHIFTS = {"equal": 1.0, "different": 0.4}  # distance between the class means in the second learner's attribute
-_MIN_REPLICATES = 100  # with fewer data sets there is hardly a rejection among tests at 0.05
+_MIN_REPLICATES = 100  # fewer data sets give hardly any rejections at 0.05
 FOLD_T, FIVE_T, FIVE_F = "10-fold, paired t", "5x2, t (Dietterich)", "5x2, F (Alpaydin)"
 ALL_FOLDS_T, CALIBRATED = "10x10, paired t of all folds", "10x10, calibrated (Bouckaert)"
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Run both simulations; they need no data."""
+    """Run both simulations, which need no data."""
     yield build_known_error(inputs.request)
     yield build_repeated_tests(inputs.request)
 
 
 def _require_replicates(claims: tuple[Claim, ...], n: int, minimum: int, unit: str) -> tuple[Claim, ...]:
-    return claims if n >= minimum else mark_inconclusive(claims, f"{n} {unit} are too few ({minimum} are needed)")
+    return (
+        claims if n >= minimum else mark_inconclusive(claims, f"inconclusive with {n} {unit} (at least {minimum} are needed)")
+    )
 
 
-# Estimates of the error where it is known
+# Estimates of a known error
 
 
 def build_known_error(request: Request) -> PageSection:
@@ -62,12 +64,12 @@ def build_known_error(request: Request) -> PageSection:
         "best": best[["scheme", "learner", "problem"]].to_dict("records"),
     }
     claims = _require_replicates(judge_known_error(errors), n_samples, _MIN_SAMPLES, "samples")
-    table = ResultTable("known_error", "Estimates of the error where it is known", frame, digits=4)
+    table = ResultTable("known_error", "Estimates of a known error", frame, digits=4)
     return PageSection("known_error", values, (table,), claims)
 
 
 def classify_naive_bayes(X: Any, y: Any, X_new: Any) -> Any:
-    """Classify by normal densities for each class and attribute (Gaussian naive Bayes)."""
+    """Classify rows by Gaussian naive Bayes."""
     scores = []
     for label in (0, 1):
         rows = X[y == label]
@@ -77,7 +79,7 @@ def classify_naive_bayes(X: Any, y: Any, X_new: Any) -> Any:
 
 
 def classify_nearest(X: Any, y: Any, X_new: Any) -> Any:
-    """Classify by the nearest training row."""
+    """Classify rows by their nearest training row."""
     return y[((X**2).sum(axis=1) - 2 * X_new @ X.T).argmin(axis=1)]
 
 
@@ -97,9 +99,9 @@ def draw_twonorm(n: int, flipped: float, seed: list[int]) -> tuple[Any, Any]:
 def simulate_estimation_errors(
     n_samples: int, n_resamples: int, seed: int, problems: dict[str, float] = PROBLEMS
 ) -> pd.DataFrame:
-    """Compute estimate - true error: a row for each problem, learner and sample, a column for each scheme.
+    """Compute estimated minus true errors: one row per problem, learner and sample, one column per scheme.
 
-    Every problem and replicate has its own sample; both learners share it and its splits.
+    Each problem and replicate has its own sample. Both learners share the sample and its splits.
     """
     import pandas as pd
 
@@ -158,7 +160,7 @@ def _summarize_errors(errors: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-# Each takes an array with the columns errors of scheme 0, errors of scheme 1, true error; and the scheme's index.
+# Functions of an array (columns: errors of scheme 0, errors of scheme 1, true error) and of the index of a scheme.
 STATISTICS: dict[str, Callable[[Any, int], float]] = {
     "absolute bias": lambda rows, scheme: abs(float(rows[:, scheme].mean())),
     "standard deviation": lambda rows, scheme: float((rows[:, scheme] + rows[:, 2]).std(ddof=1)),
@@ -167,23 +169,25 @@ STATISTICS: dict[str, Callable[[Any, int], float]] = {
 
 
 def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
-    """Judge the nine claims. They must be true for every learner and problem, except where the slides exempt one."""
+    """Judge nine claims. They must be true for every learner and problem that the slides do not exempt."""
     nb, nn = (errors[errors["learner"] == name] for name in ("NB", "1NN"))
     small, large = (errors[errors["problem"] == name] for name in PROBLEMS)
     e0_bias, loo_bias = (estimate_bias(errors, scheme) for scheme in ("E0", "leave-one-out"))
-    everywhere = "standard deviation; each learner and problem"
+    everywhere = "judged as: smaller standard deviation for each learner and problem"
     deviation, root = "standard deviation", "root mean squared error"
     return (
-        Claim("The E0 bootstrap is pessimistic: its mean bias is above 0", e0_bias.is_positive, f"bias {e0_bias.format()}"),
+        Claim(
+            "The E0 bootstrap is pessimistic (judged as: mean bias above 0)", e0_bias.is_positive, f"bias {e0_bias.format()}"
+        ),
         judge_smaller(
-            "e632 corrects for this: its bias is smaller than that of E0 on both problems (naive Bayes)",
+            "e632 corrects for this (judged as: smaller absolute bias than E0 on both problems, naive Bayes)",
             nb,
             "e632",
             "E0",
             "absolute bias",
         ),
         Claim(
-            f"Leave-one-out is practically unbiased: its mean bias is within {_NEGLIGIBLE_BIAS:g}",
+            f"Leave-one-out is practically unbiased (judged as: absolute mean bias of at most {_NEGLIGIBLE_BIAS:g})",
             loo_bias.is_within(_NEGLIGIBLE_BIAS),
             f"bias {loo_bias.format()}",
         ),
@@ -191,14 +195,15 @@ def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
             f"The bootstrap (e632) varies less than leave-one-out ({everywhere})", errors, "e632", "leave-one-out", deviation
         ),
         judge_smaller(
-            f"Leave-one-out varies more than 10-fold cross-validation ({everywhere})",
+            f"10-fold cross-validation varies less than leave-one-out ({everywhere})",
             errors,
             "10-fold",
             "leave-one-out",
             deviation,
         ),
         judge_smaller(
-            f"e632 estimates better than 10-fold on small data ({_N_TRAIN} rows; {root}; naive Bayes, each problem)",
+            f"e632 is better than 10-fold on small data (judged as: smaller {root} with {_N_TRAIN} rows, naive Bayes, each "
+            "problem)",
             nb,
             "e632",
             "10-fold",
@@ -206,13 +211,21 @@ def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
             exempt=nn,
         ),
         judge_smaller(
-            "E0 is good if the true error is large: better than e632 there, for both learners", large, "E0", "e632", root
+            f"E0 is good if the true error is large (judged as: smaller {root} than e632 for both learners)",
+            large,
+            "E0",
+            "e632",
+            root,
         ),
         judge_smaller(
-            "e632 is good if the true error is small: better than E0 there, for both learners", small, "e632", "E0", root
+            f"e632 is good if the true error is small (judged as: smaller {root} than E0 for both learners)",
+            small,
+            "e632",
+            "E0",
+            root,
         ),
         judge_smaller(
-            "The e632 bootstrap is poor for nearest neighbours: worse than 10-fold on both problems",
+            f"e632 is poor for nearest neighbours (judged as: larger {root} than 10-fold on both problems)",
             nn,
             "10-fold",
             "e632",
@@ -222,14 +235,14 @@ def judge_known_error(errors: pd.DataFrame) -> tuple[Claim, ...]:
 
 
 def estimate_bias(errors: pd.DataFrame, scheme: str) -> IntervalEstimate:
-    """Estimate the bias over all problems and learners; these share a replicate's sample, so replicates are averaged first."""
+    """Estimate the bias over all problems and learners, which are averaged by replicate because they share samples."""
     return estimate_mean(errors.groupby("replicate")[scheme].mean())
 
 
 def judge_smaller(
     text: str, errors: pd.DataFrame, first: str, second: str, statistic: str, exempt: pd.DataFrame | None = None
 ) -> Claim:
-    """Judge whether a statistic of the first scheme is smaller for every problem and learner; report exempt ones only."""
+    """Judge whether a statistic of the first scheme is smaller for every problem and learner; `exempt` is only reported."""
     gaps = estimate_gaps(errors, first, second, statistic)
     details = f"{statistic}: {'; '.join(gaps)}"
     if exempt is not None:
@@ -238,7 +251,7 @@ def judge_smaller(
 
 
 def estimate_gaps(errors: pd.DataFrame, first: str, second: str, statistic: str) -> dict[str, IntervalEstimate]:
-    """Estimate, for each problem and learner, by how much the statistic of the second scheme exceeds that of the first.
+    """Estimate the statistic of the second scheme minus that of the first, for each problem and learner.
 
     The keys describe the problem, the learner and the numbers.
     """
@@ -248,14 +261,14 @@ def estimate_gaps(errors: pd.DataFrame, first: str, second: str, statistic: str)
         rows = group.sort_values("replicate")[[first, second, "true error"]].to_numpy(dtype=float)
         gap = estimate_by_jackknife(lambda rows: compute(rows, 1) - compute(rows, 0), rows)
         numbers = f"{compute(rows, 0):.4f} ({first}), {compute(rows, 1):.4f} ({second})"
-        gaps[f"{learner}, {problem}: {numbers}, {second} - {first} {gap.format()}"] = gap
+        gaps[f"{learner}, {problem}: {numbers}, difference {gap.format()}"] = gap
     return gaps
 
 
 def estimate_by_jackknife(compute: Callable[[Any], float], rows: Any) -> IntervalEstimate:
-    """Estimate a statistic of the rows with a t interval of its pseudo-values.
+    """Estimate a statistic of the rows with a t interval of its jackknife pseudo-values.
 
-    The limits are NaN for few rows, because pseudo-values of such statistics are then far from normal.
+    The limits are NaN for few rows, because the pseudo-values are then far from normal.
     """
     n, value = len(rows), compute(rows)
     if n < _MIN_SAMPLES:
@@ -279,6 +292,7 @@ def build_repeated_tests(request: Request) -> PageSection:
         "controlling": frame.loc[frame["type I error, low"] <= 0.05, "test"].tolist(),
         "worst": worst["test"],
         "worst_rate": 100 * worst["type I error"],
+        "worst_is_repeated": _list_tests()[worst["test"]][0] == "10x10" and worst["test"] != FOLD_T,
     }
     claims = _require_replicates(judge_repeated_tests(rejected), n_replicates, _MIN_REPLICATES, "simulated data sets")
     title = "5 x 2 and 10 x 10 cross-validation: type I error and power of the tests"
@@ -286,7 +300,7 @@ def build_repeated_tests(request: Request) -> PageSection:
 
 
 def _list_tests() -> dict[str, tuple[str, Callable[[FloatArray, FloatArray], Outcome]]]:
-    """List the tests, each with the scheme whose accuracies it takes."""
+    """List the tests with the resampling scheme that each requires."""
     from fairtrial.significance import corrected_resampled_t, five_by_two_f, five_by_two_t, paired_t, ten_by_ten
 
     return {
@@ -304,7 +318,7 @@ def _list_tests() -> dict[str, tuple[str, Callable[[FloatArray, FloatArray], Out
 
 
 def _simulate_rejections(n_replicates: int, shift: float, seed: int) -> pd.DataFrame:
-    """Return which replicates each test rejects at 0.05; constant differences give no p-value and no rejection."""
+    """Return the rejections of each test at 0.05 by replicate; constant differences count as no rejection."""
     import pandas as pd
 
     from fairtrial.errors import UndefinedMeasureWarning
@@ -320,10 +334,10 @@ def _simulate_rejections(n_replicates: int, shift: float, seed: int) -> pd.DataF
 
 
 def simulate_accuracies(scheme: str, n_replicates: int, shift: float, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Simulate accuracies (replicates, repeats, folds) of two learners, each of which uses one attribute.
+    """Simulate accuracies (replicates x repeats x folds) of two learners, each of which uses one attribute.
 
-    An attribute is normal with variance 1 around +s/2 or -s/2 by class; a learner cuts halfway between the class means.
-    If both attributes have the same s, the learners are equal by symmetry. All replicates have the same splits.
+    An attribute is normal with variance 1 and mean +s/2 or -s/2 by class. A learner uses the threshold halfway between the
+    class means. If both attributes have the same s, the learners are equal by symmetry. All replicates have the same splits.
     """
     from fairtrial.resampling import FiveByTwo, TenByTen
 
@@ -343,7 +357,7 @@ def simulate_accuracies(scheme: str, n_replicates: int, shift: float, seed: int)
 
 
 def score_threshold(attribute: FloatArray, y: Any, train: Any, test: Any) -> FloatArray:
-    """Compute the test accuracy, in every replicate, of a threshold halfway between the training class means."""
+    """Compute the test accuracy of a threshold halfway between the training class means, in each replicate."""
     means = [attribute[:, train[y[train] == label]].mean(axis=1, keepdims=True) for label in (0, 1)]
     above = attribute[:, test] > (means[0] + means[1]) / 2
     return np.asarray((above == ((y[test] == 1) == (means[1] >= means[0]))).mean(axis=1))
@@ -366,28 +380,28 @@ def _summarize_rejections(rejected: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def judge_repeated_tests(rejected: dict[str, pd.DataFrame]) -> tuple[Claim, ...]:
-    """Judge six claims. The last two are about the plain t test; the slide cites Bouckaert, so his test is reported too."""
-    plain = "10x10 with the plain t test over all 100 folds"
+    """Judge six claims. The last two use the plain t test; Bouckaert's test, which the slide cites, is also reported."""
+    plain = "10x10 cross-validation with the plain t test over all 100 folds"
     stated = [
         ("The 5x2 t test has a lower type I error than the t test over 10 folds", "equal", FOLD_T, FIVE_T),
         ("The 5x2 t test has less power than the t test over 10 folds", "different", FOLD_T, FIVE_T),
-        ("The 5x2 F test has an even lower type I error than the 5x2 t test", "equal", FIVE_T, FIVE_F),
+        ("The 5x2 F test has a lower type I error than the 5x2 t test", "equal", FIVE_T, FIVE_F),
         ("The 5x2 F test has more power than the 5x2 t test", "different", FIVE_F, FIVE_T),
-        (f"{plain} has a higher type I error than 10-fold cross-validation", "equal", ALL_FOLDS_T, FOLD_T),
-        (f"{plain} has more power than 10-fold cross-validation", "different", ALL_FOLDS_T, FOLD_T),
+        (f"{plain} has a higher type I error than the t test over 10 folds", "equal", ALL_FOLDS_T, FOLD_T),
+        (f"{plain} has more power than the t test over 10 folds", "different", ALL_FOLDS_T, FOLD_T),
     ]
     claims = []
     for text, case, larger, smaller in stated:
         claim = judge_more_rejections(text, rejected[case], larger, smaller)
         if larger == ALL_FOLDS_T:
             calibrated = judge_more_rejections("", rejected[case], CALIBRATED, FOLD_T)
-            claim = replace(claim, details=f"{claim.details}; calibrated: {calibrated.details}")
+            claim = replace(claim, details=f"{claim.details}; calibrated test: {calibrated.details}")
         claims.append(claim)
     return tuple(claims)
 
 
 def judge_more_rejections(text: str, rejected: pd.DataFrame, larger: str, smaller: str) -> Claim:
-    """Judge whether the first test rejects more often, by the 95 % interval of the paired difference."""
+    """Judge whether the first test rejects more often, by the interval of the paired difference."""
     gap = estimate_mean(rejected[larger].astype(float) - rejected[smaller].astype(float))
-    rates = f"{rejected[larger].mean():.3f} ({larger}) - {rejected[smaller].mean():.3f} ({smaller})"
+    rates = f"{rejected[larger].mean():.3f} ({larger}) minus {rejected[smaller].mean():.3f} ({smaller})"
     return Claim(text, gap.is_positive, f"{rates}: {gap.format('{:+.3f}')}")

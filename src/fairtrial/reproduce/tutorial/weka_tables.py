@@ -1,4 +1,4 @@
-"""Tables that WEKA made, from our learners: nine measures on Breast Cancer, ten domains, and the summary of C4.5 on Labour."""
+"""WEKA's tables, repeated with our learners: nine measures on Breast Cancer, ten domains, and C4.5 on Labour."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PRINTED_RANKS = {
     }.items()
 }
 LEARNERS = ("NB", "SVM", "AdaBoost", "RandomForest")
-_SMALLEST = 5e-324  # WEKA replaces a probability of 0 by this number, the smallest above 0
+_SMALLEST = 5e-324  # WEKA replaces a probability of 0 by the smallest positive number
 _PRINTED_BY_CLASS = {
     "bad": (0.7, 0.243, 0.609, 0.7, 0.651, 0.695),
     "good": (0.757, 0.3, 0.824, 0.757, 0.789, 0.695),
@@ -49,7 +49,7 @@ _PRINTED_BY_CLASS = {
 
 
 def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
-    """Compare all tables whose data were found with the printed ones."""
+    """Compare all tables for which data were found with the printed ones."""
     if inputs.eight_learners is not None:
         yield from build_breast_cancer(inputs.eight_learners)
     if inputs.ten_domains is not None:
@@ -59,7 +59,7 @@ def build_sections(inputs: TutorialInputs) -> Iterator[PageSection]:
 
 
 def build_breast_cancer(results: Results) -> Iterator[PageSection]:
-    """Compare nine measures of eight learners on Breast Cancer, their ranks and efficiency; nothing if it was not run."""
+    """Compare nine measures of eight learners on Breast Cancer, their ranks and efficiency, if it was run."""
     theirs = read_published("tutorial_breast_cancer_measures").set_index("learner")
     pooled = {name: pool_predictions(results, "Breast Cancer", name) for name in theirs.index}
     predictions = {name: rows for name, rows in pooled.items() if rows is not None}
@@ -85,10 +85,10 @@ def build_breast_cancer(results: Results) -> Iterator[PageSection]:
         ResultTable("measures", "Nine measures of eight learners", _tabulate_measures(ours, theirs)),
         ResultTable("measures_by_line", "Nine measures, with intervals", lines, digits=4, on_page=False),
     )
-    # Another program, or another version of it, does not contradict the table: a difference is inconclusive.
+    # A difference is inconclusive, because another program or version does not contradict the table.
     claims = [
         Claim(
-            f"Row {name} of the measures table, to the printed digits",
+            f"Row {name} of the measures table agrees to the printed digits",
             True if n_agreeing[name] == len(DIGITS) else None,
             f"{n_agreeing[name]} of {len(DIGITS)} numbers agree",
         )
@@ -131,7 +131,7 @@ def _compare_measures(predictions: dict[str, PooledPredictions], theirs: pd.Data
 
 
 def _tabulate_measures(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
-    """Show the tutorial's numbers with the decimal places that it prints, ours with one more."""
+    """Show the tutorial's numbers with the printed decimal places, and ours with one more."""
     import pandas as pd
 
     lines = []
@@ -147,14 +147,14 @@ def _tabulate_measures(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame
 
 
 def _rank(table: pd.DataFrame) -> pd.DataFrame:
-    """Rank the numbers as they would be printed."""
+    """Rank the numbers after rounding to the printed digits."""
     from fairtrial.measures import rank_table
 
     return rank_table(table.round(DIGITS), directions=_DIRECTIONS).ranks  # type: ignore[arg-type]
 
 
 def _build_ranks(ours: pd.DataFrame, theirs: pd.DataFrame, results: Results) -> PageSection:
-    """Rank the learners by every measure; the tutorial's rank follows in brackets if it differs."""
+    """Rank the learners by each measure, with the tutorial's rank in brackets if it differs."""
     import pandas as pd
 
     ranks, recomputed = _rank(ours), _rank(theirs)
@@ -176,7 +176,7 @@ def _build_ranks(ours: pd.DataFrame, theirs: pd.DataFrame, results: Results) -> 
     for name, learners in first.items():
         winners.setdefault("/".join(learners), []).append(name)
     claim = Claim(
-        "Which classifier is better depends on the measure: not all nine have the same winner",
+        "Which classifier is best depends on the measure: not all nine have the same winner",
         len({learner for learners in first.values() for learner in learners}) > 1,
         ", ".join(f"{learner} by {', '.join(names)}" for learner, names in winners.items()),
     )
@@ -198,7 +198,7 @@ def _build_efficiency(ours: pd.DataFrame, theirs: pd.DataFrame) -> PageSection:
 
 
 def build_ten_domains(results: Results) -> PageSection:
-    """Compare accuracies on ten domains with the printed ones; test ours if there are at least two domains."""
+    """Compare accuracies on ten domains with the printed ones, and test ours if there are at least two domains."""
     theirs = read_published("tutorial_ten_domains_accuracy").set_index("dataset")
     lines = _compare_accuracies(results, theirs)
     ours = lines.pivot(index="dataset", columns="learner", values="ours")[list(LEARNERS)]
@@ -233,7 +233,7 @@ def build_ten_domains(results: Results) -> PageSection:
 
 
 def _compare_accuracies(results: Results, theirs: pd.DataFrame) -> pd.DataFrame:
-    """Compare mean accuracies in percent; the intervals account for training rows that folds share (Nadeau and Bengio)."""
+    """Compare mean accuracies in percent, with intervals corrected for overlapping training sets (Nadeau and Bengio)."""
     import pandas as pd
 
     from fairtrial.study.results.stacking import compute_half_width, compute_test_fraction
@@ -252,11 +252,11 @@ def _compare_accuracies(results: Results, theirs: pd.DataFrame) -> pd.DataFrame:
 
 
 def judge_ten_domains(n_agreeing: dict[str, int], n_domains: int) -> list[Claim]:
-    """Judge each column of accuracies. Another program does not contradict it: a difference is inconclusive."""
+    """Judge each column of accuracies; a difference is inconclusive, because another program does not contradict it."""
     remarks = {"RandomForest": ", with a random forest that is not WEKA's", "AdaBoost": ""}
     return [
         Claim(
-            f"Column {name} of the ten domains, to the second decimal place",
+            f"Column {name} of the ten domains agrees to two decimal places",
             True if n_agreeing[name] == n_domains else None,
             f"{n_agreeing[name]} of {n_domains} agree{remarks.get(name, ', with settings inferred from the column')}",
         )
@@ -265,7 +265,7 @@ def judge_ten_domains(n_agreeing: dict[str, int], n_domains: int) -> list[Claim]
 
 
 def _test_accuracies(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[ResultTable, Any, dict[str, Any]]:
-    """Test our accuracies and the printed ones; draw the critical difference diagram of ours."""
+    """Test our accuracies and the printed ones, and draw the critical difference diagram of ours."""
     import pandas as pd
 
     from fairtrial.report.figures.critical_difference import draw_critical_difference
@@ -289,7 +289,7 @@ def _test_accuracies(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[ResultTa
 
 
 def build_weka_summary(results: Results) -> Iterator[PageSection]:
-    """Recompute WEKA's summary of C4.5 on Labour; nothing if the study lacks it."""
+    """Compute WEKA's summary of C4.5 on Labour again, if it was run."""
     rows = pool_predictions(results, "Labour", "C4.5")
     if rows is None:
         return
@@ -298,7 +298,7 @@ def build_weka_summary(results: Results) -> Iterator[PageSection]:
     printed = [line for line in lines if line.agrees is not None]
     n_agreeing = sum(bool(line.agrees) for line in printed)
     reproduced = True if n_agreeing == len(printed) else None
-    claim = Claim(f"{title}, to the printed digits", reproduced, f"{n_agreeing} of {len(printed)} numbers agree")
+    claim = Claim(f"{title} agrees to the printed digits", reproduced, f"{n_agreeing} of {len(printed)} numbers agree")
     values = {
         "n_folds": count_folds(results),
         "n_agreeing": n_agreeing,
@@ -354,7 +354,7 @@ def _compute_errors(rows: PooledPredictions) -> list[PrintedResult]:
 
     absolute, root = (float(measure(rows.y_true, rows.probabilities, labels=rows.classes)) for measure in (mae, rmse))
     prior_absolute, prior_root = (float(measure(rows.y_true, rows.priors, labels=rows.classes)) for measure in (mae, rmse))
-    note = "relative to always predicting the prior"
+    note = "relative to predicting the priors"
     return [
         PrintedResult("mean absolute error", absolute, 0.3192, 4),
         PrintedResult("root mean squared error", root, 0.4669, 4),
@@ -380,5 +380,5 @@ def _compute_by_class(rows: PooledPredictions) -> list[PrintedResult]:
 
 
 def _get_true_class_probabilities(rows: PooledPredictions) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Return the probability that was assigned to the true class of each row."""
+    """Return the predicted probability of the true class of each row."""
     return np.asarray(rows.probabilities[np.arange(len(rows.y_true)), rows.true_codes])

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
 from fairtrial._check import check_one_of
+from fairtrial._findings import Finding
+from fairtrial._narrative import render_all
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.measures import Measure, get_measure
 from fairtrial.significance.verdict import Verdict
@@ -19,7 +21,7 @@ from fairtrial.study.results.curves import build_curves
 from fairtrial.study.results.robustness import average_losses, compute_deteriorations, compute_losses
 from fairtrial.study.results.scores import KEY_COLUMNS, ScoreCache, ScoreRequest
 from fairtrial.study.results.selection import choose_condition, choose_dataset, choose_names, mask_condition, mask_failed
-from fairtrial.study.results.summary import ResultSummary, collect_notes, summarise_times
+from fairtrial.study.results.summary import ResultSummary, collect_findings, summarise_times
 from fairtrial.study.results.verdict import VerdictOptions, build_verdict
 from fairtrial.study.store.store import open_store
 
@@ -30,7 +32,35 @@ Measures = str | Measure | Iterable[str | Measure] | None
 
 
 def open_results(path: str | PathLike[str], study: str | None = None) -> Results:
-    """The results of a store, of the study added last or of that name. The file may be written to meanwhile."""
+    """Open the results of a study. The file may be written to in the meantime.
+
+    Parameters
+    ----------
+    path : path
+        Results file (`*.fairtrial`), written by `Study.run` or `fairtrial run`.
+    study : str, optional
+        Name of the study, if the file has several. Default: the one that was added last.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, corrupted or not a results file, or has no study of this name.
+
+    Examples
+    --------
+    >>> import tempfile, fairtrial
+    >>> study = fairtrial.Study(["iris"], ["decision-tree", "gaussian-nb"], resampling={"folds": 2}, name="example")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/example.fairtrial"
+    ...     _ = study.run(path, jobs=1, progress=False)
+    ...     results = open_results(path)
+    ...     results.complete, len(results.trials())
+    (True, 4)
+    """
     store = open_store(path)
     try:
         archive = store.open_archive(study)
@@ -43,56 +73,89 @@ def open_results(path: str | PathLike[str], study: str | None = None) -> Results
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Results:
-    """What a study found. Everything is computed from the stored predictions when it is asked for, and kept for the next time.
+    """The results of a study, computed from the stored predictions on request.
 
-    Any measure can be asked for after the fact: `results.scores("taks")`. Two-class measures take the second class in sorted
-    order as the positive one, unless the study or `positive` (a class, or a mapping of data sets to classes) says otherwise.
-    Frames are copies: changing one changes nothing here.
+    `open_results` and `Study.run` return them. Any measure can be computed later: `results.scores("taks")`. Two-class measures
+    take the second class in sorted order as the positive one. The study or `positive` (a class, or a mapping of data sets to
+    classes) can choose another. Frames are copies, and computed scores are cached.
+
+    Parameters
+    ----------
+    archive : Archive
+        The stored trials and predictions of the study.
+
+    Examples
+    --------
+    >>> import tempfile, fairtrial
+    >>> study = fairtrial.Study(["iris", "wine"], ["decision-tree", "gaussian-nb"], resampling={"folds": 2}, name="example")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = study.run(f"{folder}/example.fairtrial", jobs=1, progress=False)
+    ...     table = results.wide("accuracy")
+    ...     verdict = results.verdict("accuracy")
+    >>> table.shape, verdict.choice
+    ((2, 2), 'wilcoxon')
     """
 
     archive: Archive
-    """The stored predictions and what they are about."""
 
     @cached_property
     def _score_cache(self) -> ScoreCache:
         return ScoreCache(self.archive)
 
-    # What ran
+    # Trials
 
     def trials(self) -> pd.DataFrame:
-        """A line for each planned trial, run or not, with its status, times and what the condition did."""
+        """Return one row per planned trial: status, times, memory, abstentions.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Trials that have not run have the status `missing`. `realised_level`, `changed`, `test_level` and `test_changed`
+            describe what the condition did to the training and the test set.
+        """
         return self._score_cache.load_trials().copy()
 
     def failures(self) -> pd.DataFrame:
-        """A line for each trial that failed."""
+        """Return one row per failed trial, with its status and error message."""
         trials = self._score_cache.load_trials()
         return trials[mask_failed(trials)][[*KEY_COLUMNS, "status", "error", "message"]].reset_index(drop=True)
 
     @property
     def missing(self) -> int:
-        """How many planned trials have not run."""
+        """Number of planned trials that have not run."""
         return int((self._score_cache.load_trials()["status"] == "missing").sum())
 
     @property
     def complete(self) -> bool:
-        """Whether every planned trial has run, well or not."""
+        """Whether every planned trial has run, including failed ones."""
         return self.missing == 0
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be said beside the numbers: what has not run, what failed, abstentions, warnings, times."""
-        notes: tuple[str, ...] = self._score_cache.get_or_compute(
-            "notes", lambda: collect_notes(self.archive, self._score_cache.load_trials())
+        """Notes for readers of the scores, as text: missing and failed trials, abstentions, warnings, slow fits."""
+        return render_all(self.findings)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings about the trials: missing and failed trials, abstentions, warnings, slow fits. `notes` renders them."""
+        findings: tuple[Finding, ...] = self._score_cache.get_or_compute(
+            "findings", lambda: collect_findings(self.archive, self._score_cache.load_trials())
         )
-        return notes
+        return findings
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that the study declares."""
+        """Names of the measures that the study declares."""
         return self._score_cache.measures
 
     def times(self) -> pd.DataFrame:
-        """Medians by data set and learner of trials that succeeded: seconds of wall-clock and CPU time, bytes of memory."""
+        """Compute median times and memory of successful trials by data set and learner.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Wall-clock and CPU seconds of fitting and predicting, and memory in bytes.
+        """
         return summarise_times(self._score_cache.load_trials())
 
     # Scores
@@ -100,31 +163,61 @@ class Results:
     def scores(
         self, measure: Measures = None, *, positive: object = None, average: Any = "auto", pooled: bool = False, **params: Any
     ) -> pd.DataFrame:
-        """A line for each trial and measure: data set, condition, level, learner, repeat, fold, measure, value, status.
+        """Compute the scores of all trials.
 
-        `measure` is one or several, by default those of the study; `average` and `params` are the measure's own. With `pooled`
-        the test rows of all folds of a repeat are scored as one (fold -1), for measures that need many rows; scores of
-        different folds come from different fits, which such a pool takes as comparable. A trial that failed or has not run has
-        no value and says so in `status`; if predictions cannot give the measure the value is NaN, and one warning says why.
+        Parameters
+        ----------
+        measure : str, Measure or list of them, optional
+            Measures to compute. Default: those of the study.
+        positive : class label or mapping, optional
+            Positive class of two-class measures, or a mapping of data sets to classes.
+        average : str, default "auto"
+            How the measure averages over classes.
+        pooled : bool, default False
+            Score the test rows of all folds of a repeat together (fold -1). Some measures need many rows. Pooling assumes that
+            scores of different folds are comparable, although they come from different fits.
+        **params
+            Parameters of the measure.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per trial and measure: data set, condition, level, learner, repeat, fold, measure, value, status. The value is
+            NaN if the trial failed or has not run, or if the measure is undefined; a warning reports undefined values.
         """
         requests = ScoreRequest.from_measures(self.measures if measure is None else measure, average, params)
         frame, undefined = self._score_cache.build_table(requests, positive, pooled)
         if undefined:
-            warnings.warn(f"{undefined}; NaN is given", UndefinedMeasureWarning, stacklevel=2)
+            warnings.warn(f"{undefined}; the value is NaN", UndefinedMeasureWarning, stacklevel=2)
         return frame
 
     def frame(self) -> pd.DataFrame:
-        """The scores of the study's own measures."""
+        """Return the scores of the study's measures."""
         with _ignore_undefined():
             return self.scores()
 
     def wide(
         self, measure: str | Measure | None = None, condition: str | None = None, level: float | None = None, **options: Any
     ) -> pd.DataFrame:
-        """Data sets by learners: means over repeats and folds under one condition, clean by default.
+        """Compute mean scores under one condition: one row per data set, one column per learner.
 
-        Learners are compared on the same splits: one on which a learner has no value, having others on that data set, counts
-        for none. A cell is NaN where a trial of the learner failed, where it has no value, or where no common split is left.
+        All learners are averaged over the same splits. A split on which a learner has no value is left out, unless the learner
+        has none on this data set. A mean is NaN if a trial of the learner failed, or if no common split is left.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            Default: the measure of the study's verdict.
+        condition : str, optional
+            Default: clean.
+        level : float, optional
+            Level of the condition, if it has several.
+        **options
+            Passed to `scores`.
+
+        Returns
+        -------
+        pandas.DataFrame
         """
         condition_facts = choose_condition(self.archive.conditions, condition, level)
         with _ignore_undefined():
@@ -142,11 +235,31 @@ class Results:
         positive: object = None,
         repeat: int | None = None,
     ) -> pd.DataFrame:
-        """Curves of one data set, one below the other, with a column for the learner.
+        """Compute curves of the learners on one data set.
 
-        `kind`: roc, roc-hull, precision-recall, gain, tpr-fpr, cost, cost-lines, brier or calibration. A curve is that of the
-        test rows of all folds of one repeat (the first by default), pooled as if one model had scored them all. With more than
-        two classes `positive` names the one that stands against the rest.
+        A curve pools the test rows of all folds of one repeat, as if one model had scored them all.
+
+        Parameters
+        ----------
+        kind : str, default "roc"
+            roc, roc-hull, precision-recall, gain, tpr-fpr, cost, cost-lines, brier or calibration.
+        dataset : str, optional
+            May be omitted if the study has one data set.
+        condition : str, optional
+            Default: clean.
+        level : float, optional
+            Level of the condition, if it has several.
+        learner : str or list of str, optional
+            Default: all learners.
+        positive : class label, optional
+            Positive class, against all other classes.
+        repeat : int, optional
+            Default: the first repeat.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The points of all curves, with a column for the learner.
         """
         name = choose_dataset([facts.name for facts in self.archive.datasets], dataset)
         learners = choose_names("learner", [facts.name for facts in self.archive.learners], learner)
@@ -158,7 +271,7 @@ class Results:
         order = self._score_cache.get_class_orders(positive)[[facts.name for facts in self.archive.datasets].index(name)]
         return build_curves(kind, self._score_cache.pool_repeat(selected_trials, repeat), order, learners)
 
-    # Judgements
+    # Robustness and verdict
 
     def robustness(
         self,
@@ -169,11 +282,26 @@ class Results:
         alpha: float = 0.05,
         **options: Any,
     ) -> pd.DataFrame:
-        """Relative and equalized loss of accuracy (RLA, ELA) of each learner under each level of the conditions.
+        """Compute the relative and the equalized loss of accuracy (RLA, ELA) under each condition.
 
-        By data set: of the mean scores over the splits that have both trials; intervals by the delta method, the variance over
-        splits corrected for the overlap of their training rows (Nadeau & Bengio 2003). They speak of this data set alone. With
-        `by="all"`: means with Student's interval over the data sets on which all learners have a value, `datasets` of them.
+        Parameters
+        ----------
+        condition : str, optional
+            Default: all conditions.
+        measure : str or Measure, default "accuracy"
+            Measure of the scores.
+        by : {"dataset", "all"}, default "dataset"
+            "dataset": losses on each data set, from the splits with both trials; the delta-method intervals hold for this data
+            set and allow for overlapping training sets (Nadeau & Bengio 2003). "all": means with t intervals over the data sets
+            on which all learners have a value.
+        alpha : float, default 0.05
+            One minus the confidence level.
+        **options
+            Passed to `scores`.
+
+        Returns
+        -------
+        pandas.DataFrame
         """
         check_one_of("by", by, ("dataset", "all"))
         with _ignore_undefined():
@@ -182,10 +310,20 @@ class Results:
         return frame if by == "dataset" else average_losses(frame, alpha)
 
     def deterioration(self, *, alpha: float = 0.05) -> pd.DataFrame:
-        """What conditions that change the test part cost learners trained before: loss in error rate, and pD.
+        """Compute the loss under conditions that change only the test set.
 
-        pD needs the same learner trained on the change: declare the condition with part "test" and once more with part "all".
-        See `fairtrial.measures.performance_deterioration`.
+        pD compares with the same learner trained under the condition. Declare the condition with part "test" and once more with
+        part "all". See `fairtrial.measures.performance_deterioration`.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            One minus the confidence level.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Loss in error rate and performance deterioration (pD), with intervals.
         """
         return compute_deteriorations(self.archive, self.scores("error_rate"), self._score_cache.load_trials(), alpha)
 
@@ -203,16 +341,41 @@ class Results:
         average: Any = "auto",
         **params: Any,
     ) -> Verdict:
-        """The statistical judgement on one measure under one condition, clean by default: see `significance.advise`.
+        """Compare the learners on one measure under one condition; see `fairtrial.compare`.
 
-        What is left out is taken from the study's declaration. `failures` says what becomes of failed trials: "exclude" leaves
-        out learners that never succeeded, then data sets on which another failed; "worst-rank" gives the worst rank there (with
-        one data set: on that split), "trivial" the score of the trivial classifier. The verdict's words say what was done.
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            Default: the measure that the study declares for its verdict.
+        condition : str, optional
+            Default: clean.
+        level : float, optional
+            Level of the condition, if it has several.
+        control : str, optional
+            Learner that all others are compared with. Default: as declared by the study, else all pairs.
+        alpha : float, optional
+            Significance level. Default: as declared by the study, else 0.05.
+        rope : float, optional
+            Region of practical equivalence. Default: as declared by the study for its measure.
+        failures : {"exclude", "worst-rank", "trivial"}, optional
+            "exclude" leaves out learners that never succeeded, then data sets on which another learner failed. "worst-rank" gives
+            a learner the worst rank on a data set (or on a split of the only one) where it failed. "trivial" gives a failed trial
+            the score of the trivial classifier. Default: as declared by the study, else "exclude".
+        positive : class label or mapping, optional
+            Positive class of two-class measures, or a mapping of data sets to classes.
+        average : str, default "auto"
+            How the measure averages over classes.
+        **params
+            Parameters of the measure.
+
+        Returns
+        -------
+        Verdict
         """
         request = ScoreRequest.from_measures(measure or self._score_cache.verdict_measure, average, params)[0]
         declared = self._score_cache.get_declared("verdict")
         if request.measure.name != get_measure(self._score_cache.verdict_measure).name:
-            declared.pop("rope", None)  # it is in the units of the declared measure
+            declared.pop("rope", None)  # in the units of the declared measure
         options = {"control": control, "alpha": alpha, "rope": rope, "failures": failures}
         given_options = {name: value for name, value in options.items() if value is not None}
         settings: dict[str, Any] = {name: value for name, value in {**declared, **given_options}.items() if name in options}
@@ -229,7 +392,7 @@ class Results:
         )
 
     def summary(self) -> ResultSummary:
-        """What ran, the mean of each declared measure by learner and condition, what failed, and the verdict in words."""
+        """Summarise the study: the answer, the means of each declared measure, and notes."""
         summary: ResultSummary = self._score_cache.get_or_compute("summary", lambda: ResultSummary.from_results(self))
         return summary
 
@@ -244,5 +407,5 @@ class Results:
 
 
 def _ignore_undefined() -> Any:
-    """Without warnings of undefined measures: what follows says so itself."""
+    """Ignore warnings about undefined measures, because the result reports them."""
     return warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning)

@@ -1,4 +1,4 @@
-"""Summaries of a study: means, notes and the verdict on one page; progress; times."""
+"""Summaries of a study: the answer with means and notes, progress, abstentions and times."""
 
 from __future__ import annotations
 
@@ -12,40 +12,57 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial._text import collapse_whitespace, format_count, format_p_value, format_reason, join_names
+from fairtrial._findings import Finding
+from fairtrial._narrative import render, render_all
+from fairtrial._text import collapse_whitespace, format_count, format_reason, wrap_lines
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.study.archive import Archive, ConditionFacts
-from fairtrial.study.results.selection import CLEAN, format_condition, mask_condition, mask_failed
+from fairtrial.study.results.selection import CLEAN, choose_condition, format_condition, mask_condition, mask_failed
 from fairtrial.study.results.stacking import SplitGrid
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.significance.verdict import Verdict
     from fairtrial.study.results.results import Results
 
-_COLUMNS = ["fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"]
+_TIME_COLUMNS = ["fit_time", "predict_time", "fit_cpu", "predict_cpu", "memory"]
 _MAX_RATIO = 1.5
-_MIN_WAIT = 0.01
-"""Seconds below which a wait says nothing."""
-_MAX_LENGTH = 120
+_MIN_WAIT_SECONDS = 0.01
+_MAX_REASON_LENGTH = 120
 _CELL = ["dataset", "condition", "level", "repeat", "fold"]
 _MAX_RUNS = 5
-_FOOT = "* Data sets on which a trial of this learner failed, or on which it has no mean, are left out."
+_MAX_SHORT_LINES = 9
+_WIDTH = 80
 
 
 @dataclass(frozen=True, eq=False)
 class ResultSummary:
-    """`means` has, for each measure, a table of learners by conditions as text; `verdict` are the words of the verdict."""
+    """The answer of a study with its means and notes. `Results.summary` builds it.
+
+    Attributes
+    ----------
+    title : str
+        Name of the study, and the numbers of data sets, conditions, learners and trials.
+    answer : str
+        Which learner is best, or why there is no verdict.
+    details : sequence of str
+        The test, and the best learners under the other conditions.
+    means : mapping of str to DataFrame
+        For each measure: learners by conditions, formatted.
+    notes : sequence of str
+        Missing and failed trials, abstentions, warnings and slow fits.
+    """
 
     title: str
+    answer: str
+    details: Sequence[str]
     means: Mapping[str, pd.DataFrame]
     notes: Sequence[str]
-    heading: str
-    verdict: str
 
     @classmethod
     def from_results(cls, results: Results) -> ResultSummary:
-        """Summarise results; if there can be no verdict, the summary says why."""
+        """Summarise results; if there is no verdict, the answer says why."""
         archive, means = results.archive, {}
         for name in results.measures:
             tables = {
@@ -53,68 +70,110 @@ class ResultSummary:
                 for condition in archive.conditions
             }
             means[name] = format_means(tables, len(archive.datasets))
-        try:
-            with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-                verdict = results.verdict()
-            p_value_text = format_p_value(verdict.p_value, verdict.alpha)
-            heading, verdict_text = f"Verdict on {verdict.measure}: {verdict.choice}, {p_value_text}", verdict.summary
-        except InputError as error:
-            heading, verdict_text = "No verdict", str(error)
         notes = [*results.notes, *_list_left_out_notes(results)]
-        return cls(cls.format_title(results), means, notes, heading, verdict_text)
+        return cls(cls.format_title(results), *_format_answer(results), means, notes)
 
     @staticmethod
     def format_title(results: Results) -> str:
-        """What was run, in numbers."""
+        """Format the name of the study with the numbers of data sets, conditions, learners and trials."""
         archive = results.archive
         parts = {"data set": archive.datasets, "condition": archive.conditions, "learner": archive.learners}
         counts = ", ".join(format_count(len(items), kind) for kind, items in parts.items())
         return f"{archive.name}: {counts}, {format_count(len(results.trials()), 'trial')}"
 
+    def format_short(self) -> str:
+        """Format the answer and as many notes as fit into 9 lines, without the tables of means."""
+        lines, notes = self._format_answer_lines(), list(self.notes)
+        while notes:
+            first, *others = wrap_lines(collapse_whitespace(notes[0]), _WIDTH - 2)
+            if len(lines) + 1 + len(others) + (len(notes) > 1) > _MAX_SHORT_LINES:
+                break
+            lines += [f"! {first}", *(f"  {line}" for line in others)]
+            del notes[0]
+        return "\n".join([*lines, *([f"! {format_count(len(notes), 'more note')}: --all"] if notes else [])])
+
+    def _format_answer_lines(self) -> list[str]:
+        return [*wrap_lines(self.answer), *(line for text in self.details for line in wrap_lines(text, indent="  "))]
+
+    def _list_footnotes(self) -> list[str]:
+        has_missing = any(text.endswith("*") for table in self.means.values() for text in table.to_numpy().ravel())
+        return [render(Finding.of("means_with_missing_datasets"))] if has_missing else []
+
     def __str__(self) -> str:
         tables = [f"{name}\n{table.to_string()}" for name, table in self.means.items()]
-        return "\n\n".join(
-            part for part in [self.title, *tables, self._format_notes(), f"{self.heading}\n{self.verdict}"] if part
-        )
-
-    def _format_notes(self) -> str:
-        has_missing = any(text.endswith("*") for table in self.means.values() for text in table.to_numpy().ravel())
-        return "\n".join([*([_FOOT] if has_missing else []), *self.notes])
+        notes = "\n".join([*self._list_footnotes(), *self.notes])
+        parts = ["\n".join(self._format_answer_lines()), self.title, *tables, notes]
+        return "\n\n".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
         tables = [f"<h4>{escape(name)}</h4>{table.to_html(escape=True)}" for name, table in self.means.items()]
-        notes = "".join(f"<p>{escape(line)}</p>" for line in self._format_notes().splitlines())
-        verdict_items = "".join(f"<li>{escape(line)}</li>" for line in self.verdict.splitlines())
-        return (
-            f"<p>{escape(self.title)}</p>{''.join(tables)}{notes}<p><b>{escape(self.heading)}</b></p><ul>{verdict_items}</ul>"
-        )
+        paragraphs = "".join(f"<p>{escape(text)}</p>" for text in self.details)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in (*self._list_footnotes(), *self.notes))
+        return f"<p><b>{escape(self.answer)}</b></p>{paragraphs}<p>{escape(self.title)}</p>{''.join(tables)}{notes}"
+
+
+def _format_answer(results: Results) -> tuple[str, list[str]]:
+    """Format the answer under the first condition, and details: the test, and the leaders under the other conditions."""
+    conditions = results.archive.conditions
+    try:
+        first = choose_condition(conditions)
+        with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+            verdict = results.verdict()
+    except InputError as error:
+        return f"No verdict: {error}", []
+    scope = "on clean data" if len(conditions) > 1 and first.name == CLEAN else ""
+    return verdict.summarize(scope=scope), [render(verdict.test_result), *_describe_leaders(results, first)]
+
+
+def _describe_leaders(results: Results, first: ConditionFacts) -> tuple[str, ...]:
+    """Describe who ranks first under each of the other conditions; conditions with the same leaders share a sentence."""
+    conditions_by_leaders: dict[tuple[str, ...], list[str]] = {}
+    for condition in results.archive.conditions:
+        if condition is first:
+            continue
+        verdict = _find_verdict(results, condition)
+        if verdict is not None and verdict.ranking.best:
+            conditions_by_leaders.setdefault(verdict.ranking.best, []).append(format_condition(condition))
+    return render_all(
+        Finding.of("condition_leaders", conditions=tuple(names), leaders=leaders)
+        for leaders, names in conditions_by_leaders.items()
+    )
+
+
+def _find_verdict(results: Results, condition: ConditionFacts) -> Verdict | None:
+    try:
+        with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
+            return results.verdict(condition=condition.name, level=condition.level)
+    except InputError:
+        return None
 
 
 def _list_left_out_notes(results: Results) -> list[str]:
     with warnings.catch_warnings(action="ignore", category=UndefinedMeasureWarning):
-        notes = [note_left_out(results.scores(name), results.archive.conditions) for name in results.measures]
-    return [note for note in notes if note]
+        findings = [find_left_out_splits(results.scores(name), results.archive.conditions) for name in results.measures]
+    return [render(finding) for finding in findings if finding is not None]
 
 
-def note_left_out(scores: pd.DataFrame, conditions: Sequence[ConditionFacts]) -> str:
-    """How many splits the means of a measure leave out, by data set; empty where they leave out none."""
-    left_out: dict[str, int] = {}
+def find_left_out_splits(scores: pd.DataFrame, conditions: Sequence[ConditionFacts]) -> Finding | None:
+    """Find the splits that the means of a measure leave out because some learners have no value there."""
+    left_out: Counter[str] = Counter()
     for condition in conditions:
         grid = SplitGrid.from_scores(scores[mask_condition(scores, condition)])
-        for name in grid.values.index.get_level_values("dataset")[~grid.shared]:
-            left_out[name] = left_out.get(name, 0) + 1
+        left_out.update(map(str, grid.values.index.get_level_values("dataset")[~grid.shared]))
     if not left_out:
-        return ""
+        return None
     planned = len(scores.drop_duplicates(["dataset", "repeat", "fold", "condition", "level"]))
-    counts_text = ", ".join(f"{name}: {count:,}" for name, count in left_out.items())
-    return (
-        f"Means of {scores['measure'].iloc[0]} leave out {sum(left_out.values()):,} of {format_count(planned, 'split')}, "
-        f"on which some learners have a value and others have none ({counts_text})."
+    return Finding.of(
+        "splits_left_out",
+        measure=str(scores["measure"].iloc[0]),
+        left_out=left_out.total(),
+        splits=planned,
+        datasets=tuple(f"{name}: {count:,}" for name, count in left_out.items()),
     )
 
 
 def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFrame:
-    """Learners by conditions: the mean over data sets as text, starred where it lacks some of them.
+    """Format the means over data sets, learners by conditions; an asterisk marks means without some data sets.
 
     `tables` has for each condition the table of data sets by learners.
     """
@@ -133,7 +192,7 @@ def format_means(tables: Mapping[str, pd.DataFrame], datasets: int) -> pd.DataFr
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyProgress:
-    """Trials by learner and status, when the study ran, and what is to be said of abstentions."""
+    """The progress of a study: trials by learner and status, notes on abstentions, and the runs."""
 
     name: str
     table: pd.DataFrame
@@ -141,16 +200,14 @@ class StudyProgress:
     notes: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """A line for each learner: trials planned and those of each status that occurs."""
+        """Return a table with one row per learner: planned trials, and trials by status."""
         return self.table.copy()
 
     def __str__(self) -> str:
         total = self.table.drop(columns="learner").sum()
-        done = int(total["planned"] - total.get("missing", 0))
+        stored = int(total["planned"] - total.get("missing", 0))
         failed = int(total.drop(["planned", "ok", "missing"], errors="ignore").sum())
-        planned = int(total["planned"])
-        verb = "is" if planned == 1 else "are"
-        lines = [f"{self.name}: {done:,} of {format_count(planned, 'trial')} {verb} stored, {failed:,} of them failed"]
+        lines = [f"{self.name}: {stored:,} of {format_count(int(total['planned']), 'trial')} stored, {failed:,} failed"]
         lines += ["", self.table.to_string(index=False, formatters=dict.fromkeys(total.index, "{:,}".format))]
         lines += ["", *self.notes] if self.notes else []
         lines += ["", *(_format_run(run) for run in self.runs[-_MAX_RUNS:])] if self.runs else []
@@ -161,7 +218,7 @@ class StudyProgress:
 
 
 def compute_progress(results: Results) -> StudyProgress:
-    """How far the study of these results is."""
+    """Count the trials of a study by learner and status."""
     import pandas as pd
 
     trials = results.trials()
@@ -171,26 +228,27 @@ def compute_progress(results: Results) -> StudyProgress:
     table = counts[columns].reset_index()
     table.insert(1, "planned", counts.sum(axis=1).to_numpy())
     table.columns.name = None
-    notes = format_abstentions(results.archive, trials)
-    return StudyProgress(results.archive.name, table, tuple(results.archive.runs), tuple(notes))
+    notes = render_all(find_abstentions(results.archive, trials))
+    return StudyProgress(results.archive.name, table, tuple(results.archive.runs), notes)
 
 
 def _format_run(facts: Any) -> str:
     finished = facts.get("finished")
-    end_text = f"finished {finished}" if finished else "not finished: it is running, or was stopped at once"
+    end_text = f"finished {finished}" if finished else "not finished (running or interrupted)"
     return f"run started {facts.get('started')}, engine {facts.get('engine')}, {end_text}"
 
 
-def collect_notes(archive: Archive, trials: pd.DataFrame) -> tuple[str, ...]:
-    """Sentences; none where everything ran and nothing was said."""
+def collect_findings(archive: Archive, trials: pd.DataFrame) -> tuple[Finding, ...]:
+    """Collect what readers of the scores need to know: missing and failed trials, abstentions, warnings, slow fits."""
     is_condition_failure = _mask_not_applied(trials)
-    notes = [
-        _note_incomplete(trials),
-        *_note_conditions(trials, is_condition_failure),
-        *_note_failures(trials[~is_condition_failure]),
-    ]
-    notes += [*format_abstentions(archive, trials), *_note_warnings(trials), note_slow_fits(trials)]
-    return tuple(note for note in notes if note)
+    return (
+        *_find_missing_trials(trials),
+        *_find_conditions_not_applied(trials, is_condition_failure),
+        *_find_failures(trials[~is_condition_failure]),
+        *find_abstentions(archive, trials),
+        *_find_warnings(trials),
+        *find_slow_fits(trials),
+    )
 
 
 def count_abstentions(archive: Archive, trials: pd.DataFrame) -> pd.DataFrame:
@@ -202,8 +260,8 @@ def count_abstentions(archive: Archive, trials: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     succeeded = trials[trials["status"] == "ok"]
-    is_abstaining = succeeded["abstentions"].astype(float) > 0
-    abstaining = succeeded[is_abstaining]
+    n_abstentions = succeeded["abstentions"].astype(np.float64).fillna(0).astype(np.int64)
+    abstaining = succeeded[n_abstentions > 0]
     n_rows = pd.Series(
         [len(predictions.rows) for predictions in archive.predictions(abstaining["trial"].tolist())],
         index=abstaining.index,
@@ -212,9 +270,9 @@ def count_abstentions(archive: Archive, trials: pd.DataFrame) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
             "learner": succeeded["learner"].astype(str),
-            "abstaining": is_abstaining,
+            "abstaining": n_abstentions > 0,
             "rows": n_rows.reindex(succeeded.index, fill_value=0),
-            "abstained": succeeded["abstentions"].fillna(0).astype(np.int64),
+            "abstained": n_abstentions,
         }
     )
     sums = frame.groupby("learner", sort=False).agg(
@@ -223,99 +281,100 @@ def count_abstentions(archive: Archive, trials: pd.DataFrame) -> pd.DataFrame:
     return sums[sums["abstained"] > 0].reset_index()
 
 
-def format_abstentions(archive: Archive, trials: pd.DataFrame) -> list[str]:
-    """Format a sentence for each learner that abstained."""
-    counts = count_abstentions(archive, trials)
-    return [
-        f"{learner} abstained in {n_abstaining:,} of {format_count(n_trials, 'trial')}, on {n_abstained:,} of the "
-        f"{format_count(rows, 'test row')} there: counted as errors"
-        for learner, n_trials, n_abstaining, rows, n_abstained in counts.itertuples(index=False, name=None)
-    ]
+def find_abstentions(archive: Archive, trials: pd.DataFrame) -> list[Finding]:
+    """Report each learner that abstained."""
+    return [Finding("abstentions", counts) for counts in count_abstentions(archive, trials).to_dict("records")]
 
 
-def _note_incomplete(trials: pd.DataFrame) -> str:
-    waiting = int((trials["status"] == "missing").sum())
-    verb = "has" if waiting == 1 else "have"
-    return f"Incomplete: {waiting:,} of {format_count(len(trials), 'trial')} {verb} not run." if waiting else ""
+def _find_missing_trials(trials: pd.DataFrame) -> list[Finding]:
+    n_missing = int((trials["status"] == "missing").sum())
+    return [Finding.of("trials_missing", missing=n_missing, trials=len(trials))] if n_missing else []
 
 
 def _mask_not_applied(trials: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Failures that no learner is to blame for: on a split all of them failed with the same complaint about the input."""
+    """Mask failures of a condition: all learners failed on the split with the same InputError."""
     refused = mask_failed(trials) & trials["error"].astype(str).str.endswith("InputError") & (trials["condition"] != CLEAN)
     by_cell = trials.assign(refused=refused).groupby(_CELL, sort=False, observed=True, dropna=False)
     alike = by_cell["refused"].transform("all") & (by_cell["message"].transform("nunique") == 1)
     return np.asarray(alike & (by_cell["learner"].transform("nunique") > 1), dtype=bool)
 
 
-def _note_conditions(trials: pd.DataFrame, is_condition_failure: npt.NDArray[np.bool_]) -> list[str]:
-    """A sentence for each condition that could not be applied to some data sets."""
-    notes = []
+def _find_conditions_not_applied(trials: pd.DataFrame, is_condition_failure: npt.NDArray[np.bool_]) -> list[Finding]:
+    findings = []
     for name, failures in trials[is_condition_failure].groupby("condition", sort=False, observed=True):
         levels = [format_condition(ConditionFacts(str(name), float(level), "", {})) for level in failures["level"].unique()]
         planned = trials[(trials["condition"] == name) & trials["level"].isin(failures["level"])]
-        sets = [
+        datasets = [
             _describe_dataset(dataset, lost, planned)
             for dataset, lost in failures.groupby("dataset", sort=False, observed=True)
         ]
-        notes.append(
-            f"{', '.join(levels)} could not be applied to {join_names(sets)}: "
-            f"{collapse_whitespace(failures['message'].iloc[0], _MAX_LENGTH)}"
+        reason = collapse_whitespace(failures["message"].iloc[0], _MAX_REASON_LENGTH)
+        findings.append(
+            Finding.of("condition_not_applied", conditions=tuple(levels), datasets=tuple(datasets), reason=reason)
         )
-    return notes
+    return findings
 
 
 def _describe_dataset(dataset: Any, lost: pd.DataFrame, planned: pd.DataFrame) -> str:
-    """The data set, and how many of its splits where it is not all of them."""
-    splits, every = (len(frame.drop_duplicates(_CELL)) for frame in (lost, planned[planned["dataset"] == dataset]))
-    return str(dataset) if splits == every else f"{dataset} ({splits:,} of {format_count(every, 'split')})"
+    """Name a data set, with the number of splits unless all of them are lost."""
+    n_lost, n_planned = (len(frame.drop_duplicates(_CELL)) for frame in (lost, planned[planned["dataset"] == dataset]))
+    return str(dataset) if n_lost == n_planned else f"{dataset} ({n_lost:,} of {format_count(n_planned, 'split')})"
 
 
-def _note_failures(trials: pd.DataFrame) -> list[str]:
-    notes = []
+def _find_failures(trials: pd.DataFrame) -> list[Finding]:
+    findings = []
     for learner, failures in trials[mask_failed(trials)].groupby("learner", sort=False, observed=True):
-        kinds = ", ".join(f"{count:,} {status}" for status, count in Counter(failures["status"]).items())
         first = failures.iloc[0]
-        reason_text = format_reason(first["error"] or first["status"], first["message"], _MAX_LENGTH)
-        sets = format_count(failures["dataset"].nunique(), "data set")
-        notes.append(
-            f"{learner} failed in {format_count(len(failures), 'trial')} ({kinds}) on {sets}; the first: {reason_text}"
+        findings.append(
+            Finding.of(
+                "trials_failed",
+                learner=str(learner),
+                failed=len(failures),
+                causes=tuple(f"{count:,} {status}" for status, count in Counter(failures["status"]).items()),
+                datasets=int(failures["dataset"].nunique()),
+                reason=format_reason(first["error"] or first["status"], first["message"], _MAX_REASON_LENGTH),
+            )
         )
-    return notes
+    return findings
 
 
-def _note_warnings(trials: pd.DataFrame) -> list[str]:
+def _find_warnings(trials: pd.DataFrame) -> list[Finding]:
     warned = trials[(trials["status"] == "ok") & trials["notes"].notna()]
-    notes = []
-    for learner, warned_trials in warned.groupby("learner", sort=False, observed=True):
-        first = collapse_whitespace(warned_trials["notes"].iloc[0], _MAX_LENGTH)
-        notes.append(f"{learner} gave warnings in {format_count(len(warned_trials), 'trial')}; the first: {first}")
-    return notes
+    return [
+        Finding.of(
+            "learner_warnings",
+            learner=str(learner),
+            warned=len(warned_trials),
+            reason=collapse_whitespace(warned_trials["notes"].iloc[0], _MAX_REASON_LENGTH),
+        )
+        for learner, warned_trials in warned.groupby("learner", sort=False, observed=True)
+    ]
 
 
 def summarise_times(trials: pd.DataFrame) -> pd.DataFrame:
-    """Medians over the trials that did not fail, by data set and learner: seconds of wall-clock and CPU time, bytes of memory.
+    """Compute median times and memory of the successful trials by data set and learner.
 
-    NaN where none succeeded; `note` says where fitting took much longer than its CPU time.
+    Times are wall-clock and CPU seconds, memory is in bytes; NaN if no trial succeeded. The column `note` marks fits that took
+    much longer than their CPU time.
     """
-    numbers = trials[_COLUMNS].astype(np.float64).where(trials["status"] == "ok")
+    frame, ratio, is_slow = _compute_fit_ratios(trials)
+    notes = zip(is_slow, ratio, strict=True)
+    return frame.assign(note=[f"fitting took {factor:.1f} times its CPU time" if slow else "" for slow, factor in notes])
+
+
+def _compute_fit_ratios(trials: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series[float], pd.Series[bool]]:
+    numbers = trials[_TIME_COLUMNS].astype(np.float64).where(trials["status"] == "ok")
     frame = numbers.groupby([trials["dataset"], trials["learner"]], sort=False, observed=True).median().reset_index()
-    slow = (frame["fit_time"] > _MAX_RATIO * frame["fit_cpu"]) & (frame["fit_time"] - frame["fit_cpu"] > _MIN_WAIT)
-    ratio = frame["fit_time"] / frame["fit_cpu"].clip(lower=1e-9)
-    frame["note"] = [
-        f"fitting took {factor:.1f} times its CPU time" if long else "" for long, factor in zip(slow, ratio, strict=True)
-    ]
-    return frame
+    waits = frame["fit_time"] - frame["fit_cpu"]
+    is_slow = (frame["fit_time"] > _MAX_RATIO * frame["fit_cpu"]) & (waits > _MIN_WAIT_SECONDS)
+    return frame, frame["fit_time"] / frame["fit_cpu"].clip(lower=1e-9), is_slow
 
 
-def note_slow_fits(trials: pd.DataFrame) -> str:
-    """A sentence where times are not to be trusted; empty otherwise."""
-    frame = summarise_times(trials)
-    slow = frame[frame["note"] != ""]
+def find_slow_fits(trials: pd.DataFrame) -> list[Finding]:
+    """Report learners whose fits took much longer than their CPU time: their wall-clock times are not comparable."""
+    frame, _, is_slow = _compute_fit_ratios(trials)
+    slow = frame[is_slow]
     if slow.empty:
-        return ""
-    who = ", ".join(dict.fromkeys(slow["learner"].astype(str)))
-    sets = format_count(slow["dataset"].nunique(), "data set")
-    return (
-        f"Fitting took more than {_MAX_RATIO:g} times its CPU time on {sets} ({who}): the machine was oversubscribed "
-        "or the learner waited, so compare CPU times."
-    )
+        return []
+    learners = tuple(dict.fromkeys(slow["learner"].astype(str)))
+    return [Finding.of("slow_fits", ratio=_MAX_RATIO, learners=learners, datasets=int(slow["dataset"].nunique()))]
