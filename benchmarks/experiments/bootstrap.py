@@ -17,7 +17,7 @@ METHODS = ("632+", "632", "loo-bootstrap", "e0")
 
 
 def _rows(n: int, apart: float, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
-    """Two normal classes, as many of each, whose means are twice `apart` deviations from each other in the first column."""
+    """Draw two normal classes of equal size; their means differ by twice `apart` in the first column."""
     y = np.arange(n) % 2
     X = rng.normal(size=(n, COLUMNS))
     X[:, 0] += apart * (2 * y - 1)
@@ -65,7 +65,7 @@ for _n in (20, 60):
     ):
 
         @experiment(
-            BOOTSTRAP, f"{_n} rows, {_name}, least error rate {ndtr(-_apart):.2f}; 200 samples", share=0.2, nominal=LEVEL
+            BOOTSTRAP, f"{_n} rows, {_name}, lowest error rate {ndtr(-_apart):.2f}; 200 samples", share=0.2, nominal=LEVEL
         )
         def error_rate(rng: Rng, n: int = _n, learn: Learn = _learn, apart: float = _apart) -> Mapping[str, bool | None]:
             X, y = _rows(n, apart, rng)

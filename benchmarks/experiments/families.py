@@ -49,7 +49,7 @@ def normal(rng: Rng) -> Hits:
     return {**_omnibus(table), "anova": rejects(anova(table))}
 
 
-@experiment(MANY, "15 data sets, 5 learners, whole scores: many ties", share=0.5)
+@experiment(MANY, "15 data sets, 5 learners, integer scores: many ties", share=0.5)
 def tied(rng: Rng) -> Hits:
     return _omnibus(np.rint(rng.normal(size=(15, 5))))
 
@@ -61,7 +61,7 @@ def uneven(rng: Rng) -> Hits:
 
 
 def _false(found: object, null: set[str]) -> bool:
-    """Whether two learners of equal merit are told apart."""
+    """Return whether two equal learners differ significantly."""
     each = found.comparisons  # type: ignore[attr-defined]
     return any(one.p_adjusted <= ALPHA for one in each if one.first in null and one.second in null)
 
@@ -83,7 +83,7 @@ def _partial_table(rng: Rng) -> np.ndarray:
 
 
 COMPLETE = (_null_table, set("01234"), "15 data sets, 5 learners, none better")
-PARTIAL = (_partial_table, set("0123"), "15 data sets, 5 learners, one far ahead of four equals")
+PARTIAL = (_partial_table, set("0123"), "15 data sets, 5 learners, one much better than four equal learners")
 
 for _table, _null, _setting in (COMPLETE, PARTIAL):
 
@@ -93,7 +93,7 @@ for _table, _null, _setting in (COMPLETE, PARTIAL):
         told = dict(_family(drawn, PAIRS, null, None, None))
         for omnibus in RANKS:
             told |= _family(drawn, ("holm",), null, None, omnibus)
-        return told | {"posthoc, none (no adjustment: a warning)": _false(posthoc(drawn, "none"), null)}
+        return told | {"posthoc, none (no adjustment: not recommended)": _false(posthoc(drawn, "none"), null)}
 
     @experiment(ALL, _setting, share=0.2)
     def tukey(rng: Rng, table=_table, null=_null) -> Hits:  # type: ignore[no-untyped-def]
@@ -105,14 +105,16 @@ for _table, _null, _setting in (COMPLETE, PARTIAL):
         told = dict(_family(drawn, VERSUS, null, "0", None))
         for omnibus in RANKS:
             told |= _family(drawn, ("holm",), null, "0", omnibus)
-        return told | {"posthoc, none against a control (no adjustment: a warning)": _false(posthoc(drawn, "none", "0"), null)}
+        return told | {
+            "posthoc, none against a control (no adjustment: not recommended)": _false(posthoc(drawn, "none", "0"), null)
+        }
 
     @experiment(CONTROL, _setting, share=0.2)
     def dunnett(rng: Rng, table=_table, null=_null) -> Hits:  # type: ignore[no-untyped-def]
         return _family(table(rng), ("dunnett",), null, "0", None)
 
 
-@experiment(ALL, "15 data sets, 5 learners of equal median, two of which take turns in being the best and the worst", share=0.5)
+@experiment(ALL, "15 data sets, 5 learners of equal median, two of which alternate between best and worst", share=0.5)
 def taking_turns(rng: Rng) -> Hits:
     """Learners of equal median whose ranks within a data set are not exchangeable."""
     table = rng.normal(size=(15, 5))
@@ -126,14 +128,14 @@ def taking_turns(rng: Rng) -> Hits:
     }
 
 
-def _told_apart(groups: tuple[tuple[str, ...], ...], null: set[str]) -> bool:
-    """Whether two learners of equal merit share no group."""
+def _differ_significantly(groups: tuple[tuple[str, ...], ...], null: set[str]) -> bool:
+    """Return whether two equal learners share no group."""
     return any(not any({i, j} <= set(group) for group in groups) for i, j in combinations(sorted(null), 2))
 
 
 @experiment(ADVISE, "15 data sets, 2 learners, lognormal scores, none better", share=0.3)
 def advise_two(rng: Rng) -> Hits:
-    return {"advise, wilcoxon": compare(rng.lognormal(size=(15, 2))).p_value <= ALPHA}
+    return {"compare, wilcoxon": compare(rng.lognormal(size=(15, 2))).p_value <= ALPHA}
 
 
 for _table, _null, _setting in (COMPLETE, PARTIAL):
@@ -141,5 +143,7 @@ for _table, _null, _setting in (COMPLETE, PARTIAL):
     @experiment(ADVISE, _setting, share=0.3)
     def advise_many(rng: Rng, table=_table, null=_null) -> Hits:  # type: ignore[no-untyped-def]
         found = compare(table(rng))
-        told: dict[str, bool | None] = {"advise, any two equals told apart": _told_apart(found.groups, null)}
-        return told if len(null) < 5 else {"advise, omnibus (iman_davenport)": found.p_value <= ALPHA, **told}
+        told: dict[str, bool | None] = {
+            "compare, any difference between equal learners": _differ_significantly(found.groups, null)
+        }
+        return told if len(null) < 5 else {"compare, omnibus (iman_davenport)": found.p_value <= ALPHA, **told}

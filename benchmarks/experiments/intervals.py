@@ -68,7 +68,7 @@ def _both(name: str, y: np.ndarray, given: np.ndarray, truth: float, seed: int) 
     }
 
 
-@experiment(MEASURES, "100 rows, 40 % positive, 80 % right; 2,000 resamples", share=0.25, nominal=LEVEL)
+@experiment(MEASURES, "100 rows, 40 % positive, 80 % correct; 2,000 resamples", share=0.25, nominal=LEVEL)
 def of_labels(rng: Rng) -> Hits:
     y = (rng.random(100) < 0.4).astype(int)
     predicted = np.where(rng.random(100) < 0.8, y, 1 - y)
@@ -82,12 +82,14 @@ def of_labels(rng: Rng) -> Hits:
 
 @cache
 def _true_h() -> float:
-    """The H-measure of two normal distributions one deviation apart, from their quantiles."""
+    """Compute the H-measure of two normal distributions one standard deviation apart."""
     grid = ndtri((np.arange(400_000) + 0.5) / 400_000)
     return float(h_measure(np.repeat([0, 1], len(grid)), np.concatenate([grid, grid + 1])))
 
 
-@experiment(MEASURES, "100 rows, half positive, normal scores one deviation apart; 2,000 resamples", share=0.25, nominal=LEVEL)
+@experiment(
+    MEASURES, "100 rows, half positive, normal scores one standard deviation apart; 2,000 resamples", share=0.25, nominal=LEVEL
+)
 def of_scores(rng: Rng) -> Hits:
     y = (rng.random(100) < 0.5).astype(int)
     s, seed = y + rng.normal(size=100), int(rng.integers(1 << 30))
@@ -141,12 +143,12 @@ def drawn_accuracies(rng: Rng) -> Hits:
     return {"difference, accuracy, auto (BCa)": covers(found, 0.1)}
 
 
-@experiment(DIFFERENCES, "20 rows that tell two learners apart, 70 % for the first", nominal=LEVEL)
+@experiment(DIFFERENCES, "20 discordant rows, 70 % in favour of the first", nominal=LEVEL)
 def odds(rng: Rng) -> Hits:
     wins = int(rng.binomial(20, 0.7))
     told = {"mcnemar_table, odds ratio": covers(mcnemar_table(wins, 20 - wins).effect, 0.7 / 0.3)}
     a = np.repeat([1, 0], [wins, 20 - wins])
-    return told | {"sign_test, share of wins": covers(sign_test(a, 1 - a).effect, 0.7)}
+    return told | {"sign_test, proportion of wins": covers(sign_test(a, 1 - a).effect, 0.7)}
 
 
 @experiment(DIFFERENCES, "200 rows, three learners, accuracies 0.9, 0.8, 0.7, independent", nominal=LEVEL)
@@ -171,13 +173,13 @@ def of_folds(rng: Rng) -> Hits:
 
 
 def _pairs(rng: Rng, n: int, correlation: float) -> tuple[np.ndarray, np.ndarray]:
-    """Normal columns, 0.5 deviations apart."""
+    """Draw normal columns, 0.5 standard deviations apart."""
     common, own = rng.normal(size=n), rng.normal(size=(2, n))
     noise = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
     return 0.5 + noise[0], noise[1]
 
 
-@experiment(EFFECTS, "20 pairs, normal, correlation 0.6, means 0.5 deviations apart", nominal=LEVEL)
+@experiment(EFFECTS, "20 pairs, normal, correlation 0.6, means 0.5 standard deviations apart", nominal=LEVEL)
 def of_pairs(rng: Rng) -> Hits:
     a, b = _pairs(rng, 20, 0.6)
     delta = 2 * float(ndtr(0.5 / np.sqrt(2))) - 1
@@ -187,13 +189,13 @@ def of_pairs(rng: Rng) -> Hits:
     return told
 
 
-@experiment(EFFECTS, "8 pairs, normal, correlation 0.6, means 0.5 deviations apart", share=0.5, nominal=LEVEL)
+@experiment(EFFECTS, "8 pairs, normal, correlation 0.6, means 0.5 standard deviations apart", share=0.5, nominal=LEVEL)
 def of_few_pairs(rng: Rng) -> Hits:
     a, b = _pairs(rng, 8, 0.6)
     return {f"{f.__name__}, pairs": covers(f(a, b), 0.5) for f in (cohens_d, hedges_g)}
 
 
-@experiment(EFFECTS, "20 and 20 independent rows, normal, means 0.5 deviations apart", nominal=LEVEL)
+@experiment(EFFECTS, "20 and 20 independent rows, normal, means 0.5 standard deviations apart", nominal=LEVEL)
 def of_samples(rng: Rng) -> Hits:
     a, b = _pairs(rng, 20, 0.0)
     delta = 2 * float(ndtr(0.5 / np.sqrt(2))) - 1
@@ -211,13 +213,13 @@ def _expected_biserial(shift: float, n: int) -> float:
 
 for _shift in (0.5, 1.0):
 
-    @experiment(EFFECTS, f"30 normal differences with mean {_shift} and deviation 1", share=0.5, nominal=LEVEL)
+    @experiment(EFFECTS, f"30 normal differences with mean {_shift} and standard deviation 1", share=0.5, nominal=LEVEL)
     def of_signed_ranks(rng: Rng, shift=_shift) -> Hits:  # type: ignore[no-untyped-def]
         found = wilcoxon(shift + rng.normal(size=30), np.zeros(30)).effect
         return {"wilcoxon, rank biserial": covers(found, _expected_biserial(shift, 30))}
 
 
-@experiment(EFFECTS, "30 pairs, normal, means 0.5 deviations apart; 999 resamples", share=0.1, nominal=LEVEL)
+@experiment(EFFECTS, "30 pairs, normal, means 0.5 standard deviations apart; 999 resamples", share=0.1, nominal=LEVEL)
 def drawn_effects(rng: Rng) -> Hits:
     a, b = _pairs(rng, 30, 0.5)
     seed = int(rng.integers(1 << 30))
@@ -274,17 +276,17 @@ _W = power(test="wilcoxon", difference=0.5, sd=1, n=35).power
 _M = power(test="mcnemar", difference=0.1, discordant=0.3, n=240).power
 
 
-@experiment(POWER, "33 normal differences, mean 0.5 deviations", nominal=_T)
+@experiment(POWER, "33 normal differences, mean 0.5 standard deviations", nominal=_T)
 def power_t(rng: Rng) -> Hits:
     return {"power, paired_t": rejects(paired_t(0.5 + rng.normal(size=33), np.zeros(33)))}
 
 
-@experiment(POWER, "35 normal differences, mean 0.5 deviations", nominal=_W)
+@experiment(POWER, "35 normal differences, mean 0.5 standard deviations", nominal=_W)
 def power_w(rng: Rng) -> Hits:
     return {"power, wilcoxon": rejects(wilcoxon(0.5 + rng.normal(size=35), np.zeros(35)))}
 
 
-@experiment(POWER, "240 rows, 20 % right for the first alone, 10 % for the second alone", nominal=_M)
+@experiment(POWER, "240 rows, 20 % correct for the first learner only, 10 % for the second only", nominal=_M)
 def power_m(rng: Rng) -> Hits:
     b, c, _ = rng.multinomial(240, [0.2, 0.1, 0.7])
     return {

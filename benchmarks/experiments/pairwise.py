@@ -28,7 +28,7 @@ from fairtrial.significance import (
 
 Hits = Mapping[str, bool | None]
 Rng = np.random.Generator
-NAIVE = "paired_t, folds taken as independent (a warning)"
+NAIVE = "paired_t, folds treated as independent (not recommended)"
 
 
 @experiment(FOLDS, "10 independent pairs, normal")
@@ -41,7 +41,7 @@ def _equicorrelated(rng: Rng, n: int, rho: float) -> np.ndarray:
     return np.sqrt(rho) * rng.normal() + np.sqrt(1 - rho) * rng.normal(size=n)
 
 
-@experiment(FOLDS, "10 folds, normal, correlation 0.1 as Nadeau and Bengio take it")
+@experiment(FOLDS, "10 folds, normal, correlation 0.1 as Nadeau and Bengio assume")
 def ten_folds(rng: Rng) -> Hits:
     a, b = _equicorrelated(rng, 10, 0.1), np.zeros(10)
     return {
@@ -112,14 +112,14 @@ def _right(rng: Rng, n: int, accuracy: float, learners: int = 2) -> np.ndarray:
     return (rng.random((learners, n)) < accuracy).astype(int)
 
 
-@experiment(ROWS, "100 rows, accuracies 0.8, about 32 rows tell them apart")
+@experiment(ROWS, "100 rows, accuracies 0.8, about 32 discordant rows")
 def many_apart(rng: Rng) -> Hits:
     a, b = _right(rng, 100, 0.8)
     methods = ("mid-p", "exact", "chi2", "chi2-uncorrected")
     return {f"mcnemar, {method}": rejects(mcnemar(np.ones(100, int), a, b, method=method)) for method in methods}
 
 
-@experiment(ROWS, "60 rows, accuracies 0.9, about 11 rows tell them apart")
+@experiment(ROWS, "60 rows, accuracies 0.9, about 11 discordant rows")
 def few_apart(rng: Rng) -> Hits:
     a, b = _right(rng, 60, 0.9)
     only_a, only_b = int((a > b).sum()), int((b > a).sum())
@@ -163,7 +163,7 @@ def permuted_labels(rng: Rng) -> Hits:
     return {"permutation_test, accuracy": rejects(permutation_test(np.ones(60, int), a, b, resamples=999, seed=seed))}
 
 
-@experiment(ROWS, "labels of 40 rows that have nothing to do with them, AUC, 2 folds, 19 resamples", share=0.03)
+@experiment(ROWS, "40 rows with random labels, AUC, 2 folds, 19 resamples", share=0.03)
 def bogus(rng: Rng) -> Hits:
     from sklearn.naive_bayes import GaussianNB
 
@@ -201,7 +201,7 @@ def continuous(rng: Rng) -> Hits:
     }
 
 
-@experiment(SETS, "15 data sets, whole differences: many ties, about three zeros")
+@experiment(SETS, "15 data sets, integer differences: many ties, about three zeros")
 def tied(rng: Rng) -> Hits:
     a, b = np.rint(rng.normal(0, 2, 15)), np.zeros(15)
     told = {f"wilcoxon, exact, zeros {zeros}": rejects(wilcoxon(a, b, zeros=zeros)) for zeros in ("drop", "pratt", "split")}
@@ -212,7 +212,7 @@ def tied(rng: Rng) -> Hits:
     return told | {f"sign_test, ties {ties}": rejects(sign_test(a, b, ties=ties)) for ties in ("drop", "split")}
 
 
-@experiment(SETS, "50 data sets, whole differences: many ties, about ten zeros")
+@experiment(SETS, "50 data sets, integer differences: many ties, about ten zeros")
 def tied_large(rng: Rng) -> Hits:
     a, b = np.rint(rng.normal(0, 2, 50)), np.zeros(50)
     return {f"wilcoxon, exact, zeros {zeros}": rejects(wilcoxon(a, b, zeros=zeros)) for zeros in ("drop", "pratt", "split")}

@@ -1,155 +1,150 @@
-"""Why a line lies outside its band, looked up by what it is and where it was tried.
+"""Explain why a rate lies outside its band.
 
-A reason is a general fact, follows from the formulas, or was checked by a simulation of its own; where none of this holds, it
-says that the cause was not looked into.
+A reason is a general fact, follows from the formulas, or was checked by a separate simulation. Otherwise it says that the cause
+is unknown.
 """
 
 from __future__ import annotations
 
 import re
 
-UNKNOWN = "no reason is known, which makes it a bug until one is found"
+UNKNOWN = "The reason is unknown; treat this as a bug"
 
 LIBERAL = (
     (
         r"^autorank \[",
-        "autorank takes the direction of a one-sided Wilcoxon test from the medians of the same data, which "
-        "nearly doubles the error",
+        "autorank chooses the direction of a one-sided Wilcoxon test from the medians of the same data, which nearly doubles "
+        "the type I error",
     ),
-    (r"^(autorank|scikit-posthocs)", "another package's figure, shown for comparison; its cause was not looked into"),
-    (r"a warning\) \[", "shown as a warning: this is what the corrected tests and the adjustments are there to prevent"),
+    (r"^(autorank|scikit-posthocs)", "Rate of another package, shown for comparison; the cause was not investigated"),
+    (r"not recommended\) \[", "Shown as a warning: the corrected tests and the adjustments prevent this"),
     (
         r"^anova \[.*no sphericity",
-        "analysis of variance assumes that all differences between learners vary alike; "
-        "`details['p_corrected']`, on the same "
-        "data, does not",
+        "Analysis of variance assumes equal variances of all differences between learners; `details['p_corrected']` does not",
     ),
     (
         r"^posthoc, li",
-        "Li's procedure is made for independent p values, as `adjust` says; comparisons with one control share "
-        "its scores. With "
-        "four independent p values it keeps its level. Use Holm's or Hommel's instead",
+        "Li's procedure assumes independent p-values, but comparisons with one control share its scores. With four "
+        "independent p-values it controls the type I error. Use Holm or Hommel instead",
     ),
     (
-        r"take turns",
-        "a known limit of every post-hoc test on mean ranks (Benavoli, Corani & Mangili 2016): whether two "
-        "learners are told "
-        "apart depends on the others. Tests of each pair alone, adjusted, do not have it",
+        r"alternate between",
+        "Known limitation of every post-hoc test on mean ranks (Benavoli, Corani & Mangili 2016): the result for two learners "
+        "depends on the other learners. Adjusted tests of single pairs do not have it",
     ),
     (
         r"^interval, (ks|h_measure)",
-        "the measure is a best case over thresholds, optimistic in small samples, and a resample is optimistic "
-        "once more; BCa mends "
-        "a part of this only: see [intervals](intervals.md)",
+        "The measure is optimal over thresholds and therefore optimistic in small samples, and resampling adds to the "
+        "optimism. BCa corrects only a part of it: see [intervals](intervals.md)",
     ),
     (
         r"^(delong|difference, AUC|interval, AUC).*\[10 \+ 100",
-        "DeLong's variance, which the added-up Newcombe limits of a difference use for the correlation, is "
-        "estimated from ten "
-        "positive rows; permutation_test keeps its level there",
+        "DeLong's variance is estimated from ten positive rows. The combined Newcombe limits of a difference use it for the "
+        "correlation. `permutation_test` controls the type I error here",
     ),
-    (r"^interval, AUC", "near 1 DeLong's variance is estimated from the few pairs of rows that are ranked wrongly"),
+    (r"^interval, AUC", "Near an AUC of 1, DeLong's variance is estimated from few incorrectly ranked pairs of rows"),
     (
         r"^bradley_terry",
-        "percentile limits from few data sets lie too far out, too low for weak learners and too high for "
-        "strong ones; with 120 "
-        "data sets they cover as promised",
+        "Percentile limits from few data sets are too extreme: too low for weak learners and too high for strong ones. With "
+        "120 data sets the coverage is nominal",
     ),
     (
         r"^estimate, 632 \[.*nearest neighbour",
-        "it takes the error rate on the training rows at its word, which is 0 for a nearest neighbour; 632+ is made for that",
+        "The estimate uses the error rate on the training rows, which is 0 for a nearest neighbour. Use 632+ instead",
     ),
     (
         r"^estimate, (loo-bootstrap|e0)",
-        "a bootstrap sample holds 63.2 % of the rows, so that its learner errs more than the one that is judged: by 0.05 in "
-        "600 repetitions",
+        "A bootstrap sample contains 63.2 % of the rows, so its learner has a higher error rate than the evaluated one: by "
+        "0.05 in 600 repetitions",
     ),
     (
         r"^estimate, 632\+ \[.*nearest neighbour",
-        "the error rate on the training rows, 0 for a nearest neighbour, keeps some weight: the estimate is too low by 0.04 in "
+        "The error rate on the training rows, 0 for a nearest neighbour, has some weight. The estimate is too low by 0.04 in "
         "600 repetitions",
     ),
     (
         r"^estimate, 632\+",
-        "learners of bootstrap samples know fewer rows, and the weight of the training rows does not make up for all of it: "
-        "the estimate is too high by 0.015 in 600 repetitions",
+        "Learners trained on bootstrap samples have seen fewer rows, and the weight of the training rows compensates only "
+        "partly. The estimate is too high by 0.015 in 600 repetitions",
     ),
 )
 
 CONSERVATIVE = (
     (
-        r"^posthoc, tukey.*one far ahead",
-        "it goes on paying for the four comparisons with the leader, although only six are between equals",
+        r"^posthoc, tukey.*one much better",
+        "The adjustment includes the four comparisons with the best learner, although only six pairs are equal",
     ),
     (
-        r"one far ahead",
-        "the variance of a difference is that of no differences at all, which counts in the leader's ranks; the "
-        "ranks of the four "
-        "equals vary less",
+        r"one much better",
+        "The variance of a difference is computed under the hypothesis of no differences, which includes the ranks of the best "
+        "learner. The ranks of the four equal learners vary less",
     ),
     (
-        r"^(posthoc|advise, any|wilcoxon of each pair|fairtrial, posthoc|scikit-posthocs)",
-        "bounds on the sum of dependent errors (Bonferroni's and its refinements), on ranks, which are discrete",
+        r"^(posthoc|compare, any|wilcoxon of each pair|fairtrial, posthoc|scikit-posthocs)",
+        "Bounds on the sum of dependent errors (Bonferroni and refinements), applied to discrete ranks",
     ),
     (
         r"^five_by_two.*interval",
-        "the mean of ten differences is taken to be no surer than one of them, because folds of one data set "
-        "may be correlated; "
-        "the differences simulated here are not",
+        "The mean of ten differences is assumed to be as uncertain as one of them, because folds of one data set may be "
+        "correlated. The simulated differences are not correlated",
     ),
-    (r"^five_by_two.*real ", "conservative for independent differences too; what real folds add was not looked into"),
-    (r"^five_by_two_t", "its numerator, the first difference, is a part of its denominator, unlike in a t distribution"),
+    (
+        r"^five_by_two.*real ",
+        "Also conservative for independent differences; the additional effect of real folds was not investigated",
+    ),
+    (r"^five_by_two_t", "The numerator, the first difference, is part of the denominator, unlike in a t distribution"),
     (
         r"^five_by_two_f",
-        "numerator and denominator share the spread within repeats, unlike in the F distribution with 10 and 5 "
-        "degrees of freedom",
+        "Numerator and denominator share the variance within repeats, unlike in the F distribution with 10 and 5 degrees of "
+        "freedom",
     ),
-    (r"^ten_by_ten", "calibrated by simulation on other data; the cause was not looked into"),
+    (r"^ten_by_ten", "Calibrated by simulation on other data; the cause was not investigated"),
     (
         r"real 10-fold",
-        "the folds of one cross-validation were uncorrelated for these learners (-0.00 in 4,000 repetitions), "
-        "where the correction "
-        "takes 0.1; between repeats, where the same rows are tested again, their correlation was 0.10, as the "
-        "correction takes it",
+        "The folds of one cross-validation were uncorrelated for these learners (-0.00 in 4,000 repetitions), but the "
+        "correction assumes 0.1. Between repeats, which test the same rows again, the correlation was 0.10, as assumed",
     ),
     (
         r"^mcnemar.*mid-p",
-        "a count takes few values, so that only some levels can be reached; mid-p may lie on either side of 5 %",
+        "Counts are discrete, so only some significance levels can be reached; mid-p may lie on either side of 5 %",
     ),
     (
-        r"^(advise, wilcoxon|fairtrial, wilcoxon|mcnemar, (exact|chi2)|mcnemar_table, (exact|chi2)|sign_test(, ties| \[)|"
+        r"^(compare, wilcoxon|fairtrial, wilcoxon|mcnemar, (exact|chi2)|mcnemar_table, (exact|chi2)|sign_test(, ties| \[)|"
         r"permutation_test|label_permutation|wilcoxon, exact)",
-        "an exact test of discrete data (or the continuity correction that imitates it) cannot spend all of its 5 %",
+        "An exact test of discrete data (or the continuity correction that imitates it) cannot reach exactly 5 %",
     ),
     (
         r"^wilcoxon, approximate, zeros split",
-        "Demsar's variance is that of no ties and no zeros, larger than that of tied ranks",
+        "Demsar's variance assumes no ties and no zeros, and is larger than that of tied ranks",
     ),
-    (r"^wilcoxon, approximate", "the continuity correction imitates the exact test, which cannot spend all of its 5 %"),
-    (r"ties uncorrected", "the variance without ties is larger than that of tied ranks"),
-    (r"clopper-pearson|share of wins", "exact by construction: never below its level, hence above it nearly everywhere"),
+    (r"^wilcoxon, approximate", "The continuity correction imitates the exact test, which cannot reach exactly 5 %"),
+    (r"ties uncorrected", "The variance without ties is larger than that of tied ranks"),
+    (
+        r"clopper-pearson|proportion of wins",
+        "Exact by construction: the coverage is never below the nominal one, so mostly above",
+    ),
     (
         r"wilson|odds ratio",
-        "a count of few rows takes few values: the coverage of any interval jumps with the truth, here upwards",
+        "Counts of few rows are discrete: the coverage of any interval oscillates with the true value, here above the nominal "
+        "one",
     ),
-    (r"^interval, AUC", "Newcombe's limits take their variance from a model of the scores, not from the scores themselves"),
-    (r"^friedman, Kendall's W", "its interval is the wider of two, for each of them fails somewhere"),
+    (r"^interval, AUC", "Newcombe's limits use a variance from a model of the scores, not from the scores themselves"),
+    (r"^friedman, Kendall's W", "The interval is the wider of two, because each of them is too short in some settings"),
     (
         r"^cochran_q",
-        "Q varies less around its mean than the noncentral chi-squared distribution behind the limits (variance "
-        "84 against 102 in "
+        "Q varies less around its mean than the noncentral chi-squared distribution of the limits (variance 84 against 102 in "
         "4,000 repetitions)",
     ),
     (
         r"^(cliffs_delta|vargha_delaney_a12)",
-        "Cliff's limits are a little wide in small samples; with 100 rows on each side they cover as promised",
+        "Cliff's limits are slightly wide in small samples; with 100 rows on each side the coverage is nominal",
     ),
 )
-_SAFE = "on the safe side; the cause was not looked into"
+_SAFE = "The cause was not investigated"
 
 
 def reason(what: str, setting: str, liberal: bool) -> str:
-    """The first reason whose pattern is found in 'what [setting]'."""
+    """Return the first reason whose pattern matches "what [setting]"."""
     line = f"{what} [{setting}]"
-    found = (why for pattern, why in (LIBERAL if liberal else CONSERVATIVE) if re.search(pattern, line))
-    return next(found, UNKNOWN if liberal else _SAFE)
+    reasons = (why for pattern, why in (LIBERAL if liberal else CONSERVATIVE) if re.search(pattern, line))
+    return next(reasons, UNKNOWN if liberal else _SAFE)

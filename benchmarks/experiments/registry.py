@@ -1,4 +1,4 @@
-"""An experiment: one draw of data, several procedures judged on it."""
+"""Register experiments: one draw of data, on which several procedures are evaluated."""
 
 from __future__ import annotations
 
@@ -17,22 +17,50 @@ SETS = "Two learners, many data sets"
 MANY = "Many learners, many data sets"
 ALL = "Family-wise error, all pairs"
 CONTROL = "Family-wise error, against a control"
-ADVISE = "`advise`, from a table of scores to a verdict"
+ADVISE = "`compare`: from a table of scores to a verdict"
 MEASURES = "Coverage: intervals of measures"
 DIFFERENCES = "Coverage: differences of two models on the same rows"
 EFFECTS = "Coverage: effect sizes"
 MODELS = "Coverage: strengths and posteriors"
 BOOTSTRAP = "Coverage: bootstrap estimates of the error rate"
-POWER = "Power: how often the test finds what `power` promises"
-PEERS = "Beside other packages, on the same data"
+POWER = "Power: simulated, with the nominal value from `power`"
+PEERS = "Other packages on the same data"
 GROUPS = (FOLDS, ROWS, SETS, MANY, ALL, CONTROL, ADVISE, MEASURES, DIFFERENCES, EFFECTS, MODELS, BOOTSTRAP, POWER, PEERS)
+
+# Seeds are derived from these earlier texts, so that docs/calibration.md can be reproduced.
+SEED_TEXTS = (
+    ("`compare`: from a table of scores to a verdict", "`advise`, from a table of scores to a verdict"),
+    ("Power: simulated, with the nominal value from `power`", "Power: how often the test finds what `power` promises"),
+    ("Other packages on the same data", "Beside other packages, on the same data"),
+    ("correlation 0.1 as Nadeau and Bengio assume", "correlation 0.1 as Nadeau and Bengio take it"),
+    ("about 32 discordant rows", "about 32 rows tell them apart"),
+    ("about 11 discordant rows", "about 11 rows tell them apart"),
+    ("40 rows with random labels", "labels of 40 rows that have nothing to do with them"),
+    ("integer differences: many ties", "whole differences: many ties"),
+    ("integer scores: many ties", "whole scores: many ties"),
+    ("one much better than four equal learners", "one far ahead of four equals"),
+    ("one much better: any pair", "one far ahead: any pair"),
+    ("two of which alternate between best and worst", "two of which take turns in being the best and the worst"),
+    ("80 % correct;", "80 % right;"),
+    (
+        "20 % correct for the first learner only, 10 % for the second only",
+        "20 % right for the first alone, 10 % for the second alone",
+    ),
+    ("20 discordant rows, 70 % in favour of the first", "20 rows that tell two learners apart, 70 % for the first"),
+    ("normal scores one standard deviation apart", "normal scores one deviation apart"),
+    ("means 0.5 standard deviations apart", "means 0.5 deviations apart"),
+    ("and standard deviation 1", "and deviation 1"),
+    ("mean 0.5 standard deviations", "mean 0.5 deviations"),
+    ("lowest error rate", "least error rate"),
+)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """`draw` tells for each line whether it rejected, or covered the truth; None where it did not apply to this draw.
+    """A simulation of several procedures on the same data.
 
-    `share` is the part of all runs that is spent on it, `nominal` the rate that is promised.
+    `draw` returns for each procedure whether it rejected the hypothesis or covered the true value; None if it does not apply.
+    `share` is the proportion of all runs used for the experiment, `nominal` the nominal rate.
     """
 
     group: str
@@ -43,12 +71,12 @@ class Experiment:
 
     @property
     def coverage(self) -> bool:
-        """Whether a rate below the nominal one is the bad side."""
+        """Whether the rate is a coverage, so that rates below the nominal one are too liberal."""
         return self.nominal > 0.5
 
 
 def experiment(group: str, setting: str, *, share: float = 1.0, nominal: float = ALPHA) -> Callable[[Draw], Draw]:
-    """Register a draw."""
+    """Register an experiment."""
 
     def register(draw: Draw) -> Draw:
         EXPERIMENTS.append(Experiment(group, setting, draw, share, nominal))
@@ -58,10 +86,10 @@ def experiment(group: str, setting: str, *, share: float = 1.0, nominal: float =
 
 
 def rejects(found: Any) -> bool:
-    """Whether a test rejects; an undefined p does not."""
+    """Return whether a test rejects; an undefined p-value does not."""
     return bool(found.p_value <= ALPHA)
 
 
 def covers(found: Any, truth: float) -> bool:
-    """Whether an interval holds the truth; an undefined one does not."""
+    """Return whether an interval contains the true value; an undefined interval does not."""
     return bool(found.low - 1e-12 <= truth <= found.high + 1e-12)

@@ -195,7 +195,10 @@ def _render_other_pairs(ranking: Ranking) -> str:
 def _render_control(ranking: Ranking, scope: str, noun: str) -> list[str]:
     order = {name: position for position, name in enumerate(ranking.names)}
     control = str(ranking.control)
-    better, worse, similar, undecided = [], [], [], []
+    better: list[str] = []
+    worse: list[str] = []
+    similar: list[str] = []
+    undecided: list[str] = []
     for pair in ranking.pairs:
         name = pair.other if pair.better == control else pair.better
         if isnan(pair.p_adjusted):
@@ -488,7 +491,6 @@ TEMPLATES |= {
     "constant_folds": "all folds agree on {datasets}: the model treats the mean difference there as known.",
     "constant_resamples": "all resamples give the same difference: the interval is not informative.",
     "corrected_p": "details['p_corrected'] does not assume sphericity.",
-    "dataset_independence": "the data sets are assumed to be independent.",
     "estimated_sd": "the standard deviation is estimated from this study, and the results inherit its uncertainty.",
     "few_datasets_for_prediction": "with {datasets:count data set}, the prediction for the next data set depends on the prior.",
     "few_discordant_rows": "only {rows:count discordant row}: the chi-squared approximation is poor below {needed:.0f}.",
@@ -497,21 +499,17 @@ TEMPLATES |= {
     "global_auc_test": "the test shows whether any AUCs differ, not which: fairtrial.measures.differences compares pairs.",
     "no_discordant_rows": "no row distinguishes the {nouns}, therefore p is 1.",
     "no_verdict": "there is no verdict {where}.",
-    "no_variation": "undefined: all differences are equal, and their spread cannot be estimated.",
-    "no_variation_within": "undefined: all differences within each data set are equal, and their spread cannot be estimated.",
-    "normal_differences": "the differences between learners are assumed to be normal.",
+    "constant_differences": "undefined: all differences are equal, and their spread is unknown.",
+    "constant_differences_within": "undefined: the differences within each data set are equal, and their spread is unknown.",
     "normal_errors": "the errors are assumed to be normal.",
     "odd_ties": "the number of ties is odd: one tie is ignored in p.",
     "one_dataset_posterior": "the folds of one data set do not generalize to other data sets.",
     "pair_independence": "the pairs are assumed to be independent; use corrected_resampled_t for overlapping training sets.",
     "same_ranking": "the {nouns} rank all rows alike, therefore p is 1 and the interval is not informative.",
-    "same_scores": "the {nouns} have the same score on every split.",
-    "same_scores_of_pair": "{first} and {second} have the same score on every split.",
+    "same_scores": "the two {nouns} have the same score on every split.",
     "separated_by_prior": "some learners beat others on every data set: the distance between them depends on the prior.",
     "separated_learners": "some learners beat others on every data set, or were never compared: set prior above 0.",
     "shared_scale": "the scores are swapped unchanged: both models must use the same scale.",
-    "smallest_p_adjusted": "p is adjusted, the interval of the effect is not.",
-    "smallest_p_pair": "statistic, p and effect are those of {first} and {second}, the smallest p of {pairs:count pair}.",
     "tied_differences": "tied differences have their mean rank.",
     "tied_ranks": "tied scores have their mean rank.",
     "ties_dropped": "{ties:count tie} {ties:was} dropped.",

@@ -178,10 +178,12 @@ def format_duration(seconds: float) -> str:
     """Format a duration with two units at most.
 
     >>> format_duration(0.0123), format_duration(46.2), format_duration(125), format_duration(8000), format_duration(200_000)
-    ('0.01 s', '46 s', '2 min 5 s', '2 h 13 min', '2 d 7 h')
+    ('12 ms', '46 s', '2 min 5 s', '2 h 13 min', '2 d 7 h')
     """
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms" if seconds >= 0.01 else f"{1000 * seconds:.2g} ms"
     if seconds < 10:
-        return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds:.2f} s"
+        return f"{seconds:.2g} s"
     rounded = round(seconds)
     if rounded < 60:
         return f"{rounded} s"

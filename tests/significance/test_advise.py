@@ -1,4 +1,4 @@
-"""The advice: direction, missing scores, designs, and speed."""
+"""Comparisons: direction, missing scores, and designs."""
 
 import numpy as np
 import pandas as pd
@@ -9,12 +9,16 @@ from fairtrial.significance.compare import compare
 from fairtrial.significance.reading import read_scores
 
 
+def kinds(verdict):
+    return [reason.kind for reason in verdict.reasons]
+
+
 def table(n=8, k=3, seed=0):
     values = np.random.default_rng(seed).normal(size=(n, k))
     return pd.DataFrame(values, columns=list("abcdefghij"[:k]), index=[f"set {i}" for i in range(n)])
 
 
-def test_everything_that_can_be_read_is_advised(tmp_path):
+def test_every_readable_source_is_compared(tmp_path):
     frame = table()
     frame.rename_axis("dataset").to_csv(tmp_path / "s.csv")
     p = compare(frame).p_value
@@ -25,10 +29,10 @@ def test_everything_that_can_be_read_is_advised(tmp_path):
 def test_direction():
     frame = table()
     assert compare(frame).better == "max"
-    assert "nothing else being said" in compare(frame).summary
+    assert "direction_default" in kinds(compare(frame))
     assert compare(frame, better="min").better == "min"
     assert compare(frame, measure="brier").better == "min"
-    assert "as the measure brier says" in compare(frame, measure="brier").summary
+    assert "direction_of_measure" in kinds(compare(frame, measure="brier"))
     assert compare(frame, measure="my own", better="min").measure == "my own"
 
 
@@ -40,43 +44,45 @@ def test_direction_from_a_column():
 
 
 def test_direction_that_contradicts_or_is_unknown():
-    with pytest.raises(InputError, match="better must be 'min', as the measure brier says, got 'max'"):
+    with pytest.raises(InputError, match="better"):
         compare(table(), measure="brier", better="max")
-    with pytest.raises(UnknownNameError, match="did you mean 'accuracy'"):
+    with pytest.raises(UnknownNameError, match="'accuracy'"):
         compare(table(), measure="acuracy")
-    with pytest.raises(InputError, match="better must be one of"):
+    with pytest.raises(InputError, match="better"):
         compare(table(), better="larger")
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "message"),
     [
-        ({"alpha": 1.5}, "alpha must lie between 0 and 1"),
-        ({"control": "z"}, "control must be one of"),
-        ({"posthoc": "holmm"}, "posthoc must be one of .*did you mean 'holm'"),
-        ({"rope": -1}, "rope must be a finite number"),
+        ({"alpha": 1.5}, "alpha"),
+        ({"control": "z"}, "control"),
+        ({"posthoc": "holmm"}, "posthoc.*'holm'"),
+        ({"rope": -1}, "rope"),
     ],
 )
-def test_bad_arguments(options, sentence):
-    with pytest.raises(InputError, match=sentence):
+def test_bad_arguments(options, message):
+    with pytest.raises(InputError, match=message):
         compare(table(), **options)
 
 
-def test_a_data_set_with_a_hole_is_dropped_and_named():
+def test_a_data_set_with_a_missing_score_is_dropped():
     frame = table()
     frame.loc["set 3", "b"] = np.nan
     verdict = compare(frame)
-    assert "1 data set with holes left out (set 3)" in verdict.summary
+    dropped = next(reason for reason in verdict.reasons if reason.kind == "missing_datasets_fewer")
+    assert dropped["datasets"] == ("set 3",)
     assert verdict.p_value == compare(frame.drop(index="set 3")).p_value
     assert (verdict.excluded.datasets, verdict.excluded.learners, verdict.excluded.splits) == (("set 3",), (), 0)
-    assert "favours that learner" in verdict.summary
+    assert "missing_scores_bias" in kinds(verdict)
 
 
-def test_a_learner_with_many_holes_is_dropped_instead():
+def test_a_learner_with_many_missing_scores_is_dropped_instead():
     frame = table(n=8, k=4)
     frame.loc[["set 1", "set 2", "set 3", "set 4", "set 5"], "b"] = np.nan
     verdict = compare(frame)
-    assert "1 learner with holes left out (b), which loses fewer scores" in verdict.summary
+    dropped = next(reason for reason in verdict.reasons if reason.kind == "missing_learners_fewer")
+    assert dropped["learners"] == ("b",)
     assert verdict.p_value == compare(frame.drop(columns="b")).p_value
     assert (verdict.excluded.datasets, verdict.excluded.learners) == ((), ("b",))
 
@@ -88,10 +94,10 @@ def test_a_control_is_never_dropped():
     assert verdict.table.shape == (3, 4)
 
 
-def test_too_many_holes():
+def test_too_many_missing_scores():
     frame = table(n=3, k=2)
     frame.iloc[0, 0] = frame.iloc[1, 1] = np.nan
-    with pytest.raises(InputError, match="too many holes"):
+    with pytest.raises(InputError, match="scores"):
         compare(frame)
 
 
@@ -100,15 +106,25 @@ def test_folds_are_averaged_not_counted():
     verdict = compare(tidy)
     means = sum(table(seed=s) for s in range(5)) / 5
     assert verdict.p_value == pytest.approx(compare(means).p_value)
-    assert "the number of cases is 8, that of the data sets, and not 40" in verdict.summary
+    averaged = next(reason for reason in verdict.reasons if reason.kind == "averaged_splits")
+    assert (averaged["datasets"], averaged["splits"]) == (8, 40)
 
 
-def test_steps_are_questions_with_reasons():
+def test_reasons_are_listed_in_a_table():
     verdict = compare(table(), control="a")
-    questions = [question for question, _, _ in verdict.steps]
-    assert all(question.endswith("?") for question in questions)
-    assert len(set(questions)) == len(questions)
-    assert all(reason in verdict.summary for _, _, reason in verdict.steps)
+    assert kinds(verdict) == [
+        "design",
+        "wide_table_index",
+        "direction_default",
+        "rank_test_default",
+        "test_friedman",
+        "posthoc_holm",
+        "posthoc_no_gate",
+    ]
+    choices = verdict.explain_choice()
+    assert choices.columns.tolist() == ["decision", "reason"]
+    assert len(choices) == len(verdict.reasons)
+    assert all(reason in verdict.explain() for reason in choices["reason"])
 
 
 def test_the_order_of_learners_and_data_sets_does_not_matter():
@@ -119,9 +135,9 @@ def test_the_order_of_learners_and_data_sets_does_not_matter():
     assert {frozenset(group) for group in first.groups} == {frozenset(group) for group in second.groups}
 
 
-def test_float_noise_decides_nothing():
+def test_rounding_errors_do_not_affect_ties():
     a = np.array([0.3, 0.4, 0.8, 0.6, 0.9, 0.1])
     frame = pd.DataFrame({"a": a, "b": a - 0.1, "c": (a * 3 - 0.3) / 3})
-    with pytest.warns(UndefinedMeasureWarning, match="all data sets agree"):
+    with pytest.warns(UndefinedMeasureWarning, match="Kendall's W"):
         verdict = compare(frame)
     assert verdict.pairs().set_index(["first", "second"]).loc[("b", "c"), "ties"] == 6

@@ -1,4 +1,4 @@
-"""Checks of what parametric tests assume, against R."""
+"""Assumptions of parametric tests, compared with R."""
 
 import re
 
@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import shapiro
 
+from fairtrial._narrative import render
 from fairtrial.significance.designs import check_differences, compute_mauchly_p
 
 
@@ -42,55 +43,67 @@ def test_mauchly_with_three_learners_has_no_second_order_term():
     assert compute_mauchly_p(values) == pytest.approx(np.exp(11 * (1 - 12 / (6 * 2 * 11)) * np.log(w) / 2), rel=1e-10)
 
 
+def kinds(assumptions, alpha=0.05):
+    return [finding.kind for finding in assumptions.list_findings(alpha)]
+
+
 def test_what_cannot_be_checked_does_not_hold():
     assert np.isnan(compute_mauchly_p(np.random.default_rng(0).normal(size=(3, 5))))
     few = check_differences(np.array([[1.0, 2.0], [2.0, 1.0]]))
     assert not few.hold(0.05)
-    assert "too few data sets" in few.describe(0.05)
+    assert kinds(few) == ["normality_few_datasets"]
     constant = check_differences(np.random.default_rng(0).normal(size=(20, 1)) + np.arange(3))
     assert not constant.hold(0.05)
-    assert constant.describe(0.05) == (
-        "The differences of 3 of 3 pairs do not vary, so that they have no test of normality. "
-        "Whether all differences vary alike cannot be checked, for some do not vary at all."
-    )
+    assert kinds(constant) == ["normality_constant", "sphericity_constant"]
+    assert (constant.list_findings(0.05)[0]["constant"], constant.list_findings(0.05)[0]["pairs"]) == (3, 3)
 
 
-def test_identical_learners_are_left_out_of_the_test_of_normality():
+def test_identical_learners_are_excluded_from_the_test_of_normality():
     values = np.random.default_rng(4).normal(size=(9, 3))
-    found = check_differences(np.column_stack([values, values[:, 0]]))
+    assumptions = check_differences(np.column_stack([values, values[:, 0]]))
     pairs = [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0)]  # all but the first and the fourth, which are the same
     p = sorted(shapiro(values[:, i] - values[:, j]).pvalue for i, j in pairs)
-    words = found.describe(0.05)
-    assert not found.hold(0.05)
-    assert sum(np.isnan(found.normality)) == 1
-    assert np.nanmin(found.normality) == pytest.approx(5 * p[0])
-    assert words.startswith("The differences of 1 of 6 pairs do not vary, so that they have no test of normality. ")
-    assert "the smallest is 0)" not in words
-    assert "too few data sets" not in words
-    assert words.endswith("Whether all differences vary alike cannot be checked, for some do not vary at all.")
+    assert not assumptions.hold(0.05)
+    assert sum(np.isnan(assumptions.normality)) == 1
+    assert np.nanmin(assumptions.normality) == pytest.approx(5 * p[0])
+    constant, normality, sphericity = assumptions.list_findings(0.05)
+    assert (constant.kind, constant["constant"], constant["pairs"]) == ("normality_constant", 1, 6)
+    assert normality["p"] == pytest.approx(5 * p[0])
+    assert sphericity.kind == "sphericity_constant"
 
 
-def test_differences_that_follow_from_others_are_the_reason_and_not_the_number_of_data_sets():
+def test_collinear_differences_are_distinguished_from_few_data_sets():
     values = np.random.default_rng(5).normal(size=(9, 2))
-    words = check_differences(np.column_stack([values, values.mean(axis=1)])).describe(0.05)
-    assert words.endswith("cannot be checked, for some follow exactly from others.")
-    few = check_differences(np.random.default_rng(6).normal(size=(4, 6))).describe(0.05)
-    assert few.endswith("There are too few data sets to check whether all differences vary alike.")
+    collinear = check_differences(np.column_stack([values, values.mean(axis=1)]))
+    assert kinds(collinear)[-1] == "sphericity_collinear"
+    few = check_differences(np.random.default_rng(6).normal(size=(4, 6)))
+    assert kinds(few)[-1] == "sphericity_few_datasets"
 
 
-def test_p_values_of_the_checks_show_their_side_of_alpha():
-    values = np.random.default_rng(7).normal(size=(12, 3))
-    found = check_differences(values)
-    for p, told in ((min(found.normality), "the smallest is "), (found.sphericity, "Mauchly's test, p = ")):
-        for alpha in (round(p, 4), p * (1 - 1e-5), p * (1 + 1e-5)):
-            said = float(re.search(re.escape(told) + r"([\d.e-]+\d)", found.describe(alpha))[1])
-            assert (said > alpha, said < alpha) == (p > alpha, p < alpha)
+def test_findings_follow_the_p_values():
+    assumptions = check_differences(np.random.default_rng(7).normal(size=(12, 3)))
+    normality, sphericity = min(assumptions.normality), assumptions.sphericity
+    for alpha in (normality * (1 - 1e-5), normality, sphericity * (1 - 1e-5), sphericity):
+        expected = [f"normality_{'rejected' if normality <= alpha else 'kept'}"]
+        expected.append(f"sphericity_{'rejected' if sphericity <= alpha else 'kept'}")
+        assert kinds(assumptions, alpha) == expected
+        assert assumptions.list_findings(alpha)[0]["p"] == normality
+        assert assumptions.list_findings(alpha)[1]["p"] == sphericity
+
+
+@pytest.mark.parametrize("side", [1 - 1e-5, 1 + 1e-5])
+def test_printed_p_values_keep_their_side_of_alpha(side):
+    assumptions = check_differences(np.random.default_rng(7).normal(size=(12, 3)))
+    for index, p in enumerate((min(assumptions.normality), assumptions.sphericity)):
+        finding = assumptions.list_findings(p * side)[index]
+        printed = float(re.search(r"p = ([\d.e-]+\d)", render(finding))[1])
+        assert (printed > p * side) == (p > p * side)
 
 
 def test_two_learners_need_no_sphericity():
-    found = check_differences(np.random.default_rng(0).normal(size=(20, 2)))
-    assert found.sphericity == 1
-    assert "vary alike" not in found.describe(0.05)
+    assumptions = check_differences(np.random.default_rng(0).normal(size=(20, 2)))
+    assert assumptions.sphericity == 1
+    assert kinds(assumptions) == ["normality_kept"]
 
 
 def test_many_cases_give_no_warning():

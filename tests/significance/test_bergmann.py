@@ -78,7 +78,7 @@ def test_sixteen_equal_learners():
 
 
 def test_too_many_learners_get_a_remedy():
-    with pytest.raises(InputError, match="at most 16 learners, got 17: use 'shaffer'"):
+    with pytest.raises(InputError, match=r"17.*'shaffer'"):
         bergmann(np.full(136, 0.1))
-    with pytest.raises(InputError, match="each pair"):
+    with pytest.raises(InputError, match="p_values"):
         bergmann([0.1, 0.2])

@@ -1,4 +1,4 @@
-"""Columns as they are read: separators, missing cells, and where a bad cell stands."""
+"""Columns of score files: separators, missing cells, and errors that name the position of a bad cell."""
 
 import math
 
@@ -37,16 +37,16 @@ def test_missing_cells(cell):
 
 
 @pytest.mark.parametrize("cell", ["high", "1_0", "85 %", "inf", True, "0,5"])
-def test_bad_cells_are_named_with_their_place(cell):
+def test_bad_cells_are_named_with_their_position(cell):
     frame = pd.DataFrame({"a": [1, cell]}, index=["iris", "wine"], dtype=object)
-    with pytest.raises(InputError, match="row wine, column 'a': correct the cell"):
+    with pytest.raises(InputError, match="row wine, column 'a'"):
         read_columns_frame(frame).read_numbers(0)
 
 
 def test_a_line_that_is_too_short(tmp_path):
     file = tmp_path / "s.csv"
     file.write_text("set,a,b\niris,1,2\n\nwine,3\n")
-    with pytest.raises(InputError, match="3 cells as the header has, got 2 in line 4"):
+    with pytest.raises(InputError, match="line 4"):
         read_columns_file(file)
 
 
@@ -65,7 +65,7 @@ def test_nullable_numbers():
 def test_broken_files(tmp_path):
     broken = tmp_path / "s.parquet"
     broken.write_bytes(b"no parquet")
-    with pytest.raises(InputError, match="must be a Parquet file"):
+    with pytest.raises(InputError, match=r"s\.parquet"):
         read_columns_file(broken)
     latin = tmp_path / "s.csv"
     latin.write_bytes("set,a\né,1\n".encode("latin-1"))

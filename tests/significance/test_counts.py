@@ -51,7 +51,7 @@ def test_models_that_never_disagree_have_p_1(method):
     assert (found.p_value, found.statistic, found.effect.estimate) == (1, 0, 0)
     assert found.effect.low < 0 < found.effect.high
     assert mcnemar_table(0, 0, method=method).effect is None
-    assert any("by definition" in caveat for caveat in found.caveats)
+    assert [caveat.kind for caveat in found.caveats] == ["fixed_training_set", "no_discordant_rows"]
 
 
 @pytest.mark.parametrize("n", range(1, 9))
@@ -130,7 +130,7 @@ def test_sign_test_of_the_tutorial(find_published):
     drop = sign_test(table["AdaBoost"], table["RandomForest"])
     assert (drop.details["wins"], drop.details["losses"], drop.n) == (1, 8, 9)
     assert drop.p_value == split.p_value == pytest.approx(2 * 10 / 512)
-    assert any("odd" in caveat for caveat in split.caveats)
+    assert [caveat.kind for caveat in split.caveats] == ["odd_ties"]
     both = sign_test(table["NB"], table["SVM"], ties="split")
     assert (both.details["wins"], both.details["losses"]) == (4.5, 5.5)
 
@@ -178,7 +178,8 @@ def test_cochran_names_learners_and_takes_frames():
     assert found.details == {"accuracy tree": 0.75, "accuracy svm": 0.25, "accuracy nb": 0.5}
     assert found.df == 2
     assert found.statistic == cochran_q([1, 1, 1, 1], frame.to_numpy()).statistic
-    assert "poor" in " ".join(found.caveats)
+    assert found.caveats[-1].kind == "few_discordant_rows"
+    assert (found.caveats[-1]["rows"], found.caveats[-1]["needed"]) == (4, 8)
 
 
 def test_cochran_of_equal_learners():
@@ -200,20 +201,22 @@ def test_cochran_effect_grows_from_0_to_1():
         assert stats.ncx2.cdf(some.statistic, 2, limit * 120) == pytest.approx(share, abs=1e-6)
 
 
-def test_bad_input_gets_one_sentence():
-    with pytest.raises(InputError, match="did you mean 'mid-p'"):
+def test_bad_input_is_refused():
+    with pytest.raises(InputError, match="'mid-p'"):
         mcnemar([1], [1], [0], method="midp")
-    with pytest.raises(InputError, match="same number of rows"):
+    with pytest.raises(InputError, match="pred_b"):
         mcnemar([1, 0], [1, 0], [1])
-    with pytest.raises(InputError, match="b must be a whole number"):
+    with pytest.raises(InputError, match=r"^b "):
         mcnemar_table(1.5, 2)
-    with pytest.raises(InputError, match="ties must be one of"):
+    with pytest.raises(InputError, match="ties"):
         sign_test([1], [2], ties="half")
-    with pytest.raises(InputError, match="at least 2 learners"):
+    with pytest.raises(InputError, match="predictions"):
         cochran_q([1, 0], {"a": [1, 0]})
-    with pytest.raises(InputError, match="rows x learners"):
+    with pytest.raises(InputError, match="predictions"):
         cochran_q([1, 0], [1, 0])
 
 
-def test_one_tie_is_singular():
-    assert sign_test([0.5, 0.7, 0.9], [0.5, 0.6, 0.7]).ties == "1 tie dropped"
+def test_treatment_of_ties_is_reported():
+    dropped, split = (sign_test([0.5, 0.7, 0.9], [0.5, 0.6, 0.7], ties=ties).ties for ties in ("drop", "split"))
+    assert (dropped.kind, dropped["ties"], split.kind) == ("ties_dropped", 1, "ties_split")
+    assert sign_test([0.7, 0.9], [0.6, 0.7]).ties is None

@@ -162,7 +162,7 @@ def test_swapping_the_columns_turns_the_sign(function):
     ],
 )
 def test_undefined(function, a, b):
-    with pytest.warns(UndefinedMeasureWarning, match="is undefined"):
+    with pytest.warns(UndefinedMeasureWarning):
         found = function(a, b)
     assert np.isnan([found.estimate, found.low, found.high]).all()
     assert "undefined" in found.note
@@ -183,12 +183,12 @@ def test_sizes():
 
 
 def test_bad_input():
-    with pytest.raises(InputError, match="same number of rows"):
+    with pytest.raises(InputError, match="second"):
         effect.cohens_d([1, 2, 3], [1, 2])
     assert np.isfinite(effect.cohens_d([1, 2, 3], [1, 2], paired=False).low)
-    with pytest.raises(InputError, match="at least 2 rows"):
+    with pytest.raises(InputError, match="first"):
         effect.cliffs_delta([1], [1, 2])
-    with pytest.raises(InputError, match="level must lie between"):
+    with pytest.raises(InputError, match="level"):
         effect.cliffs_delta(A, B, level=1)
 
 

@@ -1,7 +1,8 @@
-"""Which post-hoc procedure is chosen, and what is said of wishes that do not fit."""
+"""The choice of the post-hoc procedure, and requests that do not fit."""
 
 import pytest
 
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError
 from fairtrial.significance.designs import (
     ComparisonOptions,
@@ -28,22 +29,22 @@ def test_defaults(control, k, parametric, method):
     assert choose_posthoc(ComparisonOptions(control=control), k, parametric)[0] == method
 
 
-def test_a_wish_is_granted_and_told():
-    method, reason = choose_posthoc(ComparisonOptions(posthoc="nemenyi"), 4, False)
-    assert (method, "as was asked" in reason) == ("nemenyi", True)
-    assert "small by chance" in choose_posthoc(ComparisonOptions(posthoc="none"), 4, False)[1]
+def test_a_requested_procedure_is_used():
+    method, reasons = choose_posthoc(ComparisonOptions(posthoc="nemenyi"), 4, False)
+    assert (method, [reason.kind for reason in reasons]) == ("nemenyi", ["posthoc_requested"])
+    method, reasons = choose_posthoc(ComparisonOptions(posthoc="none"), 4, False)
+    assert (method, [reason.kind for reason in reasons]) == ("none", ["posthoc_unadjusted"])
 
 
 def test_tukey_needs_anova():
-    with pytest.raises(InputError, match="pass parametric=True, or use 'bergmann'"):
+    with pytest.raises(InputError, match=r"parametric=True.*'bergmann'"):
         choose_posthoc(ComparisonOptions(posthoc="tukey"), 4, False)
-    method, reason = choose_posthoc(ComparisonOptions(posthoc="tukey", parametric=True), 4, False)
-    assert method == "bergmann"
-    assert "needs an analysis of variance" in reason
+    method, reasons = choose_posthoc(ComparisonOptions(posthoc="tukey", parametric=True), 4, False)
+    assert (method, [reason.kind for reason in reasons]) == ("bergmann", ["posthoc_replaced", "posthoc_bergmann"])
 
 
-def test_what_is_not_used_is_said():
+def test_unused_options_are_reported():
     assert explain_unused_posthoc(ComparisonOptions()) == []
-    assert "not needed" in explain_unused_posthoc(ComparisonOptions(posthoc="holm"))[0][2]
+    assert explain_unused_posthoc(ComparisonOptions(posthoc="holm")) == [Finding.of("posthoc_unused", method="Holm")]
     assert explain_unused_rope(ComparisonOptions(), 3) == []
-    assert "keep two of them" in explain_unused_rope(ComparisonOptions(rope=0.01), 3)[0][2]
+    assert explain_unused_rope(ComparisonOptions(rope=0.01), 3) == [Finding.of("rope_unused", rope=0.01, k=3)]

@@ -73,12 +73,12 @@ def test_names_of_tests():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: posthoc(SCORES, "bergman-hommel"), "method must be one of .*did you mean 'bergmann-hommel'"),
-        (lambda: compare(SCORES, posthoc="nemeny"), "posthoc must be one of .*did you mean 'nemenyi'"),
-        (lambda: adjust(P_VALUES, "bergmann-hommel"), "method must be one of"),
-        (lambda: adjust(P_VALUES, None), "method must be one of"),
-        (lambda: posthoc(SCORES, "holm", omnibus="quad"), "omnibus must be one of .*did you mean 'quade'"),
-        (lambda: power(test="wilcox", n=5, difference=1.0, sd=1), "test must be one of .*did you mean 'wilcoxon'"),
+        (lambda: posthoc(SCORES, "bergman-hommel"), "method.*'bergmann-hommel'"),
+        (lambda: compare(SCORES, posthoc="nemeny"), "posthoc.*'nemenyi'"),
+        (lambda: adjust(P_VALUES, "bergmann-hommel"), "method"),
+        (lambda: adjust(P_VALUES, None), "method"),
+        (lambda: posthoc(SCORES, "holm", omnibus="quad"), "omnibus.*'quade'"),
+        (lambda: power(test="wilcox", n=5, difference=1.0, sd=1), "test.*'wilcoxon'"),
     ],
 )
 def test_unknown_names_are_refused_with_a_suggestion(call, message):

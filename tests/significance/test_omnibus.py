@@ -192,14 +192,14 @@ def test_two_learners():
 
 def test_full_agreement_has_the_exact_p_value():
     x = np.array([[3.0, 2.0, 1.0], [9.0, 5.0, 4.0], [7.0, 6.0, 1.0]])
-    with pytest.warns(UndefinedMeasureWarning, match="no limits"):
+    with pytest.warns(UndefinedMeasureWarning, match="Kendall's W"):
         found = iman_davenport(x)
     assert np.isinf(found.statistic)
     # All 6 x 6 x 6 triples of orders, 6 of which agree
     assert found.p_value == pytest.approx(1 / 36)
     assert found.effect.estimate == 1
     assert np.isnan(found.effect.low)
-    with pytest.warns(UndefinedMeasureWarning, match="no limits"):
+    with pytest.warns(UndefinedMeasureWarning, match="Kendall's W"):
         tied = iman_davenport(np.array([[2.0, 1.0, 1.0], [5.0, 3.0, 3.0]]))
     assert tied.p_value == pytest.approx(1 / 3)
 
@@ -207,17 +207,17 @@ def test_full_agreement_has_the_exact_p_value():
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("x", [np.full((4, 3), 0.7), np.repeat([[0.1], [0.7], [0.3]], 3, axis=1)])
 def test_all_values_equal(test, x):
-    with pytest.warns(UndefinedMeasureWarning, match="p is 1"):
+    with pytest.warns(UndefinedMeasureWarning, match=test.__name__):
         found = test(x)
     assert np.isnan(found.statistic)
     assert found.p_value == 1
     assert np.isnan(found.effect.estimate)
-    assert "all learners have equal scores" in found.summary
+    assert "all_scores_equal" in [caveat.kind for caveat in found.caveats]
 
 
 def test_the_same_differences_everywhere_leave_no_error():
     base = np.array([[0.1], [0.2], [0.7], [0.4]])
-    with pytest.warns(UndefinedMeasureWarning, match="F is infinite"):
+    with pytest.warns(UndefinedMeasureWarning, match="anova"):
         found = anova(base + np.array([0.1, 0.2, 0.3]))
     assert np.isinf(found.statistic)
     assert np.isnan(found.p_value)
@@ -300,14 +300,14 @@ def test_p_values_come_from_the_named_distributions(demsar):
 
 @pytest.mark.parametrize("test", RANK_TESTS)
 def test_bad_arguments(test, demsar):
-    with pytest.raises(InputError, match="better must be one of"):
+    with pytest.raises(InputError, match="better"):
         test(demsar, better="large")
-    with pytest.raises(InputError, match="at least 2 learners"):
+    with pytest.raises(InputError, match="scores"):
         test(demsar.iloc[:, :1])
-    with pytest.raises(InputError, match="at least 2 data sets"):
+    with pytest.raises(InputError, match="scores"):
         anova(demsar.iloc[:1])
     if test is not quade:
-        with pytest.raises(InputError, match="ties must be one of"):
+        with pytest.raises(InputError, match="ties"):
             test(demsar, ties="none")
 
 

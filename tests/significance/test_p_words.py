@@ -1,4 +1,4 @@
-"""A p value never seems to lie on the other side of its level."""
+"""Rounding never moves a p-value across alpha."""
 
 import re
 
@@ -8,7 +8,7 @@ from scipy import stats
 from fairtrial._text import choose_p_format, format_p_value
 
 
-def test_the_mid_p_of_mcnemar_near_the_level_keeps_its_side():
+def test_mid_p_values_of_mcnemar_near_alpha_keep_their_side():
     found = [2 * stats.binom.cdf(k, n, 0.5) - stats.binom.pmf(k, n, 0.5) for n in range(5, 200) for k in range(n // 2)]
     near = [p for p in found if abs(p - 0.05) < 5e-4]
     assert near
@@ -18,25 +18,25 @@ def test_the_mid_p_of_mcnemar_near_the_level_keeps_its_side():
 
 
 @pytest.mark.parametrize(
-    ("p", "alpha", "words"),
+    ("p", "alpha", "text"),
     [
         (0.05, 0.05, "p = 0.05"),
         (0.0500160, 0.05, "p = 0.05002"),
         (0.0499800, 0.05, "p = 0.04998"),
         (0.0123, 0.05, "p = 0.012"),
         (0.0123, 0.012, "p = 0.0123"),
-        (1e-9, 0.05, "p = 1e-09"),
+        (1e-9, 0.05, "p < 0.001"),
     ],
 )
-def test_two_digits_unless_more_are_needed(p, alpha, words):
-    assert format_p_value(p, alpha) == words
+def test_two_digits_unless_more_are_needed(p, alpha, text):
+    assert format_p_value(p, alpha) == text
 
 
-def test_other_words():
-    assert format_p_value(float("nan"), 0.05) == "p is undefined"
-    assert format_p_value(0.0004998, 0.05, floor=True) == "p at most 0.0005"
+def test_undefined_bounds_and_digits():
+    assert format_p_value(float("nan"), 0.05) == "p undefined"
+    assert format_p_value(0.0123, 0.05, at_most=True) == "p <= 0.012"
     assert format_p_value(0.019824, 0.05, digits=3) == "p = 0.0198"
 
 
-def test_one_form_for_a_column():
+def test_one_format_for_a_column():
     assert choose_p_format([0.9, 0.0496, float("nan")], 0.05) == "{:.3g}"

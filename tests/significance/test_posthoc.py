@@ -225,14 +225,18 @@ def test_nemenyi_with_bars_as_demsar_draws_them(demsar):
 def test_group_of_a_control(demsar):
     found = posthoc(demsar, "holm", control="C4.5")
     assert found.groups == (("C4.5+cf", "C4.5"),)
-    assert "each learner against C4.5" in found.summary
+    assert all(comparison.first == found.control == "C4.5" for comparison in found.comparisons)
 
 
-def test_words_and_showing(demsar):
+def test_summary_names_the_significant_pairs(demsar):
     found = posthoc(demsar, "nemenyi", alpha=0.10)
-    assert "C4.5+m+cf is better than C4.5 (p = 0.0" in found.summary
-    assert "does not show equality" in found.summary
-    assert "no two learners are told apart" in posthoc(demsar, "nemenyi", alpha=0.01).summary
+    # The paper at .10: C4.5 differs from C4.5+m+cf and from C4.5+m
+    assert found.summary.count("(p = 0.0") == 2
+    assert "p = " not in posthoc(demsar, "nemenyi", alpha=0.01).summary
+
+
+def test_frame_html_and_frozen_result(demsar):
+    found = posthoc(demsar, "nemenyi", alpha=0.10)
     assert list(found.frame().columns) == ["first", "second", "statistic", "p_raw", "p_adjusted", "effect"]
     assert str(found).startswith(found.summary)
     renamed = demsar.rename(columns={"C4.5": "<b>"})
@@ -241,9 +245,12 @@ def test_words_and_showing(demsar):
         found.alpha = 0.5
 
 
-def test_words_know_which_mean_is_better(garcia):
-    assert "C4.5 is better than Kernel" in posthoc(garcia, "tukey").summary
-    assert "C4.5 is better than Kernel" in posthoc(1 - garcia, "tukey", better="min").summary
+def test_order_follows_the_direction_of_the_measure(garcia):
+    up, down = posthoc(garcia, "tukey"), posthoc(1 - garcia, "tukey", better="min")
+    assert up.order == down.order
+    assert up.order.index("C4.5") < up.order.index("Kernel")
+    for found in (up, down):
+        assert found.summary.index("C4.5") < found.summary.index("Kernel")
 
 
 @pytest.mark.parametrize("omnibus", RANKINGS)
@@ -255,32 +262,32 @@ def test_all_values_equal(method, omnibus):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
-        ({"method": "nemeny"}, "did you mean 'nemenyi'"),
-        ({"method": "bonferroni-dunn"}, "control must be a learner for bonferroni-dunn"),
-        ({"method": "dunnett"}, "control must be a learner for dunnett"),
-        *(({"method": method, "control": "C4.5"}, "control must be None") for method in ALL_PAIRS),
-        ({"control": "C45"}, "did you mean 'C4.5'"),
-        ({"method": "tukey", "omnibus": "friedman"}, "omnibus must be 'anova' for tukey"),
-        ({"method": "nemenyi", "omnibus": "anova"}, "use 'tukey'"),
-        ({"omnibus": "kruskal"}, "omnibus must be one of"),
-        ({"better": "high"}, "better must be one of"),
-        ({"alpha": 1.0}, "alpha must lie between"),
+        ({"method": "nemeny"}, "'nemenyi'"),
+        ({"method": "bonferroni-dunn"}, "control"),
+        ({"method": "dunnett"}, "control"),
+        *(({"method": method, "control": "C4.5"}, "control") for method in ALL_PAIRS),
+        ({"control": "C45"}, "'C4.5'"),
+        ({"method": "tukey", "omnibus": "friedman"}, "omnibus"),
+        ({"method": "nemenyi", "omnibus": "anova"}, "'tukey'"),
+        ({"omnibus": "kruskal"}, "omnibus"),
+        ({"better": "high"}, "better"),
+        ({"alpha": 1.0}, "alpha"),
     ],
 )
-def test_bad_arguments_get_one_sentence(demsar, arguments, told):
-    with pytest.raises(InputError, match=told):
+def test_bad_arguments_are_refused(demsar, arguments, message):
+    with pytest.raises(InputError, match=message):
         posthoc(demsar, **arguments)
 
 
-def test_no_error_to_compare_with():
-    with pytest.raises(InputError, match="no error to compare with"):
+def test_tukey_needs_an_error_variance():
+    with pytest.raises(InputError, match="friedman"):
         posthoc(np.array([[0.1, 0.2], [0.3, 0.4], [0.7, 0.8]]), "tukey")
 
 
 def test_too_many_learners_for_bergmann():
     x = np.random.default_rng(0).random((4, 17))
     assert read_table(x).shape == (4, 17)
-    with pytest.raises(InputError, match="at most 16 learners"):
+    with pytest.raises(InputError, match="16"):
         posthoc(x, "bergmann")

@@ -20,7 +20,7 @@ def mean_ranks(values):
 
 
 def by_listing(d, zeros):
-    """R+, R- and the share of sign patterns at least as uneven."""
+    """R+, R- and the proportion of sign patterns that are at least as uneven."""
     if zeros == "drop":
         d = [each for each in d if each]
     elif zeros == "split" and d.count(0) % 2:
@@ -60,7 +60,7 @@ def test_demsars_example(find_published):
     assert (dropped.statistic, dropped.p_value) == pytest.approx((71.5, 0.01203035847))
     assert wilcoxon(m, plain, method="approximate", correction=False).p_value == pytest.approx(0.01075713312)
     assert wilcoxon(plain, m, zeros="split").details["R+"] == 12
-    assert "2 zero differences" in split.zeros
+    assert split.zeros["zeros"] == 2
 
 
 def test_tutorials_folds():
@@ -110,7 +110,7 @@ def test_exact_with_an_even_number_of_zeros_is_the_same_split_or_pratt():
 def test_only_zeros_have_p_1(zeros, method):
     found = wilcoxon([1, 2, 3], [1, 2, 3], zeros=zeros, method=method)
     assert (found.p_value, found.details["z"], found.effect) == (1, 0, None)
-    assert "by definition" in found.caveats[0]
+    assert [caveat.kind for caveat in found.caveats] == ["all_differences_zero"]
 
 
 def test_float_noise_makes_no_rank():
@@ -168,16 +168,16 @@ def test_one_sign_throughout_still_has_a_limit():
     assert wilcoxon([0] * 5, [1, 2, 3, 4, 5]).effect.high == pytest.approx(-effect.low)
 
 
-def test_bad_input_gets_one_sentence():
-    with pytest.raises(InputError, match="did you mean 'pratt'"):
+def test_bad_input_is_refused():
+    with pytest.raises(InputError, match="'pratt'"):
         wilcoxon([1], [2], zeros="prat")
-    with pytest.raises(InputError, match="method must be one of"):
+    with pytest.raises(InputError, match="method"):
         wilcoxon([1], [2], method="normal")
-    with pytest.raises(InputError, match="must be finite"):
+    with pytest.raises(InputError, match="first"):
         wilcoxon([1, float("nan")], [2, 1])
 
 
-def test_type_1_error_with_ties_is_held():
+def test_type_1_error_with_ties_is_controlled():
     """Five per cent or less under random signs of heavily tied ranks."""
     rng = np.random.default_rng(4)
     sizes = rng.integers(1, 5, 15)
@@ -185,5 +185,8 @@ def test_type_1_error_with_ties_is_held():
     assert 0.025 < np.mean(np.array(p) <= 0.05) <= 0.05 + 0.012
 
 
-def test_one_zero_is_singular():
-    assert "1 zero difference dropped" in wilcoxon([0.5, 0.7, 0.9], [0.5, 0.6, 0.7]).zeros
+@pytest.mark.parametrize(("zeros", "kind"), [("drop", "zeros_dropped"), ("pratt", "zeros_pratt"), ("split", "zeros_split")])
+def test_treatment_of_zeros_is_reported(zeros, kind):
+    found = wilcoxon([0.5, 0.7, 0.9], [0.5, 0.6, 0.7], zeros=zeros)
+    assert (found.zeros.kind, found.zeros["zeros"]) == (kind, 1)
+    assert wilcoxon([0.7, 0.9], [0.6, 0.7], zeros=zeros).zeros is None

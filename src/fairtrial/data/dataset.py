@@ -19,6 +19,8 @@ from fairtrial.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.data.faults import KnownFault
+
 
 def convert_columns(X: Any, nominal: Sequence[Any] | None = None) -> pd.DataFrame:
     """A frame of float64 and category columns that shares nothing with `X`; `nominal` names or numbers further nominal columns.
@@ -146,6 +148,7 @@ class Dataset:
     source: str = ""
     notes: tuple[str, ...] = ()
     _ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
+    fault: KnownFault | None = None
 
     def __new__(cls, *fields: Any, **named: Any) -> Dataset:
         """Whoever gives X and y means `of`."""
@@ -241,7 +244,7 @@ class Dataset:
         """The data set of these rows only (positions or a mask); ids and declared classes stay."""
         rows = self._check_positions(np.asarray(rows))
         frame, label = self._X.iloc[rows].reset_index(drop=True), self._y.iloc[rows].reset_index(drop=True)
-        return Dataset(self.name, frame, label, self.row_ids[rows], self.source, self.notes, self._ranges)
+        return Dataset(self.name, frame, label, self.row_ids[rows], self.source, self.notes, self._ranges, self.fault)
 
     def _check_positions(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         if rows.dtype == bool and rows.shape == (len(self),):
@@ -331,7 +334,8 @@ def describe(data: Dataset) -> Description:
         (str(name), _describe_type(attributes[name]), _describe_values(attributes[name]), int(attributes[name].isna().sum()))
         for name in attributes
     )
-    return Description(data.summary(), data.target, columns, data.source, data.notes)
+    notes = data.notes if data.fault is None else (*data.notes, str(data.fault))
+    return Description(data.summary(), data.target, columns, data.source, notes)
 
 
 def _describe_type(column: pd.Series[Any]) -> str:

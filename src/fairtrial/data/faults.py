@@ -1,14 +1,15 @@
 """Published data files that are known to be corrupted, recognised by their content.
 
-Each file has two marks. The fingerprint is a hash of the sorted rows, with values written in one way: it finds a copy under
-another name, with other attribute names, without a header or with shuffled rows. The mark of the declared ranges finds parts
-of such a file, as in KEEL's folds, which repeat its header.
+Two hashes identify each file. The fingerprint is a hash of the sorted rows, with all values written in the same way. It finds
+a copy with another name, other attribute names, no header or shuffled rows. The hash of the declared ranges finds parts of a
+file, such as KEEL's folds, which repeat its header.
 """
 
 from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,22 +22,52 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KnownFault:
-    """A damaged data set: its size, its two marks, what is wrong and what to do."""
+    """A corrupted file that was published.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file in KEEL's collection.
+    rows, attributes : int
+        Size of the data set.
+    fingerprint : str
+        First 16 digits of the hash of its values.
+    ranges : str
+        First 16 digits of the hash of its declared ranges. Empty if these do not identify the file.
+    problem : str
+        What is wrong with the values.
+    remedy : str
+        Where to get a good copy.
+    """
 
     name: str
     rows: int
     attributes: int
     fingerprint: str
     ranges: str
-    description: str
+    problem: str
     remedy: str
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """Name, problem and remedy, as stored in results files."""
+        return {"name": self.name, "problem": self.problem, "remedy": self.remedy}
+
     def __str__(self) -> str:
-        return f"these are the damaged data of KEEL's {self.name}: {self.description}; {self.remedy}"
+        return format_fault(self.facts)
+
+
+def format_fault(facts: Mapping[str, str]) -> str:
+    """Describe a corrupted file from its name, problem and remedy.
+
+    >>> format_fault({"name": "heart", "problem": "decimal points were lost", "remedy": "use UCI's file"})
+    "KEEL's file heart is corrupted: decimal points were lost; use UCI's file"
+    """
+    return f"KEEL's file {facts['name']} is corrupted: {facts['problem']}; {facts['remedy']}"
 
 
 def compute_fingerprint(dataset: Dataset) -> str:
-    """A hash of the values that depends on no name, no type and no order of rows.
+    """Compute a hash of the values that ignores names, column types and the order of rows.
 
     >>> one = Dataset.from_table([[1.0, 2.0], [3.0, 4.0]], ["a", "b"])
     >>> other = Dataset.from_table([[3.0, 4.0], [1.0, 2.0]], ["b", "a"], name="other", nominal=["x0"])
@@ -50,7 +81,7 @@ def compute_fingerprint(dataset: Dataset) -> str:
 
 
 def hash_ranges(dataset: Dataset) -> str:
-    """A hash of the declared ranges in order; empty if none are declared.
+    """Compute a hash of the declared ranges in column order; empty if none are declared.
 
     >>> hash_ranges(Dataset.from_table([[1.0]], ["a"]))
     ''
@@ -60,7 +91,7 @@ def hash_ranges(dataset: Dataset) -> str:
 
 
 def find_known_fault(dataset: Dataset) -> KnownFault | None:
-    """The published fault of these data, if there is one."""
+    """Find the corrupted file that has the same values or declared ranges; None if there is none."""
     width = dataset.X.shape[1]
     same_width = [fault for fault in KNOWN_FAULTS if fault.attributes == width]
     same_size = [fault for fault in same_width if fault.rows == len(dataset)]
@@ -71,13 +102,25 @@ def find_known_fault(dataset: Dataset) -> KnownFault | None:
     return next(iter(same_values + same_ranges), None)
 
 
+def find_fault_by_hash(content_hash: str) -> KnownFault | None:
+    """Find the corrupted file whose data set has this content hash; None if there is none.
+
+    Older results files store the content hash of a data set but not its fault.
+
+    >>> find_fault_by_hash("a54a102bd088712f" + 48 * "0").name
+    'crx'
+    """
+    name = next((name for name, hashes in _CONTENT_HASHES.items() if content_hash[:16] in hashes), None)
+    return next((fault for fault in KNOWN_FAULTS if fault.name == name), None)
+
+
 def warn_if_known(dataset: Dataset) -> Dataset:
-    """The same data set; if it is known to be damaged, with a warning, and with a note of what is wrong."""
+    """Return the data set; if it is known to be corrupted, warn and set its `fault`."""
     fault = find_known_fault(dataset)
     if fault is None:
         return dataset
     warnings.warn(f"{dataset.source or dataset.name}: {fault}", SuspectInputWarning, stacklevel=3)
-    return replace(dataset, notes=(*dataset.notes, str(fault)))
+    return replace(dataset, fault=fault)
 
 
 def _format_column(column: pd.Series[Any]) -> list[str]:
@@ -85,7 +128,7 @@ def _format_column(column: pd.Series[Any]) -> list[str]:
 
 
 def _normalise_value(value: object) -> str:
-    """A number that stands as text is the number."""
+    """Write numbers, and texts that are numbers, in the same way."""
     try:
         return repr(float(str(value)) + 0.0)
     except ValueError:
@@ -93,21 +136,21 @@ def _normalise_value(value: object) -> str:
 
 
 _ECOLI = (
-    "decimal points were lost (0.40 became 4, 0.29 became 29), so that the order of the values is destroyed",
-    "take UCI's ecoli, whose attributes lie between 0 and 1",
+    "decimal points were lost (0.40 became 4, 0.29 became 29), which destroyed the order of the values",
+    "use UCI's ecoli, whose attributes lie between 0 and 1",
 )
-_CREDIT = ("decimal points were lost (30.83 became 3083, 24.5 became 245)", "take UCI's file of credit approvals")
+_CREDIT = ("decimal points were lost (30.83 became 3083, 24.5 became 245)", "use UCI's file of credit approvals")
 _FAULTS = {
-    "heart": ("decimal points of Oldpeak were lost (2.4 became 24, but 2.0 became 2)", "take UCI's Statlog heart"),
+    "heart": ("decimal points of Oldpeak were lost (2.4 became 24, but 2.0 became 2)", "use UCI's Statlog heart"),
     "crx": _CREDIT,
     "australian": _CREDIT,
     "ring": (
         "decimal points were lost (0.841 became 841, but 0.840 became 84)",
-        "draw the set anew from its definition (Breiman's ringnorm)",
+        "simulate the data set again from its definition (Breiman's ringnorm)",
     ),
     "yeast4": (
         "the copy of this file in KEEL's source repository has wrong classes in 295 rows",
-        "take the file of KEEL's collection of imbalanced sets, with 51 positive rows",
+        "use the file of KEEL's collection of imbalanced data sets, with 51 positive rows",
     ),
 }
 _MARKS = (
@@ -133,3 +176,25 @@ _MARKS = (
     ("yeast4", 1484, 8, "af76caea464294ed", ""),
 )
 KNOWN_FAULTS = tuple(KnownFault(*mark, *_FAULTS.get(mark[0], _ECOLI)) for mark in _MARKS)
+# Content hashes of these files as read from KEEL's files and archives of folds, and from the packages that contain copies.
+_CONTENT_HASHES = {
+    "australian": ("aaf3147065925266", "46b7fdb9d7523a5b"),
+    "crx": ("d7ff87814a40dc29", "a54a102bd088712f", "e7fcc5347fd691db"),
+    "ecoli": ("5913e044e0b59683", "6b2ff780dcbb0536", "cd7be128ce265940"),
+    "ecoli-0-1-3-7_vs_2-6": ("99b229fe49215a44", "b54af91ccc92a33f", "392b5844fd4ac4c7"),
+    "ecoli-0-1-4-6_vs_5": ("2bad64949ba7adbc", "5522d693368f4105", "330323793de1fe86"),
+    "ecoli-0-1-4-7_vs_2-3-5-6": ("7f1df28d882b852f", "b8c6b7770ead6137", "585c544b09412eb0"),
+    "ecoli-0-1-4-7_vs_5-6": ("3efb66f00514be6a", "6b04e10785bcdb7f", "2aca0fc73e9d959c"),
+    "ecoli-0-1_vs_2-3-5": ("ae9f4940644b9e5b", "2d1fe9e2d0c57833", "04ea10f237de478d"),
+    "ecoli-0-1_vs_5": ("dd0a6db40e4509d3", "62acc63043fdffba", "0e75992e47b359ab"),
+    "ecoli-0-2-3-4_vs_5": ("cddea4d3eb262b78", "26654035266b9bfd", "c01dcd0e36d83228"),
+    "ecoli-0-2-6-7_vs_3-5": ("98f54b734fa31643", "06bbdae5a2003c03", "fb5afbf962e94d5c"),
+    "ecoli-0-3-4-6_vs_5": ("60222eaf17a7d1a6", "a03a4df82236c842", "48cd57d6abfc6cf1"),
+    "ecoli-0-3-4-7_vs_5-6": ("c43d62b2ebb01903", "f0d1c075a69c23a0", "439feb11620ce474"),
+    "ecoli-0-3-4_vs_5": ("ac0445f0d727493d", "7ade423b89d588cd", "d4c039161eb2dba5"),
+    "ecoli-0-4-6_vs_5": ("5a32303a07d80fe6", "7ce5f46eaa372f7d", "df540245cb9e9f25"),
+    "ecoli-0-6-7_vs_3-5": ("44850d5d67f17bf0", "e4da6d7b3a623127", "907bc24232c8c8ee"),
+    "ecoli-0-6-7_vs_5": ("750f87704f82d138", "311da85cc48f2caf", "14c5273b01417e6a"),
+    "heart": ("0fab1a473159f30d", "b34a0f629f89c0e0", "50f0b4adf3fe2c50"),
+    "ring": ("484724711bbae504", "2489ab0ff0c8fd6c"),
+}

@@ -68,16 +68,17 @@ def get_source_stem(source: Source, default: str) -> str:
 
 
 @contextmanager
-def open_lines(source: Source, encoding: str | None = "utf-8") -> Iterator[Iterator[LineBlock]]:
+def open_lines(source: Source, encoding: str = "utf-8", remedy: str | None = None) -> Iterator[Iterator[LineBlock]]:
     """Read the lines of a path, of bytes or of an open file in blocks; an open file stays open.
 
-    With `encoding=None` the text must be UTF-8, and messages do not suggest to pass an encoding.
+    `remedy` says what to do if the file has another encoding. Default: pass another `encoding`.
 
     >>> with open_lines(b"one\\r\\ntwo") as blocks:
     ...     [line for block in blocks for line in block]
     [(1, 'one'), (2, 'two')]
     """
-    codec = _Codec("utf-8", "save the file as UTF-8") if encoding is None else _check_encoding(encoding)
+    codec = _check_encoding(encoding)
+    codec = codec if remedy is None else codec._replace(remedy=remedy)
     if isinstance(source, (str, PathLike)):
         with _open_file(fspath(source)) as stream:
             yield _iter_blocks(stream, describe_source(source), codec)
@@ -167,9 +168,7 @@ def _read_bytes(stream: IO[Any], size: int, name: str, encoding: str) -> bytes:
 def _decode_block(raw: bytes, name: str, first: int, codec: _Codec) -> str:
     if b"\0" in raw:
         line = first + raw.count(b"\n", 0, raw.index(b"\0"))
-        raise make_line_error(
-            name, line, "a text file must not contain NUL bytes: save it as UTF-8 if it is UTF-16"
-        )
+        raise make_line_error(name, line, "a text file must not contain NUL bytes: save it as UTF-8 if it is UTF-16")
     try:
         return raw.decode(codec.name)
     except UnicodeDecodeError as error:

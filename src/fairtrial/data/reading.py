@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
@@ -171,7 +172,7 @@ def convert_dataset_types(
         frames.check_column_names(argument, names, attributes, where)
     table = data.X.assign(**{data.target: ""})
     changed = frames.read_frame(table, target=data.target, nominal=nominal, numeric=numeric, drop=drop, source=data.source)
-    return Dataset.from_table(
+    converted = Dataset.from_table(
         changed.X,
         data.y,
         name=data.name,
@@ -186,6 +187,7 @@ def convert_dataset_types(
             if column in changed.X.columns and column not in changed.nominal
         },
     )
+    return replace(converted, fault=data.fault)
 
 
 def _read_parquet(path: Path, *, target: str | None, name: str | None, **common: Any) -> Dataset:

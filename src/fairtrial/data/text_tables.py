@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 WHITESPACE = " "
 
 
+SAVE_AS_UTF8 = "save the file as UTF-8"
+
+
 DELIMITERS = ("\t", ";", "|", ",", WHITESPACE)
 
 
@@ -280,14 +283,14 @@ def open_unpacked(path: Path) -> Path | IO[bytes]:
         raise InputError(f"{path} cannot be opened: {error.strerror or error}") from None
 
 
-def read_content(path: Path, encoding: str | None = None) -> Content:
+def read_content(path: Path, encoding: str = "utf-8", remedy: str | None = None) -> Content:
     """Read the text of a file; refuse NUL bytes, invalid bytes, overlong lines and empty files.
 
-    Without an encoding the file must be UTF-8, with or without byte order mark.
+    A byte order mark of UTF-8 is dropped. `remedy` says what to do if the file has another encoding.
     """
     source = open_unpacked(path)
     try:
-        with open_lines(source, encoding) as blocks:
+        with open_lines(source, encoding, remedy) as blocks:
             text = "\n".join("\n".join(block.lines) for block in blocks)
     finally:
         if not isinstance(source, Path):
@@ -520,7 +523,7 @@ def _read_with_pandas(path: Path, delimiter: str, missing: Sequence[str], nrows:
     except pd.errors.EmptyDataError:
         raise InputError(f"{path} must contain a table, got an empty file") from None
     except (UnicodeDecodeError, pd.errors.ParserError) as error:
-        _check_row_lengths(read_content(path), delimiter)
+        _check_row_lengths(read_content(path, remedy=SAVE_AS_UTF8), delimiter)
         raise InputError(f"{path} must be a text table: {str(error).splitlines()[0]}") from None
     return table
 

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
 from fairtrial._registry import suggest_name
-from fairtrial.data.text_tables import read_typed_table
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import (
     ModelColumns,
@@ -312,6 +311,8 @@ def _to_frame(source: Source) -> pd.DataFrame:
 
 def _read_file(path: Path) -> pd.DataFrame:
     import pandas as pd
+
+    from fairtrial.data.text_tables import read_typed_table
 
     try:
         if path.suffix.lower() in PARQUET:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial.data.text_tables import WHITESPACE, TextFormat
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure
 from fairtrial.measures.confusion import Confusion
@@ -172,6 +171,8 @@ class StreamedFile:
 
     def _build_reader_sql(self, paths: list[Path]) -> str:
         """Build SQL that reads the files."""
+        from fairtrial.data.text_tables import WHITESPACE, TextFormat
+
         path_list = ", ".join(quote_literal(str(path)) for path in paths)
         if all(path.suffix.lower() in PARQUET for path in paths):
             return f"read_parquet([{path_list}])"

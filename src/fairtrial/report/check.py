@@ -1,4 +1,4 @@
-"""What a methodology check is: a numbered question to results, with why it matters and what to do.
+"""Methodology checks: numbered questions to a report's source, with the reason why they matter and a remedy.
 
 A check is added by a module in `fairtrial.report.checks`, or in another package that names it in the entry-point group
 `fairtrial.checks`. Import from `fairtrial.report.checks`, which re-exports these names.
@@ -8,48 +8,156 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
+from fairtrial._findings import Finding
+from fairtrial._narrative import register_text, render
 from fairtrial._registry import Registry
 from fairtrial.errors import InputError
-from fairtrial.report.cache import get_cached
-from fairtrial.report.names import join_names
-from fairtrial.report.section import Sentence, build_sentence
+from fairtrial.report.section import ReportKind
+from fairtrial.report.source import ReportSource, describe_source
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from fairtrial.study import Results
-
-Outcome = Literal["raised", "could not be made", "passed", "not applicable"]
-OUTCOMES: tuple[Outcome, ...] = ("raised", "could not be made", "passed", "not applicable")
+Outcome = Literal["raised", "failed to run", "passed", "not applicable"]
+OUTCOMES: tuple[Outcome, ...] = ("raised", "failed to run", "passed", "not applicable")
 """In the order in which they are shown."""
 _NUMBER = re.compile(r"[A-Z]{2,8}[0-9]{3}")
+
+register_text("check_failed", "the check failed to run: {error}: {message}.")
 
 
 @dataclass(frozen=True, eq=False)
 class CheckFinding:
-    """What a check found: the outcome, a sentence, and the table that its numbers stand in."""
+    """What a check found: the outcome, the finding, and the table of its numbers.
+
+    Attributes
+    ----------
+    outcome : {"raised", "failed to run", "passed", "not applicable"}
+        Outcome of the check.
+    finding : Finding
+        Kind and values; `text` renders it.
+    details : pandas.DataFrame or None
+        The numbers behind a raised check.
+    formats : dict
+        Formats of the columns of `details`.
+    noun : str
+        "learner" or "model".
+    """
 
     outcome: Outcome
-    sentence: Sentence
+    finding: Finding
     details: pd.DataFrame | None = None
-    formats: dict[str, str] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
+    noun: str = "learner"
+
+    @property
+    def text(self) -> str:
+        """The finding as a sentence."""
+        return render(self.finding, self.noun)
+
+
+class CheckAnswer(NamedTuple):
+    """What the function of a check returns: the outcome, which of the check's texts applies, and its values."""
+
+    outcome: Outcome
+    text: str
+    values: Mapping[str, Any]
+    details: pd.DataFrame | None = None
+    formats: Mapping[str, str] = {}
+
+
+def report_raised(
+    text: str = "raised", *, details: pd.DataFrame | None = None, formats: Mapping[str, str] | None = None, **values: Any
+) -> CheckAnswer:
+    """Report that a check is raised.
+
+    Parameters
+    ----------
+    text : str, default "raised"
+        Which of the check's texts applies.
+    details : pandas.DataFrame, optional
+        The table of the check's numbers.
+    formats : dict, optional
+        Formats of the columns of `details`, e.g. ``{"ratio": "{:.1f}"}``.
+    **values
+        Values of the text.
+
+    Returns
+    -------
+    CheckAnswer
+    """
+    return CheckAnswer("raised", text, values, details, formats or {})
+
+
+def report_passed(text: str = "passed", **values: Any) -> CheckAnswer:
+    """Report that a check found nothing.
+
+    Parameters
+    ----------
+    text : str, default "passed"
+        Which of the check's texts applies.
+    **values
+        Values of the text.
+
+    Returns
+    -------
+    CheckAnswer
+    """
+    return CheckAnswer("passed", text, values)
+
+
+def report_not_applicable(text: str = "not applicable", **values: Any) -> CheckAnswer:
+    """Report that a check does not apply, or that the data cannot answer it.
+
+    Parameters
+    ----------
+    text : str, default "not applicable"
+        Which of the check's texts applies.
+    **values
+        Values of the text.
+
+    Returns
+    -------
+    CheckAnswer
+    """
+    return CheckAnswer("not applicable", text, values)
 
 
 @dataclass(eq=False)
 class Check:
-    """A check with its documentation. Numbers are never given twice and never change: papers and configurations cite them.
+    """A numbered check with its documentation. Numbers never change: papers and configurations cite them.
 
-    Call it on results to get a `CheckFinding`; `check` registers one.
+    Attributes
+    ----------
+    number : str
+        Capital letters and three digits, e.g. "FT002".
+    title : str
+        Short title.
+    looks_for : str
+        What raises the check.
+    why : str
+        Why it matters.
+    remedy : str
+        What to do.
+    cite : str
+        Works that explain it.
+    texts : dict
+        Templates of the sentences by key: "raised", "passed" and others that `function` returns.
+    function : callable
+        Takes a `ReportSource` and returns a `CheckAnswer`.
+    serves : tuple of {"study", "judgement", "comparison"}
+        Kinds of reports that the check applies to.
 
-    >>> def look(results):
-    ...     return report_passed(build_sentence("All is well."))
-    >>> nothing = Check("LAB001", "Nothing", "nothing", "...", "...", "", look)
-    >>> nothing.table, nothing(None).outcome
-    ('checks-lab001', 'passed')
+    Examples
+    --------
+    >>> nothing = Check("LAB001", "Nothing", "nothing", "...", "...", "", {"passed": "no problem."}, lambda _: report_passed())
+    >>> nothing.table, nothing(None).outcome, nothing(None).text
+    ('checks-lab001', 'passed', 'No problem.')
     """
 
     number: str
@@ -58,95 +166,132 @@ class Check:
     why: str
     remedy: str
     cite: str
-    function: Callable[[Results], CheckFinding]
+    texts: Mapping[str, str]
+    function: Callable[[ReportSource], CheckAnswer]
+    serves: tuple[ReportKind, ...] = ("study",)
 
     def __post_init__(self) -> None:
         if not _NUMBER.fullmatch(self.number):
             raise InputError(f"number must be capital letters and three digits, such as 'LAB001', got {self.number!r}")
         functools.update_wrapper(self, self.function)  # so that a notebook cell which is run again may replace its check
+        for key, template in self.texts.items():
+            register_text(f"{self.number}/{key}", template)
 
     @property
     def table(self) -> str:
-        """The key of the table that its numbers stand in."""
+        """The key of the table of its numbers."""
         return f"checks-{self.number.lower()}"
 
-    def __call__(self, results: Results) -> CheckFinding:
-        """What the check finds in results."""
-        return self.function(results)
+    def __call__(self, source: ReportSource) -> CheckFinding:
+        """Run the check."""
+        answer = self.function(source)
+        finding = Finding(f"{self.number}/{answer.text}", answer.values)
+        return CheckFinding(answer.outcome, finding, answer.details, answer.formats, getattr(source, "noun", "learner"))
 
 
 registry: Registry[Check] = Registry("check", group="fairtrial.checks", package="fairtrial.report.checks")
 
 
 def check(
-    number: str, *, title: str, looks_for: str, why: str, remedy: str, cite: str
-) -> Callable[[Callable[[Results], CheckFinding]], Check]:
-    """Make a check of a function of results and register it.
+    number: str,
+    *,
+    title: str,
+    looks_for: str,
+    why: str,
+    remedy: str,
+    cite: str,
+    texts: Mapping[str, str],
+    serves: tuple[ReportKind, ...] = ("study",),
+) -> Callable[[Callable[[ReportSource], CheckAnswer]], Check]:
+    """Register a function as a methodology check.
 
     Numbers that begin with FT are those of this package. Third parties choose other letters and name their module in the
     entry-point group "fairtrial.checks".
+
+    Parameters
+    ----------
+    number, title, looks_for, why, remedy, cite, texts, serves
+        See `Check`.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
+    >>> texts = {"passed": "the study has a name.", "raised": "the study has no name."}
+    >>> decorate = check("LAB001", title="Name", looks_for="...", why="...", remedy="...", cite="", texts=texts)
     """
 
-    def register(function: Callable[[Results], CheckFinding]) -> Check:
-        new_check = Check(number, title, looks_for, why, remedy, cite, function)
+    def register(function: Callable[[ReportSource], CheckAnswer]) -> Check:
+        new_check = Check(number, title, looks_for, why, remedy, cite, texts, function, serves)
         registry.add(number, new_check)
         return new_check
 
     return register
 
 
-def report_raised(sentence: Sentence, details: pd.DataFrame | None = None, **formats: str) -> CheckFinding:
-    """The check was raised; `details` is the table of the check's key, with formats of its columns."""
-    return CheckFinding("raised", sentence, details, formats)
-
-
-def report_passed(sentence: Sentence) -> CheckFinding:
-    """Nothing was found. The words hold no number, for no table is shown."""
-    return CheckFinding("passed", sentence)
-
-
-def report_not_applicable(sentence: Sentence) -> CheckFinding:
-    """The question does not arise, or the results cannot answer it."""
-    return CheckFinding("not applicable", sentence)
-
-
 class CheckResult(NamedTuple):
-    """A check and what it found."""
+    """A check and its finding."""
 
     check: Check
     finding: CheckFinding
 
 
-def run_checks(results: Results, checks: Iterable[Check] | None = None) -> tuple[CheckResult, ...]:
-    """All registered checks, or these, on results: those raised first, then in the order of their numbers.
+_results: WeakKeyDictionary[Any, tuple[CheckResult, ...]] = WeakKeyDictionary()
 
-    A check that breaks is told as one that could not be made: no check may cost a report.
+
+def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[CheckResult, ...]:
+    """Run checks on results: raised ones first, then in the order of their numbers.
+
+    A check that raises an exception is reported as one that failed to run: no check may cost a report.
+
+    Parameters
+    ----------
+    results : Results, Judgement, Verdict or ReportSource
+        What to check.
+    checks : iterable of Check, optional
+        Default: all registered checks that serve this kind of results.
+
+    Returns
+    -------
+    tuple of CheckResult
+
+    Examples
+    --------
+    >>> from fairtrial import compare
+    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6], [0.9, 0.5], [0.8, 0.7]])
+    >>> [result.check.number for result in run_checks(verdict) if result.finding.outcome == "raised"]
+    ['FT008']
     """
-    if checks is None:
-        registered = tuple(registry.values())
-        return get_cached(results, ("examined", registered), lambda: run_checks(results, registered))
-    check_results = [CheckResult(current_check, _run_check(current_check, results)) for current_check in checks]
-    return tuple(
-        sorted(
-            check_results, key=lambda check_result: (OUTCOMES.index(check_result.finding.outcome), check_result.check.number)
-        )
-    )
+    source = results if isinstance(results, ReportSource) else describe_source(results)
+    if checks is not None:
+        return _sort_results([CheckResult(current_check, _run_check(current_check, source)) for current_check in checks])
+    key = source.identity
+    serving = [current_check for current_check in registry.values() if source.kind in current_check.serves]
+    cached = _results.get(key)
+    if cached is None or {result.check.number: result.check for result in cached} != {item.number: item for item in serving}:
+        _results[key] = run_checks(source, serving)
+    return _results[key]
 
 
-def _run_check(current_check: Check, results: Results) -> CheckFinding:
+def _sort_results(results: list[CheckResult]) -> tuple[CheckResult, ...]:
+    return tuple(sorted(results, key=lambda result: (OUTCOMES.index(result.finding.outcome), result.check.number)))
+
+
+def _run_check(current_check: Check, source: ReportSource) -> CheckFinding:
     try:
-        return current_check(results)
+        return current_check(source)
     except Exception as error:
-        sentence = build_sentence(
-            "The check could not be made: {kind}, {message}.", kind=type(error).__name__, message=str(error).rstrip(".")
-        )
-        return CheckFinding("could not be made", sentence)
+        values = {"error": type(error).__name__, "message": str(error).rstrip(".")}
+        return CheckFinding("failed to run", Finding("check_failed", values))
 
 
-def join_unique_names(names: Iterable[object]) -> str:
-    """Names in a row, each once; of many only the first.
+def list_unique(names: Iterable[object]) -> tuple[str, ...]:
+    """List names, each once.
 
-    >>> join_unique_names(["iris", "wine", "iris"])
-    'iris and wine'
+    >>> list_unique(["iris", "wine", "iris"])
+    ('iris', 'wine')
     """
-    return join_names(list(dict.fromkeys(map(str, names))))
+    return tuple(dict.fromkeys(map(str, names)))

@@ -41,6 +41,11 @@ class ReportSource(ABC):
 
     @property
     @abstractmethod
+    def identity(self) -> Any:
+        """The object that is reported, by which computed values are cached."""
+
+    @property
+    @abstractmethod
     def measure(self) -> str:
         """The measure that decides; empty if it is unknown."""
 
@@ -116,6 +121,11 @@ class StudySource(ReportSource):
         return f"{', '.join(parts)}, {format_count(len(self.results.trials()), 'trial')}"
 
     @property
+    def identity(self) -> Results:
+        """The results."""
+        return self.results
+
+    @property
     def measure(self) -> str:
         """The measure of the study's verdict."""
         return get_verdict_measure(self.results).name
@@ -161,6 +171,11 @@ class JudgementSource(ReportSource):
         """The numbers of models, data sets and rows."""
         facts = build_facts_frame(self.judgement)["value"]
         return ", ".join(format_count(int(facts[f"{noun}s"]), noun) for noun in ("model", "data set", "row"))
+
+    @property
+    def identity(self) -> Judgement:
+        """The judgement."""
+        return self.judgement
 
     @property
     def measure(self) -> str:
@@ -220,6 +235,11 @@ class ComparisonSource(ReportSource):
         total = f" of {len(excluded.used_datasets) + len(excluded.datasets)}" if some_excluded else ""
         measure = f", {self.comparison.measure_name}" if self.comparison.measure_name else ""
         return f"{len(table.learners)} learners, {len(table.datasets)}{total} {unit}s{measure}"
+
+    @property
+    def identity(self) -> Verdict:
+        """The verdict."""
+        return self.comparison
 
     @property
     def measure(self) -> str:

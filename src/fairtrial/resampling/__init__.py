@@ -1,11 +1,11 @@
-"""Resampling: splits that are drawn once for every learner, with a seed, and can be audited."""
+"""Resampling: reproducible splits that all learners share, bootstrap estimates, and audits of splits."""
 
 from fairtrial.resampling.audit import Audit, audit
 from fairtrial.resampling.bootstrap import Bootstrap
 from fairtrial.resampling.dob_scv import DBSCV, DOBSCV
 from fairtrial.resampling.estimate import ErrorEstimates, Estimate, NoInformation, estimate, out_of_bag_estimates
 from fairtrial.resampling.grouped import GroupKFold, LeaveGroupOut, StratifiedGroupKFold
-from fairtrial.resampling.layout import Finding
+from fairtrial.resampling.layout import AuditFinding
 from fairtrial.resampling.nested import Nested, nested
 from fairtrial.resampling.splits import Split, Splits, read_splits
 from fairtrial.resampling.splitter import FoldSplitter, Splitter, scheme
@@ -26,10 +26,10 @@ __all__ = [
     "DBSCV",
     "DOBSCV",
     "Audit",
+    "AuditFinding",
     "Bootstrap",
     "ErrorEstimates",
     "Estimate",
-    "Finding",
     "FiveByTwo",
     "FoldSplitter",
     "Given",

@@ -1,4 +1,4 @@
-"""Audit splits before trusting them: leaks, rows never tested, sizes, and shift between training and test sets."""
+"""Audit splits: leakage, untested rows, sizes, and shift between training and test sets."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray, check_between, check_generator, check_whole_number
-from fairtrial._text import join_names
+from fairtrial._findings import Finding
+from fairtrial._narrative import TEMPLATES
+from fairtrial._text import format_count
 from fairtrial.kernels import two_sample
 from fairtrial.resampling import shift
 from fairtrial.resampling.layout import (
     LEVELS,
     MAX_EXAMINED_SPLITS,
-    MAX_LISTED,
+    AuditFinding,
     Coverage,
-    Finding,
     Level,
     SplitLayout,
     count_coverage,
     find_coverage_problems,
     read_layout,
+    render_details,
 )
 from fairtrial.resampling.shift import AUC, ENERGY, HELLINGER, KS, OUTLYING, OUTLYING_FOLD, Shift, ShiftTest, SimilarityTest
 
@@ -33,20 +35,82 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LEAK_CHUNK = 16
-
-
 _MIN_PERMUTATIONS, _MAX_PERMUTATIONS = 19, 199
-
-
 _MAX_LEAK_WORK = 1_000_000_000
+_MAX_LINES = 20
+_SHORT_NAMES = {ENERGY: "energy p", AUC: "AUC p", OUTLYING: "outlying p"}
+_SHIFT_KINDS = {ENERGY: "shift_energy", AUC: "shift_auc", KS: "shift_numeric", HELLINGER: "shift_nominal"}
+TOO_ALIKE = "too alike"
+
+TEMPLATES |= {
+    "duplicates_above_chance": (
+        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of the same class in the "
+        "training set, more than in random stratified folds ({expected:number} expected, {p:p})."
+    ),
+    "duplicates_by_chance": (
+        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of the same class in the "
+        "training set, not more than in random stratified folds ({expected:number} expected): the data set contains duplicates."
+    ),
+    "conflicts_above_chance": (
+        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of another class in the training "
+        "set, more than in random stratified folds ({expected:number} expected, {p:p})."
+    ),
+    "conflicts_by_chance": (
+        "{rows:,} of {test_rows:count test row} ({proportion:percent}) {rows:has} a duplicate of another class in the training "
+        "set, not more than in random stratified folds ({expected:number} expected): the data set contains contradictory rows."
+    ),
+    "expected_in_subset": "the expected number refers to {examined:,} of {splits:count split}.",
+    "shift_energy": "test and training rows differ (energy distance): {cells}.",
+    "shift_auc": "a nearest-neighbour classifier separates test from training rows (AUC): {cells}.",
+    "shift_numeric": "a numeric attribute differs between test and training rows (Kolmogorov-Smirnov): {cells}.",
+    "shift_nominal": "a nominal attribute differs between test and training rows (Hellinger distance): {cells}.",
+    "shifted_class": "class {class_name} of {split} ({value:number}, expected {expected:number}, {p:p})",
+    "shifted_split": "all classes of {split} ({value:number}, expected {expected:number}, {p:p})",
+    "shifted_class_attribute": (
+        "{attribute} in class {class_name} of {split} ({value:number}, expected {expected:number}, {p:p})"
+    ),
+    "shifted_attribute": "{attribute} in all classes of {split} ({value:number}, expected {expected:number}, {p:p})",
+    "unintended_shift": "shift is intended in splits by group or by time; otherwise draw new splits.",
+    "group_shift": "shift is expected in splits by group: the estimates apply to new groups.",
+    "outlying_farther": "test rows are farther from the centre of their class than training rows: {splits}.",
+    "outlying_nearer": "test rows are nearer to the centre of their class than training rows: {splits}.",
+    "outlying_split": "{split} by {difference:percent} (random folds: {low:percent} to {high:percent}, {p:p})",
+    "literal_dob_scv": (
+        "DOB-SCV with <assign=literal> causes this: it puts every seed case into fold 1, so the other folds look too easy."
+    ),
+    "too_alike": (
+        "test and training sets are more similar than in random stratified folds: {statistics}. DOB-SCV causes this on "
+        "purpose; the estimates are optimistic for new data."
+    ),
+    "similar_statistic": "mean {check} {mean:number} (expected {expected:number}, {p:p})",
+    "duplicate_reference": "duplicates are compared with {drawn:count random stratified partition} of the same sizes.",
+    "single_test_rows": "shift is not tested because each test set has a single row.",
+    "few_permutations": (
+        "{permutations:count permutation} can hardly detect a shift at alpha = {alpha:number}: use at least {needed:,}."
+    ),
+    "no_shift": "no significant shift was found.",
+    "shift_reference": (
+        "shift is compared with {permutations:count random stratified partition} of the same sizes, with alpha = "
+        "{alpha:number} for all splits, classes, attributes and statistics together."
+    ),
+    "sampled_rows": "shift is computed from a random sample of rows: {samples}.",
+    "sampled_class": "{rows:,} of {total:,} (class {class_name})",
+    "sampled_total": "{rows:,} of {total:,} (all classes)",
+    "sampled_splits": "shift is computed for {examined:,} of {splits:count split}, equally spaced.",
+    "untested_attributes": (
+        "single attributes are not tested because there are too many for this number of splits and permutations."
+    ),
+}
+"""Texts of the findings."""
 
 
 @dataclass(frozen=True, eq=False)
 class Leaks:
-    """Test rows with an equal row in the training part, for each split: `same` class and `other` class.
+    """Numbers of test rows with a duplicate in the training set, of the same class (`duplicates`) or another one (`conflicts`).
 
-    The expected numbers are means over random stratified folds of the same sizes (NaN for splits that are not examined); p is
-    the share of those with at least as many in all, of which `drawn` were looked at (0 if no two rows are equal).
+    The expected numbers are means over random stratified folds of the same sizes; they are NaN for splits that are not
+    examined. p is the proportion of these folds with at least as many duplicates. `n_drawn` is their number: 0 if no two rows
+    are equal.
     """
 
     duplicates: IntArray
@@ -59,12 +123,12 @@ class Leaks:
 
 
 def count_leaks(layout: SplitLayout, n_permutations: int, rng: np.random.Generator) -> Leaks:
-    """Count equal rows across the cut.
+    """Count equal rows across training and test sets.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [1.0], [2.0]], ["a", "b", "a", "a"]))
-    >>> found = count_leaks(layout, 99, np.random.default_rng(0))
-    >>> found.duplicates.tolist(), found.conflicts.tolist()
+    >>> leaks = count_leaks(layout, 99, np.random.default_rng(0))
+    >>> leaks.duplicates.tolist(), leaks.conflicts.tolist()
     ([1, 1], [1, 1])
     """
     rows, groups = find_equal_rows(layout.columns.values)
@@ -85,7 +149,7 @@ def count_leaks(layout: SplitLayout, n_permutations: int, rng: np.random.Generat
 
 
 def find_equal_rows(values: FloatArray) -> tuple[IntArray, IntArray]:
-    """The rows that are equal to another one in all attributes (missing equals missing), and the number of their group.
+    """Find the rows that equal another one in all attributes (missing equals missing), with the number of their group.
 
     >>> rows, groups = find_equal_rows(np.array([[1.0, np.nan], [2.0, 3.0], [1.0, np.nan]]))
     >>> rows.tolist(), groups.tolist()
@@ -116,7 +180,7 @@ def _count_arrangements(
 def _count_by_chance(
     layout: SplitLayout, rows: IntArray, groups: IntArray, n_permutations: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """The counts of random stratified folds: the sides of the rows of each class are handed out anew."""
+    """Count duplicates in random stratified folds: the sides are permuted within each class."""
     sides = layout.compute_sides()
     affordable = _MAX_LEAK_WORK // max(1, len(rows) * sides.shape[1])
     n_drawn = max(_MIN_PERMUTATIONS, min(n_permutations, _MAX_PERMUTATIONS, affordable))
@@ -127,78 +191,29 @@ def _count_by_chance(
     )
 
 
-def find_leak_problems(layout: SplitLayout, leak_counts: Leaks, alpha: float) -> Iterator[Finding]:
-    """What the counts show."""
-    tested = sum(len(split.test) for split in layout.splits)
-    kinds = (
-        (
-            "duplicates",
-            leak_counts.duplicates,
-            leak_counts.expected_duplicates,
-            leak_counts.p_duplicates,
-            "an equal row of the same class",
-        ),
-        (
-            "conflicts",
-            leak_counts.conflicts,
-            leak_counts.expected_conflicts,
-            leak_counts.p_conflicts,
-            "a row with equal attributes but another class",
-        ),
+def find_leak_problems(layout: SplitLayout, leak_counts: Leaks, alpha: float) -> Iterator[AuditFinding]:
+    """Report duplicates across training and test sets."""
+    test_rows = sum(len(split.test) for split in layout.splits)
+    checks = (
+        ("duplicates", leak_counts.duplicates, leak_counts.expected_duplicates, leak_counts.p_duplicates),
+        ("conflicts", leak_counts.conflicts, leak_counts.expected_conflicts, leak_counts.p_conflicts),
     )
-    for check, observed, expected, p, description in kinds:
-        if observed.sum() == 0:
+    for check, observed, expected, p in checks:
+        rows = int(observed.sum())
+        if rows == 0:
             continue
-        affected = f"{observed.sum()} of {tested} test rows ({100 * observed.sum() / tested:.3g} %)"
-        statement = f"{affected} have {description} in their training part"
-        chance = f"random stratified folds have {_format_expected(float(np.nansum(expected)))}" + (
-            f" in {MAX_EXAMINED_SPLITS} of {len(observed)} splits" if len(observed) > MAX_EXAMINED_SPLITS else ""
-        )
-        if p <= alpha:
-            text = f"{statement}, more than by chance ({chance}; p = {p:.2g})."
-        else:
-            text = f"{statement}, no more than by chance ({chance}): it is the data that repeat themselves."
-        yield Finding("caution" if p <= alpha else "note", check, text)
-
-
-def _format_expected(number: float) -> str:
-    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
-
-
-_CHECK_TEXTS = {
-    ENERGY: "Test and training rows lie apart (energy distance)",
-    AUC: "A nearest-neighbour classifier tells test from training rows (AUC)",
-    KS: "An attribute is distributed differently in test and training rows (KS)",
-    HELLINGER: "An attribute has other values in test than in training rows (Hellinger)",
-}
-
-
-_SEEDS = "DOB-SCV does so when every seed goes to fold 1 (assign='literal'): the other folds look easier than they are"
-
-
-_ON_PURPOSE = "Splits by group or by time do so on purpose; others should be drawn anew"
-
-
-_GROUPS = "Splits by group do so wherever groups differ: the estimate is one for new groups"
-
-
-TOO_ALIKE = "too alike"
-
-
-_TOO_ALIKE = "DOB-SCV does so on purpose, which makes estimates optimistic where new cases are not as well balanced"
-
-
-@dataclass(frozen=True)
-class _ShiftedCell:
-    split: int
-    text: str
-    p: float
+        kind = f"{check}_above_chance" if p <= alpha else f"{check}_by_chance"
+        values = {"rows": rows, "test_rows": test_rows, "proportion": rows / test_rows, "p": p}
+        details = [Finding.of(kind, **values, expected=float(np.nansum(expected)))]
+        if len(observed) > MAX_EXAMINED_SPLITS:
+            details.append(Finding.of("expected_in_subset", examined=MAX_EXAMINED_SPLITS, splits=len(observed)))
+        yield AuditFinding("caution" if p <= alpha else "note", check, tuple(details))
 
 
 def find_shift_problems(
     layout: SplitLayout, shift_tests: Sequence[ShiftTest], similarity_tests: Sequence[SimilarityTest], alpha: float
-) -> list[Finding]:
-    """Findings of shift, of outlying folds, and of parts that are more alike than by chance."""
+) -> list[AuditFinding]:
+    """Report shift, outlying folds, and training and test sets that are more similar than by chance."""
     return [
         *_find_shifted(layout, shift_tests, alpha),
         *_find_outlying(layout, shift_tests, alpha),
@@ -206,27 +221,28 @@ def find_shift_problems(
     ]
 
 
-def _find_shifted(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: float) -> Iterator[Finding]:
+def _find_shifted(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: float) -> Iterator[AuditFinding]:
     level, remark = _get_severity(layout)
-    for check, text in _CHECK_TEXTS.items():
-        cells: list[_ShiftedCell] = []
+    for check, kind in _SHIFT_KINDS.items():
+        cells: list[tuple[float, int, Finding]] = []
         for shift_test in shift_tests:
             if shift_test.statistic.check == check:
                 cells += [
-                    _make_shifted_cell(layout, shift_test, i) for i in np.flatnonzero(shift_test.p_adjusted <= alpha).tolist()
+                    (float(shift_test.p_adjusted[i]), int(shift_test.statistic.split[i]), _describe_cell(layout, shift_test, i))
+                    for i in np.flatnonzero(shift_test.p_adjusted <= alpha).tolist()
                 ]
         if cells:
-            worst = sorted(cells, key=lambda cell: (cell.p, cell.split))
-            yield Finding(level, check, f"{text}: {join_names([cell.text for cell in worst], MAX_LISTED)}. {remark}.")
+            worst = tuple(cell for _, _, cell in sorted(cells, key=lambda cell: cell[:2]))
+            yield AuditFinding(level, check, (Finding.of(kind, cells=worst), Finding.of(remark)))
 
 
 def _get_severity(layout: SplitLayout) -> tuple[Level, str]:
-    """Shift is a fault, except between groups: there it is to be expected."""
-    return ("note", _GROUPS) if is_grouped(layout.splits.scheme) else ("fault", _ON_PURPOSE)
+    """Return level and remark: shift is a fault, except between groups, where it is expected."""
+    return ("note", "group_shift") if is_grouped(layout.splits.scheme) else ("fault", "unintended_shift")
 
 
 def is_grouped(scheme: str) -> bool:
-    """Whether the name of a scheme says that whole groups go into the parts.
+    """Return whether the scheme keeps groups together, by the name of its class.
 
     >>> is_grouped("Repeated(splitter=GroupKFold(), n_repeats=2)"), is_grouped("StratifiedKFold()"), is_grouped("given")
     (True, False, False)
@@ -234,98 +250,101 @@ def is_grouped(scheme: str) -> bool:
     return "Group" in scheme
 
 
-def _make_shifted_cell(layout: SplitLayout, shift_test: ShiftTest, i: int) -> _ShiftedCell:
-    statistic, split = shift_test.statistic, int(shift_test.statistic.split[i])
-    attribute = f"{layout.columns.names[statistic.attribute[i]]} in " if statistic.attribute[i] >= 0 else ""
-    class_text = f"class {layout.classes[statistic.label[i]]}" if statistic.label[i] >= 0 else "all classes"
-    where = f"{attribute}{class_text} of {layout.split_names[split]}"
-    value, expected, p = float(statistic.values[0, i]), float(shift_test.expected[i]), float(shift_test.p_adjusted[i])
-    return _ShiftedCell(split, f"{where} {value:.3g} where {expected:.3g} is expected (p = {p:.2g})", p)
+def _describe_cell(layout: SplitLayout, shift_test: ShiftTest, i: int) -> Finding:
+    statistic = shift_test.statistic
+    values = {
+        "split": layout.split_names[int(statistic.split[i])],
+        "value": float(statistic.values[0, i]),
+        "expected": float(shift_test.expected[i]),
+        "p": float(shift_test.p_adjusted[i]),
+    }
+    kind = "shifted_class" if statistic.label[i] >= 0 else "shifted_split"
+    if statistic.label[i] >= 0:
+        values["class_name"] = layout.classes[statistic.label[i]]
+    if statistic.attribute[i] >= 0:
+        kind = "shifted_class_attribute" if statistic.label[i] >= 0 else "shifted_attribute"
+        values["attribute"] = layout.columns.names[statistic.attribute[i]]
+    return Finding.of(kind, **values)
 
 
-def _find_outlying(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: float) -> Iterator[Finding]:
-    level, _ = _get_severity(layout)
+def _find_outlying(layout: SplitLayout, shift_tests: Sequence[ShiftTest], alpha: float) -> Iterator[AuditFinding]:
+    level, remark = _get_severity(layout)
     for shift_test in (shift_test for shift_test in shift_tests if shift_test.statistic.check in {OUTLYING, OUTLYING_FOLD}):
         significant = np.flatnonzero(shift_test.p_adjusted <= alpha).tolist()
         farther = [i for i in significant if shift_test.statistic.values[0, i] > 0]
         nearer = [i for i in significant if shift_test.statistic.values[0, i] <= 0]
-        sentences = []
-        if farther:
-            sentences.append(
-                "Test rows lie farther from the centre of their class than training rows: "
-                f"{_describe_differences(layout, shift_test, farther)}."
-            )
-        if nearer:
-            sentences.append(
-                "Test rows lie nearer to the centre of their class than training rows: "
-                f"{_describe_differences(layout, shift_test, nearer)}."
-            )
+        details = [
+            Finding.of(kind, splits=tuple(_describe_outlying_split(layout, shift_test, i) for i in indices))
+            for kind, indices in (("outlying_farther", farther), ("outlying_nearer", nearer))
+            if indices
+        ]
         if level == "note":
-            sentences.append(f"{_GROUPS}.")
-        elif any(_get_fold_name(layout, shift_test, i) == "fold 1" for i in farther):
-            sentences.append(f"{_SEEDS}.")
+            details.append(Finding.of(remark))
+        elif any(layout.fold_positions[int(shift_test.statistic.split[i])] == 0 for i in farther):
+            details.append(Finding.of("literal_dob_scv"))
         if significant:
-            yield Finding(level, shift_test.statistic.check, " ".join(sentences))
+            yield AuditFinding(level, shift_test.statistic.check, tuple(details))
 
 
-def _describe_differences(layout: SplitLayout, shift_test: ShiftTest, indices: Sequence[int]) -> str:
-    """By how much, and what random folds do."""
-    return join_names(
-        [
-            f"{_get_split_name(layout, shift_test, i)} by {100 * abs(shift_test.statistic.values[0, i]):.2g} % "
-            f"(random folds {100 * shift_test.low[i]:+.2g} to {100 * shift_test.high[i]:+.2g} %, p = "
-            f"{shift_test.p_adjusted[i]:.2g})"
-            for i in indices
-        ],
-        MAX_LISTED,
+def _describe_outlying_split(layout: SplitLayout, shift_test: ShiftTest, i: int) -> Finding:
+    split = int(shift_test.statistic.split[i])
+    pooled = shift_test.statistic.check == OUTLYING_FOLD
+    return Finding.of(
+        "outlying_split",
+        split=f"fold {layout.fold_positions[split] + 1} of all repeats" if pooled else layout.split_names[split],
+        difference=abs(float(shift_test.statistic.values[0, i])),
+        low=float(shift_test.low[i]),
+        high=float(shift_test.high[i]),
+        p=float(shift_test.p_adjusted[i]),
     )
 
 
-def _get_fold_name(layout: SplitLayout, shift_test: ShiftTest, i: int) -> str:
-    return layout.split_names[int(shift_test.statistic.split[i])].split(" of ")[0]
-
-
-def _get_split_name(layout: SplitLayout, shift_test: ShiftTest, i: int) -> str:
-    if shift_test.statistic.check == OUTLYING_FOLD:
-        return f"{_get_fold_name(layout, shift_test, i)} of all repeats"
-    return layout.split_names[int(shift_test.statistic.split[i])]
-
-
-def _find_similar(similarity_tests: Sequence[SimilarityTest], alpha: float) -> Iterator[Finding]:
-    items = [
-        f"mean {similarity_test.check} {similarity_test.mean:.3g} where {similarity_test.expected:.3g} is expected (p = "
-        f"{similarity_test.p_adjusted:.2g})"
-        for similarity_test in similarity_tests
-        if similarity_test.p_adjusted <= alpha
-    ]
-    if items:
-        text = (
-            f"Test and training parts are more alike than those of random stratified folds: {join_names(items, MAX_LISTED)}. "
-            f"{_TOO_ALIKE}."
-        )
-        yield Finding("note", TOO_ALIKE, text)
-
-
-_SHORT_NAMES = {ENERGY: "energy p", AUC: "AUC p", OUTLYING: "outlying p"}
-
-
-_MAX_LINES = 20
+def _find_similar(similarity_tests: Sequence[SimilarityTest], alpha: float) -> Iterator[AuditFinding]:
+    statistics = tuple(
+        Finding.of("similar_statistic", check=test.check, mean=test.mean, expected=test.expected, p=test.p_adjusted)
+        for test in similarity_tests
+        if test.p_adjusted <= alpha
+    )
+    if statistics:
+        yield AuditFinding("note", TOO_ALIKE, (Finding.of("too_alike", statistics=statistics),))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """What a fold audit found. `findings` are ordered by level: faults, cautions, notes; it is `ok` without a fault.
+    """Result of an audit of splits.
 
-    `frame()` holds every number: a line for each check, split, class and attribute. Frames count folds from 0 as splits do;
-    words count them from 1.
+    Data frames count folds from 0, as splits do; texts count them from 1.
+
+    Attributes
+    ----------
+    scheme : str
+        Splitter or origin of the splits.
+    n_rows : int
+        Number of rows.
+    alpha : float
+        Probability that random stratified folds raise any finding of shift.
+    n_permutations : int
+        Number of random stratified partitions for the tests of shift.
+    findings : tuple of AuditFinding
+        Findings, sorted by level: faults, cautions, notes.
+    basis : tuple of Finding
+        How the tests were made.
+
+    Examples
+    --------
+    >>> from fairtrial.resampling import StratifiedKFold, audit
+    >>> X, y = [[float(i)] for i in range(40)], ["a", "b"] * 20
+    >>> result = audit(StratifiedKFold(2, random_state=1), (X, y), n_permutations=99)
+    >>> result.ok, result.table()["test"].tolist()
+    (True, [20, 20])
     """
 
     scheme: str
     n_rows: int
     alpha: float
     n_permutations: int
-    findings: tuple[Finding, ...]
-    basis: tuple[str, ...]
+    findings: tuple[AuditFinding, ...]
+    basis: tuple[Finding, ...]
     _layout: SplitLayout
     _coverage: Coverage
     _leaks: Leaks
@@ -333,17 +352,22 @@ class Audit:
 
     @property
     def ok(self) -> bool:
-        """Whether no fault was found."""
+        """Return whether the audit found no faults."""
         return not self.faults
 
     @property
-    def faults(self) -> tuple[Finding, ...]:
-        """The findings that make estimates from these splits wrong."""
+    def faults(self) -> tuple[AuditFinding, ...]:
+        """Return the findings that make estimates from these splits wrong."""
         return tuple(finding for finding in self.findings if finding.level == "fault")
 
     def frame(self) -> pd.DataFrame:
-        """A line for each number: check, repeat, fold, class, attribute, value; expected, low, high (95 % of random stratified
-        folds), p (alone), p_adjusted (for all that was looked at). Counts have no limits and no p.
+        """Return all numbers, one row per check, split, class and attribute.
+
+        Returns
+        -------
+        DataFrame
+            `value`; `expected`, and the limits `low` and `high` of 95 % of random stratified folds; `p` of the single test and
+            `p_adjusted` for all tests together. Counts have no limits and no p.
         """
         import pandas as pd
 
@@ -353,7 +377,7 @@ class Audit:
         return combined.astype({"repeat": "Int64", "fold": "Int64"})
 
     def table(self) -> pd.DataFrame:
-        """A line for each split: its counts, and of each kind of shift the smallest adjusted p."""
+        """Return one row per split: its counts, and the smallest adjusted p of each kind of shift."""
         import pandas as pd
 
         coverage, leak_counts = self._coverage, self._leaks
@@ -376,10 +400,10 @@ class Audit:
 
     @property
     def summary(self) -> str:
-        """The findings, and the table of splits (the first 20 of many)."""
+        """Return the findings and the table of splits (at most 20) as text."""
         lines = self.table()
         table_text = lines.head(_MAX_LINES).to_string(index=False, na_rep="", float_format="{:.3g}".format)
-        more = f"\n... {len(lines) - _MAX_LINES} more splits" if len(lines) > _MAX_LINES else ""
+        more = f"\n... {format_count(len(lines) - _MAX_LINES, 'more split')}" if len(lines) > _MAX_LINES else ""
         return f"{self}\n\n{table_text}{more}"
 
     def _build_count_frame(self) -> pd.DataFrame:
@@ -436,12 +460,12 @@ class Audit:
         )
 
     def __str__(self) -> str:
-        faults = len(self.faults)
-        outcome = "no fault found" if faults == 0 else "1 fault found" if faults == 1 else f"{faults} faults found"
-        return "\n".join([f"{self._layout.splits}: {outcome}.", *map(str, self.findings), *self.basis])
+        outcome = f"{format_count(len(self.faults), 'fault')} found" if self.faults else "no faults found"
+        return "\n".join([f"{self._layout.splits}: {outcome}.", *map(str, self.findings), *map(render_details, self.basis)])
 
     def __repr__(self) -> str:
-        return f"<Audit of {self.scheme}: {len(self.faults)} faults, {len(self.findings)} findings>"
+        faults, findings = format_count(len(self.faults), "fault"), format_count(len(self.findings), "finding")
+        return f"<Audit of {self.scheme}: {faults}, {findings}>"
 
     def _repr_html_(self) -> str:
         head, *rest = str(self).split("\n")
@@ -458,19 +482,35 @@ def audit(
     alpha: float = 0.05,
     max_rows: int = 1000,
 ) -> Audit:
-    """Audit splits: who is where, equal rows across the cut, and shift between test and training parts.
+    """Audit splits: leakage, untested rows, sizes, and shift between training and test sets.
 
-    `splits` are `Splits`, pairs (train, test) of positions or masks, or a splitter, which is frozen first. `dataset` has `X`
-    and `y`, or is a pair (X, y); y may be None. Shift is judged against `n_permutations` random stratified folds of the same
-    sizes; the chance that such folds raise any finding of shift is `alpha`. What is not found may be there all the same. Of a
-    class with more than `max_rows` rows a random sample of that many is looked at.
+    Parameters
+    ----------
+    splits : Splits, splitter, or iterable of (train, test)
+        Splits to audit. A splitter is frozen first; pairs contain indices or masks.
+    dataset : Dataset or tuple (X, y)
+        Data set that the splits are of. y may be None.
+    n_permutations : int, default 499
+        Number of random stratified partitions of the same sizes to compare with.
+    random_state : int, default 0
+        Seed of the permutations.
+    alpha : float, default 0.05
+        Probability that random stratified folds raise any finding of shift.
+    max_rows : int, default 1000
+        Larger classes are sampled for the tests of shift.
 
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
     >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]
-    >>> found = audit([([0, 1, 2, 3], [3, 4, 5]), ([3, 4, 5], [0, 1, 2])], (X, ["a", "b", "a", "b", "a", "b"]))
-    >>> found.ok, found.faults[0].check
+    >>> result = audit([([0, 1, 2, 3], [3, 4, 5]), ([3, 4, 5], [0, 1, 2])], (X, ["a", "b", "a", "b", "a", "b"]))
+    >>> result.ok, result.faults[0].check
     (False, 'in train and test')
-    >>> print(found.faults[0])
-    fault: Rows are in the training and in the test part of one split: fold 1 (1 of 3 test rows). The test knows the answers.
+    >>> print(result.faults[0].text.partition(". ")[0])
+    Rows are in both the training and the test set of a split: fold 1 (1 of 3 test rows)
     """
     n_permutations = check_whole_number("n_permutations", n_permutations, 19)
     max_rows = check_whole_number("max_rows", max_rows, 10)
@@ -502,42 +542,39 @@ def audit(
     )
 
 
-def _describe_leak_basis(leak_counts: Leaks) -> tuple[str, ...]:
-    return (
-        (f"Equal rows are judged against {leak_counts.n_drawn} random stratified folds of the same sizes.",)
-        if leak_counts.n_drawn
-        else ()
-    )
+def _describe_leak_basis(leak_counts: Leaks) -> tuple[Finding, ...]:
+    return (Finding.of("duplicate_reference", drawn=leak_counts.n_drawn),) if leak_counts.n_drawn else ()
 
 
 def _describe_shift_basis(
     layout: SplitLayout, shift_result: Shift, n_permutations: int, alpha: float, any_shift: bool
-) -> tuple[str, ...]:
-    """What the judgement of shift rests on."""
+) -> tuple[Finding, ...]:
+    """Describe how shift was tested."""
     if not shift_result.statistics:
-        return ("Shift is not looked for: each test part is a single row.",)
-    min_permutations = ceil(shift.count_families(shift_result.statistics) / alpha) - 1
-    if n_permutations < min_permutations:
-        sentences = [
-            f"A shift can hardly be found at alpha {alpha:g} with {n_permutations} permutations: take at least "
-            f"{min_permutations}."
-        ]
-    else:
-        sentences = [] if any_shift else ["No shift found; a small one may be there all the same."]
-    sentences += [
-        f"Shift is judged against {n_permutations} random stratified folds of the same sizes, at alpha {alpha:g} "
-        "for all splits, classes, attributes and statistics together."
-    ]
+        return (Finding.of("single_test_rows"),)
+    needed = ceil(shift.count_families(shift_result.statistics) / alpha) - 1
+    basis = []
+    if n_permutations < needed:
+        basis.append(Finding.of("few_permutations", permutations=n_permutations, alpha=alpha, needed=needed))
+    elif not any_shift:
+        basis.append(Finding.of("no_shift"))
+    basis.append(Finding.of("shift_reference", permutations=n_permutations, alpha=alpha))
     subsampled = np.flatnonzero((shift_result.n_sampled < shift_result.class_sizes) & (shift_result.class_sizes > 1))
-    samples = [f"{shift_result.n_sampled[c]} of {shift_result.class_sizes[c]} (class {layout.classes[c]})" for c in subsampled]
-    if 0 < shift_result.n_pooled < layout.n_rows:
-        samples.insert(0, f"{shift_result.n_pooled} of {layout.n_rows} (all classes)")
-    if samples:
-        sentences.append(f"Shift is looked for in a random sample of rows: {join_names(samples, MAX_LISTED)}.")
-    if len(layout.splits) > MAX_EXAMINED_SPLITS:
-        sentences.append(f"Shift is looked for in {MAX_EXAMINED_SPLITS} of {len(layout.splits)} splits, at even distances.")
-    if not shift_result.by_attribute:
-        sentences.append(
-            "Attributes are not looked at one by one: there are too many of them for so many splits and permutations."
+    samples = [
+        Finding.of(
+            "sampled_class",
+            rows=int(shift_result.n_sampled[code]),
+            total=int(shift_result.class_sizes[code]),
+            class_name=layout.classes[code],
         )
-    return tuple(sentences)
+        for code in subsampled
+    ]
+    if 0 < shift_result.n_pooled < layout.n_rows:
+        samples.insert(0, Finding.of("sampled_total", rows=shift_result.n_pooled, total=layout.n_rows))
+    if samples:
+        basis.append(Finding.of("sampled_rows", samples=tuple(samples)))
+    if len(layout.splits) > MAX_EXAMINED_SPLITS:
+        basis.append(Finding.of("sampled_splits", examined=MAX_EXAMINED_SPLITS, splits=len(layout.splits)))
+    if not shift_result.by_attribute:
+        basis.append(Finding.of("untested_attributes"))
+    return tuple(basis)

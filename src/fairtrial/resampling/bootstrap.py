@@ -1,4 +1,4 @@
-"""Bootstrap splits: training rows are drawn with replacement, the rest is the test set."""
+"""Bootstrap splits: training rows are drawn with replacement, the other rows are the test set."""
 
 from __future__ import annotations
 
@@ -16,13 +16,22 @@ from fairtrial.resampling.splitters import number_by_appearance
 
 @scheme("bootstrap", cite="Efron & Tibshirani 1997")
 class Bootstrap(Splitter):
-    """`n_splits` times as many rows are drawn, with replacement, as there are; those not drawn (about 36.8 %) test.
+    """Bootstrap samples as training sets; the rows not drawn (about 36.8 %) are the test set.
 
-    Each draw is a repeat of its own. One that leaves no row to test is drawn again. `stratify=True` draws within each class,
-    so that none goes missing from the training part.
+    Each sample is a repeat. A sample that leaves no row out is drawn again. The mean error over these splits is pessimistic
+    because a training set has only 63.2 % of the rows; `estimate` corrects it.
 
-    The mean error over such splits is pessimistic, since a learner sees only 63.2 % of the rows: `estimate` corrects it.
+    Parameters
+    ----------
+    n_splits : int, default 200
+        Number of bootstrap samples.
+    stratify : bool, default False
+        Draw within each class, so that each training set has all classes.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
 
+    Examples
+    --------
     >>> train, test = next(Bootstrap(200, random_state=1).split(range(6)))
     >>> len(train), sorted(set(train.tolist())), test.tolist()
     (6, [0, 2, 3, 4, 5], [1])
@@ -41,13 +50,23 @@ class Bootstrap(Splitter):
             else np.zeros(rows.n, dtype=np.intp)
         )
         if np.bincount(y).max() < 2:
-            raise InputError("X must hold at least 2 rows" + (" of one class" if self.stratify else "") + " to leave one out")
+            raise InputError("X must have at least 2 rows" + (" of one class" if self.stratify else "") + " to leave one out")
         strata = np.split(np.argsort(y, kind="stable"), np.cumsum(np.bincount(y))[:-1])
         for repeat in range(self.n_splits):
             yield _draw_bootstrap(rows.n, strata, rng, repeat)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many draws there are."""
+        """Return the number of bootstrap samples.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Data, as in `split`; most splitters do not need them.
+
+        Returns
+        -------
+        int
+        """
         return self.n_splits
 
 

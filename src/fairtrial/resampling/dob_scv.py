@@ -28,7 +28,7 @@ _ROUGH_BITS = 24
 
 @dataclass(frozen=True, eq=False)
 class EncodedCases:
-    """Cases as points whose squared distances add up over the columns, each by its kind."""
+    """Cases as points; squared distances are sums over the columns, each by its kind."""
 
     points: FloatArray
     kinds: npt.NDArray[np.int8]
@@ -36,17 +36,17 @@ class EncodedCases:
 
 @dataclass(frozen=True, eq=False)
 class KeelCases:
-    """Cases as KEEL's partitioner compares them."""
+    """Cases as compared by KEEL."""
 
     points: FloatArray
     weights: FloatArray
-    """The standard deviation of a numeric column; -1 for a nominal one."""
+    """Standard deviations of numeric columns; -1 for nominal columns."""
     proportions: FloatArray
-    """(columns, codes, classes): the classes' shares among the cases with a nominal value."""
+    """Proportions of the classes among the cases with a nominal value, of shape (columns, codes, classes)."""
 
 
 def split_rows_by_class(codes: IntArray) -> list[IntArray]:
-    """The rows of each class, ascending; classes in order of appearance, so that other names for them change nothing.
+    """Return the sorted rows of each class; classes are in order of appearance.
 
     >>> [rows.tolist() for rows in split_rows_by_class(np.array([1, 1, 0, 1]))]
     [[0, 1, 3], [2]]
@@ -57,7 +57,7 @@ def split_rows_by_class(codes: IntArray) -> list[IntArray]:
 
 
 def as_cases(X: Any) -> EncodedCases:
-    """Standardised numbers where all are present; else what HEOM compares.
+    """Return standardised numbers, or the input of HEOM if values are nominal or missing.
 
     >>> as_cases([[1.0, 7.0], [3.0, 7.0]]).points.tolist()
     [[0.0], [2.0]]
@@ -72,7 +72,7 @@ def as_cases(X: Any) -> EncodedCases:
 
 
 def as_keel_cases(X: Any, classes: IntArray) -> KeelCases:
-    """What KEEL compares: numbers by their difference *times* the standard deviation, nominal values by their classes."""
+    """Return the input of KEEL's distance: numeric differences *times* the standard deviation, nominal values by class."""
     table = _check_finite(read_columns(X))
     values, nominal = table.values, table.nominal
     weights = np.array([-1.0 if nominal[j] else _compute_present_deviation(values[:, j]) for j in range(values.shape[1])])
@@ -89,8 +89,8 @@ def _check_finite(table: EncodedTable) -> EncodedTable:
     if infinite.any():
         row, column = (int(index) for index in np.argwhere(infinite)[0])
         raise InputError(
-            f"X must not hold infinite numbers, got {table.values[row, column]} at row {row} of {table.names[column]!r}: "
-            "make it finite or missing"
+            f"X must not contain infinite numbers, got {table.values[row, column]} at row {row} of {table.names[column]!r}: "
+            "replace it by a finite or missing value"
         )
     return table
 
@@ -111,19 +111,19 @@ def _encode_heom(values: FloatArray, nominal: BoolArray, missing: BoolArray) -> 
 
 
 def _make_cases(columns: list[FloatArray], kinds: list[int], n: int) -> EncodedCases:
-    """Where no column tells cases apart they are all one point."""
+    """Combine the columns; without any column all cases are one point."""
     if not columns:
         columns, kinds = [np.zeros(n)], [SQUARE]
     return EncodedCases(np.ascontiguousarray(np.column_stack(columns)), np.array(kinds, np.int8))
 
 
 def _scale_column(column: FloatArray, spread: Callable[[FloatArray], float]) -> FloatArray:
-    """The numbers from their least (missing ones stay missing), in parts of their spread.
+    """Subtract the minimum and divide by the spread; missing values stay missing.
 
-    The factor is rounded down to 24 bits. So equal steps between whole numbers stay equal to the last bit, and ties are ties.
+    The factor is rounded down to 24 bits. Equal steps between integers then stay exactly equal, and ties are ties.
     """
     largest = np.nanmax(np.abs(column))
-    if not 1e-100 < largest < 1e100:  # squares must neither vanish nor overflow
+    if not 1e-100 < largest < 1e100:  # squares must not underflow or overflow
         column = column / largest
     column = column - np.nanmin(column)
     fraction, exponent = math.frexp(1.0 / spread(column))
@@ -145,11 +145,21 @@ def _compute_present_deviation(column: FloatArray) -> float:
 
 @scheme("db-scv", cite="Zeng & Martinez 2000")
 class DBSCV(FoldSplitter):
-    """Folds dealt out along a walk through each class, always on to the nearest case not yet visited.
+    """Distribution-balanced stratified folds, dealt along a walk through each class.
 
-    The walk starts at a random case of the class. Its cases go to the folds in turn, and the turn is carried on to the next
-    class, so that sizes differ by at most one, in total and within each class. Distances are those of `DOBSCV`.
+    The walk starts at a random case of the class and continues with the nearest case not yet visited. Consecutive cases are
+    assigned to consecutive folds, also from one class to the next. Sizes therefore differ by at most one, in total and within
+    each class. Distances are those of `DOBSCV`.
 
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
+
+    Examples
+    --------
     >>> X = [[1.0], [1.1], [5.0], [5.1], [9.0], [9.1]]
     >>> [test.tolist() for train, test in DBSCV(3, random_state=0).split(X, [0] * 6)]
     [[2, 5], [1, 4], [0, 3]]
@@ -173,17 +183,25 @@ Assign = Literal["shuffled", "literal", "keel"]
 
 @scheme("dob-scv", cite="Moreno-Torres, Sáez & Herrera 2012")
 class DOBSCV(FoldSplitter):
-    """Folds in which near neighbours of a class are kept apart, so that every fold has cases of every region.
+    """Distribution optimally balanced stratified folds: near neighbours are in different folds.
 
-    A random case of a class that has no fold yet and its `n_splits - 1` nearest ones of the class form a group, and each member
-    goes to another fold, until none is left. Distances are standardised Euclidean, or HEOM where a value is nominal or missing;
-    equal distances go by row. On independent cases the estimates come out somewhat too good: see the page on DOB-SCV.
+    A random unassigned case of a class and its `n_splits - 1` nearest unassigned neighbours of the same class form a group.
+    Each member is assigned to a different fold, until no case is left. Distances are standardised Euclidean, or HEOM if a value
+    is nominal or missing; ties are broken by row. Estimates for independent cases are slightly optimistic.
 
-    `assign` says how a group is spread. "shuffled" draws the order of the folds anew for each group; sizes differ by at most
-    one, in total and within each class. "literal" puts the first case into fold 1 and its neighbours into 2, 3, ... by
-    distance, as printed; this gathers outliers in fold 1. "keel" does what the software KEEL does: as "literal", but by KEEL's
-    own distance, and never with a neighbour at distance nought, so that copies of a case gather in fold 1.
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds.
+    assign : {"shuffled", "literal", "keel"}, default "shuffled"
+        "shuffled" assigns the members of each group to the folds in random order; sizes differ by at most one. "literal"
+        assigns the first case to fold 1 and its neighbours to folds 2, 3, ... by distance, as published; outliers accumulate in
+        fold 1. "keel" is "literal" as implemented in KEEL, with its distance and without neighbours at distance zero.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
 
+    Examples
+    --------
     >>> X = [[1.0], [1.1], [5.0], [5.1], [9.0], [9.1]]
     >>> for train, test in DOBSCV(2, random_state=0).split(X, [0] * 6):
     ...     print([X[row][0] // 1 for row in test])
@@ -201,7 +219,7 @@ class DOBSCV(FoldSplitter):
     def _assign_folds(self, rows: SplitterInput, rng: np.random.Generator) -> IntArray:
         classes = split_rows_by_class(rows.require_classes("DOBSCV"))
         check_class_sizes(rows, self.n_splits, "DOBSCV")
-        # The next case without a fold in a random order is a random one of those without a fold.
+        # In a random order, the next case without a fold is a random one.
         seeds = [rng.permutation(len(members)) for members in classes]
         if self.assign == "keel":
             return assign_keel_folds(rows, classes, seeds, self.n_splits)
@@ -216,7 +234,7 @@ class DOBSCV(FoldSplitter):
 
 
 def assign_keel_folds(rows: SplitterInput, classes: list[IntArray], seeds: list[IntArray], n_splits: int) -> IntArray:
-    """The place of each row in its group, as KEEL forms groups."""
+    """Assign each row to the fold of its position in its group, with groups as in KEEL."""
     cases = as_keel_cases(rows.X, rows.require_classes("DOBSCV"))
     folds = np.empty(rows.n, np.intp)
     for members, order in zip(classes, seeds, strict=True):
@@ -227,23 +245,23 @@ def assign_keel_folds(rows: SplitterInput, classes: list[IntArray], seeds: list[
     empty = np.flatnonzero(np.bincount(folds, minlength=n_splits) == 0)
     if len(empty):
         raise InputError(
-            f"assign='keel' leaves fold {empty[0] + 1} without a case, for it never takes a copy of a case for its neighbour: "
-            "take assign='shuffled'"
+            f"assign must not be 'keel' for this data set: fold {empty[0] + 1} is empty because copies of a case are not "
+            "neighbours; use assign='shuffled'"
         )
     return folds
 
 
 def assign_literal_folds(counts: list[int], n_splits: int, rng: np.random.Generator) -> IntArray:
-    """A fold for each member, class after class: its place in its group."""
-    del rng  # nothing is drawn
+    """Assign each member, class after class, to the fold of its position in its group."""
+    del rng  # not random
     return np.concatenate([np.arange(count) % n_splits for count in counts])
 
 
 def assign_shuffled_folds(counts: list[int], n_splits: int, rng: np.random.Generator) -> IntArray:
-    """A fold for each member, class after class: all folds in random order for each whole group.
+    """Assign the members of each full group, class after class, to all folds in random order.
 
-    The rest of a class goes to the folds whose turn it is, in random order; the turn is carried on to the next class. In the
-    end the folds change their numbers at random, so that none is the first.
+    The remaining cases of a class are assigned to the next folds in turn, in random order. Finally the folds are renumbered at
+    random.
     """
     blocks, turn = [], 0
     for count in counts:

@@ -1,4 +1,4 @@
-"""The bootstrap's estimates of a learner's error: E0, leave-one-out bootstrap, .632 and .632+, from one run.
+"""Bootstrap estimates of the error of a learner: E0, leave-one-out bootstrap, .632 and .632+, from one run.
 
 Efron & Tibshirani, Improvements on cross-validation: the .632+ bootstrap method, JASA 92 (1997) 548-560.
 """
@@ -25,6 +25,7 @@ from fairtrial._check import (
     check_whole_number,
     encode_labels,
 )
+from fairtrial._text import format_count, format_interval, format_percentage
 from fairtrial.errors import InputError, LearnerError, SuspectInputWarning
 from fairtrial.resampling.bootstrap import Bootstrap
 from fairtrial.resampling.splits import Split, count_rows
@@ -51,30 +52,55 @@ def estimate(
     n_jobs: int | None = None,
     random_state: Seed = None,
 ) -> ErrorEstimates:
-    """The expected loss of a learner on new cases, by the bootstrap. One run gives all estimates; `method` picks the first.
+    """Estimate the expected loss of a learner on new cases by the bootstrap.
 
-    | method | what it is | cite |
-    |---|---|---|
-    | `632+` | weighs the two below by how much the learner overfits | Efron & Tibshirani 1997 |
-    | `632` | 0.368 resubstitution + 0.632 leave-one-out bootstrap | Efron 1983, 1997 |
-    | `632-e0` | 0.368 resubstitution + 0.632 E0 | the form in many textbooks |
-    | `loo-bootstrap` | each case's mean loss over the samples without it, averaged over cases | Efron & Tibshirani 1997 |
-    | `e0` | each sample's mean loss on the cases it left out, averaged over samples | the form in many textbooks |
-    | `e0-pooled` | all losses on cases left out, averaged | Efron 1983 |
-    | `resubstitution` | on the training cases: too good | |
+    One run computes all estimates; `method` selects the main one:
 
-    `loss` is `"error"` (for classes), `"squared"` or `"absolute"` (for numbers), or a function of truths and predictions that
-    gives a loss for each case. `stratify=True` draws within each class, for learners that cannot do without one of them.
+    - "632+": 632 with a weight that depends on the overfitting (Efron & Tibshirani 1997);
+    - "632": 0.368 resubstitution + 0.632 leave-one-out bootstrap (Efron 1983);
+    - "632-e0": 0.368 resubstitution + 0.632 E0, a common variant;
+    - "loo-bootstrap": mean loss of each case over the samples without it, averaged over cases (Efron & Tibshirani 1997);
+    - "e0": mean loss of each sample on the cases left out, averaged over samples;
+    - "e0-pooled": mean of all losses on cases left out (Efron 1983);
+    - "resubstitution": mean loss on the training cases, which is optimistic.
 
-    Standard errors come from the delta method of Efron & Tibshirani, with the noise of finitely many samples taken out; for
-    .632 and .632+ they treat the learner's rule on its own training cases as fixed. A leave-one-out bootstrap above the
-    no-information rate is cut down to it, in the overfitting rate too: there .632+ is the no-information rate.
+    Parameters
+    ----------
+    learner : estimator
+        scikit-learn estimator.
+    X, y : array-like
+        Data.
+    method : str, default "632+"
+        Main estimate.
+    n_resamples : int, default 200
+        Number of bootstrap samples.
+    loss : {"error", "squared", "absolute"} or callable, default "error"
+        Error rate for classes, squared or absolute error for numbers, or a function of true and predicted values that returns
+        one loss per case.
+    stratify : bool, default False
+        Draw within each class, for learners that need all classes.
+    level : float, default 0.95
+        Confidence level.
+    n_jobs : int, optional
+        Number of parallel jobs.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed of the bootstrap.
 
+    Returns
+    -------
+    ErrorEstimates
+
+    Notes ----- Standard errors use the delta method of Efron & Tibshirani, corrected for the finite number of samples. Those of
+    .632 and .632+ treat the predictions on the training cases as fixed. If the leave-one-out bootstrap exceeds the
+    no-information rate, .632+ uses the no-information rate instead.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = estimate(KNeighborsClassifier(1), X, y, n_resamples=50, random_state=1)
-    >>> found["resubstitution"].value, bool(found["632"].value < found["632+"].value < found["loo-bootstrap"].value)
+    >>> result = estimate(KNeighborsClassifier(1), X, y, n_resamples=50, random_state=1)
+    >>> result["resubstitution"].value, bool(result["632"].value < result["632+"].value < result["loo-bootstrap"].value)
     (0.0, True)
     """
     check_one_of("method", method, METHODS)
@@ -116,22 +142,20 @@ _LOSSES: dict[str, Loss] = {"error": _compute_error_loss, "squared": _compute_sq
 
 
 def _read_y_true(X: Any, y: Any, loss: object) -> npt.NDArray[Any]:
-    """The truths as an array; classes for the error rate, numbers for the other losses that have a name."""
+    """Check the true values: classes for the error rate, numbers for the other named losses."""
     y_true = check_column("y", y)
     check_same_length(X=np.empty(count_rows(X)), y=y_true)
     if loss == "error":
         encode_labels(None, None, y=y_true)
     elif not callable(loss) and y_true.dtype.kind not in "biuf":
-        raise InputError(
-            f"y must hold numbers for the loss {loss!r}, got {y_true.tolist()[0]!r}: take loss='error' for classes"
-        )
+        raise InputError(f"y must contain numbers for loss={loss!r}, got {y_true.tolist()[0]!r}: use loss='error' for classes")
     return y_true
 
 
 def _compute_losses(
     learner: Any, X: Any, y: Any, y_true: npt.NDArray[Any], bootstrap_splits: list[Split], loss: Loss, n_jobs: int | None
 ) -> FloatArray:
-    """The loss of each draw's learner on each case that it left out; elsewhere 0."""
+    """Compute the loss on each case left out of each bootstrap sample; 0 elsewhere."""
     from sklearn.utils.parallel import Parallel, delayed
 
     descriptions = [f"bootstrap sample {number}" for number in range(len(bootstrap_splits))]
@@ -145,7 +169,7 @@ def _compute_losses(
 
 
 def _fit_and_predict(learner: Any, X: Any, y: Any, split: Split, description: str) -> npt.NDArray[Any]:
-    """What the learner trained on one side says of the other."""
+    """Fit the learner on the training rows and predict the test rows."""
     from sklearn.base import clone
     from sklearn.utils import _safe_indexing
 
@@ -153,20 +177,37 @@ def _fit_and_predict(learner: Any, X: Any, y: Any, split: Split, description: st
         fitted = clone(learner).fit(_safe_indexing(X, split.train), _safe_indexing(y, split.train))
         return np.asarray(fitted.predict(_safe_indexing(X, split.test)))
     except Exception as failure:
-        remedy = ": if a class was missing there, pass stratify=True" if description != "all rows" else ""
+        remedy = ": pass stratify=True if a class is missing" if description != "all rows" else ""
         raise LearnerError(f"{type(learner).__name__} failed on {description} ({failure}){remedy}") from failure
 
 
 def _apply_loss(loss: Loss, y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) -> FloatArray:
     losses = np.asarray(loss(y_true, y_pred), dtype=np.float64)
     if losses.shape != y_true.shape:
-        raise InputError(f"loss must give a number for each of {len(y_true)} cases, got shape {losses.shape}: do not average")
+        raise InputError(
+            f"loss must return one number for each of {len(y_true)} cases, got shape {losses.shape}: do not average"
+        )
     return losses
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One estimate of the expected loss, with its standard error and interval."""
+    """One estimate of the expected loss.
+
+    Attributes
+    ----------
+    method : str
+        Method of the estimate, see `estimate`.
+    value, standard_error : float
+        Estimate and its standard error.
+    low, high : float
+        Confidence limits.
+
+    Examples
+    --------
+    >>> print(Estimate("632+", 0.25, 0.05, 0.15, 0.35))
+    632+ 0.2500, standard error 0.0500, 0.1500 to 0.3500
+    """
 
     method: str
     value: float
@@ -175,18 +216,41 @@ class Estimate:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.method} {self.value:.4f}, standard error {self.standard_error:.4f}, {self.low:.4f} to {self.high:.4f}"
+        limits = format_interval(self.low, self.high, None, "{:.4f}")
+        return f"{self.method} {self.value:.4f}, standard error {self.standard_error:.4f}, {limits}"
 
 
 @dataclass(frozen=True)
 class ErrorEstimates:
-    """All estimates of one run; one of them is chosen: `value`, `standard_error`, `low` and `high` are its own.
+    """All bootstrap estimates of one run.
 
-    `no_information` is the loss if cases and predictions had nothing to do with each other, `overfitting` runs from 0 (none)
-    to 1 (all that was learnt is chance), `weight` is what the .632+ estimate leaves of 1 beside resubstitution: for the cases
-    left out, and where these are worse than no information, 0.368 of it for the no-information rate.
-    `monte_carlo_error` is how far the leave-one-out bootstrap would move with other draws: more resamples make it smaller,
-    not the standard error.
+    `value`, `standard_error`, `low` and `high` are those of the main method.
+
+    Attributes
+    ----------
+    method : str
+        Main method.
+    estimates : tuple of Estimate
+        One estimate per method.
+    n_rows, n_resamples : int
+        Numbers of rows and of bootstrap samples.
+    level : float
+        Confidence level.
+    no_information : float
+        Expected loss if predictions and true values were independent.
+    overfitting : float
+        Relative overfitting rate, from 0 (none) to 1.
+    weight : float
+        Weight of the out-of-bag losses in .632+; 0.368 of it belongs to the no-information rate if the losses exceed that rate.
+    monte_carlo_error : float
+        Standard deviation of the leave-one-out bootstrap over other random samples. More resamples reduce it.
+
+    Examples
+    --------
+    >>> losses, counts = [[0, 0, 1], [0, 0, 0], [1, 0, 0]], [[1, 2, 0], [2, 0, 1], [0, 1, 2]]
+    >>> result = out_of_bag_estimates(losses, counts, [0, 0, 0], 0.5, method="resubstitution")
+    >>> result.value
+    0.0
     """
 
     method: str
@@ -205,35 +269,36 @@ class ErrorEstimates:
 
     @property
     def value(self) -> float:
-        """The estimate by the chosen method."""
+        """Return the estimate of the main method."""
         return self[self.method].value
 
     @property
     def standard_error(self) -> float:
-        """Its standard error."""
+        """Return the standard error of the main estimate."""
         return self[self.method].standard_error
 
     @property
     def low(self) -> float:
-        """The lower end of its interval."""
+        """Return the lower confidence limit of the main estimate."""
         return self[self.method].low
 
     @property
     def high(self) -> float:
-        """The upper end of its interval."""
+        """Return the upper confidence limit of the main estimate."""
         return self[self.method].high
 
     def frame(self) -> pd.DataFrame:
-        """A line for each method."""
+        """Return one row per method."""
         import pandas as pd
 
         return pd.DataFrame([vars(estimate) for estimate in self.estimates])
 
     def __str__(self) -> str:
-        lines = [f"{self.n_resamples} bootstrap samples of {self.n_rows} rows, {100 * self.level:g} % intervals"]
+        samples, rows = format_count(self.n_resamples, "bootstrap sample"), format_count(self.n_rows, "row")
+        lines = [f"{samples} of {rows}, {format_percentage(self.level)} confidence intervals"]
         lines += [f"{'>' if estimate.method == self.method else ' '} {estimate}" for estimate in self.estimates]
-        rates = f"no-information rate {self.no_information:.4f}, relative overfitting {self.overfitting:.4f}"
-        return "\n".join([*lines, f"{rates}, weight {self.weight:.4f}; Monte Carlo error {self.monte_carlo_error:.4f}"])
+        rates = f"no-information rate {self.no_information:.4f}, relative overfitting rate {self.overfitting:.4f}"
+        return "\n".join([*lines, f"{rates}, weight {self.weight:.4f}, Monte Carlo error {self.monte_carlo_error:.4f}"])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -241,15 +306,39 @@ class ErrorEstimates:
 
 @dataclass(frozen=True, eq=False)
 class NoInformation:
-    """The mean loss over all pairs of a true class and a prediction, and how far each case moves it."""
+    """No-information rate: mean loss over all pairs of a true value and a prediction.
+
+    Attributes
+    ----------
+    rate : float
+        No-information rate.
+    influence : ndarray of shape (n,)
+        Influence of each case on the rate.
+
+    Examples
+    --------
+    >>> NoInformation.from_labels(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).rate
+    0.5
+    """
 
     rate: float
     influence: FloatArray
 
     @classmethod
     def from_labels(cls, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
-        """For the error rate, from the shares of classes among truths and predictions.
+        """Compute the no-information error rate from class proportions.
 
+        Parameters
+        ----------
+        y, predicted : ndarray of shape (n,)
+            True and predicted labels.
+
+        Returns
+        -------
+        NoInformation
+
+        Examples
+        --------
         >>> NoInformation.from_labels(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])).rate
         0.5
         """
@@ -263,9 +352,22 @@ class NoInformation:
 
     @classmethod
     def from_loss(cls, loss: Loss, y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> NoInformation:
-        """For any loss, by trying each prediction on all truths.
+        """Compute the no-information rate of any loss, from all pairs of true value and prediction.
 
-        >>> squared = lambda true, guess: (true - guess) ** 2
+        Parameters
+        ----------
+        loss : callable
+            Function of true and predicted values that returns one loss per case.
+        y, predicted : ndarray of shape (n,)
+            True and predicted values.
+
+        Returns
+        -------
+        NoInformation
+
+        Examples
+        --------
+        >>> squared = lambda true, predicted: (true - predicted) ** 2
         >>> NoInformation.from_loss(squared, np.array([0.0, 2.0]), np.array([1.0, 1.0])).rate
         1.0
         """
@@ -291,16 +393,33 @@ def out_of_bag_estimates(
     method: str = "632+",
     level: float = 0.95,
 ) -> ErrorEstimates:
-    """All estimates from a table of losses, whoever trained the learners.
+    """Compute all bootstrap estimates from a table of losses.
 
-    `losses[b, i]` is the loss on case i of the learner trained on bootstrap sample b, `counts[b, i]` how often case i is in
-    that sample: only losses where it is 0 are looked at. `resubstitution[i]` is the loss on case i of the learner trained on
-    all cases.
+    Parameters
+    ----------
+    losses : array-like of shape (samples, n)
+        Loss on each case of the learner trained on each bootstrap sample.
+    counts : array-like of shape (samples, n)
+        How often each case is in each sample. Only losses with count 0 are used.
+    resubstitution : array-like of shape (n,)
+        Loss on each case of the learner trained on all cases.
+    no_information : float or NoInformation
+        No-information rate.
+    method : str, default "632+"
+        Main estimate, see `estimate`.
+    level : float, default 0.95
+        Confidence level.
 
+    Returns
+    -------
+    ErrorEstimates
+
+    Examples
+    --------
     >>> losses = [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
     >>> counts = [[1, 2, 0], [2, 0, 1], [0, 1, 2]]
-    >>> found = out_of_bag_estimates(losses, counts, [0, 0, 0], 0.5)
-    >>> found["e0"].value, round(found["632"].value, 4)
+    >>> result = out_of_bag_estimates(losses, counts, [0, 0, 0], 0.5)
+    >>> round(result["e0"].value, 4), round(result["632"].value, 4)  # 2/3 and 0.632 * 2/3
     (0.6667, 0.4213)
     """
     check_one_of("method", method, METHODS)
@@ -341,23 +460,23 @@ def _check_tables(losses: npt.ArrayLike, counts: npt.ArrayLike, resubstitution: 
     )
     if Q.ndim != 2 or Q.shape != N.shape or apparent.shape != Q.shape[1:]:
         raise InputError(
-            "losses and counts must have a row for each bootstrap sample and a column for each case, and resubstitution a "
-            f"value for each case, got shapes {Q.shape}, {N.shape} and {apparent.shape}"
+            "losses and counts must have shape (samples, cases) and resubstitution shape (cases,), "
+            f"got {Q.shape}, {N.shape} and {apparent.shape}"
         )
     if min(Q.shape) < 2:
-        raise InputError(f"losses must hold at least 2 bootstrap samples of at least 2 cases, got shape {Q.shape}")
+        raise InputError(f"losses must have at least 2 bootstrap samples of at least 2 cases, got shape {Q.shape}")
     if not (N == 0).any():
-        raise InputError("counts must leave out some case in some bootstrap sample, got none that is left out")
+        raise InputError("counts must be 0 for at least 1 case in a bootstrap sample, got none")
     check_finite("losses", np.where(N == 0, Q, 0.0))
     return Q, N, check_finite("resubstitution", apparent)
 
 
 @dataclass(frozen=True, eq=False)
 class _OutOfBagLosses:
-    """Means of the losses on cases left out, and what each case does to the mean over cases.
+    """Means of the losses on cases left out, and the influence of each case on the mean over cases.
 
-    `influence` is the nonparametric delta method (Efron & Tibshirani 1997); `noise` is how much of its sum of squares comes
-    from the number of bootstrap samples being finite; `plain_influence` leaves out what a case does as a training case.
+    `influence` is the nonparametric delta method (Efron & Tibshirani 1997). `noise` is the part of its sum of squares that is
+    due to the finite number of samples. `plain_influence` ignores the effect of a case as a training case.
     """
 
     per_case: float
@@ -376,7 +495,9 @@ class _OutOfBagLosses:
         times = out.sum(axis=0)
         is_counted = times > 0
         if not is_counted.all():
-            message = f"{(~is_counted).sum()} of {n} cases are in every bootstrap sample and do not count: draw more samples"
+            message = (
+                f"{(~is_counted).sum()} of {n} cases are ignored because all bootstrap samples contain them: draw more samples"
+            )
             warnings.warn(message, SuspectInputWarning, stacklevel=4)
         case_means = Q.sum(axis=0) / np.maximum(times, 1)
         e1 = float(case_means[is_counted].mean())
@@ -384,7 +505,7 @@ class _OutOfBagLosses:
         count_deviations, run_means = N - N.mean(axis=0), Q.mean(axis=1)
         products = count_deviations * (run_means - run_means.mean())[:, None] * (1 - 1 / n) ** -n
         factor = 2 + 1 / (n - 1)
-        # What each bootstrap sample contributes to the mean of each case, and to their mean.
+        # Contribution of each bootstrap sample to the mean of each case, and to their mean.
         steps = np.where(out, Q - case_means, 0.0) * (b / np.maximum(times, 1))
         run_effects = steps.mean(axis=1)
         contributions = factor / n * (steps - run_effects[:, None]) + products
@@ -401,9 +522,9 @@ class _OutOfBagLosses:
 
 
 def _compute_632_plus(error: float, e1: float, gamma: float) -> tuple[float, float, float, tuple[float, float, float]]:
-    """The .632+ estimate (Efron & Tibshirani 1997, equation 32), the relative overfitting rate, its weight, and the slopes.
+    """Compute the .632+ estimate (Efron & Tibshirani 1997, equation 32), the relative overfitting rate, the weight and slopes.
 
-    Slopes are those with respect to resubstitution, leave-one-out bootstrap and no-information rate.
+    The slopes are the derivatives with respect to resubstitution, leave-one-out bootstrap and no-information rate.
     """
     excess, max_excess = min(e1, gamma) - error, gamma - error
     estimate_632 = 0.368 * error + 0.632 * e1
@@ -421,7 +542,7 @@ def _compute_632_plus(error: float, e1: float, gamma: float) -> tuple[float, flo
 def _compute_standard_error(
     error_influence: FloatArray, left_out: _OutOfBagLosses, gamma_influence: FloatArray, slopes: tuple[float, float, float]
 ) -> float:
-    """Delta method with the Monte Carlo noise taken out; never below what the losses alone would give."""
+    """Apply the delta method and remove the Monte Carlo noise; the losses alone give a lower bound."""
     a, b, c = slopes
     variance = ((a * error_influence + b * left_out.influence + c * gamma_influence) ** 2).sum() - b**2 * left_out.noise
     minimum = ((a * error_influence + b * left_out.plain_influence + c * gamma_influence) ** 2).sum()
@@ -429,7 +550,7 @@ def _compute_standard_error(
 
 
 def _compute_limits(value: float, se: float, level: float, n: int, zero_one: bool) -> tuple[float, float]:
-    """Wilson's interval for a rate, with as many cases as the standard error is worth; else the normal one."""
+    """Compute Wilson limits of a rate with the effective sample size of the standard error, or normal limits."""
     from scipy.special import ndtri
 
     z = float(ndtri(0.5 + level / 2))

@@ -1,4 +1,4 @@
-"""Rows that belong together stay together: no group is on both sides of a split."""
+"""Splitters that keep groups together: no group is in both the training and the test set."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, Splitter
 
 
 class GroupKFold(FoldSplitter):
-    """Whole groups are dealt into `n_splits` folds.
+    """Folds of whole groups.
 
-    `balance=True` makes the folds as equal in rows as it can: the largest group first, each into the smallest fold; groups
-    of one size in random order. Where all sizes differ nothing is left to chance, and repeats are alike. `balance=False`
-    deals groups at random, as many into each fold to within one, whatever their sizes.
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds.
+    balance : bool, default True
+        Balance the numbers of rows: assign the largest group first, each to the smallest fold, groups of equal size in random
+        order. If all sizes differ, the folds are not random. False balances the numbers of groups at random.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
 
+    Examples
+    --------
     >>> patient = ["ann", "ann", "ann", "bob", "cid", "cid", "dee", "eve"]
     >>> splits = GroupKFold(2, random_state=1).freeze(patient, groups=patient)
     >>> [len(test) for _, test in splits]
@@ -48,10 +56,19 @@ class GroupKFold(FoldSplitter):
 
 
 class StratifiedGroupKFold(FoldSplitter):
-    """Whole groups are dealt into `n_splits` folds so that each fold has its share of each class, as near as groups allow.
+    """Folds of whole groups with class proportions as equal as the groups allow.
 
-    Groups that are most unlike an even mixture come first; each goes to the fold that lacks its classes most.
+    Groups with the most unequal class counts are assigned first, each to the fold with the fewest cases of its classes.
 
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
+
+    Examples
+    --------
     >>> patient = ["ann", "ann", "bob", "bob", "cid", "cid", "dee", "dee"]
     >>> ill = [1, 1, 0, 0, 0, 0, 1, 1]
     >>> splits = StratifiedGroupKFold(2, random_state=1).freeze(patient, ill, patient)
@@ -72,7 +89,7 @@ class StratifiedGroupKFold(FoldSplitter):
         fold_of = np.empty(len(sizes), dtype=np.intp)
         filled, lengths = np.zeros((self.n_splits, proportions.shape[1])), np.zeros(self.n_splits)
         for group in np.lexsort((rng.random(len(sizes)), -counts.std(axis=1))):
-            # Putting shares g into fold f adds 2 f.g + g.g to the sum of squares, which is least when folds are alike.
+            # Adding proportions g to fold f adds 2 f.g + g.g to the sum of squares, which is smallest for equal folds.
             fold = np.lexsort((lengths, np.round(filled @ proportions[group], 12)))[0]
             fold_of[group] = fold
             filled[fold] += proportions[group]
@@ -81,8 +98,17 @@ class StratifiedGroupKFold(FoldSplitter):
 
 
 class LeaveGroupOut(Splitter):
-    """Each choice of `n_groups` groups tests once, all other groups train. Nothing is drawn.
+    """Each combination of `n_groups` groups is the test set once.
 
+    The scheme is not random.
+
+    Parameters
+    ----------
+    n_groups : int, default 1
+        Number of groups in a test set.
+
+    Examples
+    --------
     >>> site = ["x", "y", "x", "z"]
     >>> [test.tolist() for _, test in LeaveGroupOut().split(site, groups=site)]
     [[0, 2], [1], [3]]
@@ -98,21 +124,33 @@ class LeaveGroupOut(Splitter):
         groups = rows.require_groups("LeaveGroupOut")
         present = int(groups.max()) + 1
         if present <= self.n_groups:
-            raise InputError(f"groups must hold more than the {self.n_groups} groups to leave out, got {present}")
+            raise InputError(f"groups must contain more than {self.n_groups} groups, got {present}")
         for fold, left_out in enumerate(combinations(range(present), self.n_groups)):
             tested = np.isin(groups, left_out)
             yield Split(np.flatnonzero(~tested), np.flatnonzero(tested), 0, fold)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many choices of groups there are."""
+        """Return the number of combinations of groups.
+
+        Parameters
+        ----------
+        X, y : object, optional
+            Ignored.
+        groups : array-like of shape (n,)
+            Group of each row.
+
+        Returns
+        -------
+        int
+        """
         if groups is None:
-            raise InputError("groups must be given: there are as many splits as choices of groups")
+            raise InputError("groups must be given: the number of splits depends on them")
         return comb(int(self._read_input(groups, None, groups).require_groups("LeaveGroupOut").max()) + 1, self.n_groups)
 
 
 def _count_group_sizes(groups: IntArray, n_splits: int) -> IntArray:
-    """How many rows each group has; there must be a group for each fold."""
+    """Return the number of rows of each group; there must be a group for each fold."""
     sizes = np.bincount(groups)
     if len(sizes) < n_splits:
-        raise InputError(f"n_splits must be at most the number of groups, {len(sizes)}, got {n_splits}")
+        raise InputError(f"n_splits must be at most {len(sizes)}, the number of groups, got {n_splits}")
     return sizes

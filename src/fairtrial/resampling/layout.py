@@ -1,8 +1,8 @@
-"""The layout of splits over a data set: which rows are trained and tested where, and problems with that."""
+"""The layout of splits over a data set: the training and test sets of each split, and problems with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -12,48 +12,119 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray, check_column, check_same_length, encode_labels
+from fairtrial._findings import Finding
 from fairtrial._frames import EncodedTable, read_columns
-from fairtrial._text import join_names
+from fairtrial._narrative import TEMPLATES, render
+from fairtrial._text import format_text, join_names
 from fairtrial.errors import InputError
 from fairtrial.resampling.splits import Split, Splits
 
 Level = Literal["fault", "caution", "note"]
-
-
 LEVELS: tuple[Level, ...] = ("fault", "caution", "note")
-
-
-MAX_LISTED = 6
+_MAX_LISTED = 6
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A finding: its level, the check that made it, and what it says.
+class AuditFinding:
+    """One finding of an audit.
 
-    A *fault* makes estimates from these splits wrong. A *caution* may be meant so, but has consequences. A *note* is just that.
+    Attributes
+    ----------
+    level : {"fault", "caution", "note"}
+        A fault makes estimates from these splits wrong. A caution may be intended, but has consequences. A note is information.
+    check : str
+        Check that made the finding, as in `Audit.frame`.
+    details : tuple of Finding
+        Kinds and values, from which the text is rendered.
 
-    >>> print(Finding("note", "duplicates", "2 test rows have an equal row in the training part."))
-    note: 2 test rows have an equal row in the training part.
+    Examples
+    --------
+    >>> from fairtrial.resampling import audit
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]
+    >>> finding = audit([([0, 1, 2], [2, 3]), ([2, 3], [0, 1])], (X, y)).faults[0]
+    >>> finding.level, finding.check, finding.kind
+    ('fault', 'in train and test', 'train_test_overlap')
     """
 
     level: Level
     check: str
-    text: str
+    details: tuple[Finding, ...]
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of the finding."""
+        return self.details[0].kind
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """Return the values of the finding."""
+        return self.details[0].values
+
+    @property
+    def text(self) -> str:
+        """Return the finding as text."""
+        return " ".join(map(render_details, self.details))
 
     def __str__(self) -> str:
         return f"{self.level}: {self.text}"
 
 
+def render_details(finding: Finding) -> str:
+    """Render a finding whose values may be tuples of findings, such as one for each split; long tuples are cut.
+
+    >>> sizes = (Finding.of("overlapping_split", split="fold 1", rows=2, test_rows=6),)
+    >>> render_details(Finding.of("train_test_overlap", splits=sizes)).partition(".")[0]
+    'Rows are in both the training and the test set of a split: fold 1 (2 of 6 test rows)'
+    """
+    values = {name: _join_items(value) if _is_item_list(value) else value for name, value in finding.values.items()}
+    return render(Finding(finding.kind, values))
+
+
+def _is_item_list(value: object) -> bool:
+    return isinstance(value, tuple) and any(isinstance(item, Finding) for item in value)
+
+
+def _join_items(items: Iterable[Finding]) -> str:
+    return join_names([format_text(TEMPLATES[item.kind], item.values) for item in items], _MAX_LISTED)
+
+
+TEMPLATES |= {
+    "train_test_overlap": "rows are in both the training and the test set of a split: {splits}. Estimates are too optimistic.",
+    "overlapping_split": "{split} ({rows:,} of {test_rows:count test row})",
+    "repeated_test_rows": "test sets contain rows more than once: {splits}.",
+    "repeating_split": "{split} ({rows:count row})",
+    "never_tested": "{rows:,} of {n_rows:count row} {rows:is} never tested, although the test sets look like folds.",
+    "never_tested_in_repeat": (
+        "{rows:,} of {n_rows:count row} {rows:is} never tested in repeat {repeat}, although the test sets look like folds."
+    ),
+    "tested_again": "{rows:,} of {n_rows:count row} {rows:is} tested more than once, although the test sets look like folds.",
+    "tested_again_in_repeat": (
+        "{rows:,} of {n_rows:count row} {rows:is} tested more than once in repeat {repeat}, "
+        "although the test sets look like folds."
+    ),
+    "not_drawn": "{rows:,} of {n_rows:count row} {rows:is} never tested: the test sets are random draws, not folds.",
+    "not_drawn_in_repeats": (
+        "each repeat leaves {least:,} to {most:,} of {n_rows:count row} untested: the test sets are random draws, not folds."
+    ),
+    "absent_from_training": "classes are missing from training sets: {classes}.",
+    "absent_from_test": "classes are missing from test sets: {classes}.",
+    "absent_class": "{class_name} ({split})",
+    "uneven_sizes": "test sets differ in size by more than one row: {ranges}.",
+    "size_range": "{least:,} to {most:,} rows",
+    "not_stratified": "the folds are not stratified: {ranges}.",
+    "class_count_range": "class {class_name} has {least:,} to {most:,} test rows",
+}
+
+
 TEST, TRAIN = 1, 2
-
-
 # More splits than this are counted, but not compared with random ones.
 MAX_EXAMINED_SPLITS = 100
+_MAX_COMPARED = 40
 
 
 @dataclass(frozen=True, eq=False)
 class SplitLayout:
-    """The splits, the columns, the class of each row as a code, and the names of the classes."""
+    """Splits of a data set: the columns, the class of each row as a code, and the names of the classes."""
 
     splits: Splits
     columns: EncodedTable
@@ -62,12 +133,12 @@ class SplitLayout:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return len(self.labels)
 
     @cached_property
     def repeats(self) -> tuple[tuple[int, ...], ...]:
-        """The numbers of the splits of each repeat. Splits of one repeat that test all rows again and again are several."""
+        """Return the indices of the splits of each repeat; one repeat that tests all rows several times is divided."""
         members: dict[int, list[int]] = {}
         for s, split in enumerate(self.splits):
             members.setdefault(split.repeat, []).append(s)
@@ -76,7 +147,7 @@ class SplitLayout:
 
     @cached_property
     def split_names(self) -> list[str]:
-        """What each split is called in words, counted from 1."""
+        """Return the names of the splits in texts, counted from 1."""
         several = len(self.repeats) > 1
         names = {
             s: f"fold {fold + 1}" + (f" of repeat {repeat + 1}" if several else "")
@@ -86,13 +157,19 @@ class SplitLayout:
         return [names[s] for s in range(len(self.splits))]
 
     @cached_property
+    def fold_positions(self) -> list[int]:
+        """Return the position of each split within its repeat, counted from 0."""
+        positions = {s: fold for members in self.repeats for fold, s in enumerate(members)}
+        return [positions[s] for s in range(len(self.splits))]
+
+    @cached_property
     def examined_splits(self) -> IntArray:
-        """The splits that are compared with random ones: all, or 100 of them at even distances."""
+        """Return the splits that are compared with random ones: all, or 100 that are equally spaced."""
         n = len(self.splits)
         return np.unique(np.linspace(0, n - 1, min(n, MAX_EXAMINED_SPLITS)).round().astype(np.intp))
 
     def compute_sides(self, split_indices: IntArray | None = None) -> npt.NDArray[np.uint8]:
-        """Where each row is in each of these splits (those examined): bit 1 in the test part, bit 2 in the training part."""
+        """Return for each row and split (default: those examined) bit 1 if it is in the test, bit 2 if in the training set."""
         split_indices = self.examined_splits if split_indices is None else split_indices
         sides = np.zeros((self.n_rows, len(split_indices)), dtype=np.uint8)
         for position, s in enumerate(split_indices):
@@ -103,7 +180,7 @@ class SplitLayout:
     def permute_sides(
         self, rows: IntArray, sides: npt.NDArray[np.uint8], size: int, rng: np.random.Generator
     ) -> npt.NDArray[np.uint8]:
-        """Where these rows are in `size` arrangements (b, row, split): the sides of each class are dealt to its rows anew."""
+        """Permute the sides within each class; return `size` arrangements of shape (size, rows, splits)."""
         arrangements = np.empty((size, len(rows), sides.shape[1]), dtype=np.uint8)
         labels = self.labels[rows]
         classes = [(np.flatnonzero(self.labels == code), np.flatnonzero(labels == code)) for code in np.unique(labels)]
@@ -114,7 +191,7 @@ class SplitLayout:
 
     @cached_property
     def scaled_values(self) -> FloatArray:
-        """The attributes as distances want them: standardised, or by range where values are nominal or missing (HEOM)."""
+        """Return the attributes scaled for distances: standardised, or by range if values are nominal or missing (HEOM)."""
         values, numeric = self.columns.values.copy(), self.columns.numeric
         numbers = values[:, numeric]
         heom = bool(np.isnan(values).any()) or not numeric.all()
@@ -131,7 +208,7 @@ def _compute_ranges(numbers: FloatArray) -> FloatArray:
 
 
 def _find_rounds(splits: Splits) -> tuple[tuple[int, ...], ...] | None:
-    """Consecutive splits that test each row once, again and again to the end; None if they do not."""
+    """Group consecutive splits that test each row once; None if they do not."""
     rounds: list[tuple[int, ...]] = []
     current: list[int] = []
     tested = np.zeros(splits.n_rows, dtype=bool)
@@ -147,7 +224,7 @@ def _find_rounds(splits: Splits) -> tuple[tuple[int, ...], ...] | None:
 
 
 def read_layout(splits: Any, dataset: Any) -> SplitLayout:
-    """Splits (or a splitter, or pairs of positions) of a data set, or of a pair (X, y); y may be None.
+    """Read splits (or a splitter, or pairs of indices) of a data set or a pair (X, y); y may be None.
 
     >>> layout = read_layout([([0, 1], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
     >>> layout.classes, layout.split_names, layout.compute_sides().tolist()
@@ -156,10 +233,10 @@ def read_layout(splits: Any, dataset: Any) -> SplitLayout:
     X, y = _unpack_dataset(dataset)
     columns = read_columns(X)
     if len(columns) == 0 or not columns.names:
-        raise InputError(f"dataset must hold at least 1 row and 1 attribute, got shape {columns.values.shape}")
+        raise InputError(f"dataset must have at least 1 row and 1 attribute, got shape {columns.values.shape}")
     if np.isinf(columns.values).any():
         name = columns.names[int(np.argmax(np.isinf(columns.values).any(axis=0)))]
-        raise InputError(f"dataset must hold finite or missing values, got infinity in {name!r}: give these cells a number")
+        raise InputError(f"dataset must contain finite or missing values, got infinity in {name!r}: replace it")
     labels, classes = _encode_layout_classes(y, len(columns))
     return SplitLayout(_resolve_splits(splits, X, y, len(columns)), columns, labels, classes)
 
@@ -179,7 +256,7 @@ def _encode_layout_classes(y: Any, n: int) -> tuple[IntArray, tuple[Any, ...]]:
     check_same_length(X=np.empty(n), y=values)
     if values.dtype.kind == "f" and (values != np.floor(values)).any():
         non_integer = values[values != np.floor(values)][0]
-        raise InputError(f"y must hold classes, got {non_integer:g}: pass (X, None) to look at all rows together")
+        raise InputError(f"y must contain classes, got {non_integer:g}: pass (X, None) to audit without classes")
     encoding, (codes,) = encode_labels(None, None, y=values)
     present = np.unique(codes)
     return np.searchsorted(present, codes).astype(np.intp), tuple(encoding.names[present].tolist())
@@ -197,14 +274,11 @@ def _resolve_splits(splits: Any, X: Any, y: Any, n: int) -> Splits:
     return Splits.from_pairs(splits, n)
 
 
-_MAX_COMPARED = 40
-
-
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Counts for each split: training and test rows (split, class), rows in both; for each repeat: how often rows are tested.
+    """Counts for each split (training and test rows by class, rows in both) and each repeat (how often rows are tested).
 
-    `folds` says for each repeat whether its test parts are meant to share no row, as in cross-validation.
+    `are_folds` states for each repeat whether its test sets appear to be disjoint, as in cross-validation.
     """
 
     train: IntArray
@@ -217,7 +291,7 @@ class Coverage:
 
 
 def count_coverage(layout: SplitLayout) -> Coverage:
-    """Count.
+    """Count the rows of training and test sets.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1, 2], [2, 3]), ([2, 3], [0])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
@@ -250,7 +324,7 @@ def _count_shared(first: IntArray, second: IntArray, n: int) -> int:
 
 
 def _are_folds(repeat: list[Split], n: int) -> bool:
-    """Whether most pairs of test parts share far fewer rows than independent draws would."""
+    """Return whether most pairs of test sets share far fewer rows than independent draws would."""
     pairs = list(combinations(repeat[:_MAX_COMPARED], 2))
     chance = [len(a.test) * len(b.test) / n for a, b in pairs]
     return bool(pairs) and float(np.median([_count_shared(a.test, b.test, n) for a, b in pairs])) < 0.5 * float(
@@ -258,13 +332,15 @@ def _are_folds(repeat: list[Split], n: int) -> bool:
     )
 
 
-def find_coverage_problems(layout: SplitLayout, coverage: Coverage, *, use_split_numbers: bool = False) -> list[Finding]:
-    """What the counts show. `use_split_numbers` calls folds and repeats by the numbers of their splits, from 0, as frames do.
+def find_coverage_problems(layout: SplitLayout, coverage: Coverage, *, use_split_numbers: bool = False) -> list[AuditFinding]:
+    """Find problems in the counts.
+
+    `use_split_numbers` counts folds and repeats from 0, as data frames do; otherwise they are counted from 1.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> layout = read_layout([([0, 1, 2], [2, 3]), ([2, 3], [0, 1])], ([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]))
-    >>> find_coverage_problems(layout, count_coverage(layout), use_split_numbers=True)[0].text
-    'Rows are in the training and in the test part of one split: fold 0 (1 of 2 test rows). The test knows the answers.'
+    >>> print(find_coverage_problems(layout, count_coverage(layout), use_split_numbers=True)[0].values["splits"][0]["split"])
+    fold 0
     """
     names = _name_splits(layout) if use_split_numbers else layout.split_names
     repeats = [
@@ -279,76 +355,82 @@ def find_coverage_problems(layout: SplitLayout, coverage: Coverage, *, use_split
     ]
 
 
+def _make_finding(level: Level, check: str, kind: str, **values: Any) -> AuditFinding:
+    return AuditFinding(level, check, (Finding.of(kind, **values),))
+
+
 def _name_splits(layout: SplitLayout) -> list[str]:
     splits = layout.splits.splits
     several = len({split.repeat for split in splits}) > 1
     return [f"fold {split.fold}" + (f" of repeat {split.repeat}" if several else "") for split in splits]
 
 
-def _find_overlaps(names: list[str], coverage: Coverage) -> Iterator[Finding]:
+def _find_overlaps(names: list[str], coverage: Coverage) -> Iterator[AuditFinding]:
     sizes = coverage.test.sum(axis=1)
-    overlaps = [
-        f"{name} ({both} of {size} test rows)"
+    overlaps = tuple(
+        Finding.of("overlapping_split", split=name, rows=int(both), test_rows=int(size))
         for name, both, size in zip(names, coverage.in_both, sizes, strict=True)
         if both > 0
-    ]
+    )
     if overlaps:
-        text = (
-            f"Rows are in the training and in the test part of one split: {join_names(overlaps, MAX_LISTED)}. The test knows "
-            "the answers."
-        )
-        yield Finding("fault", "in train and test", text)
-    repeated = [f"{name} ({count})" for name, count in zip(names, coverage.repeated_in_test, strict=True) if count > 0]
+        yield _make_finding("fault", "in train and test", "train_test_overlap", splits=overlaps)
+    repeated = tuple(
+        Finding.of("repeating_split", split=name, rows=int(count))
+        for name, count in zip(names, coverage.repeated_in_test, strict=True)
+        if count > 0
+    )
     if repeated:
-        yield Finding("fault", "twice in test", f"Test parts hold a row more than once: {join_names(repeated, MAX_LISTED)}.")
+        yield _make_finding("fault", "twice in test", "repeated_test_rows", splits=repeated)
 
 
-def _find_untested(layout: SplitLayout, coverage: Coverage, repeats: list[int]) -> Iterator[Finding]:
-    n = layout.n_rows
+def _find_untested(layout: SplitLayout, coverage: Coverage, repeats: list[int]) -> Iterator[AuditFinding]:
+    several = len(layout.repeats) > 1
+    suffix = "_in_repeat" if several else ""
     for repeat, never, again, folds in zip(
         repeats, coverage.never_tested, coverage.tested_again, coverage.are_folds, strict=True
     ):
-        where = f" in repeat {repeat}" if len(layout.repeats) > 1 else ""
-        if folds and never:
-            text = f"{never} of {n} rows are never tested{where} ({n - never} are), though the test parts look like folds."
-            yield Finding("fault", "never tested", text)
-        if folds and again:
-            text = f"{again} of {n} rows are tested more than once{where}, though the test parts look like folds."
-            yield Finding("fault", "tested again", text)
+        for check, kind, rows in (("never tested", "never_tested", never), ("tested again", "tested_again", again)):
+            if folds and rows:
+                values = {"rows": int(rows), "n_rows": layout.n_rows} | ({"repeat": repeat} if several else {})
+                yield _make_finding("fault", check, f"{kind}{suffix}", **values)
     drawn_repeats = [repeat for repeat, folds in enumerate(coverage.are_folds) if not folds and coverage.never_tested[repeat]]
-    if drawn_repeats:
-        least, most = min(coverage.never_tested[drawn_repeats]), max(coverage.never_tested[drawn_repeats])
-        count_text = f"{least}" if least == most else f"{least} to {most}"
-        over = " in each repeat" if len(layout.repeats) > 1 else ""
-        yield Finding(
-            "note", "never tested", f"{count_text} of {n} rows are never tested{over}: the test parts are draws, not folds."
-        )
+    if not drawn_repeats:
+        return
+    least, most = (int(extreme(coverage.never_tested[drawn_repeats])) for extreme in (min, max))
+    if several:
+        yield _make_finding("note", "never tested", "not_drawn_in_repeats", least=least, most=most, n_rows=layout.n_rows)
+    else:
+        yield _make_finding("note", "never tested", "not_drawn", rows=least, n_rows=layout.n_rows)
 
 
-def _find_absent_classes(layout: SplitLayout, coverage: Coverage, names: list[str]) -> Iterator[Finding]:
+def _find_absent_classes(layout: SplitLayout, coverage: Coverage, names: list[str]) -> Iterator[AuditFinding]:
     for side, counts in (("training", coverage.train), ("test", coverage.test)):
         if side == "test" and (counts.sum(axis=1) <= 1).all():
             continue  # a single row cannot be of all classes
-        missing = [f"{layout.classes[code]} ({names[s]})" for s, code in np.argwhere(counts == 0)]
-        if missing:
-            text = f"Classes are absent from {side} parts: {join_names(missing, MAX_LISTED)}."
-            yield Finding("fault" if side == "training" else "caution", f"class absent from {side}", text)
+        absent = tuple(
+            Finding.of("absent_class", class_name=layout.classes[code], split=names[s]) for s, code in np.argwhere(counts == 0)
+        )
+        if absent:
+            level: Level = "fault" if side == "training" else "caution"
+            yield _make_finding(level, f"class absent from {side}", f"absent_from_{side}", classes=absent)
 
 
-def _find_uneven_folds(layout: SplitLayout, coverage: Coverage) -> Iterator[Finding]:
+def _find_uneven_folds(layout: SplitLayout, coverage: Coverage) -> Iterator[AuditFinding]:
     size_ranges, class_ranges = set(), set()
     for members, folds in zip(layout.repeats, coverage.are_folds, strict=True):
         test = coverage.test[list(members)]
         total, spread = test.sum(axis=1), np.ptp(test, axis=0)
         worst = int(np.argmax(spread))
         if folds and np.ptp(total) > 1:
-            size_ranges.add(f"{total.min()} to {total.max()} rows")
+            size_ranges.add((int(total.min()), int(total.max())))
         if folds and spread[worst] > 1:
-            class_ranges.add(f"class {layout.classes[worst]} has {test[:, worst].min()} to {test[:, worst].max()} test rows")
+            class_ranges.add((worst, int(test[:, worst].min()), int(test[:, worst].max())))
     if size_ranges:
-        ranges = join_names(sorted(size_ranges), MAX_LISTED)
-        yield Finding("caution", "sizes", f"Test parts differ in size by more than one row: {ranges}.")
+        ranges = tuple(Finding.of("size_range", least=least, most=most) for least, most in sorted(size_ranges))
+        yield _make_finding("caution", "sizes", "uneven_sizes", ranges=ranges)
     if class_ranges:
-        ranges = join_names(sorted(class_ranges), MAX_LISTED)
-        text = f"Folds are not stratified, their class counts differing by more than one: {ranges}."
-        yield Finding("caution", "class counts", text)
+        ranges = tuple(
+            Finding.of("class_count_range", class_name=layout.classes[code], least=least, most=most)
+            for code, least, most in sorted(class_ranges)
+        )
+        yield _make_finding("caution", "class counts", "not_stratified", ranges=ranges)

@@ -1,4 +1,4 @@
-"""Nested resampling: settings are chosen on inner splits, and what was chosen is judged on outer ones."""
+"""Nested resampling: settings are chosen on inner splits and evaluated on outer splits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import check_generator
+from fairtrial._findings import Finding
+from fairtrial._narrative import TEMPLATES, render_all
+from fairtrial._text import format_count
 from fairtrial.errors import InputError, LearnerError
 from fairtrial.resampling.splits import Split, Splits, count_rows
 from fairtrial.resampling.splitter import Seed, Splitter
@@ -21,10 +24,19 @@ if TYPE_CHECKING:
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 
+TEMPLATES |= {
+    "procedure_estimate": (
+        "the estimate applies to the whole procedure including the search, not to one setting: "
+        "to obtain a final model, repeat the search on all rows."
+    ),
+    "different_settings": "the search chose {settings:count different setting} in {splits:count outer split}.",
+    "optimistic_inner_scores": "the inner scores of the chosen settings are higher by {optimism:number}: do not report them.",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class OuterFold:
-    """One outer split: what was chosen on its training part, how well it did there, and how well on its test part."""
+    """Chosen setting of one outer split, with its inner score and its score on the outer test set."""
 
     repeat: int
     fold: int
@@ -37,9 +49,23 @@ class OuterFold:
 
 @dataclass(frozen=True, eq=False)
 class Nested:
-    """What choosing and judging apart gave: `estimate` is the mean outer score, `optimism` what inner scores promised beyond.
+    """Result of nested resampling.
 
-    `standard_error` is Nadeau & Bengio's (2003), which allows for training parts that share rows; it is still a rough guess.
+    Attributes
+    ----------
+    folds : tuple of OuterFold
+        Chosen setting, inner score and outer score of each outer split.
+    scoring : str
+        Name of the score.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = nested(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, y, random_state=1)
+    >>> result.frame().columns.tolist()
+    ['repeat', 'fold', 'n_train', 'n_test', 'inner_score', 'outer_score', 'n_neighbors']
     """
 
     folds: tuple[OuterFold, ...]
@@ -47,12 +73,12 @@ class Nested:
 
     @cached_property
     def estimate(self) -> float:
-        """The mean outer score."""
+        """Return the mean outer score."""
         return float(np.mean([fold.outer_score for fold in self.folds]))
 
     @cached_property
     def standard_error(self) -> float:
-        """Of the estimate; NaN with one outer split."""
+        """Return the corrected standard error of Nadeau & Bengio (2003), an approximation; NaN with one split."""
         if len(self.folds) < 2:
             return float("nan")
         ratio = np.mean([fold.n_test / fold.n_train for fold in self.folds])
@@ -61,35 +87,30 @@ class Nested:
 
     @cached_property
     def optimism(self) -> float:
-        """Mean inner score of what was chosen less mean outer score."""
+        """Return the mean inner score of the chosen settings minus the mean outer score."""
         return float(np.mean([fold.inner_score for fold in self.folds])) - self.estimate
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What the reader must know."""
-        caveats = [
-            "The estimate is for the whole procedure, choosing included, and not for any one setting; "
-            "for a learner to keep, choose once more on all rows."
-        ]
+        """Return remarks on the interpretation of the estimate."""
+        caveats = [Finding.of("procedure_estimate")]
         settings = len({repr(sorted(fold.best_params.items())) for fold in self.folds})
         if settings > 1:
-            caveats.append(
-                f"The {len(self.folds)} outer splits chose {settings} different settings: the choice depends on the rows."
-            )
+            caveats.append(Finding.of("different_settings", splits=len(self.folds), settings=settings))
         if self.optimism > 0:
-            caveats.append(f"The inner scores of what was chosen are higher by {self.optimism:.4f}: do not report them.")
-        return tuple(caveats)
+            caveats.append(Finding.of("optimistic_inner_scores", optimism=self.optimism))
+        return render_all(caveats)
 
     def frame(self) -> pd.DataFrame:
-        """A line for each outer split, with a column for each parameter."""
+        """Return one row per outer split, with one column per parameter."""
         import pandas as pd
 
         scores = ("repeat", "fold", "n_train", "n_test", "inner_score", "outer_score")
         return pd.DataFrame([{**{field: getattr(fold, field) for field in scores}, **fold.best_params} for fold in self.folds])
 
     def __str__(self) -> str:
-        error_text = f"standard error about {self.standard_error:.4f}" if len(self.folds) > 1 else "standard error unknown"
-        first = f"{self.scoring} {self.estimate:.4f}, {error_text}, outer splits: {len(self.folds)}"
+        error_text = f"standard error {self.standard_error:.4f}" if len(self.folds) > 1 else "standard error unknown"
+        first = f"{self.scoring} {self.estimate:.4f}, {error_text}, {format_count(len(self.folds), 'outer split')}"
         lines = [
             f"  repeat {fold.repeat} fold {fold.fold}: inner {fold.inner_score:.4f}, outer {fold.outer_score:.4f}, "
             + ", ".join(f"{name}={value!r}" for name, value in fold.best_params.items())
@@ -114,18 +135,40 @@ def nested(
     n_jobs: int | None = None,
     random_state: Seed = None,
 ) -> Nested:
-    """Choose settings from `grid` on inner splits of each outer training part, then judge the choice on the outer test part.
+    """Choose settings on inner splits and evaluate the choice on outer splits.
 
-    `inner` and `outer` are splitters, or anything that scikit-learn takes as `cv=` and that can split; five folds if left out,
-    stratified for classifiers. `scoring` is a name or a scorer as in scikit-learn, more being better. `random_state` seeds
-    those splitters of this package that have no seed of their own. The result equals scikit-learn's `cross_val_score` of a
-    `GridSearchCV` on the same splits.
+    The result equals scikit-learn's `cross_val_score` of a `GridSearchCV` on the same splits.
 
+    Parameters
+    ----------
+    learner : estimator
+        scikit-learn estimator.
+    grid : mapping of str to list, or list of such mappings
+        Parameter values to search, as in `GridSearchCV`.
+    X, y : array-like
+        Data.
+    inner, outer : splitter, optional
+        Splitters of this package or of scikit-learn. Default: five folds, stratified for classifiers.
+    scoring : str or callable, optional
+        scikit-learn scorer; higher is better.
+    groups : array-like of shape (n,), optional
+        Group of each row, for splitters that use groups.
+    n_jobs : int, optional
+        Number of parallel jobs of the search.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed of splitters of this package that have no seed of their own.
+
+    Returns
+    -------
+    Nested
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> found = nested(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, X, y, random_state=1)
-    >>> len(found.folds), bool(0.9 < found.estimate < 1)
+    >>> result = nested(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, X, y, random_state=1)
+    >>> len(result.folds), bool(0.9 < result.estimate < 1)
     (5, True)
     """
     inner, outer = (_check_splitter(name, cv, learner) for name, cv in (("inner", inner), ("outer", outer)))
@@ -141,9 +184,9 @@ def _check_splitter(name: str, cv: Any, learner: Any) -> Any:
     if cv is None:
         return StratifiedKFold(5) if is_classifier(learner) else KFold(5)
     if not callable(getattr(cv, "split", None)) or isinstance(cv, str):
-        raise InputError(f"{name} must be a splitter, got {cv!r}: pass StratifiedKFold(5), say")
+        raise InputError(f"{name} must be a splitter, got {cv!r}: pass e.g. StratifiedKFold(5)")
     if name == "inner" and isinstance(cv, Splits):
-        raise InputError("inner must be a splitter, got decided splits: each outer split has other rows to choose on")
+        raise InputError("inner must be a splitter, got frozen splits: each outer training set has different rows")
     return cv
 
 

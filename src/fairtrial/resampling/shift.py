@@ -1,11 +1,11 @@
 """Shift between training and test sets: statistics of each split, compared with random splits by permutation.
 
-The statistics are computed within each class, where a shift of one class shows most clearly, and over all classes together,
-where a shift that they share does. A permutation reassigns the rows of a class among the splits. It keeps sizes, class counts
-and overlaps, so the given splits are one more draw if they ignore the attributes.
+The statistics are computed within each class, to detect the shift of one class, and over all classes together, to detect a
+common shift. A permutation reassigns the rows of a class among the splits. It keeps sizes, class counts and overlaps, so splits
+that ignore the attributes are exchangeable with the permutations.
 
 Each statistic is standardised by its own permutations. Within a family (energy distances, AUCs, attributes, outlying rows) the
-largest counts (Westfall & Young's max T); between families the smallest p does. The given splits are counted as one of the
+maximum is tested (Westfall & Young's max T); between families, the smallest p. The given splits count as one of the
 permutations, so the probability of *any* finding under random stratified folds is at most alpha.
 """
 
@@ -23,9 +23,18 @@ from fairtrial.kernels import mixed_distance, ranking, two_sample
 from fairtrial.kernels.compiling import run_in_chunks
 from fairtrial.resampling.layout import SplitLayout
 
+NEIGHBOURS = 10
+ENERGY, AUC, KS, HELLINGER = "energy distance", "two-sample AUC", "KS", "Hellinger"
+OUTLYING, OUTLYING_FOLD = "outlying", "outlying in all repeats"
+_SHIFT_CHUNK = 32
+_MAX_SHIFT_WORK = 6_000_000_000
+_MAX_CELLS = 50_000_000
+_SIMILARITY_CHECKS = {ENERGY, AUC}
+_TWO_SIDED = {OUTLYING, OUTLYING_FOLD}
+
 
 def rank_within_classes(values: FloatArray, nominal: BoolArray, labels: IntArray) -> FloatArray:
-    """Each number as the share of its class that lies below it (ties count half); nominal and missing values as they are.
+    """Replace each number by the proportion of its class below it (ties count half); keep nominal and missing values.
 
     >>> values, is_nominal = np.array([[1.0], [3.0], [700.0], [900.0]]), np.array([False])
     >>> rank_within_classes(values, is_nominal, np.array([0, 0, 1, 1])).ravel().tolist()
@@ -43,7 +52,7 @@ def rank_within_classes(values: FloatArray, nominal: BoolArray, labels: IntArray
 
 
 def compute_centre(values: FloatArray, nominal: BoolArray) -> FloatArray:
-    """The mean of each numeric and the most frequent value of each nominal column; NaN where nothing is known.
+    """Compute the mean of each numeric and the mode of each nominal column; NaN if all values are missing.
 
     >>> compute_centre(np.array([[1.0, 2.0], [3.0, 2.0], [np.nan, 0.0]]), np.array([False, True])).tolist()
     [2.0, 2.0]
@@ -57,7 +66,7 @@ def compute_centre(values: FloatArray, nominal: BoolArray) -> FloatArray:
 
 
 def compute_outlyingness(values: FloatArray, nominal: BoolArray) -> FloatArray:
-    """The distance of each row of a class to its centre, divided by the mean distance; ones where all rows are equal.
+    """Compute the distance of each row to the centre, relative to the mean distance; 1 if all rows are equal.
 
     >>> compute_outlyingness(np.array([[0.0], [2.0], [3.0], [7.0]]), np.array([False])).tolist()
     [1.5, 0.5, 0.0, 2.0]
@@ -68,27 +77,9 @@ def compute_outlyingness(values: FloatArray, nominal: BoolArray) -> FloatArray:
     return centre_distances[:, 0] / mean if mean > 0 else np.ones(len(values))
 
 
-NEIGHBOURS = 10
-
-
-ENERGY, AUC, KS, HELLINGER = "energy distance", "two-sample AUC", "KS", "Hellinger"
-
-
-OUTLYING, OUTLYING_FOLD = "outlying", "outlying in all repeats"
-
-
-_SHIFT_CHUNK = 32
-
-
-_MAX_SHIFT_WORK = 6_000_000_000
-
-
-_MAX_CELLS = 50_000_000
-
-
 @dataclass(frozen=True, eq=False)
 class PermutedStatistic:
-    """One statistic for some splits, classes and attributes (-1: all): `values[0]` as given, the others under permutation."""
+    """One statistic by split, class and attribute (-1 is all): `values[0]` of the given splits, then of the permutations."""
 
     check: str
     values: npt.NDArray[np.float32] | FloatArray
@@ -99,9 +90,9 @@ class PermutedStatistic:
 
 @dataclass(frozen=True, eq=False)
 class _ClassSample:
-    """What is needed of one class, or of all (-1): the rows that are looked at, their neighbours, and what is computed once.
+    """Sampled rows of one class, or of all classes (-1), with their neighbours and distances.
 
-    `used` are positions in the data set; `queries` and `neighbours` are places in `used`, of which the queries are the first.
+    `used` are indices in the data set. `neighbours` are indices in `used`, whose first entries are the sampled rows.
     """
 
     code: int
@@ -118,7 +109,7 @@ class _ClassSample:
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """All statistics; for each class its rows and how many of them were looked at; whether each attribute was, too.
+    """All statistics, with the sizes and the sampled rows of each class, and whether single attributes were tested.
 
     `n_pooled` is the number of rows examined regardless of class: 0 if there is only one class.
     """
@@ -131,7 +122,7 @@ class Shift:
 
 
 def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed: np.random.SeedSequence) -> Shift:
-    """Compute the statistics of the examined splits, as they are and under permutation. Single test rows show no shift.
+    """Compute the statistics of the examined splits and of their permutations; single test rows have none.
 
     >>> from fairtrial.resampling.layout import read_layout
     >>> x, fold = np.arange(20.0)[:, None], np.arange(20) // 10
@@ -167,7 +158,7 @@ def compute_shift(layout: SplitLayout, n_permutations: int, max_rows: int, seed:
 
 
 def compute_sample_sizes(sizes: IntArray, splits: int, attributes: int, n_permutations: int, max_rows: int) -> IntArray:
-    """How many rows of each class are looked at: all, at most `max_rows`, and no more than can be done in some seconds.
+    """Compute the number of rows of each class to examine: at most `max_rows`, and few enough to take only seconds.
 
     >>> compute_sample_sizes(np.array([50_000, 300]), 5, 10, 499, 1000).tolist()
     [1000, 300]
@@ -184,14 +175,14 @@ def compute_sample_sizes(sizes: IntArray, splits: int, attributes: int, n_permut
 
 
 def _estimate_work(n_sampled: float, size: float, columns: float, attributes: float) -> float:
-    """Basic steps: attributes and neighbours one by one, energy distances by matrix products, the search for neighbours."""
+    """Estimate the number of basic operations for attributes, neighbours and energy distances."""
     return float(n_sampled * columns * (attributes + NEIGHBOURS + n_sampled / 16) + n_sampled * size * attributes)
 
 
 def _iter_class_samples(
     layout: SplitLayout, sample_counts: IntArray, seed: np.random.SeedSequence, by_attribute: bool
 ) -> Iterator[_ClassSample]:
-    """Each class with at least two rows, and all together if there are several."""
+    """Sample each class with at least two rows, and all classes together if there are several."""
     streams = seed.spawn(len(sample_counts))
     for code in range(len(layout.classes)):
         members = np.flatnonzero(layout.labels == code)
@@ -236,7 +227,7 @@ def _find_neighbours(queries: IntArray, rows: FloatArray, nominal: BoolArray, k:
 
 
 def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArray] | tuple[IntArray, int]:
-    """Of a nominal column codes and their number; of numbers the order and the ends of ties. Missing is a value, the last."""
+    """Return codes and their number for a nominal column, order and ends of ties for numbers; missing values are last."""
     present, codes = np.unique(values, return_inverse=True)
     if nominal:
         return codes.astype(np.intp), len(present)
@@ -246,7 +237,7 @@ def _order_values(values: FloatArray, nominal: bool) -> tuple[IntArray, BoolArra
 
 @dataclass(frozen=True, eq=False)
 class _ClassStatistics:
-    """Of a class, or all, and permutations: energy distances and AUCs (b, split), attributes (b, split, attribute), sums."""
+    """Statistics of one class, or all, by permutation and split: energy distances, AUCs, attributes, and outlying sums."""
 
     energy: FloatArray
     auc: FloatArray
@@ -261,7 +252,7 @@ def _compute_statistics(
     n_permutations: int,
     seed: np.random.SeedSequence,
 ) -> list[_ClassStatistics]:
-    """Of each of these classes, all under the same permutations."""
+    """Compute the statistics of each class under the same permutations."""
     streams = seed.spawn(-(-n_permutations // _SHIFT_CHUNK))
     used = np.unique(np.concatenate([sample.used for sample in samples]))
     positions = [np.searchsorted(used, sample.used) for sample in samples]
@@ -334,9 +325,10 @@ def _iter_statistics(
 
 
 def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> Iterator[PermutedStatistic]:
-    """How much farther out the test rows of a split lie than its training rows, all classes together.
+    """Compare the distances of test and training rows to the class centres, for all classes together.
 
-    And those of the first, second ... fold of all repeats: what is done to one fold each time shows there most clearly.
+    The second statistic averages the first, second, ... fold over all repeats, to detect an effect on the same fold of each
+    repeat.
     """
     test, train, m, n = sums
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -351,19 +343,13 @@ def _iter_outlying_statistics(layout: SplitLayout, sums: list[FloatArray]) -> It
 
 
 def _make_wildcards(n: int) -> tuple[IntArray, IntArray]:
-    """All classes, all attributes."""
+    """Return codes that stand for all classes and all attributes."""
     return np.full(n, -1), np.full(n, -1)
-
-
-_SIMILARITY_CHECKS = {ENERGY, AUC}
-
-
-_TWO_SIDED = {OUTLYING, OUTLYING_FOLD}
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftTest:
-    """The cells of one statistic with what chance gives: mean, limits of the central 95 %, p of each alone and adjusted."""
+    """Cells of one statistic with mean and central 95 % limits of the permutations, single and adjusted p."""
 
     statistic: PermutedStatistic
     expected: FloatArray
@@ -375,7 +361,7 @@ class ShiftTest:
 
 @dataclass(frozen=True)
 class SimilarityTest:
-    """Whether the parts are more alike than by chance: the mean of a statistic, what chance gives, and adjusted p."""
+    """Test whether training and test sets are more similar than by chance: mean statistic, its expectation and adjusted p."""
 
     check: str
     mean: float
@@ -384,7 +370,7 @@ class SimilarityTest:
 
 
 def compute_shift_tests(statistics: Sequence[PermutedStatistic]) -> tuple[list[ShiftTest], list[SimilarityTest]]:
-    """Judge all cells together.
+    """Test all cells together.
 
     >>> values = np.vstack([[9.0, 5.0], np.random.default_rng(0).normal(size=(99, 2))])
     >>> statistic = PermutedStatistic("energy distance", values, np.arange(2), np.zeros(2, int), np.full(2, -1))
@@ -421,7 +407,7 @@ def compute_shift_tests(statistics: Sequence[PermutedStatistic]) -> tuple[list[S
 
 
 def count_families(statistics: Sequence[PermutedStatistic]) -> int:
-    """How many families share the chance of a false finding: those of the cells, and those of folds that are too alike."""
+    """Count the families of tests that share alpha, including the tests of similarity."""
     return len({_get_family(statistic) for statistic in statistics}) + sum(
         any(_is_within_class(statistic, name) for statistic in statistics) for name in _SIMILARITY_CHECKS
     )
@@ -434,9 +420,9 @@ def _get_family(statistic: PermutedStatistic) -> str:
 
 
 def _standardise(statistic: PermutedStatistic) -> FloatArray:
-    """Distance from the mean of the permutations in standard deviations, rounded so that equal statistics stay equal.
+    """Standardise by mean and standard deviation of the permutations, rounded so that equal statistics stay equal.
 
-    Outlying splits count either way. What is undefined or never varies is no evidence: zero.
+    Outlying splits are tested two-sided. Undefined and constant statistics are zero.
     """
     values = statistic.values.astype(np.float64)
     mean, spread = values.mean(axis=0), values.std(axis=0)
@@ -446,7 +432,7 @@ def _standardise(statistic: PermutedStatistic) -> FloatArray:
 
 
 def _is_within_class(statistic: PermutedStatistic, name: str) -> bool:
-    """Whether this is the statistic within a class: parts are made alike there."""
+    """Return whether this is the statistic of single classes, in which stratified schemes balance the splits."""
     return statistic.check == name and bool((statistic.label >= 0).all())
 
 
@@ -456,13 +442,13 @@ def _average_scores(name: str, statistics: Sequence[PermutedStatistic], scores: 
 
 
 def _compute_p_values(reference: FloatArray, observed: FloatArray) -> FloatArray:
-    """The share of the reference that is at least as large as each of these."""
+    """Compute the proportion of reference values that are at least as large as each observed value."""
     ordered = np.sort(reference)
     return np.asarray(1 - np.searchsorted(ordered, observed, side="left") / len(ordered))
 
 
 def _adjust_for_families(smallest: FloatArray, p: FloatArray) -> FloatArray:
-    """The share of permutations whose smallest p is at most as large: p adjusted for the number of families."""
+    """Adjust p for the number of families: the proportion of permutations with a smallest p that is not larger."""
     return np.asarray(np.searchsorted(np.sort(smallest), p + 1e-12, side="right") / len(smallest))
 
 

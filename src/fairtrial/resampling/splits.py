@@ -1,4 +1,4 @@
-"""Frozen splits: train and test indices of every repeat and fold, written to and read from tables."""
+"""Frozen splits: training and test indices of every repeat and fold."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import IntArray
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One split: positions of training and test rows; `repeat` and `fold` count from 0. It unpacks to train, test."""
+    """Training and test indices of one split; it unpacks to train, test.
+
+    Attributes
+    ----------
+    train, test : ndarray of int
+        Indices of training and test rows.
+    repeat, fold : int
+        Repeat and fold, counted from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> train, test = Split(np.array([0, 1]), np.array([2]))
+    >>> test.tolist()
+    [2]
+    """
 
     train: IntArray
     test: IntArray
@@ -35,13 +51,24 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """Frozen splits of `n_rows` rows. They are a `cv=` for scikit-learn, whatever data comes with it.
+    """Frozen splits of a data set, usable as `cv=` in scikit-learn.
 
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows of the data set.
+    splits : tuple of Split
+        The splits.
+    scheme : str
+        Splitter that drew them, or "given".
+
+    Examples
+    --------
     >>> splits = Splits.from_pairs([([0, 1], [2]), ([2], [0, 1])], n_rows=3)
     >>> [(train.tolist(), test.tolist()) for train, test in splits]
     [([0, 1], [2]), ([2], [0, 1])]
     >>> print(splits)
-    given: 2 splits of 3 rows, test parts of 1 to 2
+    given: 2 splits of 3 rows, test sets of 1 to 2 rows
     """
 
     n_rows: int
@@ -50,14 +77,28 @@ class Splits:
 
     @classmethod
     def from_pairs(cls, splits: Iterable[Any], n_rows: int, scheme: str = "given") -> Splits:
-        """Of pairs (train, test), each positions or a mask; repeats are counted where the splits carry them."""
+        """Build splits from pairs (train, test).
+
+        Parameters
+        ----------
+        splits : iterable of (train, test) or of Split
+            Pairs of row indices or masks. Repeats and folds of `Split` objects are kept.
+        n_rows : int
+            Number of rows of the data set.
+        scheme : str, default "given"
+            Origin of the splits.
+
+        Returns
+        -------
+        Splits
+        """
         if isinstance(splits, Splits):
             if splits.n_rows != n_rows:
-                raise InputError(f"splits must be of the {n_rows} rows at hand, got splits of {splits.n_rows} rows")
+                raise InputError(f"splits must be of {n_rows} rows, got splits of {splits.n_rows} rows")
             return splits
         items = [_read_split(pair, fold, n_rows) for fold, pair in enumerate(splits)]
         if not items:
-            raise InputError("splits must hold at least 1 split, got 0")
+            raise InputError("splits must contain at least 1 split, got 0")
         return cls(n_rows, tuple(items), scheme)
 
     def __iter__(self) -> Iterator[Split]:
@@ -67,20 +108,43 @@ class Splits:
         return len(self.splits)
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
-        """The splits as scikit-learn asks for them; `X` must have as many rows as they were made for."""
+        """Generate the splits, as scikit-learn does.
+
+        Parameters
+        ----------
+        X : table or list, optional
+            Data with as many rows as the splits.
+        y, groups : object, optional
+            Ignored.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Indices of training and test rows.
+        """
         rows = self.n_rows if X is None else count_rows(X)
         if rows != self.n_rows:
-            raise InputError(f"X must have the {self.n_rows} rows that the splits were made for, got {rows}")
+            raise InputError(f"X must have {self.n_rows} rows, like the data of the splits, got {rows}")
         for split in self.splits:
             yield split.train, split.test
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are."""
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
         return len(self.splits)
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of all positions in order."""
+        """Return the SHA-256 hash of all indices."""
         digest = hashlib.sha256(str(self.n_rows).encode())
         for split in self.splits:
             for side in split:
@@ -88,7 +152,7 @@ class Splits:
         return digest.hexdigest()
 
     def frame(self) -> pd.DataFrame:
-        """A line for each row of each test part: repeat, fold, row."""
+        """Return one row per test row: repeat, fold and row."""
         import pandas as pd
 
         lines = [pd.DataFrame({"repeat": split.repeat, "fold": split.fold, "row": split.test}) for split in self.splits]
@@ -101,15 +165,17 @@ class Splits:
         sizes = [len(split.test) for split in self.splits]
         repeats = 1 + max(split.repeat for split in self.splits)
         repeats_text = f" in {repeats} repeats" if repeats > 1 else ""
-        sizes_text = f"test parts of {min(sizes)}" + (f" to {max(sizes)}" if max(sizes) > min(sizes) else "")
-        return f"{self.scheme}: {len(sizes)} splits{repeats_text} of {self.n_rows} rows, {sizes_text}"
+        least, most = f"{min(sizes):,}", format_count(max(sizes), "row")
+        sizes_text = f"test sets of {most}" if max(sizes) == min(sizes) else f"test sets of {least} to {most}"
+        splits, rows = format_count(len(sizes), "split"), format_count(self.n_rows, "row")
+        return f"{self.scheme}: {splits}{repeats_text} of {rows}, {sizes_text}"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
 
 
 def count_rows(X: Any) -> int:
-    """How many rows a table, a sparse matrix or a list has.
+    """Return the number of rows of a table, sparse matrix or list.
 
     >>> count_rows([["a"], ["b"]]), count_rows(np.zeros((3, 2)))
     (2, 3)
@@ -118,7 +184,7 @@ def count_rows(X: Any) -> int:
     if shape is None and hasattr(X, "__len__") and not isinstance(X, str):
         return len(X)
     if not shape:
-        raise InputError(f"X must be a table or a list with an entry for each row, got {X!r}")
+        raise InputError(f"X must be a table or a list with one entry per row, got {X!r}")
     return int(shape[0])
 
 
@@ -141,13 +207,11 @@ def _read_positions(name: str, positions: npt.ArrayLike, n_rows: int) -> IntArra
     if rows.dtype == bool and rows.shape == (n_rows,):
         rows = np.flatnonzero(rows)
     if rows.shape == (0,):
-        raise InputError(f"{name} must hold at least 1 row, got none: a learner needs rows to learn from and to be tested on")
+        raise InputError(f"{name} must contain at least 1 row, got 0")
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise InputError(
-            f"{name} must hold positions of rows, got {positions!r}: pass whole numbers, or a mask of {n_rows} rows"
-        )
+        raise InputError(f"{name} must contain row indices, got {positions!r}: pass integers or a mask of {n_rows} rows")
     if not (rows.min() >= 0 and rows.max() < n_rows):
-        raise InputError(f"{name} must hold positions from 0 to {n_rows - 1}, got {rows.min()} to {rows.max()}")
+        raise InputError(f"{name} must contain indices from 0 to {n_rows - 1}, got {rows.min()} to {rows.max()}")
     if rows.flags.writeable or rows.dtype != np.intp:
         rows = rows.astype(np.intp)
         rows.flags.writeable = False
@@ -155,13 +219,27 @@ def _read_positions(name: str, positions: npt.ArrayLike, n_rows: int) -> IntArra
 
 
 def read_splits(table: Any, n_rows: int) -> Splits:
-    """Splits from a CSV file or a frame with the columns row and fold, perhaps repeat: the rows that each fold tests.
+    """Read splits from a CSV file or a data frame.
 
-    Rows count from 0. All other rows train.
+    The table has the columns `row` and `fold`, optionally `repeat`, and lists the test rows of each fold. All other rows are
+    training rows.
 
+    Parameters
+    ----------
+    table : path or DataFrame
+        Table of test rows, counted from 0.
+    n_rows : int
+        Number of rows of the data set.
+
+    Returns
+    -------
+    Splits
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> print(read_splits(pd.DataFrame({"fold": [0, 0, 1], "row": [0, 1, 2]}), 3))
-    given: 2 splits of 3 rows, test parts of 1 to 2
+    given: 2 splits of 3 rows, test sets of 1 to 2 rows
     """
     frame, source = _read_split_frame(table)
     for name in ("row", "fold"):
@@ -170,7 +248,7 @@ def read_splits(table: Any, n_rows: int) -> Splits:
     columns = {name: _check_whole_numbers(source, name, frame[name]) for name in ("repeat", "fold", "row") if name in frame}
     rows, fold = columns["row"], columns["fold"]
     if rows.min() < 0 or rows.max() >= n_rows:
-        raise InputError(f"{source} must hold rows from 0 to {n_rows - 1}, got {rows.min()} to {rows.max()}: rows count from 0")
+        raise InputError(f"{source} must contain rows from 0 to {n_rows - 1}, got {rows.min()} to {rows.max()}")
     repeat = columns.get("repeat", np.zeros_like(rows))
     split_keys = np.unique(np.column_stack([repeat, fold]), axis=0)
     splits = []
@@ -188,7 +266,7 @@ def _read_split_frame(table: Any) -> tuple[Any, str]:
     if not isinstance(table, (str, Path)):
         return table, "splits"
     if not Path(table).is_file():
-        raise InputError(f"splits must be a file that exists, got {str(table)!r}: check the path")
+        raise InputError(f"splits must be an existing file, got {str(table)!r}: check the path")
     try:
         return pd.read_csv(table), f"splits file {str(table)!r}"
     except (ValueError, UnicodeDecodeError) as error:
@@ -198,10 +276,10 @@ def _read_split_frame(table: Any) -> tuple[Any, str]:
 def _check_whole_numbers(source: str, name: str, values: Any) -> Any:
     array = np.asarray(values)
     if len(array) == 0:
-        raise InputError(f"{source} must hold at least 1 row, got 0")
+        raise InputError(f"{source} must have at least 1 row, got 0")
     if array.dtype.kind not in "iu":
         line = next((index for index, value in enumerate(array.tolist()) if not _is_whole(value)), 0)
-        raise InputError(f"{source} must hold whole numbers in the column {name!r}, got {array[line]!r} in row {line + 1}")
+        raise InputError(f"{source} must contain integers in the column {name!r}, got {array[line]!r} in row {line + 1}")
     return array.astype(np.intp)
 
 

@@ -1,4 +1,4 @@
-"""What all splitters share: a subclass supplies one method, this class checks, seeds, freezes and speaks scikit-learn."""
+"""Base classes of splitters: a subclass supplies one method, the base class checks, seeds and freezes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fairtrial._check import IntArray, check_column, check_generator, check_same_length, check_whole_number, encode_labels
 from fairtrial._registry import Registry
+from fairtrial._text import format_count
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.resampling.splits import Split, Splits, count_rows
 
@@ -21,7 +22,7 @@ Seed = int | np.random.Generator | np.random.SeedSequence | np.random.RandomStat
 
 @dataclass(frozen=True, eq=False)
 class SplitterInput:
-    """What a splitter may look at: how many rows, their table, the code of their class and of their group (None: not given)."""
+    """Input of a splitter: number of rows, table, and codes of classes and groups (None if not given)."""
 
     n: int
     X: Any
@@ -30,15 +31,15 @@ class SplitterInput:
     class_names: tuple[Any, ...] = ()
 
     def require_classes(self, scheme: str) -> IntArray:
-        """The class of each row, which the scheme needs."""
+        """Return the class of each row, or raise an InputError."""
         if self.y is None:
-            raise InputError(f"{scheme} needs y, the class of each row: call split(X, y)")
+            raise InputError(f"y must be given for {scheme}: pass the class of each row")
         return self.y
 
     def require_groups(self, scheme: str) -> IntArray:
-        """The group of each row, which the scheme needs."""
+        """Return the group of each row, or raise an InputError."""
         if self.groups is None:
-            raise InputError(f"{scheme} needs groups, the group of each row: call split(X, y, groups)")
+            raise InputError(f"groups must be given for {scheme}: pass the group of each row")
         return self.groups
 
 
@@ -46,50 +47,104 @@ _MAX_FROZEN = 1_000_000
 
 
 class Splitter:
-    """A way of splitting rows. It works wherever scikit-learn takes `cv=`; `freeze` decides the splits once.
+    """Base class of splitters, usable as `cv=` in scikit-learn.
 
-    A subclass is called with its parameters by name (plus `random_state` if it draws), and supplies `_iter_splits`.
-    With a whole number as `random_state` every call gives the same splits; a generator moves on from call to call.
+    A subclass implements `_iter_splits` and stores its parameters under their names. An integer as `random_state` gives the
+    same splits at every call; a generator continues from call to call.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from fairtrial.resampling import StratifiedKFold
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cv = StratifiedKFold(3, random_state=1)
+    >>> len(cross_val_score(DecisionTreeClassifier(), X, y, cv=cv)), len(cv.freeze(X, y))
+    (3, 3)
     """
 
     random_state: Seed = None
     _uses_classes = False
-    """Whether the scheme looks at the class; only then must y be a class."""
+    """Whether the scheme uses y; only then must y contain classes."""
     _uses_groups = False
-    """Whether the scheme looks at the groups; only then must they be given."""
+    """Whether the scheme uses groups; only then must they be given."""
     _is_random = True
-    """Whether the scheme depends on chance."""
+    """Whether the scheme is random."""
     _keeps_seed = False
-    """Whether `random_state` is a parameter of the scheme, as WEKA's seed is: a study then passes it on."""
+    """Whether `random_state` is a parameter of the scheme itself, as in WEKA; studies then pass it."""
     cite = ""
-    """The work that proposes the scheme, as the bibliography names it."""
+    """Reference, as in the bibliography."""
 
     def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterable[Split]:
         raise NotImplementedError
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there will be."""
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Data, as in `split`; most splitters do not need them.
+
+        Returns
+        -------
+        int
+        """
         raise NotImplementedError
 
     def freeze(self, X: Any, y: Any = None, groups: Any = None, *, random_state: Seed = None) -> Splits:
-        """The splits of these rows, decided. A `random_state` given here takes the place of the splitter's own."""
+        """Draw the splits once and return them.
+
+        Parameters
+        ----------
+        X : table or list
+            Data; most splitters use only the number of rows.
+        y : array-like of shape (n,), optional
+            Class of each row.
+        groups : array-like of shape (n,), optional
+            Group of each row.
+        random_state : int, Generator, SeedSequence or RandomState, optional
+            Seed. Default: that of the splitter.
+
+        Returns
+        -------
+        Splits
+        """
         rows = self._read_input(X, y, groups)
         n_splits = self.get_n_splits(X, y, groups)
         if n_splits > _MAX_FROZEN:
-            raise InputError(f"{self!r} makes {n_splits} splits, too many to keep: take them one by one from split(X, y)")
+            raise InputError(
+                f"{self!r} must have at most {_MAX_FROZEN:,} splits to freeze them, got {n_splits:,}: iterate over split(X, y)"
+            )
         return Splits.from_pairs(self._iter_splits(rows, self._make_generator(random_state)), rows.n, repr(self))
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
-        """Pairs of positions (train, test), as scikit-learn asks for them; made one after the other."""
+        """Generate the splits one by one, as scikit-learn does.
+
+        Parameters
+        ----------
+        X : table or list
+            Data; most splitters use only the number of rows.
+        y : array-like of shape (n,), optional
+            Class of each row.
+        groups : array-like of shape (n,), optional
+            Group of each row.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Indices of training and test rows.
+        """
         for split in self._iter_splits(self._read_input(X, y, groups), self._make_generator()):
             yield split.train, split.test
 
     def _for_repeat(self, repeat: int) -> Splitter:
-        """The splitter for this repeat of a study, counted from 0. Most draw anew with the generator of the repeat."""
+        """Return the splitter for this repeat of a study, counted from 0; most splitters are independent of it."""
         return self
 
     def get_metadata_routing(self) -> Any:
-        """What scikit-learn may pass on: groups, to the schemes that look at them."""
+        """Return the metadata routing of scikit-learn: schemes with groups request them."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
@@ -99,7 +154,7 @@ class Splitter:
 
     @property
     def _has_seed(self) -> bool:
-        """Whether the splitter has a seed of its own."""
+        """Whether the splitter has its own seed."""
         return self.random_state is not None
 
     def _read_input(self, X: Any, y: Any, groups: Any) -> SplitterInput:
@@ -118,7 +173,7 @@ class Splitter:
 
 
 schemes = Registry[type[Splitter]]("scheme", group="fairtrial.schemes", package="fairtrial.resampling")
-"""Splitters by the name that a study file gives to their scheme."""
+"""Splitters by the name of their scheme in study files."""
 
 S = TypeVar("S", bound=type[Splitter])
 
@@ -126,16 +181,20 @@ S = TypeVar("S", bound=type[Splitter])
 def scheme(name: str, *, cite: str = "") -> Callable[[S], S]:
     """Register a splitter as a resampling scheme of study files.
 
-    A study file then takes `resampling = { scheme = "name" }`. The parameters of the splitter are the options of the scheme; a
-    study passes the seed. A package registers its own splitters in a module that it names in the entry-point group
-    `fairtrial.schemes`.
+    Study files then accept `resampling = { scheme = "name" }`. The parameters of the splitter are the options of the scheme;
+    the study passes the seed. A package registers its splitters in a module of the entry-point group `fairtrial.schemes`.
 
     Parameters
     ----------
     name : str
-        The name of the scheme in study files.
+        Name of the scheme in study files.
     cite : str, optional
-        The work that proposes the scheme, as the bibliography names it.
+        Reference, as in the bibliography.
+
+    Returns
+    -------
+    callable
+        Decorator of a `Splitter` class.
 
     Examples
     --------
@@ -152,7 +211,26 @@ def scheme(name: str, *, cite: str = "") -> Callable[[S], S]:
 
 
 class FoldSplitter(Splitter):
-    """A splitter into `n_splits` folds, each of which tests once. A subclass supplies `_assign_folds`: the fold of each row."""
+    """Base class of splitters into folds, each of which is the test set once.
+
+    A subclass implements `_assign_folds`, which returns the fold of each row.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Blocks(FoldSplitter):
+    ...     def _assign_folds(self, rows, rng):
+    ...         return np.arange(rows.n) * self.n_splits // rows.n
+    >>> [test.tolist() for _, test in Blocks(2).split("abcd".split() * 4)]
+    [[0, 1], [2, 3]]
+    """
 
     def __init__(self, n_splits: int = 5, *, random_state: Seed = None) -> None:
         self.n_splits = check_whole_number("n_splits", n_splits, 2)
@@ -162,33 +240,43 @@ class FoldSplitter(Splitter):
         raise NotImplementedError
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds there are."""
+        """Return the number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Data, as in `split`; most splitters do not need them.
+
+        Returns
+        -------
+        int
+        """
         return self.n_splits
 
     def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
         if rows.n < self.n_splits:
-            raise InputError(f"n_splits must be at most the number of rows, {rows.n}, got {self.n_splits}")
+            raise InputError(f"n_splits must be at most {rows.n}, the number of rows, got {self.n_splits}")
         folds = self._assign_folds(rows, rng)
         for fold in range(self.n_splits):
             yield Split(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), 0, fold)
 
 
 def check_class_sizes(rows: SplitterInput, n_splits: int, scheme: str) -> None:
-    """Whether each fold can test each class: none can is an error, a class that is too small is suspect.
+    """Check that stratified folds can contain each class.
 
-    Folds stratified by class are meant to hold some of each.
+    It is an error if no class has a row for each fold, and a warning if some class has too few.
     """
     counts = np.bincount(rows.require_classes(scheme))
     if counts.max() < n_splits:
         raise InputError(
-            f"n_splits must be at most the number of rows of the largest class, {counts.max()}, got {n_splits}: "
-            "take fewer folds, or KFold"
+            f"n_splits must be at most {counts.max()}, the number of rows of the largest class, got {n_splits}: "
+            "use fewer folds or KFold"
         )
     rare = int(np.argmin(counts))
     if counts[rare] < n_splits:
         warnings.warn(
-            f"class {rows.class_names[rare]!r} has {counts[rare]} rows, fewer than the {n_splits} folds: "
-            "some folds test none of it",
+            f"class {rows.class_names[rare]!r} has {format_count(int(counts[rare]), 'row')} for {n_splits} folds, "
+            "so it is missing from some test sets",
             SuspectInputWarning,
             stacklevel=3,
         )
@@ -197,7 +285,7 @@ def check_class_sizes(rows: SplitterInput, n_splits: int, scheme: str) -> None:
 def _read_splitter_input(X: Any, y: Any, groups: Any, classes: bool, scheme: str) -> SplitterInput:
     n = count_rows(X)
     if n == 0:
-        raise InputError("X must hold at least 1 row, got 0")
+        raise InputError("X must have at least 1 row, got 0")
     names: tuple[Any, ...] = ()
     codes = group_codes = None
     if y is not None:
@@ -211,11 +299,11 @@ def _read_splitter_input(X: Any, y: Any, groups: Any, classes: bool, scheme: str
 
 
 def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArray, tuple[Any, ...]]:
-    """Codes of the classes that are present, and their names."""
+    """Return the codes and the names of the classes that occur."""
     if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels != np.floor(labels)).any():
         raise InputError(
-            f"y must hold classes for {scheme}, got the number {labels[labels != np.floor(labels)][0]:g}: "
-            "take a scheme that does not look at y, such as KFold, or stratify=False"
+            f"y must contain classes for {scheme}, got {labels[labels != np.floor(labels)][0]:g}: "
+            "use a scheme without y, such as KFold, or stratify=False"
         )
     encoding, (codes,) = encode_labels(None, None, y=labels)
     present = np.unique(codes)
@@ -223,7 +311,7 @@ def _encode_class_labels(labels: npt.NDArray[Any], scheme: str) -> tuple[IntArra
 
 
 def _encode_groups(members: npt.NDArray[Any]) -> IntArray:
-    """A row without a group would silently share one with others, so that is refused."""
+    """Return the codes of the groups; missing groups are an error, because such rows would form one group."""
     if members.dtype.kind == "f" and not np.isnan(members).any():
         return np.unique(members, return_inverse=True)[1].astype(np.intp)
     _, (codes,) = encode_labels(None, None, groups=members)

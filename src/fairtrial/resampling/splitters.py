@@ -1,4 +1,4 @@
-"""Splitters: folds, leave-one-out, hold-outs, repeated splits, and splits that are given."""
+"""Splitters: k-fold, leave-one-out, holdout, repeated and given splits."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import IntArray, check_between, check_column, check_whole_number
+from fairtrial._text import format_count
 from fairtrial.errors import InputError, SuspectInputWarning
 from fairtrial.resampling.splits import Split, Splits, count_rows
 from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, SplitterInput, check_class_sizes, scheme
@@ -19,10 +20,19 @@ from fairtrial.resampling.splitter import FoldSplitter, Seed, Splitter, Splitter
 
 @scheme("kfold", cite="Stone 1974")
 class KFold(FoldSplitter):
-    """Rows are shuffled and dealt into `n_splits` folds, whose sizes differ by at most one. Each fold tests once.
+    """Random folds whose sizes differ by at most one row.
 
-    It does not look at y, so that it serves regression; for classes `StratifiedKFold` is the better choice.
+    The scheme does not use y. Prefer `StratifiedKFold` for classification.
 
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
+
+    Examples
+    --------
     >>> splits = KFold(3, random_state=1).freeze(range(7))
     >>> [(len(train), len(test)) for train, test in splits]
     [(4, 3), (5, 2), (5, 2)]
@@ -34,11 +44,20 @@ class KFold(FoldSplitter):
 
 @scheme("stratified", cite="Kohavi 1995")
 class StratifiedKFold(FoldSplitter):
-    """Each class is shuffled and dealt into `n_splits` folds, one class going on where the last one ended.
+    """Random folds with the class proportions of the data set.
 
-    So the sizes of the folds differ by at most one, and so do the counts of each class. The names of the classes do not
-    matter, only which rows share one. A class with fewer rows than folds is warned about.
+    The sizes of the folds, and the counts of each class, differ by at most one. The splits do not depend on the names of the
+    classes. A `SuspectInputWarning` reports classes with fewer rows than folds.
 
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
+
+    Examples
+    --------
     >>> y = ["a"] * 6 + ["b"] * 3
     >>> splits = StratifiedKFold(3, random_state=1).freeze(y, y)
     >>> [[y[row] for row in test] for _, test in splits]
@@ -51,13 +70,13 @@ class StratifiedKFold(FoldSplitter):
         y = number_by_appearance(rows.require_classes("StratifiedKFold"))
         check_class_sizes(rows, self.n_splits, "StratifiedKFold")
         folds = np.empty(rows.n, dtype=np.intp)
-        # Which folds are larger by one row must not be known beforehand.
+        # The folds that are larger by one row are random, too.
         folds[shuffle_by_class(y, rng)] = rng.permutation(self.n_splits)[np.arange(rows.n) % self.n_splits]
         return folds
 
 
 def number_by_appearance(codes: IntArray) -> IntArray:
-    """Codes numbered as they first appear, so that other names for the same classes change nothing.
+    """Number the codes by first appearance, so the result does not depend on class names.
 
     >>> number_by_appearance(np.array([2, 2, 0, 1])).tolist()
     [0, 0, 1, 2]
@@ -67,17 +86,19 @@ def number_by_appearance(codes: IntArray) -> IntArray:
 
 
 def shuffle_by_class(y: IntArray, rng: np.random.Generator) -> IntArray:
-    """All positions, class after class, in random order within each class."""
+    """Return all indices sorted by class, in random order within each class."""
     order = rng.permutation(len(y))
     return order[np.argsort(y[order], kind="stable")]
 
 
 @scheme("leave-one-out", cite="Stone 1974")
 class LeaveOneOut(Splitter):
-    """As many splits as rows: each row tests once, all others train. Nothing is drawn.
+    """Each row is the test set once.
 
-    The estimate has little bias and much variance, and costs as many trainings as there are rows.
+    The estimate has low bias and high variance, and needs one training per row. The scheme is not random.
 
+    Examples
+    --------
     >>> [(train.tolist(), test.tolist()) for train, test in LeaveOneOut().split("abc".split() * 3)]
     [([1, 2], [0]), ([0, 2], [1]), ([0, 1], [2])]
     """
@@ -86,15 +107,27 @@ class LeaveOneOut(Splitter):
 
     def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
         if rows.n < 2:
-            raise InputError(f"X must hold at least 2 rows to leave one out, got {rows.n}")
+            raise InputError(f"X must have at least 2 rows to leave one out, got {rows.n}")
         all_rows = np.arange(rows.n)
         for row in range(rows.n):
             yield Split(np.delete(all_rows, row), all_rows[row : row + 1].copy(), 0, row)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """As many as X has rows."""
+        """Return the number of rows of X.
+
+        Parameters
+        ----------
+        X : table or list
+            Data.
+        y, groups : object, optional
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
         if X is None:
-            raise InputError("X must be given: leaving one out has as many splits as there are rows")
+            raise InputError("X must be given: leave-one-out has one split per row")
         return count_rows(X)
 
 
@@ -103,11 +136,19 @@ TestSize = float | int
 
 @scheme("holdout")
 class Holdout(Splitter):
-    """A share `test_size` of the rows tests (a whole number: so many rows), the others train; a third is customary.
+    """One random split into a training and a test set.
 
-    Stratified unless told otherwise: each class has its share of the test part, to within one row. Without classes pass
-    `stratify=False`.
+    Parameters
+    ----------
+    test_size : float or int, default 1/3
+        Proportion or number of test rows.
+    stratify : bool, default True
+        Keep the class proportions in training and test set. Pass False if there are no classes.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
 
+    Examples
+    --------
     >>> y = ["a"] * 6 + ["b"] * 3
     >>> [(train, test)] = Holdout(random_state=1).split(y, y)
     >>> len(train), [y[row] for row in test]
@@ -124,12 +165,22 @@ class Holdout(Splitter):
         yield draw_holdout(self, self.test_size, self.stratify, rows, rng)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """One."""
+        """Return 1.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Data, as in `split`; most splitters do not need them.
+
+        Returns
+        -------
+        int
+        """
         return 1
 
 
 def check_test_size(test_size: TestSize) -> TestSize:
-    """A share strictly between 0 and 1, or at least one row."""
+    """Check that the test size is a proportion between 0 and 1 or at least one row."""
     if isinstance(test_size, (float, np.floating)):
         check_between("test_size", test_size, 0, 1)
         return float(test_size)
@@ -139,7 +190,7 @@ def check_test_size(test_size: TestSize) -> TestSize:
 def draw_holdout(
     splitter: Splitter, test_size: TestSize, stratify: bool, rows: SplitterInput, rng: np.random.Generator
 ) -> Split:
-    """One random split into training and test part, both in order."""
+    """Draw one split; both index arrays are sorted."""
     n_test = _count_test_rows(test_size, rows.n)
     tested = np.zeros(rows.n, dtype=bool)
     if stratify:
@@ -155,15 +206,15 @@ def draw_holdout(
 
 
 def _count_test_rows(test_size: TestSize, n: int) -> int:
-    """How many rows test: a share is rounded up, as scikit-learn does, but not for a hair's breadth of arithmetic."""
+    """Return the number of test rows; proportions are rounded up as in scikit-learn, up to rounding errors."""
     n_test = math.ceil(round(test_size * n, 9)) if isinstance(test_size, float) else test_size
     if not 0 < n_test < n:
-        raise InputError(f"test_size must leave rows to train on, got {test_size!r} of {n} rows")
+        raise InputError(f"test_size must leave at least 1 training row, got {test_size!r} of {n} rows")
     return n_test
 
 
 def _compute_quotas(counts: IntArray, n_test: int, rng: np.random.Generator) -> IntArray:
-    """How many rows of each class test: its share, rounded so that the sum is right (largest remainders, ties at random)."""
+    """Compute the number of test rows of each class by largest remainders; ties are random."""
     quotas, remainders = np.divmod(counts * n_test, counts.sum())
     n_left = n_test - quotas.sum()
     quotas[np.lexsort((rng.random(len(counts)), -remainders))[:n_left]] += 1
@@ -174,15 +225,29 @@ def _warn_of_lost_classes(rows: SplitterInput, y: IntArray, quotas: IntArray) ->
     for side, counts in (("training", np.bincount(y) - quotas), ("test", quotas)):
         if not counts.all():
             name = rows.class_names[rows.require_classes("Holdout")[np.argmax(y == np.argmin(counts))]]
-            warnings.warn(f"class {name!r} has no row in the {side} part: it is too rare", SuspectInputWarning, stacklevel=4)
+            warnings.warn(f"class {name!r} is too rare: the {side} set does not contain it", SuspectInputWarning, stacklevel=4)
 
 
 @scheme("subsampling")
 class RandomSubsampling(Splitter):
-    """`n_splits` hold-outs, each drawn anew: a row may test several times or never. Each one is a repeat of its own.
+    """Repeated random splits into a training and a test set.
 
-    Use it where the sizes of training and test part matter, as in learning curves and the corrected resampled t test.
+    A row may be tested several times or never. Each split is a repeat. Use the scheme if the sizes of training and test sets
+    matter, as in learning curves and the corrected resampled t-test.
 
+    Parameters
+    ----------
+    n_splits : int, default 10
+        Number of splits.
+    test_size : float or int, default 1/3
+        Proportion or number of test rows.
+    stratify : bool, default True
+        Keep the class proportions in training and test set. Pass False if there are no classes.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
+
+    Examples
+    --------
     >>> splits = RandomSubsampling(3, test_size=2, stratify=False, random_state=1).freeze(range(6))
     >>> [(len(train), len(test)) for train, test in splits]
     [(4, 2), (4, 2), (4, 2)]
@@ -202,29 +267,50 @@ class RandomSubsampling(Splitter):
             yield replace(draw_holdout(self, self.test_size, self.stratify, rows, rng), repeat=repeat)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many hold-outs there are."""
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Data, as in `split`; most splitters do not need them.
+
+        Returns
+        -------
+        int
+        """
         return self.n_splits
 
 
 class Repeated(Splitter):
-    """`splitter`, `n_repeats` times, each time with other draws. More repeats leave the earlier ones as they are.
+    """Repeat a splitter with new random splits.
 
-    The seed is given here or to the splitter, not to both.
+    The first repeats do not depend on the number of repeats. Give the seed here or to the splitter, not to both.
 
+    Parameters
+    ----------
+    splitter : Splitter
+        Splitter to repeat.
+    n_repeats : int, default 10
+        Number of repeats.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
+
+    Examples
+    --------
     >>> splits = Repeated(KFold(2), 3, random_state=1).freeze(range(10))
     >>> print(splits)
-    Repeated(splitter=KFold(n_splits=2), n_repeats=3, random_state=1): 6 splits in 3 repeats of 10 rows, test parts of 5
+    Repeated(splitter=KFold(n_splits=2), n_repeats=3, random_state=1): 6 splits in 3 repeats of 10 rows, test sets of 5 rows
     >>> [(split.repeat, split.fold) for split in splits]
     [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
     """
 
     def __init__(self, splitter: Splitter, n_repeats: int = 10, *, random_state: Seed = None) -> None:
         if not isinstance(splitter, Splitter):
-            raise InputError(f"splitter must be a splitter of fairtrial, got {type(splitter).__name__}: pass KFold(5), say")
+            raise InputError(f"splitter must be a splitter of fairtrial, got {type(splitter).__name__}: pass e.g. KFold(5)")
         if not splitter._is_random:
-            raise InputError(f"splitter must draw at random, got {splitter!r}: all its repeats would be the same")
+            raise InputError(f"splitter must be random, got {splitter!r}: all repeats would be equal")
         if random_state is not None and splitter._has_seed:
-            raise InputError(f"random_state must be given once, got {random_state!r} and {splitter!r}: leave one out")
+            raise InputError(f"random_state must be given once, got {random_state!r} and {splitter!r}: drop one")
         self.splitter = splitter
         self.n_repeats = check_whole_number("n_repeats", n_repeats, 1)
         self.random_state = random_state
@@ -250,13 +336,32 @@ class Repeated(Splitter):
             first = last + 1
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits all repeats have together."""
+        """Return the number of splits of all repeats.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Data, as in `split`; most splitters do not need them.
+
+        Returns
+        -------
+        int
+        """
         return self.n_repeats * self.splitter.get_n_splits(X, y, groups)
 
 
 class FiveByTwo(Repeated):
-    """Five times two halves (Dietterich 1998), stratified unless told otherwise: what the 5x2cv tests need.
+    """Five repeats of two-fold cross-validation, the input of the 5x2cv tests (Dietterich 1998).
 
+    Parameters
+    ----------
+    stratify : bool, default True
+        Keep the class proportions in all folds.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
+
+    Examples
+    --------
     >>> FiveByTwo(random_state=1).get_n_splits()
     10
     """
@@ -267,8 +372,19 @@ class FiveByTwo(Repeated):
 
 
 class TenByTen(Repeated):
-    """Ten times ten folds, stratified unless told otherwise: WEKA's habit, for the corrected repeated t test.
+    """Ten repeats of ten-fold cross-validation, as in WEKA.
 
+    The corrected repeated t-test uses these splits.
+
+    Parameters
+    ----------
+    stratify : bool, default True
+        Keep the class proportions in all folds.
+    random_state : int, Generator, SeedSequence or RandomState, optional
+        Seed. An integer gives the same splits at every call. Default: random.
+
+    Examples
+    --------
     >>> TenByTen(stratify=False).get_n_splits()
     100
     """
@@ -279,8 +395,17 @@ class TenByTen(Repeated):
 
 
 class Given(Splitter):
-    """Pairs (train, test) of positions or masks, as they are. Whether they are sound is for `audit` to say.
+    """Splits that are given as pairs (train, test).
 
+    Use `audit` to check whether they are sound.
+
+    Parameters
+    ----------
+    splits : Splits or iterable of (train, test)
+        Row indices or masks.
+
+    Examples
+    --------
     >>> cv = Given([([0, 1], [2, 3]), ([2, 3], [0, 1])])
     >>> cv
     Given(2 splits)
@@ -293,32 +418,53 @@ class Given(Splitter):
     def __init__(self, splits: Iterable[Any]) -> None:
         self.splits = splits if isinstance(splits, Splits) else tuple(splits)
         if not len(self.splits):
-            raise InputError("splits must hold at least 1 split, got 0")
+            raise InputError("splits must contain at least 1 split, got 0")
 
     @classmethod
     def from_folds(cls, fold: npt.ArrayLike) -> Given:
-        """From the fold in which each row tests; -1 for rows that only train.
+        """Build splits from the test fold of each row.
 
+        Parameters
+        ----------
+        fold : array-like of int
+            Fold in which each row is tested; -1 for rows that are only training rows.
+
+        Returns
+        -------
+        Given
+
+        Examples
+        --------
         >>> [test.tolist() for _, test in Given.from_folds([1, 2, 1, -1]).split([0, 0, 0, 0])]
         [[0, 2], [1]]
         """
         numbers = check_column("fold", fold)
         if numbers.dtype.kind not in "iu":
-            raise InputError(f"fold must hold whole numbers from -1 on, got {numbers[0]!r}: number the folds")
+            raise InputError(f"fold must contain integers of at least -1, got {numbers[0]!r}: number the folds")
         if (numbers < -1).any():
-            raise InputError(f"fold must hold whole numbers from -1 on, got {numbers.min()}")
+            raise InputError(f"fold must contain integers of at least -1, got {numbers.min()}")
         names = np.unique(numbers[numbers >= 0])
         pairs = [(np.flatnonzero(numbers != name), np.flatnonzero(numbers == name)) for name in names]
         return cls(Splits.from_pairs(pairs, len(numbers)))
 
     def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterable[Split]:
         if isinstance(self.splits, Splits) and self.splits.n_rows != rows.n:
-            raise InputError(f"X must have the {self.splits.n_rows} rows that the folds were given for, got {rows.n}")
+            raise InputError(f"X must have {self.splits.n_rows} rows, like the data of the folds, got {rows.n}")
         return Splits.from_pairs(self.splits, rows.n)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits were given."""
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Data, as in `split`; most splitters do not need them.
+
+        Returns
+        -------
+        int
+        """
         return len(self.splits)
 
     def __repr__(self) -> str:
-        return f"Given({len(self.splits)} splits)"
+        return f"Given({format_count(len(self.splits), 'split')})"

@@ -1,4 +1,4 @@
-"""The folds that WEKA makes, row for row, so that a published WEKA experiment can be run again on the same splits."""
+"""The folds of WEKA, to repeat published experiments on the same splits."""
 
 from __future__ import annotations
 
@@ -15,8 +15,17 @@ from fairtrial.resampling.splitter import FoldSplitter, SplitterInput, scheme
 
 @scheme("weka", cite="Witten & Frank 2005")
 class WekaFolds(FoldSplitter):
-    """Stratified folds as WEKA's evaluation makes them for a seed, training rows in WEKA's order.
+    """Stratified folds exactly as in WEKA, with the training rows in the same order.
 
+    Parameters
+    ----------
+    n_splits : int, default 10
+        Number of folds.
+    random_state : int, default 1
+        Seed of WEKA.
+
+    Examples
+    --------
     >>> splits = WekaFolds(2, random_state=1).freeze(list(range(6)), ["a", "a", "a", "b", "b", "b"])
     >>> [split.test.tolist() for split in splits]
     [[4, 3, 2], [5, 1, 0]]
@@ -28,16 +37,16 @@ class WekaFolds(FoldSplitter):
     def __init__(self, n_splits: int = 10, *, random_state: int = 1) -> None:
         self.n_splits = check_whole_number("n_splits", n_splits, 2)
         if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
-            raise InputError(f"random_state must be a whole number, WEKA's seed, got {random_state!r}")
+            raise InputError(f"random_state must be an integer (the seed of WEKA), got {random_state!r}")
         self.random_state = self._seed = int(random_state)
 
     def _for_repeat(self, repeat: int) -> WekaFolds:
-        """WEKA's Experimenter adds the number of the repeat to its seed."""
+        """Add the number of the repeat to the seed, as WEKA's Experimenter does."""
         return WekaFolds(self.n_splits, random_state=self._seed + repeat)
 
     def _iter_splits(self, rows: SplitterInput, rng: np.random.Generator) -> Iterator[Split]:
         if rows.n < self.n_splits:
-            raise InputError(f"n_splits must be at most the number of rows, {rows.n}, got {self.n_splits}")
+            raise InputError(f"n_splits must be at most {rows.n}, the number of rows, got {self.n_splits}")
         source = JavaRandom(self._seed)
         order = list(range(rows.n))
         source.shuffle(order)
@@ -52,7 +61,7 @@ class WekaFolds(FoldSplitter):
 
 
 def _order_by_class(order: list[int], codes: IntArray) -> list[int]:
-    """Rows of one class together, by WEKA's swaps: the class of the first row first."""
+    """Sort rows by class with the swaps of WEKA, beginning with the class of the first row."""
     order = order.copy()
     position = 1
     while position < len(order):
@@ -66,5 +75,5 @@ def _order_by_class(order: list[int], codes: IntArray) -> list[int]:
 
 
 def _order_by_fold(order: list[int], n_splits: int) -> list[int]:
-    """Every n-th row from the first, then from the second, ..."""
+    """Take every n-th row from the first, then from the second, and so on."""
     return [row for start in range(n_splits) for row in order[start::n_splits]]

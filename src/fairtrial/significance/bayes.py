@@ -215,7 +215,7 @@ def correlated_t(
     mean, scale = float(delta.mean()), _compute_correlated_scale(delta, rho)
     if scale == 0:
         warn_undefined("correlated_t", "all differences are equal, and their spread cannot be estimated")
-        caveats.append(Finding.of("no_variation"))
+        caveats.append(Finding.of("constant_differences"))
         scale = float("nan")
     chances = _compute_student_regions(mean, scale, len(delta) - 1.0, rope)
     return Posterior(

@@ -352,7 +352,7 @@ def _build_undefined_posterior(delta: FloatArray, rope: float, better: Better, n
         len(names),
         scope="next dataset",
         better=better,
-        caveats=(Finding.of("no_variation_within"),),
+        caveats=(Finding.of("constant_differences_within"),),
         dataset_rows=dataset_rows,
     )
 

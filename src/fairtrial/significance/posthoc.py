@@ -236,8 +236,8 @@ class PostHoc:
     Examples
     --------
     >>> table = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.6], [0.6, 0.5, 0.4]]
-    >>> print(posthoc(table, "nemenyi").summary)
-    0 is significantly better than 2 (p = 0.013). No significant difference in 2 of 3 pairs (Nemenyi, Friedman test, 4 data sets).
+    >>> posthoc(table, "nemenyi").groups
+    (('0', '1'), ('1', '2'))
     """
 
     method: str
@@ -352,7 +352,7 @@ def posthoc(
     Notes
     -----
     The variance of a difference of Friedman ranks is that of Demšar (2006), without tie correction. The variances of aligned
-    and Quade ranks are those over all exchanges within data sets, as in the omnibus tests. The formulas printed in García et al.
+    and Quade ranks are those over all exchanges within data sets, as in the omnibus tests. The formulas in García et al.
     (2010), k (n + 1) / 6 and k (k + 1) (2n + 1) (k - 1) / (18 n (n + 1)), are far too small for aligned ranks and correct for
     Quade ranks only if k = 3.
 

@@ -14,14 +14,14 @@ import numpy as np
 from fairtrial._check import FloatArray
 from fairtrial._findings import Finding
 from fairtrial._registry import suggest_name
-from fairtrial.data.text_tables import read_content
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
 from fairtrial.significance.scores import Design as Design, Scores as Scores, Split
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a column may be called, in small letters, without blanks, hyphens and underscores.
+# Names of columns in lower case, without blanks, hyphens and underscores.
 _ALIASES = {
     "dataset": ("dataset", "data", "datasets", "domain", "problem", "task"),
     "learner": ("learner", "model", "algorithm", "classifier", "method", "estimator"),
@@ -40,7 +40,7 @@ _MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-", "<na>")
 
 @dataclass(frozen=True)
 class ScoreColumns:
-    """Columns as read; `describe_row` names a row in messages, `index` names rows if no column does."""
+    """Columns of a table of scores; `describe_row` names a row in messages, `index` names rows if no column does."""
 
     names: list[str]
     columns: list[Sequence[Any]]
@@ -51,7 +51,7 @@ class ScoreColumns:
     decimal_comma: bool = False
 
     def find_roles(self) -> dict[str, int]:
-        """The place of each column whose name is known."""
+        """Find the column index of each role by the column names."""
         indices: dict[str, int] = {}
         for i, name in enumerate(self.names):
             role = _ROLES.get("".join(letter for letter in name.lower() if letter not in " -_"))
@@ -60,7 +60,7 @@ class ScoreColumns:
         return indices
 
     def parse_number(self, value: Any) -> float | None:
-        """A cell as a number, NaN if missing, None if it is neither."""
+        """Parse a cell as a number; NaN if it is missing, None if it is not a number."""
         if isinstance(value, str):
             if value.strip().lower() in _MISSING:
                 return nan
@@ -75,14 +75,14 @@ class ScoreColumns:
             return nan if value is None or str(value) == "<NA>" else None
 
     def is_numeric(self, column: int) -> bool:
-        """Whether most of the cells are numbers, and one at least."""
+        """Whether at least one cell, and most cells, are numbers."""
         numbers = [self.parse_number(cell) for cell in self.columns[column]]
         return sum(number is not None for number in numbers) > len(numbers) / 2 and any(
             not isnan(number) for number in numbers if number is not None
         )
 
     def read_numbers(self, column: int) -> FloatArray:
-        """A column as numbers; a cell that is none is refused with its place."""
+        """Read a column as finite numbers."""
         cells = self.columns[column]
         numbers = [self.parse_number(cell) for cell in cells]
         for row, number in enumerate(numbers):
@@ -94,18 +94,18 @@ class ScoreColumns:
         return np.array(numbers, dtype=np.float64)
 
     def read_integers(self, column: int) -> list[int] | None:
-        """A column as whole numbers; None if a cell is something else."""
+        """Read a column as whole numbers; None if a cell is something else."""
         numbers = [self.parse_number(cell) for cell in self.columns[column]]
         integers = [int(number) for number in numbers if number is not None and isfinite(number) and number == int(number)]
         return integers if len(integers) == len(numbers) else None
 
     def is_fractional(self, column: int) -> bool:
-        """Whether all cells are numbers and one at least is not whole."""
+        """Whether all cells are numbers and at least one is not whole."""
         numbers = [self.parse_number(cell) for cell in self.columns[column]]
         return all(number is not None for number in numbers) and self.read_integers(column) is None
 
     def is_row_number(self, column: int) -> bool:
-        """Whether the column only numbers the rows: by its name, or because it counts from 0 or 1."""
+        """Whether the column only numbers the rows, according to its name or because it counts from 0 or 1."""
         integers = self.read_integers(column)
         rows = len(self.columns[column])
         is_sequence = integers in (list(range(rows)), list(range(1, rows + 1))) and rows > 2
@@ -117,13 +117,13 @@ class ScoreColumns:
         )
 
     def read_labels(self, column: int, role: str) -> list[str]:
-        """A column as names, none of them missing."""
+        """Read a column as names; none of them may be missing."""
         cells = [str(_to_python(cell)).strip() for cell in self.columns[column]]
         for row, cell in enumerate(cells):
             if cell == "" or cell.lower() in ("nan", "none", "<na>"):
                 raise InputError(
-                    f"each row must name its {role}, got none in {self.describe_row(row)}, column {self.names[column]!r}: "
-                    "fill it"
+                    f"each row must name its {role}, got an empty cell in {self.describe_row(row)}, column "
+                    f"{self.names[column]!r}: enter a name"
                 )
         return cells
 
@@ -133,7 +133,7 @@ def _to_python(value: Any) -> Any:
 
 
 def read_columns_file(path: Path) -> ScoreColumns:
-    """The columns of a Parquet file, or of text separated by commas, semicolons or tabs."""
+    """Read the columns of a Parquet file or of a text table."""
     if not path.is_file():
         raise InputError(f"scores must be a file that exists, got {str(path)!r}: check the path")
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -143,26 +143,29 @@ def read_columns_file(path: Path) -> ScoreColumns:
             frame = pd.read_parquet(path)
         except Exception as error:
             message = str(error).splitlines()[0].rstrip(".")
-            raise InputError(f"scores must be a Parquet file, got {str(path)!r}, which cannot be read: {message}") from None
+            raise InputError(f"scores must be a Parquet file, got {str(path)!r}: {message}") from None
         return read_columns_frame(frame)
     return _read_text_columns(path)
 
 
 def _read_text_columns(path: Path) -> ScoreColumns:
-    """Read the columns of a text table; its first row names them, and rows without any value are skipped."""
-    content = read_content(path)
+    """Read the columns of a text table with a header; skip rows without any value."""
+    from fairtrial.data.text_tables import SAVE_AS_UTF8, read_content  # importing fairtrial.data takes 50 ms
+
+    content = read_content(path, remedy=SAVE_AS_UTF8)
     delimiter = content.detect_delimiter() or ","
     rows = [(line, row) for line, row in content.iter_rows(delimiter) if any(row)]
     if len(rows) < 2:
-        raise InputError(f"scores must hold a header and rows below it, got {len(rows)} rows in {str(path)!r}: add rows")
+        count = format_count(len(rows), "row")
+        raise InputError(f"scores must have a header and rows below it, got only {count} in {str(path)!r}")
     (_, header), *body = rows
     for line, row in body:
         if len(row) != len(header):
             raise InputError(
-                f"each row must have {len(header)} cells like the header, got {len(row)} in line {line} of {str(path)!r}: fix it"
+                f"each row must have {len(header)} cells like the header, got {len(row)} in line {line} of {str(path)!r}"
             )
     columns = [[row[i] for _, row in body] for i in range(len(header))]
-    # Spreadsheets leave empty columns at the edge.
+    # Spreadsheets may write empty columns at the edge.
     nonempty = [i for i in range(len(header)) if header[i] or any(columns[i])]
     line_numbers = [line for line, _ in body]
     return ScoreColumns(
@@ -175,7 +178,7 @@ def _read_text_columns(path: Path) -> ScoreColumns:
 
 
 def read_columns_frame(source: Any) -> ScoreColumns:
-    """The columns of a frame or matrix; an index whose names are known becomes columns."""
+    """Read the columns of a frame or matrix; index levels with known names become columns."""
     import pandas as pd
 
     frame = source if isinstance(source, pd.DataFrame) else _to_frame(source)
@@ -183,7 +186,7 @@ def read_columns_frame(source: Any) -> ScoreColumns:
     if isinstance(frame.index, pd.MultiIndex) or (role_names and frame.index.name not in frame.columns):
         frame = frame.reset_index()
     if not frame.size:
-        raise InputError(f"scores must hold rows and columns, got an empty table of shape {frame.shape}")
+        raise InputError(f"scores must have rows and columns, got an empty table of shape {frame.shape}")
     columns: list[Sequence[Any]] = [_to_cells(frame.iloc[:, i]) for i in range(frame.shape[1])]
     index = [str(name) for name in frame.index]
     has_named_index = not isinstance(frame.index, pd.RangeIndex)
@@ -206,7 +209,7 @@ def _to_frame(source: Any) -> pd.DataFrame:
         values = np.empty(0)
     if values.ndim != 2:
         raise InputError(
-            f"scores must be a file, a frame or a matrix of data sets x learners, got {type(source).__name__}: pass one"
+            f"scores must be a file, a frame or a matrix of data sets x learners, got {type(source).__name__}"
         )
     return pd.DataFrame(values)
 
@@ -218,19 +221,41 @@ _ONLY_DATA_SET = "data"
 
 
 def read_scores(source: Scores | str | PathLike[str] | pd.DataFrame | Any, *, measure: str | None = None) -> Scores:
-    """Scores from a CSV, TSV or Parquet file, a pandas frame or a matrix; the layout is guessed; `guesses` says how.
+    """Read scores of several learners from a file, a frame or a matrix.
 
-    - wide: a row for each data set, a column for each learner; the first column of text (or the frame's index) names the data
-      sets. Columns called `repeat` and `fold` make it a row for each split.
-    - tidy: a row for each score with columns `learner` and `value` (or `score`, or a column named as a measure), and where they
-      apply `dataset`, `repeat`, `fold` and `measure`. Of several measures `measure` picks one.
+    The layout is detected, and `guesses` of the result reports it:
 
-    Empty cells, NA and ? are missing. What cannot be read is refused in one sentence that names the place.
+    - A wide table has one row per data set and one column per learner. The first text column, or the index of a frame, names
+      the data sets. If the table has columns `repeat` or `fold`, each row is one split.
+    - A tidy table has one row per score, with columns `learner` and `value` (or `score`, or the name of a measure). The columns
+      `dataset`, `repeat`, `fold` and `measure` are optional.
 
+    Empty cells, NA and ? are missing values.
+
+    Parameters
+    ----------
+    source : path, dataframe, 2-D array or Scores
+        CSV, TSV or Parquet file, or a table in memory. `Scores` are returned unchanged.
+    measure : str, optional
+        Measure to read if the table contains several.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read. The message names the line and the column.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> scores = read_scores(pd.DataFrame({"dataset": ["iris", "wine"], "tree": [0.94, 0.9], "bayes": [0.95, 0.97]}))
-    >>> print(scores)
-    Scores: 2 learners, 2 data sets. The table is taken as wide: rows are data sets (column 'dataset'), columns learners.
+    >>> scores.learners, scores.design.datasets
+    (('tree', 'bayes'), ('iris', 'wine'))
+    >>> scores.guesses[0].kind, scores.guesses[0]["column"]
+    ('wide_table', 'dataset')
     """
     if isinstance(source, Scores):
         return source
@@ -260,7 +285,7 @@ def _read_wide(raw: ScoreColumns, roles: dict[str, int]) -> Scores:
     keys = {role: i for role, i in roles.items() if role in ("repeat", "fold") and not raw.is_fractional(i)}
     learners = [i for i in range(len(raw.names)) if i != names and i not in keys.values()]
     guesses = [layout, *(Finding.of("wide_table_key", column=raw.names[i], role=role) for role, i in keys.items())]
-    # Row numbers, as a shuffled or joined frame has them, must never turn splits into data sets.
+    # The row numbers of a shuffled or joined frame do not name data sets.
     is_single_dataset = keys and names is None and not (raw.text_index and len(set(raw.index)) < len(raw.index))
     datasets = (
         raw.read_labels(names, "data set")
@@ -299,7 +324,7 @@ def _read_splits(raw: ScoreColumns, datasets: list[str], keys: dict[str, int]) -
 
 
 def _read_split_labels(raw: ScoreColumns, keys: dict[str, int], role: str) -> list[Hashable]:
-    """Labels of repeats or folds, as whole numbers where they are."""
+    """Read labels of repeats or folds, as whole numbers if all are."""
     if role not in keys:
         return [1] * len(raw.index)
     labels = raw.read_labels(keys[role], role)
@@ -347,7 +372,7 @@ def _read_tidy(raw: ScoreColumns, roles: dict[str, int], measure: str | None) ->
 
 
 def _find_value_column(raw: ScoreColumns, roles: dict[str, int], measure: str | None) -> tuple[int, str | None]:
-    """The column of scores, and the measure it is named after."""
+    """Find the column of scores, and the measure it is named after."""
     unused_columns = [i for i in range(len(raw.names)) if i not in roles.values()]
     if "value" in roles and not unused_columns:
         return roles["value"], None
@@ -370,7 +395,7 @@ def _find_value_column(raw: ScoreColumns, roles: dict[str, int], measure: str | 
         remedy = "name the column of numbers 'value'"
     else:
         remedy = "drop it, or keep the rows of one setting"
-    columns_text = ", ".join(repr(raw.names[i]) for i in unused_columns[:3]) + (" ..." if len(unused_columns) > 3 else "")
+    columns_text = join_names([repr(raw.names[i]) for i in unused_columns])
     raise InputError(
         f"a tidy table must have the columns {_TIDY} and no others, got {columns_text or 'no column of numbers'}: {remedy}"
     )
@@ -385,9 +410,9 @@ def _is_measure(name: str) -> bool:
 def _choose_measure(measures: list[str], measure: str | None) -> str:
     names = list(dict.fromkeys(measures))
     if measure is None and len(names) > 1:
-        raise InputError(f"scores must be of one measure, got {', '.join(names)}: pass measure= to choose one")
+        raise InputError(f"scores must be of one measure, got {join_names(names)}: pass measure= to choose one")
     if measure is not None and measure not in names:
-        raise InputError(f"measure must be one of the table's, got {measure!r}: {suggest_name(measure, names)}")
+        raise InputError(f"measure must be one of those in the table, got {measure!r}: {suggest_name(measure, names)}")
     return measure or names[0]
 
 
@@ -397,15 +422,15 @@ def _check_design(scores: Scores) -> None:
     if len(design.learners) < 2:
         learners_text = f"only {design.learners[0]!r}" if design.learners else "none"
         raise InputError(
-            f"scores must have at least 2 learners to compare, got {learners_text}: a learner is a column of a wide table"
+            f"scores must have at least 2 learners to compare, got {learners_text}: add a column for each learner"
         )
     if len(scores.splits) < 2:
         raise InputError(
-            f"scores must come from several data sets, or from repeats or folds of one, got one score for each learner on "
-            f"{design.datasets[0]!r}: one number each has no spread to judge by"
+            f"scores must come from several data sets, repeats or folds, got one score per learner on {design.datasets[0]!r}: "
+            "add more data sets, repeats or folds"
         )
     values = scores.cells[~np.isnan(scores.cells)]
     if not len(values):
-        raise InputError("scores must hold numbers, got none: all cells are missing")
+        raise InputError("scores must contain numbers, got only missing values")
     if np.ptp(values) <= 1e-12 * np.abs(values).max():
-        raise InputError(f"scores must differ somewhere, got {values[0]:g} in every cell: there is nothing to compare")
+        raise InputError(f"scores must differ somewhere, got {values[0]:g} in every cell")

@@ -80,7 +80,7 @@ def read_table(scores: pd.DataFrame | npt.ArrayLike, *, learners: int = 2, datas
         duplicates = [name for name, times in Counter(axis_names).items() if times > 1]
         if duplicates:
             raise InputError(
-                f"each {axis} must occur once in the table, got {duplicates[0]!r} more than once: rename it or average its scores"
+                f"each {axis} must occur once in the table, got {duplicates[0]!r} more than once: rename or average them"
             )
     if len(names) < learners:
         raise InputError(f"scores must have at least {learners} learners (columns), got {len(names)}")
@@ -173,7 +173,7 @@ class Scores:
         Data set, repeat and fold of each row.
     learners : tuple of str
         Names of the learners.
-    guesses : tuple of str
+    guesses : tuple of Finding
         How the columns of the source were interpreted.
     measure : str or None
         Name of the measure, if the source names one.

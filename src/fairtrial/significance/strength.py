@@ -109,10 +109,11 @@ class Strengths:
 
     def __str__(self) -> str:
         number_format = "{:.0f}" if self.scale == "elo" else "{:.3f}"
+        order = np.argsort(-np.array(self.estimates), kind="stable")
         texts = [
-            f"{row.learner} {format_number(row.strength, number_format)}, "
-            f"{format_interval(row.low, row.high, self.level, number_format)}"
-            for row in self.frame().itertuples(index=False)
+            f"{self.learners[i]} {format_number(self.estimates[i], number_format)}, "
+            f"{format_interval(self.low[i], self.high[i], self.level, number_format)}"
+            for i in order
         ]
         return "; ".join(texts)
 

@@ -36,7 +36,7 @@ class ExcludedScores:
     planned_splits: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Verdict:
     """The result of `compare`: ranking, tests, effect sizes, and the reasons for the choice of test.
 

@@ -1,4 +1,4 @@
-"""Train each learner on one environment and test it on another: errors and performance deterioration over replicates."""
+"""Train learners on one environment and test them on others: error rates and performance deterioration."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from fairtrial.study.randomness import derive_generator, derive_seed
 if TYPE_CHECKING:
     import pandas as pd
 
-_STOPPED = "Training interrupted by user"  # what scikit-learn's networks warn of instead of stopping
+_STOPPED = "Training interrupted by user"  # warning of scikit-learn's networks, which catch Ctrl-C
 
 
 @contextmanager
 def raise_on_interrupt() -> Iterator[None]:
-    """Ctrl-C ends a training for good: a network that would go on half-trained, with a warning, is stopped too.
+    """Raise KeyboardInterrupt on Ctrl-C even in scikit-learn's networks, which only give a warning.
 
     >>> try:
     ...     with raise_on_interrupt():
@@ -57,7 +57,7 @@ Cell = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class EnvironmentFailure:
-    """A learner that raised: where, and what it said. `tested_on` is empty when training failed."""
+    """An error of a learner, and where it occurred. `tested_on` is empty if training failed."""
 
     learner: str
     trained_on: str
@@ -69,15 +69,35 @@ class EnvironmentFailure:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EnvironmentMatrix:
-    """Each learner, trained on one environment and tested on another. `frame()` has a line for each cell:
+    """Error rates of learners trained on one environment and tested on another.
 
-    - `error`: mean error rate over the replicates, with its interval (Student's t);
-    - `ideal`: that of the same learner trained on the environment of the test; `trivial`: that of the trivial classifier there;
-    - `loss`: error minus ideal, replicate by replicate on the same test rows, with its interval;
-    - `pd`: performance deterioration of the mean errors, with its interval (percentiles over resampled replicates);
-    - `replicates`: how many gave both errors; `failures`: how many the learner failed in.
+    `run_environments` returns it. `frame()` has one row per cell, with these columns:
 
-    `runs()` has the errors of each replicate, `failures` what went wrong.
+    - `error`: mean error rate over the replicates, with t interval;
+    - `ideal`: mean error rate of the same learner trained on the environment of the test;
+    - `trivial`: mean error rate of the trivial classifier on the environment of the test;
+    - `loss`: error minus ideal, paired by replicate, with t interval;
+    - `pd`: performance deterioration of the mean errors, with bootstrap percentile interval over replicates;
+    - `replicates`: number of replicates with both errors;
+    - `failures`: number of replicates in which the learner failed.
+
+    Attributes
+    ----------
+    learners, environments : tuple of str
+        Names.
+    failures : tuple of EnvironmentFailure
+        Errors that learners raised.
+    plan : mapping
+        Numbers of rows and replicates, seed and alpha.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from fairtrial.data.simulate import GaussianMixture
+    >>> worlds = {"a": GaussianMixture(means=[0, 1]), "b": GaussianMixture(means=[1, 2])}
+    >>> result = run_environments({"bayes": GaussianNB()}, worlds, n_train=100, n_test=100, replicates=2)
+    >>> result.frame()[["learner", "trained_on", "tested_on", "replicates"]].values.tolist()[0]
+    ['bayes', 'a', 'a', 2]
     """
 
     learners: tuple[str, ...]
@@ -97,7 +117,25 @@ class EnvironmentMatrix:
         failures: Sequence[EnvironmentFailure],
         plan: Mapping[str, Any],
     ) -> EnvironmentMatrix:
-        """The matrix of the errors of each cell in each replicate; NaN where the learner failed."""
+        """Build the matrix from the error rates of each cell.
+
+        Parameters
+        ----------
+        learners, environments : list of str
+            Names.
+        errors : mapping of (learner, trained on, tested on) to array
+            Error rates of each replicate; NaN if the learner failed.
+        trivial : mapping of str to array
+            Error rates of the trivial classifier for each environment.
+        failures : list of EnvironmentFailure
+            Errors that learners raised.
+        plan : mapping
+            Numbers of rows and replicates, seed and alpha.
+
+        Returns
+        -------
+        EnvironmentMatrix
+        """
         import pandas as pd
 
         replicates = int(plan["replicates"])
@@ -116,15 +154,15 @@ class EnvironmentMatrix:
         return cls(tuple(learners), tuple(environments), tuple(failures), dict(plan), cells, pd.concat(runs, ignore_index=True))
 
     def frame(self) -> pd.DataFrame:
-        """A line for each learner, environment trained on and environment tested on."""
+        """Return a table with one row per learner, training environment and test environment."""
         return self._cells.copy()
 
     def runs(self) -> pd.DataFrame:
-        """A line for each cell and replicate: the error rate, and the trivial one on the same rows."""
+        """Return a table with one row per cell and replicate: error rate, and trivial error rate."""
         return self._runs.copy()
 
     def failures_frame(self) -> pd.DataFrame:
-        """A line for each failure."""
+        """Return a table with one row per failure."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -132,7 +170,19 @@ class EnvironmentMatrix:
         )
 
     def matrix(self, learner: str, value: str = "pd") -> pd.DataFrame:
-        """One learner's matrix: trained on (lines) by tested on (columns) of pd, error, loss or another column of numbers."""
+        """Return the matrix of one learner: trained on (rows) by tested on (columns).
+
+        Parameters
+        ----------
+        learner : str
+            Name of the learner.
+        value : str, default "pd"
+            Numeric column of `frame()`, e.g. pd, error or loss.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         check_one_of("learner", learner, self.learners)
         check_one_of("value", value, _VALUES)
         cells = self._cells[self._cells["learner"] == learner]
@@ -142,7 +192,13 @@ class EnvironmentMatrix:
         return wide.reindex(index=self._list_present("trained_on"), columns=self._list_present("tested_on"))
 
     def averages(self) -> pd.DataFrame:
-        """The mean pD of each learner and training environment over the other environments where it is defined."""
+        """Compute the mean pD of each learner and training environment.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Means over the other environments on which pD is defined, and their number.
+        """
         others = self._cells[(self._cells["trained_on"] != self._cells["tested_on"]) & self._cells["pd"].notna()]
         grouped = others.groupby(["learner", "trained_on"], sort=False, observed=True)["pd"]
         return grouped.agg(pd="mean", environments="count").reset_index()
@@ -162,11 +218,11 @@ class EnvironmentMatrix:
             return text
         first = self.failures[0]
         return (
-            f"{text}; {format_count(len(self.failures), 'failure')}, the first: {first.learner}: {first.kind}: {first.message}"
+            f"{text}; {format_count(len(self.failures), 'failure')}, first: {first.learner}: {first.kind}: {first.message}"
         )
 
     def _format_learner(self, learner: str) -> pd.DataFrame:
-        """pD and the error rate in per cent, as text, with the trivial error below."""
+        """Format pD and error rate in percent, with a last row for the trivial classifier."""
         deteriorations, errors, trivial = (self.matrix(learner, value) for value in ("pd", "error", "trivial"))
         table = deteriorations.map(_format_two_digits) + errors.map(lambda error: f" ({_format_percent(error)})")
         table.loc["trivial"] = [f"({_format_percent(rate)})" for rate in trivial.max(axis=0)]
@@ -174,7 +230,7 @@ class EnvironmentMatrix:
         return table
 
     def __str__(self) -> str:
-        parts = [f"pD (error in per cent) of {self._summarize()}"]
+        parts = [f"pD (error in %) of {self._summarize()}"]
         parts += [f"\n{learner}\n{self._format_learner(learner).to_string()}" for learner in self.learners]
         return "\n".join(parts)
 
@@ -185,7 +241,7 @@ class EnvironmentMatrix:
         tables = [
             f"<h4>{escape(learner)}</h4>{self._format_learner(learner).to_html(escape=True)}" for learner in self.learners
         ]
-        return f"<p>pD (error in per cent) of {escape(self._summarize())}</p>" + "".join(tables)
+        return f"<p>pD (error in %) of {escape(self._summarize())}</p>" + "".join(tables)
 
 
 def _summarize_cell(
@@ -204,7 +260,7 @@ def _summarize_cell(
 
 
 def _compute_mean_interval(values: FloatArray, alpha: float) -> tuple[float, float]:
-    """Mean and half the width of its interval by Student's t."""
+    """Compute the mean and the half-width of its t interval."""
     from scipy.stats import t
 
     n = len(values)
@@ -217,7 +273,7 @@ def _compute_mean_interval(values: FloatArray, alpha: float) -> tuple[float, flo
 def _compute_deterioration(
     error: FloatArray, ideal: FloatArray, trivial: FloatArray, counts: FloatArray, alpha: float
 ) -> dict[str, float]:
-    """pD of the mean errors, and percentiles of it over resampled replicates; none where too many of these are undefined."""
+    """Compute pD of the mean errors and bootstrap percentiles; no interval if too many resamples are undefined."""
     none = {"pd": np.nan, "pd_low": np.nan, "pd_high": np.nan}
     if len(error) == 0:
         return none
@@ -232,7 +288,7 @@ def _compute_deterioration(
 
 
 def _compute_pd(error: Any, ideal: Any, trivial: Any) -> Any:
-    """The measure, without its warning: one warning for the whole matrix follows."""
+    """Compute pD without warnings; one warning is given for the whole matrix."""
     from fairtrial.measures import performance_deterioration
 
     with warnings.catch_warnings():
@@ -245,8 +301,8 @@ def _warn_undefined(cells: pd.DataFrame) -> None:
     if len(bad):
         first = bad.iloc[0]
         example = f"{first['learner']} tested on {first['tested_on']}"
-        why = "the learner trained on that environment does not beat the trivial classifier"
-        warnings.warn(f"pD is undefined in {len(bad)} cells ({example}): {why}", UndefinedMeasureWarning, stacklevel=4)
+        why = "the learner trained on that environment is not better than the trivial classifier"
+        warnings.warn(f"pD is undefined in {format_count(len(bad), 'cell')} ({example}): {why}", UndefinedMeasureWarning, stacklevel=4)
 
 
 def _format_two_digits(value: float) -> str:
@@ -262,7 +318,7 @@ _SEED_SPAN = 2**32
 
 @dataclass(frozen=True, eq=False)
 class _EnvironmentRows:
-    """One replicate of one environment: rows to train on, rows to test on, and the error of the trivial classifier."""
+    """Training set and test set of one replicate of an environment, and the error of the trivial classifier."""
 
     X_train: Any
     y_train: Any
@@ -284,17 +340,38 @@ def run_environments(
     test_on: Sequence[str] | None = None,
     progress: bool | None = None,
 ) -> EnvironmentMatrix:
-    """Train each learner on each environment and test it on each: error rates and performance deterioration (pD).
+    """Train learners on each environment and test them on all: error rates and deterioration.
 
-    In each of the `replicates`, every environment is drawn anew, `n_train` rows to train on and `n_test` to test on; all
-    learners see the same rows. The trivial classifier names the class that is most frequent in the training rows of the
-    environment that it is tested on. `train_on` and `test_on` name the environments to be used so (all by default); a
-    learner is always trained on the environment of the test too, since pD needs it.
+    Each replicate draws new rows from every environment, and all learners get the same rows. The trivial classifier predicts
+    the most frequent class in the training set of the test environment. Random numbers depend only on `seed` and on names, so
+    adding a learner or an environment changes no other result. An unset `random_state` of a learner is set. Errors of learners
+    are recorded as failures.
 
-    Random numbers depend on `seed` and on names only: a further learner or environment changes no other number. A learner's
-    `random_state` is set where it is None. A learner that raises is caught, and its failure recorded. `progress` shows a bar,
-    by default on a terminal.
+    Parameters
+    ----------
+    learners : mapping of str to estimator
+        Learners by name.
+    environments : mapping of str to Environment
+        Sources of rows by name.
+    n_train, n_test : int
+        Numbers of training and test rows.
+    replicates : int, default 30
+        Number of replicates.
+    seed : int, default 0
+        Seed of all random numbers.
+    alpha : float, default 0.05
+        One minus the confidence level.
+    train_on, test_on : list of str, optional
+        Environments to train or test on. Default: all. Learners are also trained on each test environment, because pD needs it.
+    progress : bool, optional
+        Show a progress bar. Default: only in a terminal.
 
+    Returns
+    -------
+    EnvironmentMatrix
+
+    Examples
+    --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from fairtrial.data.simulate import GaussianMixture
     >>> worlds = {"near": GaussianMixture(means=[0, 1]), "moved": GaussianMixture(means=[1, 2])}
@@ -327,7 +404,7 @@ def run_environments(
 
 
 def _list_cells(names: list[str], train_on: Sequence[str] | None, test_on: Sequence[str] | None) -> list[tuple[str, str]]:
-    """Pairs of environments, trained on and tested on, in the order in which the environments were given."""
+    """List pairs of training and test environments in the given order."""
     chosen = {}
     for argument, selection in (("train_on", train_on), ("test_on", test_on)):
         selected = names if selection is None else [selection] if isinstance(selection, str) else list(selection)
@@ -346,7 +423,7 @@ def _list_cells(names: list[str], train_on: Sequence[str] | None, test_on: Seque
 
 
 def _list_used(cells: list[tuple[str, str]]) -> list[str]:
-    """Environments that are trained on or tested on."""
+    """List the environments that are used."""
     return list(dict.fromkeys([train for train, _ in cells]))
 
 
@@ -355,7 +432,7 @@ def _draw_rows(environment: Environment, name: str, replicate: int, n_train: int
     X_test, y_test = _sample(environment, name, n_test, derive_generator(seed, "environment", name, "test", replicate))
     for part, y, n in (("train", y_train, n_train), ("test", y_test, n_test)):
         if len(y) != n:
-            raise InputError(f"environment {name!r} must give the {n} rows asked for to {part}, got {len(y)}")
+            raise InputError(f"environment {name!r} must return the {n} rows requested for {part}, got {len(y)}")
     y_true = np.asarray(y_test)
     classes, counts = np.unique(np.asarray(y_train), return_counts=True)
     return _EnvironmentRows(X_train, y_train, X_test, y_true, float((y_true != classes[counts.argmax()]).mean()))
@@ -368,7 +445,7 @@ def _sample(environment: Environment, name: str, n: int, rng: np.random.Generato
         raise
     except Exception as error:
         raise InputError(
-            f"environment {name!r} must give X and y by sample(n, rng), got {type(error).__name__}: {error}"
+            f"environment {name!r} must return X and y from sample(n, rng), got {type(error).__name__}: {error}"
         ) from error
     return X, y
 
@@ -382,12 +459,12 @@ def _replicate(
     seed: int,
     errors: dict[tuple[str, str, str], FloatArray],
 ) -> Iterator[EnvironmentFailure]:
-    """Fill in the errors of one learner in one replicate, and give what failed."""
+    """Compute the error rates of one learner in one replicate, and yield its failures."""
     for source in rows:
         targets = [test for train, test in cells if train == source]
         try:
             seeded = _clone_seeded(estimator, derive_seed(seed, "learner", learner, source, replicate))
-            # Copies, since a learner may write into its rows.
+            # A learner may write to its rows, so it gets copies.
             with raise_on_interrupt():
                 fitted = seeded.fit(deepcopy(rows[source].X_train), deepcopy(rows[source].y_train))
         except Exception as error:
@@ -401,7 +478,7 @@ def _replicate(
 
 
 def _clone_seeded(estimator: Any, seed: int) -> Any:
-    """A fresh copy; whatever draws at random and has no seed of its own gets this one."""
+    """Clone an estimator and set each unset `random_state`."""
     from sklearn.base import clone
 
     fresh = clone(estimator, safe=False)
@@ -415,7 +492,7 @@ def _clone_seeded(estimator: Any, seed: int) -> Any:
 def _compute_error(fitted: Any, rows: _EnvironmentRows) -> float:
     predicted = np.asarray(fitted.predict(deepcopy(rows.X_test))).reshape(-1)
     if len(predicted) != len(rows.y_test):
-        raise InputError(f"predict must give a class for each of the {len(rows.y_test)} rows, got {len(predicted)}")
+        raise InputError(f"predict must return a class for each of the {len(rows.y_test)} rows, got {len(predicted)}")
     return float(np.mean(predicted != rows.y_test))
 
 
@@ -434,7 +511,7 @@ def _check_names(learners: Any, environments: Any) -> None:
 
 @contextmanager
 def _show_progress(progress: bool | None, total: int) -> Iterator[Callable[[], None]]:
-    """A bar that moves on with each call, on a terminal or when asked for."""
+    """Show a progress bar; yield the function that advances it."""
     if not (sys.stderr.isatty() if progress is None else progress):
         yield lambda: None
         return

@@ -1,7 +1,7 @@
 """Content hashes that identify learners, conditions, splits and trials, the same in every process and on every machine.
 
-A trial is stored under a key: a hash of the data set, the split, the condition, the learner and the seed. `Encoder` turns
-a learner into plain values that can be hashed; `CodeWalker` does so for functions and classes of no installed package.
+A trial is stored under a key: a hash of the data set, the split, the condition, the learner and the seed. `Encoder` converts
+a learner to plain values that can be hashed. `CodeWalker` does so for functions and classes that are not installed.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from fairtrial.errors import InputError
 if TYPE_CHECKING:
     from fairtrial.conditions import Condition
 
-_FLAGS, _MADE_BY_PYTHON = 3 << 8, 1 << 9  # Py_TPFLAGS_HEAPTYPE, not IMMUTABLETYPE: a class whose whole state Python can see
+_FLAGS, _MADE_BY_PYTHON = 3 << 8, 1 << 9  # Py_TPFLAGS_HEAPTYPE, not IMMUTABLETYPE: a class defined in Python
 
 
 def has_visible_state(value: Any) -> bool:
-    """Whether an object keeps all that it holds where Python can see it: in its __dict__ and in declared slots."""
+    """Whether the whole state of an object is visible to Python, in its `__dict__` and declared slots."""
     ancestors = type(value).__mro__[:-1]
     made_by_python = all(ancestor.__flags__ & _FLAGS == _MADE_BY_PYTHON for ancestor in ancestors)
     return (
@@ -51,7 +51,7 @@ def has_visible_state(value: Any) -> bool:
 
 
 def read_slots(value: Any) -> dict[str, Any]:
-    """What an object keeps in slots; the same name in two classes of its line are two slots."""
+    """Read the slots of an object; slots of the same name in two of its classes are different."""
     slots = [
         (ancestor.__qualname__, name, slot)
         for ancestor in type(value).__mro__
@@ -62,13 +62,13 @@ def read_slots(value: Any) -> dict[str, Any]:
     for kind, name, slot in slots:
         try:
             contents[f"{kind}.{name}"] = slot.__get__(value)
-        except AttributeError:  # it has not been filled
+        except AttributeError:  # the slot is empty
             continue
     return contents
 
 
 def is_importable_by_name(value: Any) -> bool:
-    """Whether its module knows it under its name: then the name says all."""
+    """Whether the object can be imported by its module and name."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not (isinstance(module, str) and isinstance(name, str)):
         return False
@@ -80,7 +80,7 @@ def is_importable_by_name(value: Any) -> bool:
     return target is value
 
 
-# Looking through all that is installed takes a quarter of a second; these are in nearly every study.
+# Searching all installed packages takes a quarter of a second; nearly every study uses these.
 _COMMON_PACKAGES = {
     "sklearn": "scikit-learn",
     "imblearn": "imbalanced-learn",
@@ -90,12 +90,12 @@ _COMMON_PACKAGES = {
 }
 
 _NUMERIC_DEPENDENCIES = {"scikit-learn": ("numpy", "scipy"), "fairtrial": ("numpy", "numba")}
-"""Packages that do the arithmetic for another one."""
+"""Packages that do the computations of another one."""
 
 
 @dataclass(frozen=True)
 class PackageOrigin:
-    """The distributions that a module was installed with; `local` where its code may change without a new version."""
+    """The distributions of a module; `local` if its code may change without a new version."""
 
     packages: tuple[str, ...]
     local: bool
@@ -103,7 +103,7 @@ class PackageOrigin:
 
 @cache
 def find_origin(module: str) -> PackageOrigin:
-    """Where a module comes from. That of an editable install counts as local too, since it is edited; fairtrial does not.
+    """Find the distributions of a module. Editable installs count as local, except fairtrial.
 
     >>> find_origin("fairtrial.measures")
     PackageOrigin(packages=('fairtrial',), local=False)
@@ -122,7 +122,7 @@ def find_origin(module: str) -> PackageOrigin:
 
 
 def get_versions(packages: Iterable[str], *, python: bool = False) -> dict[str, str]:
-    """The installed version of each, and of those that do the arithmetic for it; with `python` that of Python, too.
+    """Get the installed versions of packages and of their numeric dependencies, and optionally of Python.
 
     >>> sorted(get_versions(["scikit-learn"]))
     ['numpy', 'scikit-learn', 'scipy']
@@ -134,12 +134,12 @@ def get_versions(packages: Iterable[str], *, python: bool = False) -> dict[str, 
 
 
 def _find_file(module: str) -> str | None:
-    """Where the code of a module is, also of one that nobody has imported yet."""
+    """Find the file of a module, even if it is not imported."""
     if module in sys.modules:
         return getattr(sys.modules[module], "__file__", None)
     try:
         spec = find_spec(module.partition(".")[0])
-    except ValueError:  # a module that was made by hand
+    except ValueError:  # a module without a spec
         return None
     return None if spec is None or not spec.has_location else spec.origin
 
@@ -156,7 +156,7 @@ def _map_distributions() -> dict[str, list[str]]:
 
 
 def _find_install_kind(name: str, file: Path) -> str | None:
-    """How the distribution holds this file; None where it does not, whatever the name of the module."""
+    """Find how a distribution installed this file; None if the file is not part of it."""
     try:
         distribution = importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
@@ -177,12 +177,12 @@ _METHODS = (FunctionType, property, staticmethod, classmethod)
 
 
 class CodeWalker:
-    """Goes from a function or class to all local ones that it names. Each has the number in which it was met first, by which
-    the others refer to it: so cycles do no harm, and no address is encoded.
+    """Encodes a function or class together with all local ones that its code names.
 
-    `encode` encodes a value, and passes functions and classes that it meets to `number`; `is_local` says whether a module may
-    change without a new version. Comments and line numbers do not count. What is reached by a name that is put together while
-    the code runs (`getattr`, `eval`) is not seen.
+    Each definition gets a number in the order of discovery, and others refer to it by this number. This handles cycles and
+    avoids memory addresses. `encode` encodes a value and passes functions and classes to `number`. `is_local` returns whether
+    the code of a module may change without a new version. Comments and line numbers are ignored. Names that are built at run
+    time (`getattr`, `eval`) are not followed.
     """
 
     def __init__(self, encode: Callable[[Any, str], Any], is_local: Callable[[str], bool]) -> None:
@@ -192,15 +192,15 @@ class CodeWalker:
         self._definitions: list[Any] = []
 
     def number(self, definition: Any) -> int:
-        """The number of a function or class, which will be encoded in its turn."""
+        """Return the number of a function or class, which is encoded later."""
         if id(definition) not in self._numbers:
             self._numbers[id(definition)] = len(self._definitions)
             self._definitions.append(definition)
         return self._numbers[id(definition)]
 
     def walk(self, definition: Any) -> list[Any]:
-        """The function or class, then what it names, then what these name ..."""
-        self.number(definition)  # encoding one appends those that it names
+        """Encode a function or class and everything that it names, directly or indirectly."""
+        self.number(definition)  # encoding a definition appends those that it names
         return [
             self._encode_class(reached) if isinstance(reached, type) else self._encode_function(reached)
             for reached in self._definitions
@@ -219,7 +219,7 @@ class CodeWalker:
         attributes = {
             name: self._encode_attribute(attribute)
             for name, attribute in sorted(vars(kind).items())
-            if isinstance(attribute, _METHODS) or not _is_dunder(name)  # Python keeps notes there: __doc__, __slotnames__
+            if isinstance(attribute, _METHODS) or not _is_dunder(name)  # e.g. __doc__, __slotnames__
         }
         return {"bases": [self._encode_value(base) for base in kind.__bases__], "attributes": attributes}
 
@@ -241,7 +241,7 @@ class CodeWalker:
         }
 
     def _encode_names(self, code: CodeType, namespace: Mapping[str, Any]) -> Any:
-        """What the names of the code stand for now: values, functions and classes, and of modules what is used of them."""
+        """Encode the current values of the names in the code; of modules, only the attributes that are used."""
         codes = list(_iter_nested(code))
         used = {name for nested in codes for name in nested.co_names}
         values = {
@@ -266,18 +266,18 @@ class CodeWalker:
         }
 
     def _encode_import(self, statement: tuple[str, Any, int], namespace: Mapping[str, Any], used: set[str]) -> Any:
-        """A module that a function imports when it runs: one of an installed package is not imported for this."""
+        """Encode a module that a function imports at run time; installed modules are not imported for this."""
         name, imported_names, level = statement
         if level == 0 and not self._is_local(name):
             return {"module": name}
         try:
             module = __import__(name, dict(namespace), None, imported_names or (), level)
-        except Exception:  # it may be meant for another machine, and the code may be ready for its absence
+        except Exception:  # the code may handle a missing module
             return {"module": name, "level": level}
         return self._encode_used(module, used, ())
 
     def _encode_value(self, value: Any) -> Any:
-        """What cannot be encoded, such as a lock or a logger, counts by its class."""
+        """Encode a value; one that cannot be encoded, such as a lock, is encoded by its class."""
         if value is ...:
             return {"kind": "..."}
         try:
@@ -289,12 +289,12 @@ class CodeWalker:
 def _get_content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # it has not been filled yet
+    except ValueError:  # the cell is empty
         return ...
 
 
 def _iter_nested(code: CodeType) -> Iterator[CodeType]:
-    """A code object and those of the functions inside it."""
+    """Iterate over a code object and those nested in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -306,7 +306,7 @@ def _list_global_names(code: CodeType) -> list[str]:
 
 
 def _iter_imports(code: CodeType) -> Iterator[tuple[str, Any, int]]:
-    """Module, what is taken from it, and the number of leading dots of each import statement."""
+    """Iterate over the import statements: module, imported names and number of leading dots."""
     lines = list(dis.get_instructions(code))
     for level, names, instruction in zip(lines, lines[1:], lines[2:], strict=False):
         if instruction.opname == "IMPORT_NAME":
@@ -314,7 +314,7 @@ def _iter_imports(code: CodeType) -> Iterator[tuple[str, Any, int]]:
 
 
 def _is_dunder(name: str) -> bool:
-    """Whether Python gives the name its meaning: `__file__` is another one on each machine."""
+    """Whether the name is special; `__file__`, for example, differs between machines."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -345,11 +345,11 @@ _FORMER_PATHS = {
     "fairtrial.resampling.splitters.TenByTen": "fairtrial.resampling.repeated.TenByTen",
     "fairtrial.study.spec.tuning.Tuned": "fairtrial.study.declare.tuning.Tuned",
 }
-"""Content keys keep the former path of a class that has moved: results files and seeds, which depend on keys, stay valid."""
+"""Former paths of classes that were moved. Content keys use them, so existing results files and seeds stay valid."""
 
 
 def to_canonical(value: Any) -> str:
-    """One text for equal plain values, in whatever order a dictionary was written.
+    """Convert plain values to text that is the same for equal values, whatever the order of dictionaries.
 
     >>> to_canonical({"b": 1, "a": (0.1, None)})
     "{'a': [0.1, None], 'b': 1}"
@@ -367,11 +367,12 @@ def to_canonical(value: Any) -> str:
 
 
 class Encoder:
-    """Encodes values as plain ones that JSON can hold. `packages` collects the distributions that they come from,
-    `local_modules` the modules of no distribution; `holds_code` is whether any function or class is encoded by its code.
+    """Encodes values as plain ones that JSON can represent.
 
-    A function or class of an installed package is encoded by its name, any other one by a hash of its code: see `CodeWalker`.
-    Objects whose state Python cannot see (a lock, an open file, an object of a compiled class) are refused.
+    A function or class of an installed package is encoded by its name, any other one by a hash of its code (`CodeWalker`).
+    Objects whose state is not visible to Python (a lock, an open file, an object of a compiled class) are refused. `packages`
+    collects the distributions of the values, `local_modules` the modules that are not installed. `holds_code` is True if any
+    function or class is encoded by its code.
 
     >>> from sklearn.svm import SVC
     >>> encoded = Encoder().encode(SVC(C=2.0))
@@ -393,7 +394,7 @@ class Encoder:
         if value is None or type(value) in (bool, int, str):
             return value
         if id(value) in self._stack:
-            raise InputError(f"{path} must not hold itself: a learner with parameters in a circle cannot be told apart")
+            raise InputError(f"{path} must not contain itself: a learner with circular parameters cannot be identified")
         self._stack.append(id(value))
         try:
             return self._select_encoder(value)(value, path)
@@ -464,12 +465,12 @@ class Encoder:
         return {"type": self._get_class_name(value)} | self._encode_class_code(value)
 
     def _encode_distribution(self, value: Any, path: str) -> Any:
-        """A frozen distribution of SciPy, as a random search takes it."""
+        """Encode a frozen distribution of SciPy, as used by random search."""
         name = self._get_class_name(type(value.dist))
         return {"distribution": name, "parameters": self.encode([value.args, value.kwds], path)}
 
     def _encode_function(self, value: Any, path: str) -> Any:
-        """By name where an installed module has it under this name, else also by what it does."""
+        """Encode a function by name if it can be imported from an installed module, else also by its code."""
         module = getattr(value, "__module__", None) or type(value).__module__
         name = f"{module}.{getattr(value, '__qualname__', value.__name__)}"
         local = self._is_local(module)
@@ -479,18 +480,18 @@ class Encoder:
         if isinstance(function, FunctionType):
             return {"function": name} | self._encode_code(function)
         if local or not name.replace(".", "_").isidentifier():
-            raise InputError(f"{path}: {name} belongs to no installed package and has no code in Python: put it into a package")
+            raise InputError(f"{path}: {name} is not installed and has no Python code: install it as a package")
         return {"function": name}
 
     def _is_function_like(self, value: Any) -> bool:
-        """Whether it is known by its name, or wraps a function without showing what else it holds, as functools.cache does."""
+        """Whether it can be imported by name, or wraps a function with hidden state, as functools.cache does."""
         named = is_importable_by_name(value)
         if has_visible_state(value):
             return named and not self._is_local(value.__module__)
         return named or (callable(value) and isinstance(getattr(value, "__wrapped__", None), FunctionType))
 
     def _encode_code(self, definition: Any) -> dict[str, Any]:
-        """A hash of what a function or class does; within another one its number there."""
+        """Encode a hash of the code of a function or class; inside another definition, its number there."""
         self.holds_code = True
         if self._walker is not None:
             return {"number": self._walker.number(definition)}
@@ -510,20 +511,20 @@ class Encoder:
     def _get_parameters(self, value: Any, path: str) -> dict[str, Any]:
         kind = type(value)
         if kind.__name__ == "FrozenEstimator":
-            raise InputError(f"{path} must not be a FrozenEstimator, which has learnt before the study: pass it unfitted")
+            raise InputError(f"{path} must not be a FrozenEstimator, which is already fitted: pass an unfitted estimator")
         if hasattr(value, "get_params"):
             try:
                 return dict(value.get_params(deep=False))
             except (AttributeError, RuntimeError, TypeError) as error:
                 raise InputError(
-                    f"{path}: the parameters of {kind.__name__} cannot be read ({error}): __init__ must keep each as it is"
+                    f"{path}: the parameters of {kind.__name__} cannot be read ({error}): store each unchanged in __init__"
                 ) from None
         if is_dataclass(value):
             return {field.name: getattr(value, field.name) for field in fields(value)}
         if not has_visible_state(value):
             raise InputError(
-                f"{path} must be something whose contents can be told, got {kind.__module__}.{kind.__qualname__}: pass "
-                "numbers, text, lists, arrays, functions, or objects with get_params"
+                f"{path} must have content that can be hashed, got {kind.__module__}.{kind.__qualname__}: pass numbers, text, "
+                "lists, arrays, functions, or objects with get_params"
             )
         state = read_slots(value) | getattr(value, "__dict__", {})
         cached = [name for name in state if isinstance(getattr(kind, name, None), functools.cached_property)]
@@ -543,7 +544,7 @@ class Encoder:
         return _FORMER_PATHS.get(path, path)
 
     def _encode_class_code(self, kind: type[Any]) -> dict[str, Any]:
-        """What a class does where no version vouches for it, or for one that it descends from."""
+        """Encode the code of a class if it, or one of its base classes, is local."""
         local = any(self._is_local(ancestor.__module__) or "<" in ancestor.__qualname__ for ancestor in kind.__mro__[:-1])
         return self._encode_code(kind) if local else {}
 
@@ -553,14 +554,14 @@ def _hash_bytes(data: bytes) -> str:
 
 
 PROTOCOL = 1
-"""Increases when the same trial would give other predictions than before: part of the key of every trial."""
+"""Version of the trial protocol, part of every key. It increases if the same trial would give other predictions."""
 
 KEY = np.dtype("V16")
-"""A key in an array; text of 16 bytes would lose zeros at its end."""
+"""Type of keys in arrays; a bytes type would drop trailing zeros."""
 
 
 class LearnerIdentity(NamedTuple):
-    """A learner by what it does: its hash, its class, every parameter in plain values, and the versions that it depends on."""
+    """The identity of a learner: hash, class, parameters as plain values, and versions of the packages it depends on."""
 
     hash: str
     class_name: str
@@ -569,14 +570,14 @@ class LearnerIdentity(NamedTuple):
 
 
 class ConditionIdentity(NamedTuple):
-    """A condition by what it does: its hash, and the hash that its random draws depend on."""
+    """The identity of a condition: its hash, and the hash that its random draws depend on."""
 
     hash: str
     draws_hash: str
 
 
 def compute_digest(*parts: bytes | str | int) -> bytes:
-    """16 bytes of BLAKE2b over the parts, each with its kind and length, so that no two lists of parts read the same.
+    """Compute a BLAKE2b digest of 16 bytes; parts are encoded with type and length, so different lists differ.
 
     >>> compute_digest("ab", "c") == compute_digest("a", "bc"), compute_digest(1) == compute_digest("1"), len(compute_digest())
     (False, False, 16)
@@ -588,10 +589,10 @@ def compute_digest(*parts: bytes | str | int) -> bytes:
 
 
 def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerIdentity:
-    """The identity of an estimator. What it is called does not count; `name` is for errors.
+    """Compute the identity of an estimator; `name` is used in error messages only.
 
-    Its class, all its parameters however deep, and the versions of the packages that all these classes come from make the
-    hash; a class or function of no installed package enters with its code and all that this names, and Python's version.
+    The hash covers the class, all nested parameters, and the versions of their packages. Classes and functions that are not
+    installed enter with their code, everything that it names, and the version of Python.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> identity = compute_learner_identity(LogisticRegression(C=2.0))
@@ -601,7 +602,7 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
     [True, False]
     """
     if isinstance(estimator, type):
-        raise InputError(f"{name} must be an estimator, got the class {estimator.__name__}: call it, {estimator.__name__}()")
+        raise InputError(f"{name} must be an estimator, got the class {estimator.__name__}: pass {estimator.__name__}()")
     encoder = Encoder()
     encoded = encoder.encode(estimator, name)
     if not isinstance(encoded, dict) or "class" not in encoded:
@@ -612,10 +613,10 @@ def compute_learner_identity(estimator: Any, name: str = "learner") -> LearnerId
 
 
 def compute_condition_identity(condition: Condition, name: str = "condition") -> ConditionIdentity:
-    """The identity of a condition: its description, and what its classes and functions do, as for a learner.
+    """Compute the identity of a condition from its description and, as for a learner, from its classes and functions.
 
-    The draws depend on its description as if it, and each of its steps, had its default part. So a condition draws the same
-    in the test set whether it is declared for the test set only or for all rows.
+    The random draws do not depend on `part`. A condition draws the same in the test set, whether it is declared for the test
+    set only or for all rows.
 
     >>> from fairtrial.conditions import ClassNoise
     >>> training, everywhere = (compute_condition_identity(ClassNoise(0.1, part=part)) for part in ("train", "all"))
@@ -625,8 +626,7 @@ def compute_condition_identity(condition: Condition, name: str = "condition") ->
     description = condition.describe()
     if " at 0x" in repr(description):
         raise InputError(
-            f"{name} must be a condition whose parameters can be told as plain values, got {description}: "
-            "a place in memory is another in every run"
+            f"{name} must be described by plain values, got {description}: memory addresses differ between runs"
         )
     encoder = Encoder()
     code = to_canonical([encoder.encode(definition, name) for definition in _list_code(condition)])
@@ -636,7 +636,7 @@ def compute_condition_identity(condition: Condition, name: str = "condition") ->
 
 
 def _list_code(value: Any) -> list[Any]:
-    """The classes of a condition and of its steps, and the functions among its parameters."""
+    """List the classes of a condition and its steps, and the functions among its parameters."""
     from fairtrial.conditions import Condition
 
     if isinstance(value, Condition):
@@ -658,7 +658,7 @@ def _reset_part(value: Any) -> Any:
 
 
 def hash_split(train: IntArray, test: IntArray, repeat: int, fold: int) -> str:
-    """The identity of a split: its training and test rows in order, its repeat and its fold.
+    """Hash a split: its training and test rows in order, its repeat and its fold.
 
     >>> hash_split(np.array([0, 1]), np.array([2]), 0, 0) == hash_split(np.array([0]), np.array([1, 2]), 0, 0)
     False
@@ -668,7 +668,7 @@ def hash_split(train: IntArray, test: IntArray, repeat: int, fold: int) -> str:
 
 
 def hash_context(data: str, split: str, condition: str) -> bytes:
-    """The identity of what all learners of a split and condition share."""
+    """Hash the data set, split and condition that all learners share."""
     return compute_digest("context", data, split, condition)
 
 
@@ -680,10 +680,10 @@ def compute_trial_keys(
     learners: Sequence[str],
     protocol: int = PROTOCOL,
 ) -> npt.NDArray[np.void]:
-    """The keys of all trials of a data set, splits x conditions x learners.
+    """Compute the keys of all trials of a data set, splits x conditions x learners.
 
     A key is the digest of "trial", the protocol, the seed of the study, and the hashes of data set, split, condition and
-    learner. What trials share is hashed once.
+    learner.
     """
     start = hashlib.blake2b(b"".join(_encode_part(part) for part in ("trial", protocol, seed, data)), digest_size=16)
     inner, last = list(map(_encode_part, conditions)), list(map(_encode_part, learners))

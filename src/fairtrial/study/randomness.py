@@ -1,4 +1,4 @@
-"""Random numbers that depend on names: adding a learner, or another order, or another worker changes no other number."""
+"""Random seeds derived from names, so adding a learner or changing the order or the workers changes no other seed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def derive_seed(seed: int, *names: object) -> int:
-    """A seed of 128 bits for the study's seed and the names involved.
+    """Derive a seed of 128 bits from the seed of the study and names.
 
     >>> derive_seed(0, "iris", 3) == derive_seed(0, "iris", 3), derive_seed(0, "iris", 3) == derive_seed(0, "iris", 4)
     (True, False)
@@ -18,7 +18,7 @@ def derive_seed(seed: int, *names: object) -> int:
 
 
 def derive_generator(seed: int, *names: object) -> np.random.Generator:
-    """A source of random numbers of its own for the study's seed and the names involved.
+    """Derive a random number generator from the seed of the study and names.
 
     >>> bool(derive_generator(0, "iris").random() == derive_generator(0, "iris").random())
     True

@@ -1,10 +1,11 @@
 """Contract tests for learners, splitters, measures, engines and stores of third parties."""
 
-from fairtrial.testing.contract import ContractRule, list_rules, parametrize_with_contract
+from fairtrial.testing.contract import ContractRule, find_violations, list_rules, parametrize_with_contract
 from fairtrial.testing.engines import check_engine
 from fairtrial.testing.learners import check_learner
 from fairtrial.testing.measures import check_measure
 from fairtrial.testing.splitters import check_splitter
+from fairtrial.testing.stores import check_store
 
 __all__ = [
     "ContractRule",
@@ -12,6 +13,8 @@ __all__ = [
     "check_learner",
     "check_measure",
     "check_splitter",
+    "check_store",
+    "find_violations",
     "list_rules",
     "parametrize_with_contract",
 ]

@@ -126,9 +126,7 @@ class Contract:
     def find_violations(self, subject: Any) -> dict[str, str]:
         """Check all rules that apply; return the violated ones by name with their descriptions."""
         with self.open_case(subject) as case:
-            violations = {
-                rule.name: rule.find_violation(subject, case) for rule in self.rules if self._is_applicable(rule, subject)
-            }
+            violations = {rule.name: rule.find_violation(subject, case) for rule in self.rules if rule.applies(subject)}
         return {name: text for name, text in violations.items() if text is not None}
 
     def check(self, subject: Any) -> None:
@@ -136,10 +134,6 @@ class Contract:
         violations = self.find_violations(subject)
         if violations:
             raise AssertionError("\n".join(violations.values()))
-
-    @staticmethod
-    def _is_applicable(rule: ContractRule, subject: Any) -> bool:
-        return bool(rule.applies(subject))
 
 
 _contracts: dict[str, Contract] = {}
@@ -164,6 +158,31 @@ def list_rules(kind: str) -> tuple[ContractRule, ...]:
     """
     check_one_of("kind", kind, _contracts)
     return tuple(_contracts[kind].rules)
+
+
+def find_violations(kind: str, subject: Any) -> dict[str, str]:
+    """Check an object and return the violated rules instead of raising an error.
+
+    Parameters
+    ----------
+    kind : {"learner", "splitter", "measure", "engine", "store"}
+        The kind of the object.
+    subject : object
+        The learner, splitter, measure or engine, or the function that opens a store.
+
+    Returns
+    -------
+    dict of str to str
+        A description of each violation by the name of the rule.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> find_violations("splitter", KFold(3))
+    {}
+    """
+    check_one_of("kind", kind, _contracts)
+    return _contracts[kind].find_violations(subject)
 
 
 def parametrize_with_contract(kind: str, objects: Iterable[Any]) -> Any:

@@ -264,7 +264,9 @@ def check_nominal_columns_are_accepted(case: _LearnerCase) -> None:
     _require_known_labels(learner.predict(frame.copy()), case.y, learner)
 
 
-@_contract.rule("handle NaN in fit and predict, or declare `fairtrial_facts = Facts(missing=False, ...)`", applies=_takes_missing)
+@_contract.rule(
+    "handle NaN in fit and predict, or declare `fairtrial_facts = Facts(missing=False, ...)`", applies=_takes_missing
+)
 def check_missing_values_are_accepted(case: _LearnerCase) -> None:
     """A learner that declares missing values must take NaN in fit and predict."""
     X = _remove_values(case.X)

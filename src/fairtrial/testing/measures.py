@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fairtrial.errors import UndefinedMeasureWarning
 from fairtrial.measures import Confusion, Measure, ScoreTally, registry
-from fairtrial.measures.measure import LabelMeasure, MultiScoreMeasure, ScoreMeasure
+from fairtrial.measures.measure import LabelMeasure, MultiScoreMeasure, ProbabilityMeasure, ScoreMeasure
 from fairtrial.testing.contract import Contract, require
 
 _N_ROWS = 40
@@ -131,7 +131,7 @@ def _is_rank_based(measure: Measure) -> bool:
 
 
 def _merges(measure: Measure) -> bool:
-    return isinstance(measure, (LabelMeasure, ScoreMeasure)) and not isinstance(measure, MultiScoreMeasure)
+    return isinstance(measure, (LabelMeasure, ScoreMeasure, ProbabilityMeasure)) and not isinstance(measure, MultiScoreMeasure)
 
 
 def _require_equal(value: Any, expected: Any, context: str) -> None:
@@ -147,7 +147,7 @@ def check_facts_are_complete(case: _MeasureCase) -> None:
         require(getattr(facts, name), f"an empty {name}")
     require(facts.needs in ("labels", "scores", "probabilities", "values", "results"), f"needs={facts.needs!r}")
     require(facts.direction in ("max", "min"), f"direction={facts.direction!r}")
-    require(getattr(facts, "display_name", facts.name), "an empty display_name")
+    require(facts.display_name, "an empty display_name")
     low, high = facts.range
     require(low < high, f"range={facts.range}")
     require(facts.chance is None or low <= facts.chance <= high, f"chance={facts.chance} outside the range {facts.range}")
@@ -221,12 +221,17 @@ def check_class_order_does_not_matter(case: _MeasureCase) -> None:
         if k == 2 and (facts.needs != "labels" or facts.per_class):
             continue
         codes = np.array([2, 0, 1]) if k == 3 else np.array([1, 0])
-        if y.ndim == 2:  # equal scores of two classes may depend on the order of the classes
-            y = y + 1e-3 * rng.random(y.shape)
-            y /= y.sum(axis=1, keepdims=True)
-        permuted = codes[y] if case.needs == "labels" else y[:, np.argsort(codes)]
+        predictions = _break_ties(y, rng) if y.ndim == 2 else y
+        permuted = codes[y] if case.needs == "labels" else predictions[:, np.argsort(codes)]
         value = case.compute(codes[y_true], permuted, k, sample_weight=weights)
-        _require_equal(value, case.compute(y_true, y, k, sample_weight=weights), f"after a permutation of {k} classes")
+        expected = case.compute(y_true, predictions, k, sample_weight=weights)
+        _require_equal(value, expected, f"after a permutation of {k} classes")
+
+
+def _break_ties(probabilities: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[Any]:
+    """Make the probabilities of a row distinct: which of two equal classes is predicted may depend on their order."""
+    distinct = probabilities + 1e-3 * rng.random(probabilities.shape)
+    return np.asarray(distinct / distinct.sum(axis=1, keepdims=True))
 
 
 @_contract.rule("use the order of the scores only, or declare rank_based=False", applies=_is_rank_based)
@@ -276,20 +281,23 @@ def check_batches_match_single_values(case: _MeasureCase) -> None:
 def check_merged_statistics_match_whole(case: _MeasureCase) -> None:
     """The sum of the statistics of two parts must give the value of all rows."""
     for k, y_true, y, weights, _ in case.iter_columns():
-        first = np.arange(len(y_true)) % 2 == 0
-        parts = (first, ~first)
-        labels = list(range(k))
-        if isinstance(case.measure, LabelMeasure):
-            tables = [Confusion.from_labels(y_true[rows], y[rows], labels=labels, sample_weight=weights[rows]) for rows in parts]
-            value = case.measure.of(tables[0] + tables[1])
-        elif k == 2 and isinstance(case.measure, ScoreMeasure):
-            tallies = [
-                ScoreTally.from_scores(y_true[rows], y[rows], labels=labels, sample_weight=weights[rows]) for rows in parts
-            ]
-            value = case.measure.of(tallies[0] + tallies[1])
-        else:
+        if k > 2 and isinstance(case.measure, ScoreMeasure):  # a tally has two classes
             continue
+        is_first = np.arange(len(y_true)) % 2 == 0
+        first, second = (
+            _make_statistic(case.measure, y_true[rows], y[rows], list(range(k)), weights[rows])
+            for rows in (is_first, ~is_first)
+        )
+        value = case.measure.of(first + second)  # type: ignore[attr-defined]
         _require_equal(value, case.compute(y_true, y, k, sample_weight=weights), "for two merged parts")
+
+
+def _make_statistic(measure: Measure, y_true: Any, y: Any, labels: list[int], weights: Any) -> Any:
+    if isinstance(measure, LabelMeasure):
+        return Confusion.from_labels(y_true, y, labels=labels, sample_weight=weights)
+    if isinstance(measure, ScoreMeasure):
+        return ScoreTally.from_scores(y_true, y, labels=labels, sample_weight=weights)
+    return measure.read_rows(y_true, y, labels=labels, sample_weight=weights)
 
 
 @_contract.rule("return NaN if the value is undefined; use fairtrial.kernels.arithmetic.compute_ratio", applies=_reads_columns)
@@ -310,7 +318,12 @@ def _iter_degenerate_columns(case: _MeasureCase) -> Iterator[tuple[str, Any, Any
     options: dict[str, Any] = {} if case.needs == "values" else {"labels": [0, 1]}
     kind = float if case.needs == "values" else int
     for label in (0, 1):
-        yield f"one row of class {label}", np.array([label], dtype=kind), np.array([1.0 if case.needs != "labels" else 1]), options
+        yield (
+            f"one row of class {label}",
+            np.array([label], dtype=kind),
+            np.array([1.0 if case.needs != "labels" else 1]),
+            options,
+        )
         one_class = np.full(4, label, dtype=kind)
         mixed = np.array([0, 1, 1, 0]) if case.needs == "labels" else np.array([0.1, 0.8, 0.6, 0.4])
         yield f"rows of class {label} only", one_class, mixed, options
@@ -324,5 +337,7 @@ def check_input_is_not_modified(case: _MeasureCase) -> None:
     for k, y_true, y, weights, _ in case.iter_columns():
         copies = y_true.copy(), y.copy(), weights.copy()
         case.compute(copies[0], copies[1], k, sample_weight=copies[2])
-        for name, copied, original in zip(("y_true", "y_pred or y_score", "sample_weight"), copies, (y_true, y, weights), strict=True):
+        for name, copied, original in zip(
+            ("y_true", "y_pred or y_score", "sample_weight"), copies, (y_true, y, weights), strict=True
+        ):
             require(np.array_equal(copied, original), f"a modified {name}")

@@ -168,7 +168,9 @@ def check_same_seed_gives_same_splits(case: _SplitterCase) -> None:
     require(_are_equal(first, case.list_splits(splitter=copy.deepcopy(case.splitter))), "different splits from a copy")
 
 
-@_contract.rule("draw from the generator that the splitter receives", applies=lambda splitter: _is_own(splitter) and splitter._is_random)
+@_contract.rule(
+    "draw from the generator that the splitter receives", applies=lambda splitter: _is_own(splitter) and splitter._is_random
+)
 def check_seeds_give_different_splits(case: _SplitterCase) -> None:
     """Different seeds must give different splits, unless the splitter declares that it is not random."""
     if case.splitter._keeps_seed:

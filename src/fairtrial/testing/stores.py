@@ -299,7 +299,12 @@ def check_done_trials_are_listed(case: _StoreCase) -> None:
     with case.create() as store:
         store.add_records([(study.make_success(ok), ok), (study.make_failure(late, "timeout"), late)])
         store.add_records([(study.make_failure(wrong), wrong)])
-        for retry, links in ((), (ok, late, wrong)), (("timeout",), (ok, wrong)), (("timeout", "error", "ok"), (ok,)):
+        retries: list[tuple[tuple[Status, ...], tuple[TrialLink, ...]]] = [
+            ((), (ok, late, wrong)),
+            (("timeout",), (ok, wrong)),
+            (("timeout", "error", "ok"), (ok,)),
+        ]
+        for retry, links in retries:
             done, expected = store.find_done(retry), {study.make_key(link) for link in links}
             require(done == expected, f"{len(done)} keys instead of {len(expected)} for retry={retry}")
 
@@ -408,7 +413,9 @@ def check_mean_times_are_computed(case: _StoreCase) -> None:
     study = case.study
     with case.create() as store:
         first, second = [link for link in study.links if (link.data, link.learner) == _get_pair(study.links[0])][:2]
-        store.add_records([(study.make_success(first, fit_time=1.0), first), (study.make_success(second, fit_time=2.0), second)])
+        store.add_records(
+            [(study.make_success(first, fit_time=1.0), first), (study.make_success(second, fit_time=2.0), second)]
+        )
         store.add_records([(study.make_failure(study.links[-1]), study.links[-1])])
         times = store.compute_mean_times()
     require(times == {_get_pair(first): (1.75, 2)}, f"{times}")

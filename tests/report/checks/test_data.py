@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, LeaveOneOut
 
+from fairtrial.data import read_keel
 from fairtrial.data.faults import KNOWN_FAULTS
+from fairtrial.errors import SuspectInputWarning
 from fairtrial.report.checks import registry
-from fairtrial.report.checks.data import CORRUPTED_PREFIX, list_notes
 from tests.report.checks.made_results import changed, halves, labelled, of_a_file
 from tests.study.archives import real_results
 
@@ -51,25 +52,27 @@ def test_leaving_one_out_makes_no_class_tiny():
     assert registry["FT003"](real_results()).outcome == "passed"
 
 
-def noted(*notes):
+def replace_facts(**facts):
     results = real_results()
-    return changed(results, datasets=tuple(replace(each, facts={"notes": list(notes)}) for each in results.archive.datasets))
+    return changed(results, datasets=tuple(replace(dataset, **facts) for dataset in results.archive.datasets))
 
 
-@pytest.mark.parametrize("fault", KNOWN_FAULTS[:3], ids=lambda each: each.name)
-def test_data_with_a_note_of_damage_are_known_bad(fault):
-    assert str(fault).startswith(CORRUPTED_PREFIX)
-    found = registry["FT005"](noted("version 1", str(fault)))
-    assert found.outcome == "raised"
-    assert found.details["note"].tolist() == [str(fault)] * 3
+@pytest.mark.parametrize("fault", KNOWN_FAULTS[:3], ids=lambda fault: fault.name)
+def test_a_stored_fault_is_raised(fault):
+    finding = registry["FT005"](replace_facts(facts={"notes": ["version 1"], "corrupted": fault.facts}))
+    assert finding.outcome == "raised"
+    assert finding.details["KEEL file"].tolist() == [fault.name] * 3
+    assert finding.details["problem"].tolist() == [fault.problem] * 3
 
 
-def test_other_notes_are_no_damage_and_unknown_data_are_not_judged():
-    assert registry["FT005"](noted("version 1")).outcome == "passed"
+def test_older_files_without_a_stored_fault_are_recognised_by_content_hash(shared_data):
+    with pytest.warns(SuspectInputWarning):
+        heart = read_keel(shared_data / "keel-standard" / "heart.dat")
+    finding = registry["FT005"](replace_facts(facts={"notes": []}, content_hash=heart.content_hash))
+    assert finding.details["KEEL file"].tolist() == ["heart"] * 3
+
+
+def test_other_notes_are_not_faults_and_unknown_data_are_not_judged():
+    assert registry["FT005"](replace_facts(facts={"notes": ["version 1"]})).outcome == "passed"
     assert registry["FT005"](real_results()).outcome == "not applicable"
     assert registry["FT005"](of_a_file()).outcome == "not applicable"
-
-
-def test_notes_are_a_list_or_one_text():
-    assert list_notes(["a", "b"]) == ["a", "b"]
-    assert list_notes("a") == ["a"]

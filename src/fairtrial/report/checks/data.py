@@ -1,163 +1,192 @@
-"""Checks of the data sets: imbalance, tiny classes, published damage."""
+"""Checks of the data sets: imbalance, tiny classes, few rows, corrupted files."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fairtrial.report.cache import get_verdict_measure, has_only_predictions
-from fairtrial.report.check import CheckFinding, check, join_unique_names, report_not_applicable, report_passed, report_raised
+from fairtrial.data.faults import find_fault_by_hash
+from fairtrial.report.cache import has_only_predictions
+from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import format_measure_name
-from fairtrial.report.section import build_sentence, format_number
+from fairtrial.significance.methodology import (
+    MAJORITY_SENSITIVE,
+    MAX_IMBALANCE_RATIO,
+    MIN_CLASS_ROWS,
+    MIN_ROWS,
+    check_class_counts,
+)
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
-
-IMBALANCED = 3.0
-"""Largest class over smallest: from here on, of two classes, the trivial classifier is right in three cases of four."""
-FOLLOWS_THE_LARGEST = ("accuracy", "error_rate")
-"""Measures in which each class weighs as much as it has cases, and that do not subtract what chance would give."""
-TINY = 10
-"""Cases of a class below which a rate over them moves by ten points or more with one case."""
-CORRUPTED_PREFIX = "these are the damaged data of"
-"""How the note of a data set begins that is recognised as a damaged one."""
+    from fairtrial.study.archive import DataFacts
 
 
 @check(
     "FT002",
     title="Accuracy on imbalanced data",
-    looks_for=f"a verdict on accuracy or error rate where the largest class has at least {IMBALANCED:g} times the cases of the "
-    "smallest",
-    why="A classifier that always names the largest class has a high accuracy there, and a difference on the small class, "
-    "often the one that matters, hardly shows in it.",
-    remedy="judge by balanced_accuracy, kappa, mcc, g_mean, auc or h_measure: [verdict] measure in the study",
+    looks_for=f"accuracy or error rate as the deciding measure on data sets whose largest class has at least "
+    f"{MAX_IMBALANCE_RATIO:g} times the rows of the smallest",
+    why="A classifier that always predicts the largest class has a high accuracy. Differences on the small class, often the "
+    "one that matters, hardly change it.",
+    remedy="use balanced accuracy, MCC, AUC or the H measure as the deciding measure",
     cite="Japkowicz & Shah 2011; He & Garcia 2009",
+    texts={
+        "other measure": "the deciding measure is {measure}, not accuracy.",
+        "passed": "the classes of every data set are balanced enough for {measure}.",
+        "raised": (
+            "the deciding measure is {measure}, but {datasets} {datasets:is} imbalanced. On {worst}, always predicting the "
+            "largest class has an accuracy of {proportion:.3f}."
+        ),
+    },
+    serves=("study", "judgement"),
 )
-def accuracy_on_imbalance(results: Results) -> CheckFinding:
-    """Judged by accuracy although classes are far from equal."""
-    measure = get_verdict_measure(results).name
-    if measure not in FOLLOWS_THE_LARGEST:
-        return report_passed(
-            build_sentence("The study is judged by {measure}, not by accuracy.", measure=format_measure_name(measure))
-        )
-    frame = _compute_imbalance(results)
-    frame = frame[frame["imbalance ratio"] >= IMBALANCED].reset_index(drop=True)
-    if frame.empty:
-        return report_passed(
-            build_sentence(
-                "No data set is far from equal classes, so that {measure} will do.", measure=format_measure_name(measure)
-            )
-        )
-    worst = int(frame["imbalance ratio"].argmax())
-    sentence = build_sentence(
-        "The study is judged by {measure}, but {sets} {be} imbalanced: on {worst} naming always the largest class has an "
-        "accuracy of {share}.",
-        measure=format_measure_name(measure),
-        sets=join_unique_names(frame["data set"]),
-        be="is" if len(frame) == 1 else "are",
-        worst=frame["data set"].iloc[worst],
-        share=format_number(frame, "checks-ft002", worst, "proportion of the largest"),
-    )
-    return report_raised(sentence, frame, **{"imbalance ratio": "{:.1f}", "proportion of the largest": "{:.3f}"})
-
-
-def _compute_imbalance(results: Results) -> pd.DataFrame:
+def check_imbalance(source: ReportSource) -> CheckAnswer:
+    """Check for accuracy on imbalanced data sets."""
     import pandas as pd
 
-    lines = []
-    for facts in results.archive.datasets:
-        counts = facts.counts[facts.counts > 0]
-        if len(counts):
-            ratio, proportion = float(counts.max() / counts.min()), float(counts.max() / counts.sum())
-            lines.append((facts.name, int(counts.sum()), int(counts.min()), ratio, proportion))
-    columns = ["data set", "rows", "cases of the smallest class", "imbalance ratio", "proportion of the largest"]
-    return pd.DataFrame(lines, columns=columns)
+    measure = format_measure_name(source.measure)
+    if source.measure not in MAJORITY_SENSITIVE:
+        return report_passed("other measure", measure=measure)
+    findings = {
+        finding["dataset"]: finding
+        for name, counts in source.class_counts.items()
+        for finding in check_class_counts(name, counts, source.measure, measure)
+        if finding.kind == "FT002"
+    }
+    if not findings:
+        return report_passed(measure=measure)
+    counts = {name: [count for count in source.class_counts[name].values() if count] for name in findings}
+    rows = [
+        (name, sum(counts[name]), min(counts[name]), finding["ratio"], finding["proportion"])
+        for name, finding in findings.items()
+    ]
+    columns = ["data set", "rows", "rows of the smallest class", "imbalance ratio", "proportion of the largest"]
+    frame = pd.DataFrame(rows, columns=columns)
+    worst = int(frame["imbalance ratio"].argmax())
+    return report_raised(
+        details=frame,
+        formats={"imbalance ratio": "{:.1f}", "proportion of the largest": "{:.3f}"},
+        measure=measure,
+        datasets=list_unique(frame["data set"]),
+        worst=frame["data set"].iloc[worst],
+        proportion=float(frame["proportion of the largest"].iloc[worst]),
+    )
 
 
 @check(
     "FT003",
     title="Tiny classes",
-    looks_for=f"classes with fewer cases than there are folds, or with fewer than {TINY}",
-    why="Some test parts then lack the class altogether, so that measures of it do not exist there, and a rate over a few "
-    "cases moves by a large step with each.",
-    remedy="take fewer folds, pool the test rows of a repeat (scores(..., pooled=True)), or leave the class or the data "
-    "set out",
+    looks_for=f"classes with fewer rows than folds, or with fewer than {MIN_CLASS_ROWS} rows",
+    why="Some test sets then lack the class, so measures of the class are undefined there. A rate over a few rows changes by a "
+    "large step with each row.",
+    remedy="use fewer folds, pool the test rows of a repeat (scores(..., pooled=True)), add rows, or leave out the class",
     cite="Forman & Scholz 2010",
+    texts={
+        "passed": "every class has enough rows.",
+        "raised": "some classes of {datasets} are tiny: class {label!r} of {worst} has {rows:count row}.",
+    },
+    serves=("study", "judgement"),
 )
-def tiny_classes(results: Results) -> CheckFinding:
-    """Classes too small for their folds."""
+def check_tiny_classes(source: ReportSource) -> CheckAnswer:
+    """Check for classes that are too small for their folds."""
     import pandas as pd
 
-    lines = []
-    for facts in results.archive.datasets:
-        folds = _count_folds(results, facts.name)
-        limit = max(TINY, folds if folds < len(facts.codes) else 0)  # leaving one out, every class is smaller
-        small = np.flatnonzero((facts.counts > 0) & (facts.counts < limit))
-        lines += [(facts.name, str(facts.classes[index]), int(facts.counts[index]), folds) for index in small]
-    if not lines:
-        return report_passed(build_sentence("Every class has cases enough for the folds and for a rate over them."))
-    frame = pd.DataFrame(lines, columns=["data set", "class", "cases", "folds"])
-    least = int(frame["cases"].argmin())
-    sentence = build_sentence(
-        "Classes of {sets} are tiny: the class {name} of {worst} has {cases} {noun}.",
-        sets=join_unique_names(frame["data set"]),
-        name=frame["class"].iloc[least],
+    results = source.get_results() if source.kind == "study" else None
+    rows = []
+    for name, counts in source.class_counts.items():
+        folds = 0 if results is None else _count_folds(results, name)
+        is_partition = folds < sum(counts.values())  # with leave-one-out, every class has fewer rows than folds
+        limit = max(MIN_CLASS_ROWS, folds if is_partition else 0)
+        rows += [(name, label, count, folds) for label, count in counts.items() if 0 < count < limit]
+    if not rows:
+        return report_passed()
+    frame = pd.DataFrame(rows, columns=["data set", "class", "rows", "folds"])
+    frame = frame if results is not None else frame.drop(columns="folds")
+    least = int(frame["rows"].argmin())
+    return report_raised(
+        details=frame,
+        datasets=list_unique(frame["data set"]),
+        label=frame["class"].iloc[least],
         worst=frame["data set"].iloc[least],
-        cases=format_number(frame, "checks-ft003", least, "cases", "{:d}"),
-        noun="case" if frame["cases"].iloc[least] == 1 else "cases",
+        rows=int(frame["rows"].iloc[least]),
     )
-    return report_raised(sentence, frame)
 
 
 def _count_folds(results: Results, dataset: str) -> int:
-    """How many folds a repeat of the data set has at most."""
+    """Count the folds of the repeat with the most folds."""
     trials = results.trials()
     fold_keys = trials.loc[trials["dataset"] == dataset, ["repeat", "fold"]].drop_duplicates()
     return int(fold_keys.groupby("repeat").size().max()) if len(fold_keys) else 0
 
 
 @check(
-    "FT005",
-    title="Known-bad data",
-    looks_for="data sets whose values are those of published files that are known to be damaged",
-    why="Some files that circulate have lost their decimal points or have wrong classes: what is learnt from them says "
-    "nothing of the problem that they are named after.",
-    remedy="take the data from the source that the note names",
-    cite="Sambasivan et al. 2021",
+    "FT023",
+    title="Few rows",
+    looks_for=f"data sets with fewer than {MIN_ROWS} rows",
+    why="Intervals are wide and tests have little power, so a missing difference says little.",
+    remedy="add rows",
+    cite="Japkowicz & Shah 2011",
+    texts={
+        "passed": f"every data set has at least {MIN_ROWS} rows.",
+        "raised": "{datasets} {datasets:has} few rows: {worst} has {rows:count row}.",
+    },
+    serves=("judgement",),
 )
-def known_bad_data(results: Results) -> CheckFinding:
-    """Data sets with a note of damage."""
+def check_few_rows(source: ReportSource) -> CheckAnswer:
+    """Check for data sets with few rows."""
     import pandas as pd
 
+    rows = [(name, sum(counts.values())) for name, counts in source.class_counts.items()]
+    few = [row for row in rows if row[1] < MIN_ROWS]
+    if not few:
+        return report_passed()
+    frame = pd.DataFrame(few, columns=["data set", "rows"])
+    least = int(frame["rows"].argmin())
+    return report_raised(
+        details=frame,
+        datasets=list_unique(frame["data set"]),
+        worst=frame["data set"].iloc[least],
+        rows=int(frame["rows"].iloc[least]),
+    )
+
+
+@check(
+    "FT005",
+    title="Known-bad data",
+    looks_for="data sets whose values equal those of published files that are known to be corrupted",
+    why="Some files in circulation have lost their decimal points or have wrong classes. Results on them do not apply to the "
+    "problem that they are named after.",
+    remedy="use the source that the table names",
+    cite="Sambasivan et al. 2021",
+    texts={
+        "not applicable": "the attributes of the data sets and their sources are unknown.",
+        "passed": "no data set is a file that is known to be corrupted.",
+        "raised": "{datasets} {datasets:is} known to be corrupted.",
+    },
+)
+def check_corrupted_data(source: ReportSource) -> CheckAnswer:
+    """Check for published files that are known to be corrupted."""
+    import pandas as pd
+
+    results = source.get_results()
     datasets = results.archive.datasets
     if has_only_predictions(results) or all(not dataset.facts for dataset in datasets):
-        return report_not_applicable(build_sentence("Nothing is known of the attributes and of where they come from."))
-    lines = [
-        (dataset.name, note)
-        for dataset in datasets
-        for note in list_notes(dataset.facts.get("notes"))
-        if note.startswith(CORRUPTED_PREFIX)
-    ]
-    if not lines:
-        return report_passed(
-            build_sentence("No data set is among the damaged ones that are known; damage that is not known cannot be seen.")
-        )
-    frame = pd.DataFrame(lines, columns=["data set", "note"])
-    sentence = build_sentence(
-        "{sets} {be} known to be damaged.", sets=join_unique_names(frame["data set"]), be="is" if len(frame) == 1 else "are"
-    )
-    return report_raised(sentence, frame)
+        return report_not_applicable()
+    corruptions = [(dataset.name, corrupted) for dataset in datasets if (corrupted := find_corruption(dataset)) is not None]
+    if not corruptions:
+        return report_passed()
+    rows = [(name, corrupted["name"], corrupted["problem"], corrupted["remedy"]) for name, corrupted in corruptions]
+    frame = pd.DataFrame(rows, columns=["data set", "KEEL file", "problem", "remedy"])
+    return report_raised(details=frame, datasets=list_unique(frame["data set"]))
 
 
-def list_notes(notes: object) -> list[str]:
-    """The notes of a data set, which are a list or one text.
+def find_corruption(dataset: DataFacts) -> Mapping[str, str] | None:
+    """Return name, problem and remedy of the corrupted file that a data set is; None if it is not known to be corrupted.
 
-    >>> list_notes("one"), list_notes(None)
-    (['one'], [])
+    Older results files do not store the fact; there the content hash identifies the file.
     """
-    if not notes:
-        return []
-    return [notes] if isinstance(notes, str) else [str(note) for note in notes]  # type: ignore[attr-defined]
+    corrupted: Mapping[str, str] | None = dataset.facts.get("corrupted")
+    fault = find_fault_by_hash(dataset.content_hash) if corrupted is None else None
+    return fault.facts if fault is not None else corrupted

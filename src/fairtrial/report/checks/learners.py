@@ -1,4 +1,4 @@
-"""Checks of the learners: tuning on the test part, a baseline to beat."""
+"""Checks of the learners: tuning on the test set, and whether a baseline is beaten."""
 
 from __future__ import annotations
 
@@ -8,39 +8,47 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial.report.cache import get_declared_section, get_verdict_measure, has_only_predictions, unwrap_estimator
-from fairtrial.report.check import CheckFinding, check, join_unique_names, report_not_applicable, report_passed, report_raised
-from fairtrial.report.checks.data import FOLLOWS_THE_LARGEST
+from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
 from fairtrial.report.names import format_measure_name
-from fairtrial.report.section import build_sentence, format_number
 from fairtrial.report.selection import get_main_condition
+from fairtrial.significance.methodology import MAJORITY_SENSITIVE
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fairtrial.measures import Measure
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
     from fairtrial.study.archive import DataFacts
 
 TRIVIAL = ("DummyClassifier",)
-"""Classes that learn nothing but the shares of the classes."""
+"""Classes that learn only the class proportions."""
 
 
 @check(
     "FT007",
-    title="Tuning on the test part",
+    title="Tuning on the test set",
     looks_for="learners of one class that differ only in parameters and are not tuned inside the folds",
-    why="Whoever tries several settings on the test parts and goes on with the best has tuned on the test parts: its score is "
-    "too good. Parameters that were chosen before the study on the same data cannot be seen at all.",
-    remedy="declare one learner with tune = {grid = ...}, which is tuned inside each training part; ignore this where the "
-    "settings themselves are what is compared",
+    why="Choosing the best of several settings by their test scores is tuning on the test set: its score is too good. "
+    "Parameters "
+    "that were chosen before the study on the same data cannot be detected.",
+    remedy="declare one learner with tune = {grid = ...}, which is tuned inside each training set; ignore this check if you "
+    "want to compare the settings themselves",
     cite="Varma & Simon 2006; Cawley & Talbot 2010",
+    texts={
+        "not applicable": "a file of predictions does not show how the models were tuned.",
+        "passed": "no class occurs with several settings.",
+        "tuned": "{learners} {learners:is} tuned inside each training set.",
+        "raised": "{learners} are settings of one class: choosing the best by this report is tuning on the test set.",
+    },
 )
-def tuned_on_test(results: Results) -> CheckFinding:
-    """Several settings of one class side by side."""
+def check_tuning(source: ReportSource) -> CheckAnswer:
+    """Check for several settings of one class."""
     import pandas as pd
 
+    results = source.get_results()
     if has_only_predictions(results):
-        return report_not_applicable(build_sentence("A file of predictions does not tell how the models were tuned."))
+        return report_not_applicable()
     tuned = _list_tuned_learners(results)
     lines = [(*unwrap_estimator(learner), learner.name) for learner in results.archive.learners if learner.name not in tuned]
     settings_by_class: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
@@ -53,16 +61,8 @@ def tuned_on_test(results: Results) -> CheckFinding:
     ]
     frame = pd.DataFrame([line for line in candidates if line[2]], columns=["class", "learner", "parameters"])
     if not frame.empty:
-        template = (
-            "{learners} are settings of one class side by side: to pick the best by this report is to tune on the test part."
-        )
-        return report_raised(build_sentence(template, learners=join_unique_names(frame["learner"])), frame)
-    if tuned:
-        template = "{learners} {be} tuned inside each training part. Where parameters set by hand come from cannot be seen."
-        return report_passed(build_sentence(template, learners=join_unique_names(tuned), be="is" if len(tuned) == 1 else "are"))
-    return report_passed(
-        build_sentence("No class is there in several settings. Where its parameters come from cannot be seen.")
-    )
+        return report_raised(details=frame, learners=list_unique(frame["learner"]))
+    return report_passed("tuned", learners=tuple(tuned)) if tuned else report_passed()
 
 
 def _list_tuned_learners(results: Results) -> list[str]:
@@ -71,7 +71,7 @@ def _list_tuned_learners(results: Results) -> list[str]:
 
 
 def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], index: int) -> str:
-    """The parameters in which the one at this place differs from others of its class; empty where there are none."""
+    """Format the parameters in which a learner differs from others of its class; empty if there are none."""
     parameters = settings[index][1]
     names = dict.fromkeys(name for _, setting in settings for name in setting)
     different = [name for name in names if any(setting.get(name) != parameters.get(name) for _, setting in settings)]
@@ -81,14 +81,27 @@ def _format_differing_parameters(settings: list[tuple[str, Mapping[str, Any]]], 
 @check(
     "FT020",
     title="Baseline missing or not beaten",
-    looks_for="data sets on which no learner beats the trivial classifier, and studies in which that cannot be told: none "
-    "is among the learners, and the measure has no known value of guessing",
-    why="A difference between two learners means little where neither has learnt anything.",
-    remedy='add the learner "sklearn.dummy.DummyClassifier"; look at data sets where nothing is learnt, or leave them out',
+    looks_for="data sets on which no learner beats the trivial classifier; studies without a trivial classifier whose "
+    "measure has "
+    "no known chance level",
+    why="A difference between two learners means little if neither beats a trivial classifier.",
+    remedy='add the learner "sklearn.dummy.DummyClassifier"; inspect data sets on which it is not beaten, or leave them out',
     cite="Holte 1993; Japkowicz & Shah 2011",
+    texts={
+        "not applicable": "there are no scores to compare with a baseline.",
+        "no baseline": (
+            "no learner is trivial, and {measure} has no known chance level: whether anything was learned is unknown."
+        ),
+        "passed": "on every data set, some learner beats {baseline} in {measure}.",
+        "raised": (
+            "no learner beats {baseline} on {datasets}. On {worst}, the best {measure} is {best:.3f}, that of {baseline} "
+            "{trivial:.3f}."
+        ),
+    },
 )
-def no_baseline(results: Results) -> CheckFinding:
-    """Learners against the one that learns nothing."""
+def check_baseline(source: ReportSource) -> CheckAnswer:
+    """Check that learners beat a trivial classifier."""
+    results = source.get_results()
     condition, measure = get_main_condition(results), get_verdict_measure(results)
     wide = results.wide(measure, condition.name, condition.level)
     trivial = [
@@ -96,34 +109,32 @@ def no_baseline(results: Results) -> CheckFinding:
     ]
     frame = _compare_with_baseline(wide, trivial, measure, {dataset.name: dataset for dataset in results.archive.datasets})
     if frame.empty:
-        return report_not_applicable(build_sentence("No scores are there to hold against a baseline."))
+        return report_not_applicable()
+    name = format_measure_name(measure.name)
     if frame["trivial"].isna().all():
-        template = "No learner is trivial, and guessing has no fixed value in {measure}: what was learnt at all cannot be told."
-        return report_raised(build_sentence(template, measure=format_measure_name(measure.name)))
+        return report_raised("no baseline", measure=name)
     sign = 1 if measure.facts.direction == "max" else -1
-    beaten = sign * frame["best"] > sign * frame["trivial"]
-    lost = frame[~beaten].reset_index(drop=True)
-    source = "the trivial classifier" if trivial else "guessing"
+    is_beaten = sign * frame["best"] > sign * frame["trivial"]
+    lost = frame[~is_beaten].reset_index(drop=True)
+    baseline = "the trivial classifier" if trivial else "chance"
     if lost.empty:
-        template = "On every data set some learner beats {source} in {measure}."
-        return report_passed(build_sentence(template, source=source, measure=format_measure_name(measure.name)))
-    template = "No learner beats {source} on {sets}: on {first} the best has {best} in {measure}, {source} {trivial}."
-    parts = {column: format_number(lost, "checks-ft020", 0, column) for column in ("best", "trivial")}
-    sentence = build_sentence(
-        template,
-        source=source,
-        sets=join_unique_names(lost["data set"]),
-        first=lost["data set"].iloc[0],
-        measure=format_measure_name(measure.name),
-        **parts,
+        return report_passed(baseline=baseline, measure=name)
+    return report_raised(
+        details=lost,
+        formats={"best": "{:.3f}", "trivial": "{:.3f}"},
+        baseline=baseline,
+        datasets=list_unique(lost["data set"]),
+        worst=lost["data set"].iloc[0],
+        measure=name,
+        best=float(lost["best"].iloc[0]),
+        trivial=float(lost["trivial"].iloc[0]),
     )
-    return report_raised(sentence, lost, best="{:.3f}", trivial="{:.3f}")
 
 
 def _compare_with_baseline(
     wide: pd.DataFrame, trivial: list[str], measure: Measure, datasets: Mapping[str, DataFacts]
 ) -> pd.DataFrame:
-    """A line for each data set with scores: the best learner, and what the trivial one or guessing has; NaN if not known."""
+    """Build one row per data set: the best learner, and the score of the trivial classifier or of chance, NaN if unknown."""
     import pandas as pd
 
     best = "max" if measure.facts.direction == "max" else "min"
@@ -144,9 +155,9 @@ def _compare_with_baseline(
 
 
 def _compute_guessing_score(measure: Measure, facts: DataFacts) -> float:
-    """What naming always the largest class has in a measure, where that is known without asking anybody."""
+    """Compute the score of always predicting the largest class; NaN if it is unknown."""
     counts = facts.counts[facts.counts > 0]
-    if measure.name in FOLLOWS_THE_LARGEST:
+    if measure.name in MAJORITY_SENSITIVE:
         proportion = float(counts.max() / counts.sum())
         return proportion if measure.name == "accuracy" else 1 - proportion
     if measure.name == "balanced_accuracy":

@@ -1,4 +1,4 @@
-"""Checks of the splits: leaks, rows left out, optimism, repeats, and the labels that scores are measured against."""
+"""Checks of the splits: leaks, untested rows, optimism, repeats, and perturbed test labels."""
 
 from __future__ import annotations
 
@@ -7,171 +7,191 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairtrial.report.cache import get_cached, get_resampling_scheme, has_only_predictions, select_condition
-from fairtrial.report.check import CheckFinding, check, join_unique_names, report_not_applicable, report_passed, report_raised
-from fairtrial.report.section import build_sentence, format_number
+from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
 from fairtrial.study.results.selection import format_condition
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
     from fairtrial.study.archive import ConditionFacts
 
 RANDOM_SCHEMES = ("holdout", "subsampling", "bootstrap")
-"""Schemes that draw each test part afresh: they do not promise to test every row."""
+"""Schemes that draw each test set at random and need not test every row."""
 
 ONE_PARTITION = ("leave-one-out", "given")
-"""Schemes of which there is only one partition: a repeat would give the same."""
+"""Schemes with only one partition: a repeat would give the same splits."""
 
 
 @check(
     "FT004",
     title="Leaks between training and test rows",
-    looks_for="rows that stand in the training and in the test part of one split",
-    why="A learner that has seen the row it is tested on is judged on its memory.",
-    remedy="correct the splitter or the given folds; look for rows with the same values before the study "
+    looks_for="rows in both the training set and the test set of a split",
+    why="A learner that has seen a test row is judged on its memory.",
+    remedy="correct the splitter or the given folds; look for rows with equal values before the study "
     "(Dataset.X.duplicated()), and keep rows of one patient, document or day in one fold",
     cite="Kaufman et al. 2012",
+    texts={
+        "not applicable": "a file of predictions does not show the training rows.",
+        "passed": "no row is in both sets of a split. Rows with equal values cannot be detected from a results file.",
+        "raised": (
+            "splits of {datasets} have test rows in the training set: one split of {worst} has {both} of {rows:count test row} "
+            "there."
+        ),
+    },
 )
-def leaks(results: Results) -> CheckFinding:
-    """Rows in both parts of a split."""
+def check_leaks(source: ReportSource) -> CheckAnswer:
+    """Check for rows in both sets of a split."""
+    results = source.get_results()
     if has_only_predictions(results):
-        return report_not_applicable(
-            build_sentence("A file of predictions does not tell which rows the models were trained on.")
-        )
+        return report_not_applicable()
     frame = build_split_lines(results)
     frame = frame[frame["in both"] > 0].reset_index(drop=True)
     if frame.empty:
-        return report_passed(
-            build_sentence(
-                "No row stands in both parts of a split. Whether different rows hold the same values cannot be seen from "
-                "the evidence, which keeps no attributes."
-            )
-        )
-    worst = int(frame["in both"].argmax())
-    sentence = build_sentence(
-        "Splits of {sets} test on rows that they train on: one of {worst} on {both} of its {rows} test rows.",
-        sets=join_unique_names(frame["data set"]),
-        worst=frame["data set"].iloc[worst],
-        both=format_number(frame, "checks-ft004", worst, "in both", "{:d}"),
-        rows=format_number(frame, "checks-ft004", worst, "test rows", "{:d}"),
+        return report_passed()
+    worst = frame.iloc[int(frame["in both"].argmax())]
+    return report_raised(
+        details=frame,
+        datasets=list_unique(frame["data set"]),
+        worst=worst["data set"],
+        both=int(worst["in both"]),
+        rows=int(worst["test rows"]),
     )
-    return report_raised(sentence, frame)
 
 
 @check(
     "FT006",
     title="DOB-SCV optimism",
     looks_for="the scheme dob-scv",
-    why="Distribution-optimally balanced folds spread near neighbours over all folds, so that each test row has its like "
-    "in the training part: on independent rows the estimate was too high in 18 of 18 settings, by 0.004 to 0.015 of "
-    "balanced accuracy, where stratified folds have no bias.",
-    remedy="use it to compare learners with each other; to say how good one is, take stratified folds",
+    why="DOB-SCV spreads near neighbours over all folds, so each test row has a similar row in the training set. On "
+    "independent "
+    "rows the estimate was too high in 18 of 18 settings, by 0.004 to 0.015 of balanced accuracy; stratified folds have no "
+    "bias.",
+    remedy="use DOB-SCV to compare learners; use stratified folds to estimate how good one learner is",
     cite="Moreno-Torres, Sáez & Herrera 2012",
+    texts={
+        "not applicable": "the splits were given, so the scheme is unknown.",
+        "passed": "the scheme is {scheme}, not DOB-SCV.",
+        "raised": "the folds are from DOB-SCV: as estimates for new rows, the scores are slightly too good.",
+    },
 )
-def dob_scv_optimism(results: Results) -> CheckFinding:
-    """Estimates of folds that are more alike than chance would make them."""
-    if get_resampling_scheme(results) in ("", "given", "object"):
-        return report_not_applicable(build_sentence("How the rows were split is not known: the splits were given."))
-    if get_resampling_scheme(results) == "dob-scv":
-        return report_raised(
-            build_sentence("The folds are those of DOB-SCV: the scores are somewhat too good as estimates for new rows.")
-        )
-    return report_passed(build_sentence("The scheme is {scheme}, not DOB-SCV.", scheme=get_resampling_scheme(results)))
+def check_dob_scv(source: ReportSource) -> CheckAnswer:
+    """Check for the optimistic estimates of DOB-SCV."""
+    scheme = get_resampling_scheme(source.get_results())
+    if scheme in ("", "given", "object"):
+        return report_not_applicable()
+    return report_raised() if scheme == "dob-scv" else report_passed(scheme=scheme)
 
 
 @check(
     "FT012",
     title="Rows never tested, or tested unequally often",
-    looks_for="rows that no split tests, or that are tested more often than others, in schemes that promise to test each "
-    "equally",
-    why="Scores then speak of some rows more than of others, and of some not at all.",
-    remedy="correct the given folds; in a file of predictions give every row to every repeat",
+    looks_for="rows that no split tests, or that are tested more often than others, in schemes that test all rows equally "
+    "often",
+    why="Scores then depend on some rows more than on others, and on some not at all.",
+    remedy="correct the given folds; in a file of predictions, predict every row in every repeat",
     cite="Kohavi 1995",
+    texts={
+        "not applicable": "the scheme {scheme} draws test rows at random.",
+        "passed": "all rows of a data set are tested equally often.",
+        "raised": (
+            "rows of {datasets} are tested unequally often: of {rows:count row} of {worst}, {never} {never:is} never tested "
+            "and "
+            "others up to {most} times."
+        ),
+    },
 )
-def unequal_tests(results: Results) -> CheckFinding:
-    """Rows left out of the tests."""
-    if get_resampling_scheme(results) in RANDOM_SCHEMES:
-        return report_not_applicable(
-            build_sentence("The scheme {scheme} draws the rows to test.", scheme=get_resampling_scheme(results))
-        )
+def check_test_counts(source: ReportSource) -> CheckAnswer:
+    """Check that all rows are tested equally often."""
+    results = source.get_results()
+    scheme = get_resampling_scheme(results)
+    if scheme in RANDOM_SCHEMES:
+        return report_not_applicable(scheme=scheme)
     frame = build_test_count_lines(results)
     frame = frame[frame["least"] < frame["most"]].reset_index(drop=True)
     if frame.empty:
-        return report_passed(build_sentence("Every row is tested as often as every other of its data set."))
-    worst = int((frame["never tested"] / frame["rows"]).argmax())
-    sentence = build_sentence(
-        "Rows of {sets} are tested unequally often: of the {rows} rows of {worst} {never} are never tested, and one is tested "
-        "{most} {times}.",
-        sets=join_unique_names(frame["data set"]),
-        worst=frame["data set"].iloc[worst],
-        rows=format_number(frame, "checks-ft012", worst, "rows", "{:d}"),
-        never=format_number(frame, "checks-ft012", worst, "never tested", "{:d}"),
-        most=format_number(frame, "checks-ft012", worst, "most", "{:d}"),
-        times="time" if frame["most"].iloc[worst] == 1 else "times",
+        return report_passed()
+    worst = frame.iloc[int((frame["never tested"] / frame["rows"]).argmax())]
+    return report_raised(
+        details=frame,
+        datasets=list_unique(frame["data set"]),
+        worst=worst["data set"],
+        rows=int(worst["rows"]),
+        never=int(worst["never tested"]),
+        most=int(worst["most"]),
     )
-    return report_raised(sentence, frame)
 
 
 @check(
     "FT016",
     title="No repeat",
-    looks_for="a study in which the rows are split at random, but only once",
-    why="Another partition of the same rows gives other scores; with one partition this spread is neither known nor "
-    "averaged out.",
+    looks_for="a study that splits the rows at random, but only once",
+    why="Another partition of the same rows gives other scores. With one partition, this variation is unknown and not averaged "
+    "out.",
     remedy="declare [resampling] repeats = 5 or more",
     cite="Bouckaert & Frank 2004",
+    texts={
+        "not applicable": "the splits are given, or only one partition exists.",
+        "passed": "the rows are split more than once.",
+        "raised": "each data set is split only once: the variation between partitions is unknown.",
+    },
 )
-def no_repeat(results: Results) -> CheckFinding:
-    """One run of one partition."""
+def check_repeats(source: ReportSource) -> CheckAnswer:
+    """Check for repeated partitions."""
+    results = source.get_results()
     if has_only_predictions(results) or get_resampling_scheme(results) in ONE_PARTITION:
-        return report_not_applicable(build_sentence("The splits are given, or there is only one way to split."))
-    if results.trials()["repeat"].nunique() > 1:
-        return report_passed(build_sentence("The rows are split more than once."))
-    return report_raised(
-        build_sentence("The rows of each data set are split only once: how much another partition would change is not known.")
-    )
+        return report_not_applicable()
+    return report_passed() if results.trials()["repeat"].nunique() > 1 else report_raised()
 
 
 @check(
     "FT017",
-    title="Noise in the labels of the test part",
-    looks_for="conditions under which the classes of test rows are not those of the data set",
-    why="A learner that is right is then counted as wrong: the score falls by the noise itself, for good learners the "
-    "most, and RLA and ELA mix what was learnt badly with what was measured badly.",
-    remedy='declare class noise with part = "train" (the default); keep a change of the test labels for concept change, '
-    "where it is meant",
+    title="Noise in the labels of the test set",
+    looks_for="conditions that change the labels of test rows",
+    why="Correct predictions then count as errors: the score falls by the noise itself, most of all for good learners. RLA "
+    "and ELA "
+    "no longer separate what was learned from what was measured.",
+    remedy='declare class noise with part = "train" (the default); change test labels only to simulate concept change',
     cite="Sáez, Luengo & Herrera 2016; Frénay & Verleysen 2014",
+    texts={
+        "not applicable": "no condition changes the data.",
+        "passed": "no condition changes the labels of test rows.",
+        "raised one": "{conditions} changes labels of test rows: {proportion:.3f} of those of {dataset} under {condition}.",
+        "raised many": "{conditions} change labels of test rows: {proportion:.3f} of those of {dataset} under {condition}.",
+    },
 )
-def noisy_test_labels(results: Results) -> CheckFinding:
-    """Truth that a condition has changed."""
+def check_test_labels(source: ReportSource) -> CheckAnswer:
+    """Check for test labels that a condition has changed."""
     import pandas as pd
 
+    results = source.get_results()
     changing = [condition for condition in results.archive.conditions if condition.name != "clean"]
     if not changing:
-        return report_not_applicable(build_sentence("No condition changes the data."))
+        return report_not_applicable()
     trials = results.trials()
     lines = [
         line for condition in changing for line in _list_changed_labels(results, select_condition(trials, condition), condition)
     ]
     if not lines:
-        return report_passed(build_sentence("Scores are measured against the classes of the data set under every condition."))
+        return report_passed()
     frame = pd.DataFrame(lines, columns=["condition", "data set", "test rows", "with another class"])
     frame["proportion"] = frame["with another class"] / frame["test rows"]
-    worst = int(frame["proportion"].argmax())
-    sentence = build_sentence(
-        "{conditions} {verb} the classes of test rows: under {condition} a share of {share} of those of {dataset}.",
-        conditions=join_unique_names(frame["condition"]),
-        verb="changes" if frame["condition"].nunique() == 1 else "change",
-        condition=frame["condition"].iloc[worst],
-        share=format_number(frame, "checks-ft017", worst, "proportion"),
-        dataset=frame["data set"].iloc[worst],
+    worst = frame.iloc[int(frame["proportion"].argmax())]
+    conditions = list_unique(frame["condition"])
+    return report_raised(
+        "raised one" if len(conditions) == 1 else "raised many",
+        details=frame,
+        formats={"proportion": "{:.3f}"},
+        conditions=conditions,
+        condition=worst["condition"],
+        proportion=float(worst["proportion"]),
+        dataset=worst["data set"],
     )
-    return report_raised(sentence, frame, proportion="{:.3f}")
 
 
 def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: ConditionFacts) -> list[tuple[str, str, int, int]]:
-    """Data sets of which a trial has test rows whose class is not that of the data set; one trial of each is looked at."""
+    """List data sets with changed test labels, from one succeeded trial each."""
     good = trials[trials["status"] == "ok"].drop_duplicates("dataset")
     codes = {dataset.name: dataset.codes for dataset in results.archive.datasets}
     lines = []
@@ -185,17 +205,17 @@ def _list_changed_labels(results: Results, trials: pd.DataFrame, condition: Cond
 
 
 def build_split_lines(results: Results) -> pd.DataFrame:
-    """A line for each split: its rows, and how many stand in both parts."""
+    """Build one row per split: numbers of rows, and of rows in both sets."""
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[0]
 
 
 def build_test_count_lines(results: Results) -> pd.DataFrame:
-    """A line for each data set: rows, rows never tested, and the least and most times that a row is tested."""
+    """Build one row per data set: rows, rows never tested, and how often a row is tested at least and at most."""
     return get_cached(results, "splits", lambda: _tabulate_splits(results))[1]
 
 
 def _tabulate_splits(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """One reading of all splits for both tables."""
+    """Read all splits once for both tables."""
     import pandas as pd
 
     trials, archive = results.trials(), results.archive

@@ -1,142 +1,129 @@
-"""Checks of the verdict: what counts as a case, how many there are, how many questions were asked."""
+"""Checks of the verdict: what counts as a case, how many cases there are, how many questions were asked."""
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING
 
+from fairtrial._text import choose_p_format
 from fairtrial.report.cache import compute_verdict
-from fairtrial.report.check import CheckFinding, check, join_unique_names, report_not_applicable, report_passed, report_raised
-from fairtrial.report.names import describe_test, format_measure_name
-from fairtrial.report.section import build_sentence, choose_p_format, format_number, format_p_value
+from fairtrial.report.check import CheckAnswer, check, list_unique, report_not_applicable, report_passed, report_raised
+from fairtrial.report.names import format_measure_name
+from fairtrial.significance.methodology import MIN_FRIEDMAN_DATASETS, check_dataset_count, compute_min_wilcoxon_n
+from fairtrial.significance.names import get_display_name
 from fairtrial.study.results.selection import format_condition
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
 SPLIT_TESTS = ("corrected_resampled_t", "five_by_two_f")
 """Tests that allow for the overlap of the splits of one data set."""
-MIN_FRIEDMAN_DATASETS = 10
-"""Demšar's rule: the distribution of the statistic is an approximation that needs more than about ten data sets."""
-
-
-def compute_min_wilcoxon_n(alpha: float) -> int:
-    """The fewest differences with which Wilcoxon's two-sided test can reach a level: its smallest p value is 2 ** (1 - n).
-
-    >>> compute_min_wilcoxon_n(0.05), compute_min_wilcoxon_n(0.01), compute_min_wilcoxon_n(0.125)
-    (6, 8, 4)
-    """
-    return next(count for count in itertools.count(1) if 2.0 ** (1 - count) <= alpha)
 
 
 @check(
     "FT001",
     title="Folds used as independent samples",
-    looks_for="what the cases of the verdict are: data sets, or splits of one data set, and whether the test allows for that",
-    why="Folds and repeats share training rows, so that their scores vary less than new data would: a plain t test on "
-    "them finds differences that are not there.",
-    remedy="take a test that allows for the overlap, such as corrected_resampled_t; to speak of other data, add data sets",
+    looks_for="splits of one data set that a test treats as independent cases",
+    why="Folds and repeats share training rows, so their scores vary less than scores on new data. A plain t test on them "
+    "finds differences that do not exist.",
+    remedy="use a test that allows for the overlap, such as corrected_resampled_t; add data sets to generalize to other data",
     cite="Nadeau & Bengio 2003; Bengio & Grandvalet 2004; Dietterich 1998",
+    texts={
+        "not applicable": "there is no comparison over data sets or splits.",
+        "passed": "each data set is one case, with the mean over its folds.",
+        "corrected": "the cases are overlapping splits of one data set, and {test} allows for the overlap.",
+        "raised": "the cases are overlapping splits of one data set, but {test} treats them as independent.",
+    },
+    serves=("study", "judgement", "comparison"),
 )
-def folds_as_samples(results: Results) -> CheckFinding:
-    """The splits of one data set as cases."""
-    verdict, why_not = compute_verdict(results)
+def check_folds_as_samples(source: ReportSource) -> CheckAnswer:
+    """Check whether splits of one data set are treated as independent."""
+    verdict = source.verdict
     if verdict is None:
-        return report_not_applicable(build_sentence("{reason}", reason=why_not))
+        return report_not_applicable()
     if verdict.unit != "split":
-        return report_passed(
-            build_sentence(
-                "A data set counts as one case, with the mean over its folds: no fold is used as a sample of its own."
-            )
-        )
-    alone = len(results.archive.datasets) == 1
-    cases = "There is one data set" if alone else "Of the data sets only one is left to the verdict"
-    prefix = f"{cases}, so that its splits are the cases. They overlap, and "
-    test, allows = describe_test(verdict.outcome.test), verdict.outcome.test in SPLIT_TESTS
-    if not allows:
-        return report_raised(build_sentence(prefix + "{test} takes them as independent.", test=test))
-    return report_passed(build_sentence(prefix + "{test} allows for it. Nothing is said of other data sets.", test=test))
+        return report_passed()
+    test = get_display_name(verdict.outcome.test)
+    return report_passed("corrected", test=test) if verdict.outcome.test in SPLIT_TESTS else report_raised(test=test)
 
 
 @check(
     "FT008",
     title="Too few data sets for the test",
-    looks_for="Wilcoxon's test on so few data sets on which the learners differ that its smallest p value lies above alpha "
-    f"(fewer than {compute_min_wilcoxon_n(0.05)} at the level of 0.05, {compute_min_wilcoxon_n(0.01)} at that of 0.01); "
-    f"Friedman's on fewer than {MIN_FRIEDMAN_DATASETS}, or on fewer than there are learners",
-    why="With so few cases Wilcoxon's test cannot reach the level at all, and the approximation behind Friedman's "
-    "is rough; either way a large p value says nothing.",
-    remedy="add data sets; until then speak of these data sets only",
+    looks_for="a Wilcoxon test on so few data sets that its smallest possible p-value is above alpha (fewer than "
+    f"{compute_min_wilcoxon_n(0.05)} at alpha 0.05, {compute_min_wilcoxon_n(0.01)} at alpha 0.01); a Friedman test on fewer "
+    f"than {MIN_FRIEDMAN_DATASETS} data sets, or on fewer than there are learners",
+    why="With so few cases the Wilcoxon test cannot be significant, and the approximation of the Friedman test is poor. A "
+    "large "
+    "p-value then says nothing.",
+    remedy="add data sets; until then, restrict conclusions to these data sets",
     cite="Demšar 2006; Derrac et al. 2011",
+    texts={
+        "not applicable": "there is no comparison over data sets.",
+        "passed": "there are enough data sets for the {test}.",
+        "raised": "the {test} has {datasets:count data set} on which {nouns} can differ; it needs at least {limit}.",
+    },
+    serves=("study", "judgement", "comparison"),
 )
-def few_data_sets(results: Results) -> CheckFinding:
-    """Data sets too few to tell learners apart."""
+def check_few_datasets(source: ReportSource) -> CheckAnswer:
+    """Check whether the test has enough data sets."""
     import pandas as pd
 
-    verdict, why_not = compute_verdict(results)
-    if verdict is None:
-        return report_not_applicable(build_sentence("{reason}", reason=why_not))
-    if verdict.unit == "split":
-        return report_not_applicable(build_sentence("The test is on the splits of one data set."))
-    test, learners = verdict.outcome.test, len(verdict.table.learners)
-    cases = verdict.outcome.n if test == "wilcoxon" else len(verdict.table.datasets)
-    needed = compute_min_wilcoxon_n(verdict.alpha) if test == "wilcoxon" else max(MIN_FRIEDMAN_DATASETS, learners)
-    if cases >= needed:
-        return report_passed(build_sentence("There are data sets enough for {test}.", test=describe_test(test)))
-    facts = {"test": test, "data sets": cases, "learners": learners, "alpha": verdict.alpha, "needed": needed}
-    frame = pd.DataFrame([facts])
-    sentence = build_sentence(
-        "{test} has {cases} data {noun} on which learners can differ, and should have {needed} or more.",
-        test=describe_test(test)[:1].upper() + describe_test(test)[1:],
-        cases=format_number(frame, "checks-ft008", 0, "data sets", "{:d}"),
-        noun="set" if cases == 1 else "sets",
-        needed=format_number(frame, "checks-ft008", 0, "needed", "{:d}"),
-    )
-    return report_raised(sentence, frame, alpha="{:g}")
+    verdict = source.verdict
+    if verdict is None or verdict.unit == "split":
+        return report_not_applicable()
+    findings = check_dataset_count(verdict)
+    if not findings:
+        return report_passed(test=get_display_name(verdict.outcome.test))
+    finding = findings[0]
+    facts = {"test": verdict.outcome.test, "data sets": finding["datasets"], f"{source.noun}s": len(verdict.table.learners)}
+    frame = pd.DataFrame([{**facts, "alpha": verdict.alpha, "needed": finding["limit"]}])
+    return report_raised(details=frame, formats={"alpha": "{:g}"}, **finding.values)
 
 
 @check(
     "FT015",
     title="Several measures or conditions tested without adjustment",
-    looks_for="verdicts, over all declared measures and conditions, that are significant alone but not after Holm's "
-    "adjustment for their number",
-    why="Who asks twenty questions gets one answer at the level of 0.05 by chance. The study's verdict is on one measure "
-    "under one condition, chosen beforehand; the others are further questions.",
-    remedy="hold to the declared measure and condition, or take the adjusted p values of this table",
+    looks_for="verdicts on declared measures and conditions that are significant alone but not after Holm adjustment for their "
+    "number",
+    why="Of twenty tests at alpha 0.05, one is significant by chance. The study's verdict is on one measure under one "
+    "condition, "
+    "chosen in advance; the others are further questions.",
+    remedy="rely on the declared measure and condition, or use the adjusted p-values of this table",
     cite="Holm 1979; Demšar 2006",
+    texts={
+        "not applicable": "there is at most one verdict.",
+        "passed": "adjusting for the number of measures and conditions changes no verdict.",
+        "raised": (
+            "not significant after adjustment for the number of verdicts: {verdicts}. The smallest p-value among them is "
+            "{smallest:.3g}, adjusted {adjusted:.3g}."
+        ),
+    },
 )
-def many_questions(results: Results) -> CheckFinding:
-    """Verdicts that do not survive their number."""
-    frame = _tabulate_verdicts(results)
+def check_many_questions(source: ReportSource) -> CheckAnswer:
+    """Check for verdicts that are not significant after adjustment for their number."""
+    frame = _tabulate_verdicts(source.get_results())
     if len(frame) < 2:
-        return report_not_applicable(build_sentence("There is one verdict at most."))
+        return report_not_applicable()
     lost = frame[(frame["p"] <= frame["alpha"]) & (frame["p adjusted"] > frame["alpha"])]
     if lost.empty:
-        return report_passed(
-            build_sentence("No verdict on a declared measure and condition hangs on adjusting for their number.")
-        )
+        return report_passed()
     first = int(lost["p"].sort_values().index[0])
-    alpha = float(frame["alpha"].iloc[first])
-    sentence = build_sentence(
-        "Significant alone but not among all verdicts: {which}; the smallest p among them is {p}, and {adjusted} when "
-        "adjusted.",
-        which=_format_verdict_list(lost),
-        p=format_p_value(frame, "checks-ft015", first, "p", alpha, equal="", below="below ", digits=3),
-        adjusted=format_p_value(frame, "checks-ft015", first, "p adjusted", alpha, equal="", below="below ", digits=3),
+    p_format = choose_p_format(frame[["p", "p adjusted"]].to_numpy().ravel(), float(frame["alpha"].iloc[first]), 3)
+    pairs = lost[["measure", "condition"]].itertuples(index=False, name=None)
+    return report_raised(
+        details=frame,
+        formats={"p": p_format, "p adjusted": p_format, "alpha": "{:g}"},
+        verdicts=list_unique(f"{format_measure_name(measure)} ({condition})" for measure, condition in pairs),
+        smallest=float(frame["p"].iloc[first]),
+        adjusted=float(frame["p adjusted"].iloc[first]),
     )
-    p_format = choose_p_format(frame[["p", "p adjusted"]].to_numpy().ravel(), alpha, 3)
-    return report_raised(sentence, frame, p=p_format, **{"p adjusted": p_format, "alpha": "{:g}"})
-
-
-def _format_verdict_list(lines: pd.DataFrame) -> str:
-    pairs = lines[["measure", "condition"]].itertuples(index=False, name=None)
-    return join_unique_names(f"{format_measure_name(measure)} ({condition})" for measure, condition in pairs)
 
 
 def _tabulate_verdicts(results: Results) -> pd.DataFrame:
-    """A line for each declared measure and condition that has a verdict, with p values adjusted for their number."""
+    """Tabulate the verdicts on declared measures and conditions, with p-values adjusted for their number."""
     import numpy as np
     import pandas as pd
 

@@ -94,7 +94,8 @@ def _describe_without_verdict(results: Results, main: VerdictContext) -> list[st
     if lines.empty:
         return [main.reason]
     best = find_best_names(lines["mean"].set_axis(lines.index.astype(str)), get_measure(measure).facts.direction)
-    learner, mean, low, high = frame.loc[int(best[0]), ["learner", "mean", "low", "high"]]
+    line = frame.loc[int(best[0])]
+    learner, mean, low, high = line["learner"], float(line["mean"]), float(line["low"]), float(line["high"])
     interval = "" if np.isnan(low) or np.isnan(high) else f", {format_interval(low, high, number_format='{:.3f}')}"
     where = f" {main.scope}" if main.scope else ""
     article = "a" if len(results.archive.learners) == 1 else "the best"
@@ -132,16 +133,17 @@ def _describe_condition(context: VerdictContext) -> str:
 
 def _count_unfinished_trials(trials: pd.DataFrame) -> str:
     """Count the trials that failed or have not run."""
-    statuses = {str(name): int(trials.loc[name, "trials"]) for name in trials.index if name not in ("succeeded", "all")}
+    counts = {str(name): int(count) for name, count in trials["trials"].items()}
+    statuses = {name: count for name, count in counts.items() if name not in ("succeeded", "all")}
     parts = [f"{count:,} {'not run' if name == 'not run' else f'failed ({name})'}" for name, count in statuses.items()]
-    return f"Of {int(trials.loc['all', 'trials']):,} trials, {join_names(parts)}. They are not part of the results above."
+    return f"Of {counts['all']:,} trials, {join_names(parts)}. They are not part of the results above."
 
 
 def build_leads_table(judgement: Judgement) -> ReportTable:
     """Build the table of `count_leads`."""
     note = (
-        f"Best: alone with the best {format_measure_name(judgement.main)} on the data set. Significantly better than all others: "
-        "by the deciding test of the rows of the data set."
+        f"Best: alone with the best {format_measure_name(judgement.main)} on the data set. Significantly better than all "
+        "others: by the deciding test of the rows of the data set."
     )
     return ReportTable(LEADS, "Number of data sets on which each model is best", count_leads(judgement), note=note)
 

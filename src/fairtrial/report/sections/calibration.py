@@ -14,10 +14,10 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import make_unique_keys
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
 
 CALIBRATION_KEY = "calibration-models"
 MOST_LIKELY = "most probable"

@@ -10,10 +10,10 @@ from fairtrial.report.judgement import drop_single_dataset, list_datasets, rank_
 from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, format_number, section
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
 
 CLASSES_KEY = "classes-all"
 _CLASS_NAMES = {"support": "rows", "predicted": "predicted rows", "f_score": "F score", "auc": "AUC"} | {

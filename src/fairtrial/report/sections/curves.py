@@ -21,10 +21,10 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import Selection, count_tested_classes, get_main_condition, make_unique_keys, map_unique_keys
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
     from fairtrial.study.archive import DataFacts
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairtrial.data.faults import format_fault
 from fairtrial.measures import get_measure
 from fairtrial.report.means import average_by_dataset, compute_scores
 from fairtrial.report.names import concat_sentences, format_condition_phrase, format_measure_name, join_names, join_sentences
@@ -16,9 +17,9 @@ from fairtrial.study.archive import DataFacts
 from fairtrial.study.results.selection import mask_condition
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
 _COUNTS = ("numeric", "nominal", "missing")
@@ -73,6 +74,9 @@ def _collect_facts(dataset: DataFacts) -> dict[str, Any]:
         else attribute_counts["numeric"] + attribute_counts["nominal"]
     )
     notes = dataset.facts.get("notes") or ""
+    notes = [notes] if isinstance(notes, str) else [str(note) for note in notes]
+    if (corrupted := dataset.facts.get("corrupted")) is not None:
+        notes.append(f"{format_fault(corrupted)}.")
     return {
         "rows": len(dataset.codes),
         "attributes": attributes,
@@ -81,7 +85,7 @@ def _collect_facts(dataset: DataFacts) -> dict[str, Any]:
         "smallest class": int(counts.min()) if len(counts) else 0,
         "imbalance ratio": float(counts.max() / counts.min()) if len(counts) else float("nan"),
         "source": str(dataset.facts.get("source") or ""),
-        "notes": notes if isinstance(notes, str) else " ".join(str(note) for note in notes),
+        "notes": " ".join(notes),
     }
 
 

@@ -16,10 +16,9 @@ from fairtrial.study.results.selection import CLEAN
 from fairtrial.study.results.stacking import compute_mean_half_width
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
-    from fairtrial.study import Results
+    from fairtrial.report.source import ReportSource
 
 _MEANS, _LINES = "drift-means", "drift-by-data-set"
 _NAMES = {

@@ -10,12 +10,12 @@ from fairtrial._frames import read_columns
 from fairtrial.report.figures.folds import build_splits, draw_rarest_class
 from fairtrial.report.names import join_names
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
-from fairtrial.resampling.layout import Coverage, Finding, SplitLayout, count_coverage, find_coverage_problems
+from fairtrial.resampling.layout import AuditFinding, Coverage, SplitLayout, count_coverage, find_coverage_problems
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
     from fairtrial.study.archive import DataFacts
 
@@ -172,7 +172,7 @@ def count_fold_coverage(results: Results, facts: DataFacts) -> tuple[SplitLayout
     return layout, count_coverage(layout)
 
 
-def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[Finding]:
+def select_fold_findings(layout: SplitLayout, counts: Coverage) -> list[AuditFinding]:
     """What the counts show, folds counted from 0 as in the tables of results.
 
     Splits without any training row are predictions from elsewhere: their training is not judged.

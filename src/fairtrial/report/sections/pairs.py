@@ -30,10 +30,10 @@ from fairtrial.report.section import (
 )
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
 
 COUNTS_KEY = "pairs-counts"
 _MAX_DRAWN = 60

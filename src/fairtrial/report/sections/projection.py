@@ -16,10 +16,10 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import get_main_condition
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.measures.projection import Projection
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
 _POINTS, _FIT, _EFFICIENCY = "projection-points", "projection-fit", "projection-efficiency"

@@ -16,9 +16,9 @@ from fairtrial.report.selection import get_main_condition
 from fairtrial.study.archive import ConditionFacts
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
 TITLE = "Which classifier is better? It depends on the measure"

@@ -17,9 +17,9 @@ from fairtrial.report.selection import get_main_condition, list_changed_conditio
 from fairtrial.study.results.selection import CLEAN
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
     from fairtrial.study.archive import ConditionFacts
 

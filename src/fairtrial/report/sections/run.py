@@ -13,10 +13,10 @@ from fairtrial.study.results.selection import get_level
 from fairtrial.study.results.summary import count_abstentions
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
 POSITIVE = "judged-positive"

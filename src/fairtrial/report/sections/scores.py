@@ -27,10 +27,10 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import make_unique_keys, map_unique_keys
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
 _UNDEFINED = re.compile(r"(\S+) is undefined for ([\d,]+) of ([\d,]+) trials?: (.*)", re.DOTALL)

@@ -6,27 +6,27 @@ import re
 import shlex
 import tomllib
 import unicodedata
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from fairtrial._text import join_names
 from fairtrial.errors import FairtrialError, InputError
 from fairtrial.measures import get_measure
-from fairtrial.report.cache import compute_verdict, get_resampling_scheme, get_verdict_measure, has_only_predictions
+from fairtrial.report.cache import get_resampling_scheme, has_only_predictions
 from fairtrial.report.check import run_checks
 from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import ReportTable, Section, Sentence, build_sentence, section
 from fairtrial.resampling.splitter import schemes
-from fairtrial.significance.names import methods
+from fairtrial.significance.names import get_display_name, methods
 from fairtrial.study.store.store import open_store
 from fairtrial.study.study import Study
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
     from fairtrial.significance.verdict import Verdict
     from fairtrial.study import Results
 
@@ -39,45 +39,50 @@ def get_citation(name: str) -> str:
 _DECLARED_SECTIONS = ("data", "learners", "conditions", "resampling", "measures", "verdict", "limits")
 
 
-@section("references", title="References", order=190, serves=("study",))
-def build_references_section(source: ReportSource) -> Section:
-    """A list: each work once, in alphabetical order, with what it stands for here."""
-    results = source.get_results()
-    sentence = build_sentence(
-        "These works define the measures, tests and splits of this report, or explain the checks that were raised."
-    )
-    return Section(
-        "references", "References", (sentence,), notes=tuple(f"{work} For: {uses}." for work, uses in list_references(results))
-    )
-
-
-def list_references(results: Results) -> list[tuple[str, str]]:
-    """The text of each work and what cites it."""
+@section("references", title="References", order=190, serves=("study", "judgement", "comparison"))
+def build_references_section(source: ReportSource) -> Section | None:
+    """List each work once, in alphabetical order, with what it is cited for."""
     uses: dict[str, list[str]] = {}
-    for subject, cite in list_citations(results):
+    for subject, cite in list_citations(source):
         for work in split_citation(cite):
             uses.setdefault(work, []).append(subject)
     works = read_bibliography()
-    lines = [(works.get(work, f"{work}."), ", ".join(dict.fromkeys(subjects))) for work, subjects in uses.items()]
-    return sorted(lines, key=lambda line: _get_family_key(line[0]))
+    lines = [(works.get(work, f"{work}."), join_names(dict.fromkeys(subjects), None)) for work, subjects in uses.items()]
+    notes = tuple(f"{work} For: {subjects}." for work, subjects in sorted(lines, key=lambda line: _get_family_key(line[0])))
+    if not notes:
+        return None
+    sentence = Sentence("These works define the measures, tests and checks of this report.")
+    return Section("references", "References", (sentence,), notes=notes)
 
 
-def list_citations(results: Results) -> list[tuple[str, str]]:
-    """What cites, and the short names that it cites."""
-    names = dict.fromkeys([*results.measures, get_verdict_measure(results).name])
-    citations = [(format_measure_name(name), get_measure(name).facts.cite) for name in names]
+def list_citations(source: ReportSource) -> list[tuple[str, str]]:
+    """List what is cited for, with the short citations."""
+    measures, tests, citations = _list_methods(source)
+    citations = [(format_measure_name(name), _get_citation(name)) for name in dict.fromkeys(measures)] + citations
+    citations += [(get_display_name(name), get_citation(name)) for name in dict.fromkeys(tests) if get_citation(name)]
+    raised_checks = [check_result.check for check_result in run_checks(source) if check_result.finding.outcome == "raised"]
+    return [*citations, *((check.number, check.cite) for check in raised_checks)]
+
+
+def _list_methods(source: ReportSource) -> tuple[list[str], list[str], list[tuple[str, str]]]:
+    """List the measures and tests of a report, and further citations."""
+    tests = [] if source.verdict is None else list_tests_used(source.verdict)
+    if source.kind == "comparison":
+        return [source.measure] if source.measure else [], tests, []
+    if source.kind == "judgement":
+        judgement = source.get_judgement()
+        row_tests = [*map(str, judgement.pairs["test"]), *map(str, judgement.scores["method"])]
+        row_tests += ["holm"] * bool(len(judgement.pairs)) + ["wilson"] * bool(judgement.classes["precision_low"].notna().any())
+        return [str(name) for name in judgement.scores["measure"]], [*row_tests, *tests], []
+    results = source.get_results()
+    citations = []
     scheme = get_resampling_scheme(results)
     if scheme in schemes and schemes[scheme].cite:
         citations.append((f"{scheme} splits", schemes[scheme].cite))
-    verdict, _ = compute_verdict(results)
-    citations += [
-        (name, get_citation(name)) for name in (list_tests_used(verdict) if verdict is not None else ()) if get_citation(name)
-    ]
     if any(condition.name != "clean" for condition in results.archive.conditions):
         citations += [("robustness", get_measure(name).facts.cite) for name in ("rla", "ela")]
         citations.append(("intervals over splits", "Nadeau & Bengio 2003"))
-    raised_checks = [check_result.check for check_result in run_checks(results) if check_result.finding.outcome == "raised"]
-    return [*citations, *((check.number, check.cite) for check in raised_checks)]
+    return [*results.measures, source.measure], tests, citations
 
 
 def _get_family_key(work: str) -> tuple[str, str]:
@@ -88,41 +93,10 @@ def _get_family_key(work: str) -> tuple[str, str]:
     return plain.casefold(), work
 
 
-@section("references", title="References", order=190, serves=("judgement",))
-def build_judgement_references_section(source: ReportSource) -> Section:
-    """What this judgement used."""
-    judgement = source.get_judgement()
-    tests = [*map(str, judgement.pairs["test"]), *map(str, judgement.scores["method"])]
-    tests += ["holm"] * bool(len(judgement.pairs)) + ["wilson"] * bool(judgement.classes["precision_low"].notna().any())
-    if judgement.verdict is not None:
-        tests += list_tests_used(judgement.verdict)
-    return build_reference_list(map(str, judgement.scores["measure"]), tests)
-
-
-@section("references", title="References", order=190, serves="comparison")
-def build_comparison_references_section(verdict: Verdict) -> Section:
-    """What this comparison used."""
-    return build_reference_list([verdict.measure] if verdict.measure else [], list_tests_used(verdict))
-
-
 def list_tests_used(verdict: Verdict) -> list[str]:
     """The test of a verdict, how pairs were adjusted, and the Bayesian test."""
     further = [] if verdict.posthoc is None else [verdict.posthoc.method]
     return [verdict.outcome.test, *further, *([] if verdict.posterior is None else [verdict.posterior.test])]
-
-
-def build_reference_list(measures: Iterable[str], tests: Iterable[str]) -> Section:
-    """A list: each work once, in alphabetical order, with what it stands for here."""
-    cites = {name: _get_citation(name) for name in dict.fromkeys(measures)}
-    cites |= {name: get_citation(name) for name in dict.fromkeys(tests) if get_citation(name)}
-    uses: dict[str, list[str]] = {}
-    for name, cite in cites.items():
-        for work in split_citation(cite):
-            uses.setdefault(work, []).append(format_measure_name(name))
-    works = read_bibliography()
-    notes = tuple(f"{works.get(work, f'{work}.')} For: {', '.join(uses[work])}." for work in sorted(uses, key=str.casefold))
-    sentence = build_sentence("These works define the measures and tests of this report.")
-    return Section("references", "References", (sentence,) if notes else (), notes=notes)
 
 
 def _get_citation(measure: str) -> str:

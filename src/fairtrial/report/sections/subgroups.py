@@ -14,10 +14,10 @@ from fairtrial.report.section import Figure, ReportTable, Section, Sentence, bui
 from fairtrial.report.selection import make_unique_keys
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
     from fairtrial.predictions.judgement import Judgement
+    from fairtrial.report.source import ReportSource
 
 SUBGROUPS_KEY, DIFFERENCES_KEY = "subgroups-all", "subgroups-differences"
 _MAX_COLOURS, _MAX_LINES, _MAX_FIGURES = 8, 60, 6

@@ -8,9 +8,9 @@ from fairtrial.report.figures.times import TIME_COLUMNS, compute_learner_times, 
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, format_number, section
 
 if TYPE_CHECKING:
-    from fairtrial.report.source import ReportSource
     import pandas as pd
 
+    from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
 _LEARNERS, _LINES = "time-memory-learners", "time-memory-data-sets"

@@ -87,6 +87,7 @@ def _build_verdict_section(
 
 
 def _build_condition_verdict(context: VerdictContext) -> Section:
+    assert context.condition is not None
     title = f"Under {format_condition(context.condition)}"
     if context.verdict is None:
         return Section(context.key, title, (Sentence(context.reason),))

@@ -59,7 +59,7 @@ class PaperDatasets:
     @property
     def corrupted(self) -> list[str]:
         """Names of the data sets whose KEEL file is corrupted."""
-        return [name for name, dataset in self.data.items() if dataset.notes]
+        return [name for name, dataset in self.data.items() if dataset.fault is not None]
 
     def group_by_package(self) -> dict[str, list[str]]:
         """Group the data sets that were loaded from packages, by package."""

@@ -40,7 +40,7 @@ _SEED_SPAN = 2**32 - 1
 
 
 class TrialBlock(NamedTuple):
-    """Trials that share a data set, a split and a condition, by their indices in the plan: one for each of the learners."""
+    """Trials that share a data set, a split and a condition, one for each learner. All are indices in the plan."""
 
     data: int
     split: int
@@ -50,7 +50,7 @@ class TrialBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlannedData:
-    """A data set with its frozen splits; `hash` is that of its contents, `split_hashes` those of the splits."""
+    """A data set with its frozen splits, their hashes, and the hash of its content."""
 
     name: str
     hash: str
@@ -61,7 +61,7 @@ class PlannedData:
 
 @dataclass(frozen=True, eq=False)
 class PlannedCondition:
-    """A condition with its hash; `name` and `level` are what tables show, the random draws depend on `draws_hash`."""
+    """A condition with its hash. Tables show `name` and `level`; random draws depend on `draws_hash`."""
 
     name: str
     level: float
@@ -72,7 +72,7 @@ class PlannedCondition:
 
 @dataclass(frozen=True, eq=False)
 class PlannedLearner:
-    """A learner with its hash, and what is to be kept about it."""
+    """A learner with its hash, and the facts that are stored."""
 
     name: str
     estimator: Any
@@ -82,9 +82,9 @@ class PlannedLearner:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyPlan:
-    """All trials of a study: data sets x their splits x conditions x learners. It never changes.
+    """All trials of a study: data sets x splits x conditions x learners.
 
-    `get_keys(i)` gives the keys of data set i, `iter_missing(done)` the trials whose keys are not among `done`, in blocks.
+    `get_keys(i)` returns the keys of data set i. `iter_missing(done)` yields the trials whose keys are not in `done`, in blocks.
     """
 
     study: ResolvedStudy
@@ -95,11 +95,11 @@ class StudyPlan:
 
     @property
     def n_trials(self) -> int:
-        """How many trials there are, run or not."""
+        """Number of planned trials."""
         return sum(len(planned.splits) for planned in self.data) * len(self.conditions) * len(self.learners)
 
     def get_keys(self, data: int) -> npt.NDArray[np.void]:
-        """The keys of all trials of a data set: an array of 16 bytes each, splits x conditions x learners."""
+        """Return the keys of all trials of a data set: 16 bytes each, splits x conditions x learners."""
         if data not in self._keys:
             planned = self.data[data]
             conditions, learners = ([item.hash for item in kind] for kind in (self.conditions, self.learners))
@@ -107,10 +107,10 @@ class StudyPlan:
         return self._keys[data]
 
     def iter_missing(self, done: Container[bytes] = (), shard: tuple[int, int] | None = None) -> Iterator[TrialBlock]:
-        """The trials whose key is not among `done`, in the order of the study.
+        """Yield the trials whose key is not in `done`, in the order of the study.
 
-        With `shard=(i, n)` only those of the i-th of n parts. Which part a trial is in depends on its data set, split and
-        condition only: the parts are of about the same size, and what else the study holds moves nothing between them.
+        `shard=(i, n)` selects the i-th of n parts, which have about the same size. The part of a trial depends only on its data
+        set, split and condition, so changing the study does not move trials between parts.
         """
         part, parts = (1, 1) if shard is None else _check_shard(shard)
         return self._iter_missing(done, part, parts)
@@ -134,7 +134,7 @@ class StudyPlan:
         return int.from_bytes(context, "little") % parts + 1
 
     def count(self, blocks: Iterable[TrialBlock]) -> npt.NDArray[np.int64]:
-        """How many trials the blocks hold, data sets x learners."""
+        """Count the trials of blocks, data sets x learners."""
         counts = np.zeros((len(self.data), len(self.learners)), dtype=np.int64)
         for (data, learners), times in Counter((block.data, block.learners) for block in blocks).items():
             counts[data, list(learners)] += times
@@ -143,9 +143,9 @@ class StudyPlan:
     def build_chunk(
         self, blocks: Sequence[TrialBlock], learners: Sequence[bytes], limits: ResourceLimits | None = None
     ) -> Chunk:
-        """The chunk of these blocks of one data set.
+        """Build a chunk from blocks of one data set.
 
-        `learners` are all those of the plan, pickled; `limits` are those of the study by default.
+        `learners` are all learners of the plan, pickled. The default of `limits` is that of the study.
         """
         data = blocks[0].data
         planned, keys = self.data[data], self.get_keys(data)
@@ -170,7 +170,7 @@ class StudyPlan:
         )
 
     def _derive_seeds(self, block: TrialBlock, rows: SplitRows) -> list[int]:
-        """The seed of the condition, then that of each learner; both depend on contents, never on names or indices."""
+        """Derive the seeds of the condition and of each learner; they depend on content, not on names or indices."""
         data, condition, seed = self.data[block.data].hash, self.conditions[block.condition].draws_hash, self.study.seed
         seeds = [derive_seed(seed, "condition", data, condition, rows.repeat, rows.fold)]
         for index in block.learners:
@@ -179,7 +179,7 @@ class StudyPlan:
         return seeds
 
     def to_header(self) -> dict[str, Any]:
-        """What a store needs to give names back to keys, as plain values."""
+        """Return the names and hashes of the study as plain values, for the results file."""
         return {
             "name": self.study.name,
             "declaration": dict(self.study.declaration),
@@ -197,7 +197,7 @@ class StudyPlan:
         }
 
     def frame(self) -> pd.DataFrame:
-        """A line for each data set: its rows, and how many trials it has."""
+        """Return a table with one row per data set: its rows, splits and trials."""
         import pandas as pd
 
         shared = {"conditions": len(self.conditions), "learners": len(self.learners)}
@@ -229,7 +229,7 @@ class StudyPlan:
 
 
 def plan_study(study: ResolvedStudy) -> StudyPlan:
-    """The plan of a study whose names are resolved: its splits are drawn here, once for all learners and conditions."""
+    """Plan a resolved study; splits are drawn here, once for all learners and conditions."""
     conditions = tuple(map(_plan_condition, study.conditions))
     study_plan = StudyPlan(
         study,
@@ -270,7 +270,7 @@ def _check_unique_hashes(kind: str, items: Sequence[Any]) -> None:
     names: dict[str, str] = {}
     for item in items:
         if item.hash in names:
-            raise InputError(f"{kind}s must differ, got {names[item.hash]!r} and {item.name!r}, which are the same: drop one")
+            raise InputError(f"{kind}s must differ, but {names[item.hash]!r} and {item.name!r} are the same: remove one")
         names[item.hash] = item.name
 
 
@@ -278,7 +278,7 @@ def _check_shard(shard: tuple[int, int]) -> tuple[int, int]:
     part, parts = shard
     check_whole_number("the number of shards", parts, 1)
     if not 1 <= check_whole_number("shard", part, 1) <= parts:
-        raise InputError(f"shard must be one of 1 to {parts}, got {part}: the first is 1/{parts}")
+        raise InputError(f"shard must be from 1 to {parts}, got {part}: the first is 1/{parts}")
     return part, parts
 
 
@@ -292,7 +292,7 @@ class TrialIndex(NamedTuple):
 
 
 class PendingTrials:
-    """The indices of trials that are being run, by key. Only the keys of the data set that was last sent out are kept."""
+    """The indices of running trials by key. A table of all keys is kept only for the data set sent last."""
 
     def __init__(self, plan: StudyPlan) -> None:
         self._plan = plan
@@ -301,7 +301,7 @@ class PendingTrials:
         self._indices: dict[bytes, TrialIndex] = {}
 
     def mark_sent(self, chunk: Chunk) -> None:
-        """Remember that these trials are being run."""
+        """Mark the trials of a chunk as running."""
         data = self._data_indices[chunk.data]
         numbers = self._number_keys(data)
         _, conditions, learners = self._plan.get_keys(data).shape
@@ -310,7 +310,7 @@ class PendingTrials:
             self._indices[task.key] = TrialIndex(data, split, *divmod(rest, learners))
 
     def mark_done(self, key: bytes) -> TrialIndex:
-        """The indices of a trial that has run."""
+        """Remove a finished trial and return its indices."""
         return self._indices.pop(key)
 
     def _number_keys(self, data: int) -> dict[bytes, int]:

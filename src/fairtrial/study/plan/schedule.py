@@ -1,6 +1,6 @@
 """Send trials in chunks: about a second of work each, smaller if times are unknown and towards the end of the run.
 
-Learners are sent as unfitted copies, with the code of classes that no installed package has.
+Learners are sent as unfitted copies, with the code of classes that are not installed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _GUESSED_FRACTION = 0.25  # of a chunk's time, if times come from other data set
 _TO_SHARE = 2  # towards the end a chunk leaves this many times as much work for each slot
 _MIN_CHUNK_SECONDS = 0.02  # smaller chunks at the end would cost more than they gain
 _MAX_POSITIONS = 4_000_000  # training and test rows in one chunk: 32 MB to send
-_REMEDY = "hand over one that has not learnt yet, or give it scikit-learn's get_params"
+_REMEDY = "pass an unfitted estimator, or implement get_params of scikit-learn"
 
 
 class TimeModel:
-    """Predicts the seconds of a trial, data sets x learners; NaN if no time of the learner is known.
+    """A model of the seconds of a trial, data sets x learners; NaN if no time of the learner is known.
 
     The time of a learner on a data set that it has not run on is assumed to be proportional to the number of rows.
 
@@ -74,11 +74,11 @@ class TimeModel:
 
 
 class Chunker:
-    """Hands out the missing trials of a plan in chunks, each trial once.
+    """Divides the missing trials of a plan into chunks.
 
-    A chunk takes about `seconds`, by the times that `learn` got. A learner without known times is sent alone, one trial at a
-    time. All learners of a split and condition stay together if they fit. Chunks become smaller towards the end, so that the
-    `slots` workers finish together.
+    A chunk takes about `seconds`, according to the times given to `learn`. A learner without known times is sent alone, one
+    trial at a time. All learners of a split and condition stay together if they fit. Chunks become smaller towards the end, so
+    the `slots` workers finish at about the same time.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Chunker:
 
     @property
     def remaining_seconds(self) -> float:
-        """How long the remaining trials take one after the other; NaN if no time is known."""
+        """Predicted total seconds of the remaining trials; NaN if no time is known."""
         times = self._time_model.seconds
         is_known = ~np.isnan(times)
         if not is_known.any():
@@ -108,15 +108,15 @@ class Chunker:
         return float(np.sum(self._left * np.where(is_known, times, times[is_known].mean())))
 
     def learn(self, learner: int, data: int, seconds: float, trials: int = 1) -> None:
-        """Learn how long a trial of this learner took on this data set (their indices in the plan)."""
+        """Add the time of a trial, given the indices of learner and data set in the plan."""
         self._time_model.learn(learner, data, seconds, trials)
 
     def predict_seconds(self, data: int) -> FloatArray:
-        """The predicted seconds of a trial of each learner on this data set; NaN if nothing is known."""
+        """Predict the seconds of a trial of each learner on this data set; NaN if unknown."""
         return np.asarray(np.maximum(self._time_model.seconds[data], _MIN_TRIAL_SECONDS))
 
     def take_chunk(self) -> Chunk | None:
-        """The next chunk; None when all trials have been handed out."""
+        """Take the next chunk; None if no trial is left."""
         if not self._queue:
             return None
         data = self._queue[0].data
@@ -146,7 +146,7 @@ class Chunker:
         return blocks
 
     def _compute_room(self, data: int) -> float:
-        """Seconds for the next chunk."""
+        """Compute the seconds of the next chunk."""
         learners = list(self._queue[0].learners)
         guessed = not self._time_model.seen[data, learners].all()
         room = self._target * (_GUESSED_FRACTION if guessed else 1.0)
@@ -155,7 +155,7 @@ class Chunker:
 
 
 def _select_first(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """The learners that open a chunk: at least one; one without known times is alone, after the others."""
+    """Select the first learners of a chunk, at least one; a learner without known times comes last and alone."""
     timed = [learner for learner in learners if not isnan(times[learner])]
     if not timed:
         return learners[:1]
@@ -168,12 +168,12 @@ def _select_first(learners: tuple[int, ...], times: list[float], room: float) ->
 
 
 def _select_together(learners: tuple[int, ...], times: list[float], room: float) -> tuple[int, ...]:
-    """All learners, if their times are known and fit into a chunk that has been opened; else none."""
+    """Select all learners if their times are known and fit into the chunk, else none."""
     return learners if sum(times[learner] for learner in learners) <= room else ()
 
 
 def dump_estimator(estimator: Any, name: str = "learner") -> bytes:
-    """Pickle an unfitted copy of the estimator. Classes and functions of no installed package are pickled with their code.
+    """Pickle an unfitted copy of the estimator. Classes and functions that are not installed are pickled with their code.
 
     >>> import pickle
     >>> from sklearn.naive_bayes import GaussianNB
@@ -183,12 +183,12 @@ def dump_estimator(estimator: Any, name: str = "learner") -> bytes:
     fresh = clone_unfitted(estimator, name)
     try:
         return _dump_with_code(fresh)
-    except Exception:  # its module holds something that cannot travel; perhaps the other process can import it
+    except Exception:  # its module cannot be pickled; the other process may be able to import it
         try:
             return bytes(cloudpickle.dumps(fresh))
         except Exception as error:
             raise InputError(
-                f"{name} cannot be sent to another process ({error}): all its parameters must be picklable"
+                f"{name} cannot be sent to another process ({error}): make all its parameters picklable"
             ) from None
 
 
@@ -203,10 +203,10 @@ def _dump_with_code(estimator: Any) -> bytes:
 
 
 def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
-    """Copy an estimator with its parameters, unfitted; InputError if no such copy can be made.
+    """Make an unfitted copy of an estimator; raise InputError if this is impossible.
 
-    Also of estimators that change their parameters in `__init__`, which scikit-learn's `clone` refuses. One that has no
-    `get_params` is copied as it is, unless attributes whose names end in an underscore tell that it has learnt.
+    Estimators that change their parameters in `__init__`, which `clone` of scikit-learn refuses, are copied, too. An estimator
+    without `get_params` is copied whole, unless attributes with a trailing underscore show that it is fitted.
 
     >>> from sklearn.naive_bayes import GaussianNB
     >>> hasattr(clone_unfitted(GaussianNB().fit([[0.0], [1.0]], [0, 1])), "theta_")
@@ -218,7 +218,7 @@ def clone_unfitted(estimator: Any, name: str = "learner") -> Any:
 
 
 def _clone_value(value: Any, name: str) -> Any:
-    """What `clone` gives; where it refuses, the same without its insistence that `__init__` keeps each parameter as it is."""
+    """Clone a value; if `clone` refuses, copy it without the check that `__init__` keeps parameters unchanged."""
     from sklearn.base import clone
 
     try:
@@ -229,8 +229,8 @@ def _clone_value(value: Any, name: str) -> Any:
         if hasattr(value, "get_params"):
             return _build_copy(value, name)
         if hasattr(value, "fit"):
-            raise InputError(f"{name} must let a copy of it be made, got {type(value).__name__} ({error}): {_REMEDY}") from None
-        return value  # a lock, an open file: whether it can travel is seen when it is to
+            raise InputError(f"{name} must be possible to copy, got {type(value).__name__} ({error}): {_REMEDY}") from None
+        return value  # e.g. a lock; pickling will refuse it if necessary
 
 
 def _build_copy(estimator: Any, name: str) -> Any:
@@ -240,15 +240,15 @@ def _build_copy(estimator: Any, name: str) -> Any:
     except Exception as error:
         problem = f"{type(estimator).__name__}(**get_params()) raises {type(error).__name__}: {error}"
         raise InputError(
-            f"{name} must let an unfitted copy of it be made, got one that does not ({problem}): {_REMEDY}"
+            f"{name} must be possible to copy unfitted ({problem}): {_REMEDY}"
         ) from None
-    for key in parameters.keys() & getattr(copied, "__dict__", {}).keys():  # as they were, not changed by `__init__` once more
+    for key in parameters.keys() & getattr(copied, "__dict__", {}).keys():  # `__init__` may have changed them again
         setattr(copied, key, parameters[key])
     return copied
 
 
 def _refuse_fitted(estimator: Any, name: str) -> None:
-    """Parts without parameters are copied whole: they must not have learnt."""
+    """Refuse fitted components without `get_params`, because they are copied whole."""
     components = [estimator, *(estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ())]
     for component in components:
         if not hasattr(component, "fit") or hasattr(component, "get_params") or isinstance(component, type):
@@ -260,4 +260,4 @@ def _refuse_fitted(estimator: Any, name: str) -> None:
         ]
         if fitted_attributes:
             problem = f"{type(component).__name__} with {fitted_attributes[0]}"
-            raise InputError(f"{name} must not have learnt before, got {problem}, which cannot be made anew: {_REMEDY}")
+            raise InputError(f"{name} must not be fitted, got {problem}: {_REMEDY}")

@@ -182,8 +182,8 @@ class Results:
         Returns
         -------
         pandas.DataFrame
-            One row per trial and measure: data set, condition, level, learner, repeat, fold, measure, value, status. The value is
-            NaN if the trial failed or has not run, or if the measure is undefined; a warning reports undefined values.
+            One row per trial and measure: data set, condition, level, learner, repeat, fold, measure, value, status. The value
+            is NaN if the trial failed or has not run, or if the measure is undefined; a warning reports undefined values.
         """
         requests = ScoreRequest.from_measures(self.measures if measure is None else measure, average, params)
         frame, undefined = self._score_cache.build_table(requests, positive, pooled)
@@ -358,9 +358,9 @@ class Results:
         rope : float, optional
             Region of practical equivalence. Default: as declared by the study for its measure.
         failures : {"exclude", "worst-rank", "trivial"}, optional
-            "exclude" leaves out learners that never succeeded, then data sets on which another learner failed. "worst-rank" gives
-            a learner the worst rank on a data set (or on a split of the only one) where it failed. "trivial" gives a failed trial
-            the score of the trivial classifier. Default: as declared by the study, else "exclude".
+            "exclude" leaves out learners that never succeeded, then data sets on which another learner failed. "worst-rank"
+            gives a learner the worst rank on a data set on which it failed, or on the split if there is one data set. "trivial"
+            gives a failed trial the score of the trivial classifier. Default: as declared by the study, else "exclude".
         positive : class label or mapping, optional
             Positive class of two-class measures, or a mapping of data sets to classes.
         average : str, default "auto"

@@ -1,4 +1,4 @@
-"""The coordinator of a study: sends out what is missing, keeps what comes back. It alone writes to the store."""
+"""Coordinator of a run: send missing trials to the engine and store their records. Only it writes to the results file."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import IntArray, check_one_of
+from fairtrial._text import format_count
 from fairtrial.errors import FairtrialError, InputError, StoreError
 from fairtrial.study.archive import ConditionFacts, DataFacts
 from fairtrial.study.plan.plan import PendingTrials, StudyPlan, TrialBlock, TrialIndex, plan_study
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 MAX_LOSSES = 3
 MAX_EMPTY_RETURNS = 3
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_POLL_SECONDS = 0.2  # seconds between looks at whether somebody wants it to stop
-_STOP_SECONDS = 30.0  # seconds in which chunks hand over what they have when the run is stopped
+_POLL_SECONDS = 0.2  # interval at which interruptions are noticed
+_STOP_SECONDS = 30.0  # time for running chunks to return their records after an interruption
 
 
 def run_study(
@@ -52,22 +53,22 @@ def run_study(
     progress: bool | Progress | None = None,
     stop: threading.Event | None = None,
 ) -> RunSummary:
-    """Run the trials of a study that the results file lacks, and store their records.
+    """Run the trials of a study that are not in the results file, and store their records.
 
-    `retry` names kinds of failures to run again; `shard=(i, n)` runs the i-th of n parts; `limits` take the place of those of
-    the study. Setting `stop`, the first Ctrl-C and SIGTERM stop cleanly: what is finished is stored. Where nothing is missing,
-    no process is started. A condition that cannot be applied to any data set is refused before.
+    See `Study.run` for the parameters. Setting `stop`, the first Ctrl-C and SIGTERM end the run after the records of finished
+    trials are stored. A condition that cannot be applied to any data set is refused before the first trial. If no trial is
+    missing, no process is started.
     """
     check_engine(engine, jobs)
     for status in retry:
         check_one_of("retry", status, FAILURES)
     if limits is not None and not isinstance(limits, ResourceLimits):
-        raise InputError(f"limits must be Limits(time, memory) or None, got {limits!r}")
+        raise InputError(f"limits must be ResourceLimits(time, memory) or None, got {limits!r}")
     resolved = study.resolve() if isinstance(study, Resolvable) else study
     plan = plan_study(resolved if limits is None else replace(resolved, limits=limits))
     display = choose_progress(progress)
     new = not os.path.exists(store)
-    if new:  # a study that is refused leaves no file
+    if new:  # a refused study leaves no file
         try_conditions(plan, plan.iter_missing(shard=shard))
     with open_store(store, write=True, create=True) as results_store:
         blocks = list(plan.iter_missing(results_store.find_done(retry), shard))
@@ -92,7 +93,7 @@ def _finish_without_trials(total: int, display: Progress) -> RunSummary:
 
 
 class _StudyRun:
-    """One run, from the first chunk to the last."""
+    """One run of a study on an engine."""
 
     def __init__(
         self,
@@ -111,7 +112,7 @@ class _StudyRun:
         self._started = time.monotonic()
 
     def run_on(self, name: str | Executor, jobs: int | None) -> RunSummary:
-        """Run on this engine, which is closed whatever happens."""
+        """Run on an engine, and close it."""
         packages = {package for learner in self._plan.learners for package in learner.facts.versions}
         engine = open_engine(name, jobs, sorted(packages))
         summary: RunSummary | None = None
@@ -122,7 +123,7 @@ class _StudyRun:
                 [learner.name for learner in self._plan.learners],
                 self._total,
                 self._total - self._missing,
-                f"engine {engine.name}, {engine.workers()} at once",
+                f"engine {engine.name}, {format_count(engine.workers(), 'worker')}",
             )
             self._run_chunks(engine)
             summary = self._build_summary()
@@ -152,7 +153,7 @@ class _StudyRun:
             flight.cancel()
 
     def _load_times(self, chunker: Chunker) -> None:
-        """Learn how long the trials of earlier runs took."""
+        """Load the durations of stored trials."""
         times = self._store.compute_mean_times()
         for data_index, learner_index in np.ndindex(len(self._plan.data), len(self._plan.learners)):
             past_times = times.get((self._plan.data[data_index].hash, self._plan.learners[learner_index].hash))
@@ -172,7 +173,7 @@ class _StudyRun:
             self._store.add_records([(record, build_link(self._plan, trial)) for record, trial in located])
         except StoreError as error:
             n_stored = self._total - self._missing + self._status.total()
-            raise StoreError(f"{error}; the run stops, {n_stored} of {self._total} trials are stored and safe") from error
+            raise StoreError(f"{error}; the run stops, {n_stored:,} of {self._total:,} trials are stored") from error
         for record, trial in located:
             self._status[record.status] += 1
             seconds = self._get_seconds(record)
@@ -186,7 +187,7 @@ class _StudyRun:
         return self._plan.study.limits.time if record.status == "timeout" else None
 
     def _collect(self, engine: Engine, flight: InFlight, chunker: Chunker) -> None:
-        """Stop: take what the chunks that are out have finished."""
+        """Stop the engine and store the records of finished trials."""
         flight.cancel()
         engine.stop()
         deadline = time.monotonic() + _STOP_SECONDS
@@ -208,13 +209,13 @@ class _StudyRun:
 
 
 def _describe_run(engine: Engine) -> dict[str, Any]:
-    """What is worth knowing of a run later."""
+    """Describe engine, workers and package versions of a run."""
     versions = {"python": platform.python_version(), **get_versions((*DECISIVE, "pandas"))}
     return {"engine": engine.name, "jobs": engine.workers(), "cpus": os.cpu_count(), "versions": versions}
 
 
 def add_plan(store: ResultsStore, plan: StudyPlan) -> None:
-    """Store what the plan is about."""
+    """Store the data sets, conditions, learners and splits of a plan."""
     store.add_plan(
         plan.to_header(),
         [build_data_facts(planned.dataset, planned.name) for planned in plan.data],
@@ -237,7 +238,7 @@ def add_plan(store: ResultsStore, plan: StudyPlan) -> None:
 
 
 def build_data_facts(dataset: Dataset, name: str) -> DataFacts:
-    """A data set without its table.
+    """Describe a data set without its columns.
 
     >>> from fairtrial.data import Dataset
     >>> facts = build_data_facts(Dataset.from_table([[1.0], [2.0], [3.0]], ["a", "b", "a"]), "three")
@@ -247,12 +248,14 @@ def build_data_facts(dataset: Dataset, name: str) -> DataFacts:
     summary = dataset.summary()
     facts: dict[str, Any] = {key: getattr(summary, key) for key in ("rows", "numeric", "nominal", "missing", "imbalance_ratio")}
     facts |= {"source": dataset.source, "notes": list(dataset.notes)}
+    if dataset.fault is not None:
+        facts["corrupted"] = dataset.fault.facts
     codes: IntArray = np.asarray(dataset.y.cat.codes, dtype=np.intp)
     return DataFacts(name, dataset.content_hash, dataset.classes, codes, dataset.row_ids, facts)
 
 
 def build_link(plan: StudyPlan, trial_index: TrialIndex) -> TrialLink:
-    """The hashes of what the trial at this place is about."""
+    """Build the hashes of the data set, condition, split and learner of a trial."""
     data = plan.data[trial_index.data]
     split = bytes.fromhex(data.split_hashes[trial_index.split])
     return TrialLink(data.hash, plan.conditions[trial_index.condition].hash, split, plan.learners[trial_index.learner].hash)
@@ -260,7 +263,7 @@ def build_link(plan: StudyPlan, trial_index: TrialIndex) -> TrialLink:
 
 @dataclass(frozen=True, eq=False)
 class SentChunk:
-    """A chunk that is out, how often it was lost with its worker, and how often it came back without any record."""
+    """A chunk sent to the engine, with the numbers of losses with a worker and of returns without a record."""
 
     chunk: Chunk
     losses: int = 0
@@ -268,7 +271,7 @@ class SentChunk:
 
 
 class InFlight:
-    """The chunks that an engine has. `datasets` gives the data set of a content hash, for workers that have not met it."""
+    """The chunks sent to an engine. `datasets` returns the data set of a content hash for workers that request it."""
 
     def __init__(self, engine: Engine, datasets: Callable[[str], Dataset]) -> None:
         self._engine, self._datasets = engine, datasets
@@ -280,16 +283,16 @@ class InFlight:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is out, and there is no failure to raise."""
+        """Whether no chunk is running and no failure is pending."""
         return not self._sent and self._failure is None
 
     @property
     def broken(self) -> bool:
-        """Whether there is a failure that is none of a trial: nothing more is to be sent."""
+        """Whether the engine failed: no further chunk can be sent."""
         return self._failure is not None
 
     def send(self, chunk: Chunk) -> None:
-        """Send a chunk out for the first time."""
+        """Send a chunk to the engine."""
         self._submit(SentChunk(chunk))
 
     def _submit(self, sent: SentChunk, dataset: Dataset | None = None) -> None:
@@ -298,40 +301,40 @@ class InFlight:
         try:
             future = self._engine.submit(sent.chunk, dataset)
         except Exception as error:
-            self._fail(f"takes no more work ({error}): start it again")
+            self._fail(f"accepts no more work ({error})", "restart the engine")
         else:
             self._sent[future] = sent
 
-    def _fail(self, problem: str) -> None:
+    def _fail(self, problem: str, remedy: str) -> None:
         self._failure = self._failure or FairtrialError(
-            f"the engine {self._engine.name} {problem}, and run the same command again to go on with what is left"
+            f"the engine {self._engine.name} {problem}: {remedy}, then rerun the command to resume"
         )
 
     def collect_records(self, seconds: float, *, resend: bool = True) -> list[TrialRecord]:
-        """Collect the records that come within so many seconds, as soon as there are any. `resend` sends lost work again.
+        """Collect the records of finished chunks, waiting up to `seconds` for the first. `resend` resends lost chunks.
 
-        A failure that is not one of a trial is raised once the records that came with it have been handed over.
+        A failure of the engine is raised after the records that arrived before it have been returned.
         """
         records: list[TrialRecord] = []
         if self._failure is None:
             wait(self._sent, timeout=seconds, return_when=FIRST_COMPLETED)
             records = self._collect_finished(resend)
             if not records and self._engine.is_gone():
-                self._fail("takes no more work (it has been lost): start it again")
+                self._fail("has been lost", "restart the engine")
         if self._failure is not None:
-            records += self._collect_finished(resend=False)  # what came in the meantime
+            records += self._collect_finished(resend=False)
             self._sent.clear()
             if not records:
                 raise self._failure
         return records
 
     def _collect_finished(self, resend: bool) -> list[TrialRecord]:
-        """The records of the chunks that are back; all are taken out before any is sent again."""
+        """Return the records of finished chunks; all are removed before any is resent."""
         finished = [(future, self._sent.pop(future)) for future in list(self._sent) if future.done()]
         return [record for future, sent in finished for record in self._handle_answer(future, sent, resend)]
 
     def cancel(self) -> None:
-        """Take back what has not begun; what is cancelled is no longer out."""
+        """Cancel chunks that have not started."""
         for future in list(self._sent):
             if future.cancel():
                 del self._sent[future]
@@ -356,11 +359,11 @@ class InFlight:
         return answer  # type: ignore[no-any-return]
 
     def _handle_stopped(self, sent: SentChunk) -> None:
-        """A chunk that came back before its end was stopped where it ran, which is no fault of its trials."""
+        """Resend the remaining trials of a chunk that was stopped on its worker."""
         if sent.empty_returns < MAX_EMPTY_RETURNS:
             self._submit(sent)
         else:
-            self._fail(f"answered {MAX_EMPTY_RETURNS} times without the evidence of a trial: look at its workers")
+            self._fail(f"returned {MAX_EMPTY_RETURNS} times without a trial record", "check its workers")
 
     def _handle_lost(self, sent: SentChunk) -> Sequence[TrialRecord]:
         losses, tasks = sent.losses + 1, sent.chunk.tasks
@@ -385,13 +388,13 @@ def _find_unanswered(chunk: Chunk, records: Sequence[TrialRecord]) -> tuple[Tria
 
 
 def _make_lost_record(task: TrialTask) -> TrialRecord:
-    return TrialRecord(task.key, "crash", error="WorkerLost", message="lost three times with the worker that ran it")
+    return TrialRecord(task.key, "crash", error="WorkerLost", message=f"its worker was lost {MAX_LOSSES} times")
 
 
 class Interruption:
-    """While it is entered, the first SIGINT or SIGTERM only sets `requested`; the next one does what it always does.
+    """Context in which the first SIGINT or SIGTERM only sets `requested`; the next one has its usual effect.
 
-    Signals reach the main thread alone: in another thread only `stop`, an event of the caller's, asks.
+    Signals reach only the main thread. In another thread, only the event `stop` requests an interruption.
 
     >>> stop = threading.Event()
     >>> with Interruption(stop) as interruption:
@@ -408,7 +411,7 @@ class Interruption:
 
     @property
     def requested(self) -> bool:
-        """Whether the run is to stop."""
+        """Whether the run should stop."""
         return self._signalled or (self._stop is not None and self._stop.is_set())
 
     def __enter__(self) -> Interruption:

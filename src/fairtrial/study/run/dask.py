@@ -1,4 +1,4 @@
-"""The dask engines: a cluster of worker processes on this machine, or the workers of a scheduler anywhere."""
+"""Dask engines: a cluster of worker processes on this machine, or the workers of a remote scheduler."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from fairtrial.study.run.pool import end_run
 
 CONNECT_SECONDS, WORKER_SECONDS, REFRESH_SECONDS, SHUTDOWN_SECONDS = 10.0, 30.0, 5.0, 10.0
 _IGNORE_INTERRUPTS = (
-    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # Ctrl-C reaches all: only the coordinator is to hear it
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"  # only the coordinator handles Ctrl-C
 )
 _SETTINGS = {
-    "distributed.scheduler.allowed-failures": 0,  # the coordinator decides what runs again
-    "distributed.admin.large-graph-warning-threshold": "1TB",  # a data set travels with its first chunk, on purpose
+    "distributed.scheduler.allowed-failures": 0,  # the coordinator decides which chunks are resent
+    "distributed.admin.large-graph-warning-threshold": "1TB",  # data sets are sent with their first chunk
 }
 
 
 @register_engine("dask")
 def open_local_cluster(engine: str, jobs: int | None, packages: Iterable[str]) -> Engine:
-    """A cluster of `jobs` worker processes on this machine."""
+    """Open a cluster of `jobs` worker processes on this machine."""
     _require_dask()
     n_jobs = jobs or count_usable_cores()
     dask: Any = import_module("distributed")
@@ -37,7 +37,7 @@ def open_local_cluster(engine: str, jobs: int | None, packages: Iterable[str]) -
         n_workers=n_jobs,
         threads_per_worker=1,
         processes=True,
-        dashboard_address="127.0.0.1:0",  # none at all would take the usual port, and clash with the next cluster
+        dashboard_address="127.0.0.1:0",  # the default port would clash with another cluster
         scheduler_port=0,
         memory_limit=0,
         preload=[_IGNORE_INTERRUPTS],
@@ -55,10 +55,10 @@ def open_local_cluster(engine: str, jobs: int | None, packages: Iterable[str]) -
 
 @register_engine("dask://host:port")
 def open_remote_cluster(engine: str, jobs: int | None, packages: Iterable[str]) -> Engine:
-    """The workers of the scheduler at this address."""
+    """Connect to the workers of the scheduler at this address."""
     _require_dask()
     if jobs is not None:
-        raise InputError(f"jobs must be left out with the engine {engine}, whose workers are those of the cluster, got {jobs}")
+        raise InputError(f"jobs must be omitted with the engine {engine}, whose cluster sets the number of workers, got {jobs}")
     settings = contextlib.ExitStack()
     settings.enter_context(_apply_settings())
     client = _connect_client(engine)
@@ -92,7 +92,7 @@ def _make_engine(name: str, client: Any, work: CheckedWork, workers: Callable[[]
 
 
 def _list_loss_errors() -> tuple[type[BaseException], ...]:
-    """What dask raises for work that was lost with its worker."""
+    """List the errors of dask that mean that work was lost with its worker."""
     from distributed import KilledWorker
     from distributed.comm.core import CommClosedError
 
@@ -104,7 +104,7 @@ def _require_dask() -> None:
         import distributed  # noqa: F401
     except ImportError:
         raise InputError(
-            'the engine dask needs dask, which is not installed: pip install "fairtrial[cluster]", or take engine "local"'
+            'the engine dask needs dask, which is not installed: pip install "fairtrial[cluster]", or use the engine "local"'
         ) from None
 
 
@@ -117,7 +117,7 @@ def _apply_settings() -> Iterator[None]:
 
 
 def _end_on_workers(client: Any, run: str) -> None:
-    """Tell the workers, which outlive the run and may have others, to end what they have of it; wait for no answer."""
+    """Make the workers, which may serve other runs, end the chunks of this run; do not wait for them."""
     _ignore_errors(lambda: client.run(_end_run_on_worker, run, wait=False, on_error="ignore"))
 
 
@@ -130,7 +130,7 @@ def _connect_client(address: str) -> Any:
     host_and_port = address.removeprefix("dask://").rstrip("/")
     host, colon, port = host_and_port.rpartition(":")
     if not (host and colon and port.isdigit()):
-        raise InputError(f"engine must have the form dask://host:port, got {address!r}: the scheduler prints its address")
+        raise InputError(f"engine must have the form dask://host:port, got {address!r}: see the output of the scheduler")
     try:
         return dask.Client(f"tcp://{host_and_port}", timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -153,9 +153,9 @@ def _wait_for_workers(client: Any, address: str) -> None:
 
 
 def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
-    """Look at every worker before the first chunk; those that come later are looked at by the chunks themselves."""
+    """Check every worker before the first chunk; workers that join later are checked by the chunks."""
     for worker, installed in client.run(get_versions, tuple(work.versions), on_error="return").items():
-        if isinstance(installed, OSError):  # it went away in the meantime
+        if isinstance(installed, OSError):  # the worker is gone
             continue
         if isinstance(installed, BaseException):
             raise InputError(f"the worker {worker} must have fairtrial, got {_get_first_line(installed)}: install it there")
@@ -163,7 +163,7 @@ def _refuse_other_versions(client: Any, work: CheckedWork) -> None:
 
 
 class _ThreadCounter:
-    """The threads of all workers, asked for again now and then: workers come and go."""
+    """Counts the threads of all workers, and updates the count regularly."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -179,7 +179,7 @@ class _ThreadCounter:
 
 
 def _ignore_errors(action: Callable[[], Any]) -> None:
-    """Whatever goes wrong while going away: the records are stored."""
+    """Ignore errors during shutdown, because all records are stored."""
     with contextlib.suppress(Exception):
         action()
 

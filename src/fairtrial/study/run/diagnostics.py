@@ -1,4 +1,4 @@
-"""What a trial record says beside predictions: errors, crashes, warnings and the end of what was printed."""
+"""Diagnostics of a trial record: errors, crashes, warnings and the end of the printed output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OUT_OF_MEMORY_PHRASES = (
 
 @dataclass(frozen=True)
 class TrialFailure:
-    """What is recorded of a trial that failed; the frames of its error, and all that they hold, are gone.
+    """A failure as it is recorded. It keeps no reference to the exception or its stack frames.
 
     >>> TrialFailure.from_error(ValueError("3 rows are too few")).message
     '3 rows are too few'
@@ -49,7 +49,7 @@ class TrialFailure:
 
     @classmethod
     def from_error(cls, error: BaseException) -> TrialFailure:
-        """The failure of an error; its status is `memory` if it, or what caused it, is a lack of memory."""
+        """Build the failure of an exception; the status is `memory` if it was caused by a MemoryError."""
         kind = type(error)
         name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
         status: Status = "memory" if _is_out_of_memory(error) else "error"
@@ -57,47 +57,47 @@ class TrialFailure:
 
     @classmethod
     def from_output(cls, status: Status, error: str, message: str, output: str | None) -> TrialFailure:
-        """The failure of a trial that could not report itself, with what it printed."""
+        """Build the failure of a trial that could not report it, with its printed output."""
         log, stack = TrialOutput.parse(output)
         return cls(status, error, message, stack, log)
 
     @classmethod
     def from_timeout(cls, limits: ResourceLimits, output: str | None) -> TrialFailure:
-        """The failure of a trial that exceeded the time limit."""
-        message = f"stopped after {limits.time:g} s, the limit of a trial: raise limits.time"
+        """Build the failure of a trial that exceeded the time limit."""
+        message = f"stopped at the time limit of {limits.time:g} s: raise limits.time"
         return cls.from_output("timeout", "TimeLimit", message, output)
 
     @classmethod
     def from_exit(cls, end: ProcessExit, limits: ResourceLimits, output: str | None) -> TrialFailure:
-        """The failure of a trial whose process ended: `memory` if there was a limit and the output says so, else `crash`."""
+        """Build the failure of a trial whose process ended; it is `memory` if there is a limit and the output mentions it."""
         exit_text = end.describe()
         if limits.memory is None:
             return cls.from_output("crash", "ProcessEnded", exit_text, output)
         limit = format_size(limits.memory)
         if any(phrase in (output or "").lower() for phrase in _OUT_OF_MEMORY_PHRASES):
-            message = f"{exit_text} after it ran out of memory at the limit of {limit} of a trial: raise limits.memory"
+            message = f"{exit_text} at the memory limit of {limit}: raise limits.memory"
             return cls.from_output("memory", "MemoryLimit", message, output)
-        return cls.from_output("crash", "ProcessEnded", f"{exit_text}, under a limit of memory of {limit}", output)
+        return cls.from_output("crash", "ProcessEnded", f"{exit_text} (memory limit {limit})", output)
 
     def to_record(self, key: bytes, **values: Any) -> TrialRecord:
-        """The record of a trial that failed so."""
+        """Build the record of the failed trial."""
         return TrialRecord(
             key, self.status, error=self.error, message=self.message, traceback=self.traceback, log=self.log, **values
         )
 
 
 class TrialOutput(NamedTuple):
-    """The end of what a trial printed, and the stack that Python wrote when the trial was stopped or crashed."""
+    """The end of the printed output of a trial, and the stack that Python printed when it was stopped or crashed."""
 
     log: str | None
     stack: str | None
 
     @classmethod
     def parse(cls, text: str | None) -> TrialOutput:
-        """Split output and stack; the worker's own frames are left out, and files are named from their package on.
+        """Separate output and stack, without the frames of the worker and without import folders.
 
-        >>> TrialOutput.parse("said something\\nStack (most recent call first):\\n  File 'a.py', line 3 in fit")
-        TrialOutput(log='said something', stack="Stack (most recent call first):\\n  File 'a.py', line 3 in fit")
+        >>> TrialOutput.parse("some output\\nStack (most recent call first):\\n  File 'a.py', line 3 in fit")
+        TrialOutput(log='some output', stack="Stack (most recent call first):\\n  File 'a.py', line 3 in fit")
         """
         before, separator, after = (text or "").rpartition(STACK)
         if not separator:
@@ -124,11 +124,11 @@ def _format_message(error: BaseException) -> str:
     try:
         return to_plain_text(error, _MAX_MESSAGE)
     except Exception:
-        return "(it cannot be told)"
+        return "(message not available)"
 
 
 def _format_traceback(error: BaseException) -> str:
-    """The end of the traceback; files are named from the folder of their package on."""
+    """Format the end of the traceback, without import folders."""
     try:
         text = "".join(traceback.format_exception(error))
     except Exception:
@@ -137,7 +137,7 @@ def _format_traceback(error: BaseException) -> str:
 
 
 def format_size(size: int) -> str:
-    """Bytes for people.
+    """Format a number of bytes.
 
     >>> format_size(2_000_000_000), format_size(1500)
     ('2 GB', '1.5 kB')
@@ -150,14 +150,14 @@ def format_size(size: int) -> str:
 
 @contextmanager
 def record_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    """All warnings that are given within, none of them shown."""
+    """Record all warnings and show none."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
 
 
 def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> str | None:
-    """Different warnings with their counts, one a line, after other notes; None where there are none.
+    """Format the distinct warnings with their counts, one per line, after other notes; None if there are none.
 
     >>> with record_warnings() as caught:
     ...     for _ in range(3):
@@ -175,12 +175,12 @@ def format_notes(caught: list[warnings.WarningMessage], *more: str | None) -> st
 
 
 def to_plain_text(text: Any, length: int) -> str:
-    """Text of at most this length that any file can hold: half characters are written out."""
+    """Convert to text of at most this length; characters that UTF-8 cannot encode are escaped."""
     return str(text).encode("utf-8", "backslashreplace").decode("utf-8")[:length]
 
 
 def strip_import_paths(text: str) -> str:
-    """The text of a traceback without the folders from which Python imports.
+    """Remove the import folders from the text of a traceback.
 
     >>> import numpy
     >>> strip_import_paths(f'File "{numpy.__file__}", line 3')

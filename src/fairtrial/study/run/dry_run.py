@@ -1,4 +1,4 @@
-"""What a run would do, without doing it: how many trials, how many are stored, how long the rest will take."""
+"""Dry run: count the missing trials of a study and estimate their duration, without running them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import check_whole_number
-from fairtrial._text import collapse_whitespace, format_reason
+from fairtrial._text import collapse_whitespace, format_count, format_duration, format_reason, join_names
 from fairtrial.conditions import Clean
 from fairtrial.errors import Problem, SpecError, SuspectInputWarning
 from fairtrial.study.plan.plan import StudyPlan, TrialBlock, plan_study
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
     from fairtrial.study.spec.resolve import ResolvedStudy
 
-_MAX_ROWS = 20_000  # larger data sets are not tried
-_CONDITION_SECONDS = 5.0  # seconds, after which no further data set is
-_MAX_NAMED = 5  # data sets in a sentence
+_MAX_ROWS = 20_000  # conditions are not tried on larger data sets
+_CONDITION_SECONDS = 5.0  # no condition is tried after this time
+_MAX_NAMED = 5  # data sets named in a warning
 _TRY_SECONDS = 10.0
 
 
 @runtime_checkable
 class Resolvable(Protocol):
-    """A study that can be resolved: `fairtrial.Study`."""
+    """A study that can be resolved, such as `fairtrial.Study`."""
 
     def resolve(self) -> ResolvedStudy:
         """Load the data and build the learners, conditions and splits."""
@@ -53,7 +53,37 @@ def dry_run(
     shard: tuple[int, int] | None = None,
     limits: ResourceLimits | None = None,
 ) -> DryRun:
-    """Show what `Study.run` with the same arguments would do. Learners without stored times are tried once."""
+    """Count the trials that `Study.run` would run, and estimate how long they take.
+
+    Each learner without stored times runs one trial, for at most 10 seconds. Nothing is stored.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    store : path
+        Results file; it need not exist.
+    jobs : int, default 1
+        Number of trials run in parallel.
+    retry : list of {"error", "timeout", "memory", "crash"}
+        Kinds of failed trials to run again.
+    shard : tuple of int, optional
+        `(i, n)` counts the i-th of n parts only.
+    limits : ResourceLimits, optional
+        Limits of a trial. Default: those of the study.
+
+    Returns
+    -------
+    DryRun
+
+    Examples
+    --------
+    >>> import fairtrial
+    >>> study = fairtrial.Study(["iris"], ["gaussian-nb"], resampling={"folds": 5}, name="example")
+    >>> plan = dry_run(study, "example.fairtrial")
+    >>> plan.frame()[["planned", "stored", "missing"]].to_numpy().tolist()
+    [[5, 0, 5]]
+    """
     resolved = study.resolve()
     plan = plan_study(resolved if limits is None else replace(resolved, limits=limits))
     done, times = set[bytes](), {}
@@ -67,7 +97,17 @@ def dry_run(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DryRun:
-    """The plan of a study, the trials of it that a store lacks (data sets x learners), and how long they are likely to take."""
+    """The trials that a run would do, and an estimate of their duration.
+
+    Attributes
+    ----------
+    plan : StudyPlan
+        All trials of the study.
+    planned, missing : array
+        Number of planned and of missing trials, data sets by learners.
+    estimate : DurationEstimate
+        Expected duration of the missing trials.
+    """
 
     plan: StudyPlan
     planned: np.ndarray[tuple[int, int], np.dtype[np.int64]]
@@ -75,7 +115,7 @@ class DryRun:
     estimate: DurationEstimate
 
     def frame(self) -> pd.DataFrame:
-        """A line for each data set and learner: trials planned, stored and missing."""
+        """Return a table with one row per data set and learner: planned, stored and missing trials."""
         import pandas as pd
 
         names = [(data.name, learner.name) for data in self.plan.data for learner in self.plan.learners]
@@ -85,7 +125,8 @@ class DryRun:
 
     def __str__(self) -> str:
         planned, missing = int(self.planned.sum()), int(self.missing.sum())
-        return f"{self.plan}\n{planned - missing} of {planned} trials are stored, {missing} are to be run: {self.estimate}"
+        counts = f"{planned - missing:,} of {format_count(planned, 'trial')} stored, {missing:,} missing"
+        return f"{self.plan}\n{counts}: {self.estimate}"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -93,13 +134,13 @@ class DryRun:
 
 @dataclass(frozen=True)
 class DurationEstimate:
-    """Seconds that the missing trials are likely to take, None if unknown; `summary` says what the estimate rests on."""
+    """Expected duration of the missing trials in seconds, None if unknown; `summary` describes how it was estimated."""
 
     seconds: float | None
     summary: str
 
     def frame(self) -> pd.DataFrame:
-        """One line."""
+        """Return a table with one row."""
         import pandas as pd
 
         return pd.DataFrame({"seconds": [np.nan if self.seconds is None else self.seconds], "summary": [self.summary]})
@@ -119,16 +160,16 @@ def estimate(
     *,
     tries: bool = True,
 ) -> DurationEstimate:
-    """How long the missing trials will take on so many workers.
+    """Estimate how long the missing trials take.
 
-    `missing` counts them, data sets x learners (`Plan.count`); `times` are the mean seconds of stored trials and how many there
-    are, by the hashes of data set and learner. A learner without any is tried once, for 10 seconds or the limit of a
-    trial at most, on the clean data set of median size, unless `tries` is False. Where a data set has no time of its own, times
-    grow in proportion to the rows, up to the limit.
+    `missing` counts them, data sets by learners (`StudyPlan.count`). `times` has the mean seconds and the number of stored
+    trials, by the hashes of data set and learner. Unless `tries` is False, a learner without stored times runs one trial on the
+    clean data set of median size, for at most 10 seconds or the time limit. The time on other data sets is proportional to
+    their rows, up to the time limit.
     """
     check_whole_number("jobs", jobs, 1)
     if not missing.any():
-        return DurationEstimate(0.0, "nothing is left to run")
+        return DurationEstimate(0.0, "nothing to run")
     sizes = [len(planned.dataset) for planned in plan.data]
     time_model = TimeModel(sizes, len(plan.learners))
     _learn_stored(plan, times, time_model)
@@ -141,16 +182,15 @@ def estimate(
             time_model.learn(learner, median, _get_seconds(record, basis.try_seconds))
     seconds = np.where(missing > 0, np.minimum(time_model.seconds, basis.limit), 0.0)
     if np.isnan(seconds).any():
-        return DurationEstimate(
-            None, f"how long it takes cannot be told: no time of {basis.format_names(basis.unknown)} is stored"
-        )
+        return DurationEstimate(None, f"duration unknown: no stored times of {basis.format_names(basis.unknown)}")
     total = float((missing * seconds).sum()) / jobs
-    return DurationEstimate(total, f"{format_duration(total)} {_format_jobs(jobs)}, {basis.describe(stored)}")
+    duration = f"about {format_duration(total)} with {format_count(jobs, 'job')}"
+    return DurationEstimate(total, f"{duration}, estimated from {basis.describe(stored)}")
 
 
 @dataclass(frozen=True)
 class _EstimateBasis:
-    """What an estimate rests on beside stored times: learners tried on a data set, and what they left."""
+    """Learners without stored times, and the records of their trial runs on one data set."""
 
     plan: StudyPlan
     data: int
@@ -159,69 +199,40 @@ class _EstimateBasis:
 
     @property
     def limit(self) -> float:
-        """Seconds after which a trial of the study is stopped."""
+        """Time limit of a trial in seconds."""
         return self.plan.study.limits.time or float("inf")
 
     @property
     def try_seconds(self) -> float:
-        """Seconds that a learner was given to be tried."""
+        """Time limit of a trial run in seconds."""
         return min(_TRY_SECONDS, self.limit)
 
     def format_names(self, learners: Sequence[int]) -> str:
-        return (
-            " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if (names := self._get_names(learners)) else "none"
-        )
-
-    def _get_names(self, learners: Sequence[int]) -> list[str]:
-        return [self.plan.learners[learner].name for learner in learners]
+        return join_names(self.plan.learners[learner].name for learner in learners)
 
     def describe(self, stored: Sequence[int]) -> str:
         planned = self.plan.data[self.data]
-        clauses = [f"by the stored times of {self.format_names(stored)}"] if stored else []
+        clauses = [f"stored times of {self.format_names(stored)}"] if stored else []
         if self.trial_records:
             clauses.append(
-                f"by one trial of {self.format_names(list(self.trial_records))} on {planned.name} "
-                f"({len(planned.dataset)} rows), scaled by rows"
+                f"one trial of {self.format_names(list(self.trial_records))} on {planned.name} "
+                f"({format_count(len(planned.dataset), 'row')})"
             )
         return "; ".join([" and ".join(clauses), *self._describe_timeouts(), *self._describe_failures()])
 
     def _describe_timeouts(self) -> Iterator[str]:
         slow = [learner for learner, record in self.trial_records.items() if record.status == "timeout"]
         if slow and self.limit <= _TRY_SECONDS:
-            yield f"{self.format_names(slow)} did not finish in {self.limit:g} s, the limit: each such trial is stopped by it"
+            yield f"{self.format_names(slow)} exceeded the time limit ({format_duration(self.limit)})"
         elif slow:
-            stopped = f", though a trial is stopped after {self.limit:g} s" if self.limit < float("inf") else ""
-            yield f"{self.format_names(slow)} did not finish in {_TRY_SECONDS:g} s, so that it may take much longer{stopped}"
+            limit = f" (time limit {format_duration(self.limit)})" if self.limit < float("inf") else ""
+            yield f"{self.format_names(slow)} did not finish in {_TRY_SECONDS:g} s and may take much longer{limit}"
 
     def _describe_failures(self) -> Iterator[str]:
         for learner, record in self.trial_records.items():
             if record.status not in ("ok", "timeout"):
                 why = format_reason(record.error, record.message)
-                yield f"{self.format_names([learner])} failed there" + (f" ({why})" if why else "")
-
-
-def format_duration(seconds: float) -> str:
-    """Seconds in words, with the digits that an estimate deserves.
-
-    >>> [format_duration(seconds) for seconds in (0.2, 42.4, 150, 7000, 400000)]
-    ['less than a second', 'about 42 s', 'about 2 min 30 s', 'about 1 h 57 min', 'about 4 days 15 h']
-    """
-    if seconds < 1:
-        return "less than a second"
-    whole = round(seconds)
-    if whole < 60:
-        return f"about {whole} s"
-    if whole < 3600:
-        return f"about {whole // 60} min" + (f" {whole % 60} s" if whole % 60 else "")
-    minutes = round(seconds / 60)
-    if minutes < 24 * 60:
-        return f"about {minutes // 60} h" + (f" {minutes % 60} min" if minutes % 60 else "")
-    hours = round(seconds / 3600)
-    return f"about {hours // 24} day{'s' if hours >= 48 else ''}" + (f" {hours % 24} h" if hours % 24 else "")
-
-
-def _format_jobs(jobs: int) -> str:
-    return "with 1 job" if jobs == 1 else f"with {jobs} jobs"
+                yield f"{self.format_names([learner])} failed" + (f" ({why})" if why else "")
 
 
 def _has_times(time_model: TimeModel) -> npt.NDArray[np.bool_]:
@@ -240,7 +251,7 @@ def _learn_stored(plan: StudyPlan, times: Mapping[tuple[str, str], tuple[float, 
 
 
 def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> dict[int, TrialRecord]:
-    """One clean trial of each of the learners on the first split of the data set, under supervision."""
+    """Run one clean trial of each learner on the first split of the data set."""
     study_limits = plan.study.limits
     limits = ResourceLimits(min(_TRY_SECONDS, study_limits.time or _TRY_SECONDS), study_limits.memory)
     pickled_learners = [dump_estimator(learner.estimator, learner.name) for learner in plan.learners]
@@ -253,14 +264,14 @@ def _try_learners(plan: StudyPlan, data: int, learners: Sequence[int]) -> dict[i
 
 
 def _get_seconds(record: TrialRecord, time_limit: float) -> float:
-    """What a trial took. One out of time took all it was given; another failure is taken to come as soon the next time."""
+    """Return the duration of a trial. Other failures than timeouts are assumed to take the same time again."""
     if record.status == "timeout":
         return time_limit
     return (record.fit_time or 0.0) + (record.predict_time or 0.0)
 
 
 class _ConditionOutcome(NamedTuple):
-    """What became of a condition on a data set, by their places in the plan; the message is None where it could be applied."""
+    """The outcome of a condition on a data set, both given by index; the message is None if it could be applied."""
 
     condition: int
     data: int
@@ -268,10 +279,10 @@ class _ConditionOutcome(NamedTuple):
 
 
 def try_conditions(plan: StudyPlan, missing: Iterable[TrialBlock]) -> None:
-    """Apply the conditions of the missing trials to their data sets, a split of each.
+    """Check that the conditions of the missing trials can be applied to their data sets.
 
-    One that fails on every data set is refused by a SpecError; one that fails on some raises a warning. Data sets of more
-    than 20,000 rows are not tried, and none after 5 seconds: what was not tried is not refused.
+    A condition that fails on every data set raises a SpecError; one that fails on some gives a warning. Data sets with more
+    than 20,000 rows are skipped, and the check stops after 5 seconds.
     """
     pairs = {(block.data, block.condition) for block in missing}
     perturbed_pairs = {pair for pair in pairs if not isinstance(plan.conditions[pair[1]].condition, Clean)}
@@ -284,7 +295,7 @@ def try_conditions(plan: StudyPlan, missing: Iterable[TrialBlock]) -> None:
 
 
 def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_ConditionOutcome]:
-    """Small data sets first."""
+    """Apply the conditions, to small data sets first."""
     until = time.monotonic() + _CONDITION_SECONDS
     for data in sorted({data for data, _ in pairs}, key=lambda index: (len(plan.data[index].dataset), index)):
         if len(plan.data[data].dataset) > _MAX_ROWS or time.monotonic() > until:
@@ -295,7 +306,7 @@ def _try_pairs(plan: StudyPlan, pairs: set[tuple[int, int]]) -> Iterator[_Condit
 
 
 def _find_failure_message(plan: StudyPlan, table: TrialData, data: int, condition: int) -> str | None:
-    """Why the condition can be applied neither to the first split nor to the last: either alone may be an odd one."""
+    """Return the error if the condition can be applied neither to the first nor to the last split."""
     message = None
     for split in sorted({0, len(plan.data[data].splits) - 1}):
         try:
@@ -308,13 +319,13 @@ def _find_failure_message(plan: StudyPlan, table: TrialData, data: int, conditio
 
 
 def _apply_condition(plan: StudyPlan, table: TrialData, data: int, condition: int, split: int) -> None:
-    """As a trial would, with the same seed; learners play no part in it."""
+    """Apply the condition with the seed that its trials use."""
     chunk = plan.build_chunk([TrialBlock(data, split, condition, (0,))], [b""] * len(plan.learners))
     apply_condition(table, chunk.splits[0], chunk.conditions[0], chunk.tasks[0].condition_seed)
 
 
 def _find_failing(outcomes: list[_ConditionOutcome], pairs: set[tuple[int, int]]) -> list[int]:
-    """Conditions that were tried on all of their data sets and failed on each."""
+    """Find the conditions that failed on all of their data sets."""
     failed = {(outcome.data, outcome.condition) for outcome in outcomes if outcome.message is not None}
     return sorted(
         condition for condition in {index for _, index in pairs} if {pair for pair in pairs if pair[1] == condition} <= failed
@@ -322,17 +333,17 @@ def _find_failing(outcomes: list[_ConditionOutcome], pairs: set[tuple[int, int]]
 
 
 def _list_problems(plan: StudyPlan, outcomes: list[_ConditionOutcome], failing: list[int]) -> list[Problem]:
-    """One for each name and message: levels of one condition fail alike."""
+    """List one problem for each condition name and message, because levels of a condition often share it."""
     problems: dict[Problem, None] = {}
     for condition in failing:
         failures = [outcome for outcome in outcomes if outcome.condition == condition]
-        also = f" (on {plan.data[failures[0].data].name}, and it fails on the other data sets too)" if len(failures) > 1 else ""
+        also = f" (on {plan.data[failures[0].data].name}; it also fails on all other data sets)" if len(failures) > 1 else ""
         problems[Problem(f"conditions.{plan.conditions[condition].name}", None, f"{failures[0].message}{also}")] = None
     return list(problems)
 
 
 def _format_warnings(plan: StudyPlan, outcomes: list[_ConditionOutcome]) -> Iterator[str]:
-    """One for each condition, with the data sets and what the first of them leads to."""
+    """Format one warning for each condition, with the data sets and the first error."""
     messages: dict[str, dict[str, str]] = {}
     for outcome in outcomes:
         if outcome.message is not None:
@@ -341,7 +352,5 @@ def _format_warnings(plan: StudyPlan, outcomes: list[_ConditionOutcome]) -> Iter
             )
     for condition, names in messages.items():
         message = next(iter(names.values()))
-        listed = ", ".join(
-            [*list(names)[:_MAX_NAMED], *([f"{len(names) - _MAX_NAMED} more"] if len(names) > _MAX_NAMED else [])]
-        )
-        yield f"{condition} cannot be applied to {listed}: {message}; its trials will be recorded as failures"
+        datasets = join_names(names, _MAX_NAMED)
+        yield f"{condition} cannot be applied to {datasets}: {message}; its trials will be recorded as failed"

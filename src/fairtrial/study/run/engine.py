@@ -1,7 +1,7 @@
-"""Engines: where chunks of trials run. The seam is `concurrent.futures.Executor`; nothing else is adapted.
+"""Engines run chunks of trials. An engine wraps a `concurrent.futures.Executor`.
 
-An engine registers how it is opened, in the module that defines it; other packages do so in a module that an entry point of the
-group `fairtrial.engines` names.
+The module of an engine registers a function that opens it. Other packages name such a module in an entry point of the group
+`fairtrial.engines`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from fairtrial.study.records import Chunk, DataRequest, TrialRecord
 
 DECISIVE = ("fairtrial", "numpy", "scipy", "scikit-learn", "numba")
-"""Packages whose versions must be the same wherever a chunk runs."""
+"""Packages whose versions must be the same on all workers."""
 
 LOSS_ERRORS: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError, ConnectionError, EOFError)
-"""What an executor raises if it lost the work."""
+"""Errors of executors that mean that the work was lost."""
 
 _ABSENT = "not installed"
 
@@ -36,14 +36,14 @@ Work = Callable[..., Any]
 OpenEngine = Callable[..., "Engine"]
 
 engines: Registry[OpenEngine] = Registry("engine", group="fairtrial.engines", package="fairtrial.study.run")
-"""How to open an engine: `open(engine, jobs, packages)` by its name, or by the form of its address (`dask://host:port`)."""
+"""Functions that open an engine, `open(engine, jobs, packages)`, by name or form of address (`dask://host:port`)."""
 
 
 def register_engine(name: str) -> Callable[[OpenEngine], OpenEngine]:
     """Register the function that opens an engine, as a decorator.
 
-    `name` is what users write, or the form of an address such as `mine://host:port`, which stands for all of its scheme. The
-    function takes what the user wrote, the number of jobs or None, and the packages whose versions must agree.
+    `name` is the name of the engine, or the form of its addresses, such as `mine://host:port`. The function receives the name
+    or address that the user gave, the number of jobs or None, and the packages whose versions must agree.
     """
 
     def register(open_it: OpenEngine) -> OpenEngine:
@@ -55,38 +55,38 @@ def register_engine(name: str) -> Callable[[OpenEngine], OpenEngine]:
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """An executor, and what the coordinator must know of it. `open_engine` makes one."""
+    """An executor with the properties that the coordinator needs. `open_engine` creates it."""
 
     name: str
     executor: Executor
     work: Work
-    """What is submitted: it takes a chunk and its data set or None, and returns trial records or a `DataRequest`."""
+    """The submitted function: it takes a chunk and its data set or None, and returns trial records or a `DataRequest`."""
     workers: Callable[[], int]
-    """How many chunks can run at once, now."""
+    """Returns the number of chunks that can run at once."""
     shutdown: Callable[[], None]
     is_gone: Callable[[], bool] = bool
-    """Whether it has been lost as a whole, so that nothing will ever come back."""
+    """Returns whether the whole engine is lost."""
     stop: Callable[[], None] = lambda: None
-    """Let the chunks that are out come back with what they have finished; those of other engines go on."""
+    """Makes the running chunks of this engine return the records of finished trials."""
     loss_errors: tuple[type[BaseException], ...] = LOSS_ERRORS
-    """What is raised for work that the engine lost, for example with a worker that was killed."""
+    """Errors that mean that the engine lost the work, e.g. because a worker was killed."""
 
     @property
     def slots(self) -> int:
-        """How many chunks to keep out, so that no worker waits for its next one: some more than can run at once."""
+        """Number of chunks to submit, some more than can run at once, so no worker is idle."""
         running = max(1, self.workers())
         return running + 1 + running // 2
 
     def submit(self, chunk: Chunk, dataset: Dataset | None = None) -> Future[Any]:
-        """Send a chunk out."""
+        """Submit a chunk."""
         return self.executor.submit(self.work, chunk, dataset)
 
     def is_loss(self, exception: BaseException) -> bool:
-        """Whether the engine lost the work: then it is to be sent again."""
+        """Whether the error means that the work was lost and must be resent."""
         return isinstance(exception, self.loss_errors)
 
     def close(self) -> None:
-        """Let go of the workers; work that has not begun is dropped."""
+        """Release the workers and drop work that has not started."""
         self.shutdown()
 
 
@@ -96,12 +96,12 @@ def open_engine(engine: str | Executor = "local", jobs: int | None = None, packa
     Parameters
     ----------
     engine : str or Executor
-        `local`, `dask` (worker processes on this machine), `dask://host:port`, or another that is registered. An executor
-        stays open.
+        `local`, `dask` (worker processes on this machine), `dask://host:port`, or another registered engine. An executor is not
+        closed.
     jobs : int, optional
-        How many chunks run at once. Default: the cores that this process may use.
+        Number of chunks run in parallel. Default: the number of usable cores.
     packages : iterable of str
-        Packages whose versions must be the same wherever a chunk runs, beside `DECISIVE`.
+        Packages, in addition to `DECISIVE`, whose versions must be the same on all workers.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def open_engine(engine: str | Executor = "local", jobs: int | None = None, packa
 
 
 def check_engine(engine: str | Executor, jobs: int | None = None) -> None:
-    """Refuse an unknown engine and an impossible number of jobs, without opening anything."""
+    """Check the name of the engine and the number of jobs, without opening the engine."""
     if jobs is not None:
         check_whole_number("jobs", jobs, 1)
     if not isinstance(engine, Executor):
@@ -129,8 +129,8 @@ def check_engine(engine: str | Executor, jobs: int | None = None) -> None:
 
 
 def _find_name(engine: str) -> str:
-    """The name under which an engine is registered; for an address, that of its form."""
-    if engine == "local":  # the modules of other engines need not be imported
+    """Find the registered name of an engine; for an address, that of its form."""
+    if engine == "local":  # avoids importing the modules of other engines
         return engine
     if engine in engines:
         return engine
@@ -144,7 +144,7 @@ def _find_name(engine: str) -> str:
 
 @register_engine("local")
 def open_local(engine: str, jobs: int | None, _packages: Iterable[str]) -> Engine:
-    """Threads of this process, each of which drives one supervised worker process."""
+    """Open the local engine: threads, each with one supervised worker process."""
     run, n_jobs = create_run_id(), jobs or count_usable_cores()
     threads = ThreadPoolExecutor(n_jobs, thread_name_prefix="fairtrial")
 
@@ -157,7 +157,7 @@ def open_local(engine: str, jobs: int | None, _packages: Iterable[str]) -> Engin
 
 
 def _wrap_executor(executor: Executor, jobs: int | None, packages: Iterable[str]) -> Engine:
-    """An executor of the caller's, who also closes it; chunks that run in other processes than this one cannot be stopped."""
+    """Wrap an executor, which the caller closes; chunks that run in other processes cannot be stopped."""
     work = CheckedWork.from_packages(packages)
     end = partial(end_run, work.run)
     workers = jobs or int(getattr(executor, "_max_workers", 0) or count_usable_cores())
@@ -165,25 +165,25 @@ def _wrap_executor(executor: Executor, jobs: int | None, packages: Iterable[str]
 
 
 def create_run_id() -> str:
-    """Create an id for a run that no other has, on any machine."""
+    """Create a globally unique id of a run."""
     return uuid4().hex
 
 
 def count_usable_cores() -> int:
-    """Count the cores that this process may use, whatever the machine has (affinity and containers count)."""
+    """Count the cores that this process may use, given its affinity and container."""
     return max(1, int(import_module("joblib").cpu_count()))
 
 
 @dataclass(frozen=True)
 class CheckedWork:
-    """The work of a run for processes that may be anywhere: it refuses to run if packages differ from those here."""
+    """The work of a run on other machines; it refuses to run if package versions differ from the coordinator's."""
 
     run: str
     versions: Mapping[str, str]
 
     @classmethod
     def from_packages(cls, packages: Iterable[str] = ()) -> CheckedWork:
-        """Work of a new run that checks these packages, and those that decide always."""
+        """Create the work of a new run that checks these packages and `DECISIVE`."""
         return cls(create_run_id(), get_versions(dict.fromkeys([*DECISIVE, *packages])))
 
     def __call__(self, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
@@ -192,17 +192,17 @@ class CheckedWork:
         return run_chunk(self.run, chunk, dataset)
 
     def refuse_differences(self, where: str, installed: Mapping[str, str]) -> None:
-        """Raise if a worker has other versions: its records would differ."""
+        """Raise InputError if a worker has other versions, because its records would differ."""
         mismatches = find_version_differences(self.versions, installed)
         if mismatches:
             raise InputError(
-                f"{where} must have the packages of the coordinator, got {', '.join(mismatches)}: "
-                "install the same versions on every machine, for evidence must not depend on the machine"
+                f"{where} must have the package versions of the coordinator, got {', '.join(mismatches)}: "
+                "install the same versions on every machine"
             )
 
 
 def get_versions(packages: Iterable[str] = DECISIVE) -> dict[str, str]:
-    """The version of each package in this process.
+    """Get the versions of packages in this process.
 
     >>> get_versions(["numpy", "no-such-package"])["no-such-package"]
     'not installed'
@@ -221,7 +221,7 @@ def _get_version(name: str) -> str:
 
 
 def find_version_differences(expected: Mapping[str, str], installed: Mapping[str, str]) -> list[str]:
-    """What differs, in words: one entry for each package.
+    """Describe the differences, one text for each package.
 
     >>> find_version_differences({"numpy": "2.3.1"}, {"numpy": "2.0.0"})
     ['numpy 2.0.0 instead of 2.3.1']

@@ -1,4 +1,4 @@
-"""Learners as trials use them: unpickled, copied, seeded, and given the data in the form that they take."""
+"""Learners of trials: unpickle, copy and seed them, and convert data to the form that they accept."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from fairtrial.study.run.trial_data import TrialData
 
 
-_BY_NAME = ("ColumnTransformer",)  # they call columns by their names, which a matrix does not have
+_BY_NAME = ("ColumnTransformer",)  # select columns by name and need a frame
 
 
 class TrialLearner:
-    """What the trials of one learner share. `make_estimator(seed)` gives an unfitted copy of its own to each of them.
+    """A learner that is shared by its trials. `make_estimator(seed)` makes an unfitted copy for each of them.
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> learner = TrialLearner(pickle.dumps(RandomForestClassifier()))
@@ -30,28 +30,28 @@ class TrialLearner:
 
     def __init__(self, pickled: bytes) -> None:
         self.identity = hashlib.blake2b(pickled, digest_size=16).digest()
-        estimator = clone_unfitted(pickle.loads(pickled))  # written by the study that runs, never read from a store
+        estimator = clone_unfitted(pickle.loads(pickled))  # pickled by the running study, never read from a file
         self.name = _get_class_name(estimator)
         self.as_declared = PreparedEstimator(estimator)
         bare = extract_bare_learner(estimator)
         self._bare = None if bare is None else PreparedEstimator(bare, is_bare=True)
 
     def make_estimator(self, seed: int) -> Any:
-        """An unfitted copy; each `random_state` that is not set gets this seed."""
+        """Make an unfitted copy and set each unset `random_state` to the seed."""
         return self.as_declared.make_estimator(seed)
 
     def select_estimator(self, finite: bool) -> PreparedEstimator:
-        """How the learner runs where the tables have numbers only, without gaps (`finite`), or on any others."""
+        """Select the estimator for tables of finite numbers (`finite`), or for other tables."""
         return self._bare if finite and self._bare is not None else self.as_declared
 
     @property
     def has_shortcut(self) -> bool:
-        """Whether finite numbers need no preparation."""
+        """Whether tables of finite numbers need no preparation."""
         return self._bare is not None
 
 
 class PreparedEstimator:
-    """An unfitted estimator, and how it takes rows and classes."""
+    """An unfitted estimator, and the conversion of its rows and classes."""
 
     def __init__(self, estimator: Any, *, is_bare: bool = False) -> None:
         self.prototype = estimator
@@ -69,7 +69,7 @@ class PreparedEstimator:
         )
 
     def make_estimator(self, seed: int) -> Any:
-        """A copy of its own; each `random_state` that is not set gets this seed."""
+        """Make a copy and set each unset `random_state` to the seed."""
         estimator = deepcopy(self.prototype)
         for *owners, last in self._paths:
             owner = estimator
@@ -79,11 +79,11 @@ class PreparedEstimator:
         return estimator.set_params(**dict.fromkeys(self._named, seed)) if self._named else estimator
 
     def convert_table(self, X: Any, data: TrialData) -> Any:
-        """A frame where there are nominal columns or columns are called by name, else a matrix."""
+        """Convert a table to a frame if columns are selected by name."""
         return data.to_frame(X) if self._by_name else X
 
     def convert_classes(self, codes: IntArray, data: TrialData) -> Any:
-        """A pandas category that declares all classes for learners that read typed columns, else an array of labels."""
+        """Convert codes to labels; learners that read typed columns get a category with all declared classes."""
         if not self._categories:
             return data.labels[codes]
         import pandas as pd
@@ -92,7 +92,7 @@ class PreparedEstimator:
 
 
 def extract_bare_learner(estimator: Any) -> Any:
-    """The learner within a standard preparation that has nothing to do on finite numbers; else None.
+    """Extract the learner from a standard preparation that does nothing on finite numbers; else None.
 
     >>> from fairtrial.learners import Prepared
     >>> from sklearn.linear_model import LogisticRegression
@@ -112,14 +112,14 @@ def extract_bare_learner(estimator: Any) -> Any:
 
 
 def _get_class_name(estimator: Any) -> str:
-    """The class that the user knows: that of the learner within a preparation."""
+    """Get the class name of the learner, without its preparation."""
     from fairtrial.learners import Prepared
 
     return type(estimator.learner if type(estimator) is Prepared else estimator).__name__
 
 
 def _get_parameters(estimator: Any) -> dict[str, Any]:
-    """All parameters, those of parts too."""
+    """Get all parameters, including those of components."""
     return dict(estimator.get_params(deep=True)) if hasattr(estimator, "get_params") else {}
 
 
@@ -130,14 +130,14 @@ def _is_reader(value: Any) -> bool:
 
 
 def _is_plain_sklearn(estimator: Any) -> bool:
-    """A learner of scikit-learn without learners within: it makes no difference to it how labels come."""
+    """Whether it is a scikit-learn learner without components; these accept labels in any form."""
     components = (value for value in _get_parameters(estimator).values() if not isinstance(value, np.ndarray))
     alone = not any(hasattr(value, "fit") or isinstance(value, (list, tuple)) for value in components)
     return alone and type(estimator).__module__.split(".")[0] == "sklearn"
 
 
 def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
-    """Whether columns are called by name, or typed by name, somewhere within."""
+    """Whether a component selects columns by name."""
     for name, value in [("", estimator), *parameters.items()]:
         last = name.split("__")[-1]
         if type(value).__name__ in _BY_NAME or (last == "nominal" and value is not None):
@@ -148,7 +148,7 @@ def _needs_names(estimator: Any, parameters: dict[str, Any]) -> bool:
 
 
 def _is_plain(estimator: Any, path: list[str]) -> bool:
-    """Whether a parameter may be set as an attribute: each owner on the way is an attribute and keeps scikit-learn's rules."""
+    """Whether a parameter can be set as an attribute, because all its owners follow the rules of scikit-learn."""
     from sklearn.base import BaseEstimator
 
     owner = estimator

@@ -1,4 +1,4 @@
-"""The fork server: a warm process that forks workers, kills them with all that they started, and reports how they ended."""
+"""Fork server: a process with all imports done that forks workers, kills their process trees, and reports their exits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fairtrial.study.run.protocol import TOKEN_BYTES, ProcessExit
 
 START, KILL, SHOW_STACK = b"S", b"K", b"D"
 STARTED, ENDED = b"P", b"E"
-REQUEST_BYTES = 1 + TOKEN_BYTES  # all requests are equally long: none is read together with the next
+REQUEST_BYTES = 1 + TOKEN_BYTES  # all requests have the same length
 MESSAGE = struct.Struct("<cqiq")  # kind, process, exit status, peak memory in bytes
 SHOW_STACK_SIGNAL = signal.SIGUSR1
 _IMPORTS = (
@@ -39,7 +39,7 @@ _IMPORTS = (
     "fairtrial.study.run.trial",
     "fairtrial.study.run.worker",
 )
-_POLL_MILLISECONDS = 1000  # milliseconds between looks at whether the parent is still there
+_POLL_MILLISECONDS = 1000  # interval at which the parent process is checked
 _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of Linux
 _MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
 ONE_THREAD: Mapping[str, str] = dict.fromkeys(
@@ -57,10 +57,10 @@ ONE_THREAD: Mapping[str, str] = dict.fromkeys(
 ENVIRONMENT: Mapping[str, str] = {
     **ONE_THREAD,
     "PYTHONHASHSEED": "0",
-    "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow's allocator: a process that forks has one thread only
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",  # pyarrow's allocator must not start a thread, because the process forks
     "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS
 }
-POLL_SECONDS = 0.2  # seconds between looks at whether to stop
+POLL_SECONDS = 0.2  # interval at which a request to stop is noticed
 _MAIN = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
     "from fairtrial.study.run.fork_server import main; main(int(sys.argv[1]))"
@@ -71,15 +71,15 @@ _CLOSE_SECONDS = 5.0
 
 
 class StoppedError(Exception):
-    """The run is to stop."""
+    """Raised to stop the run."""
 
 
 class ForkServerLostError(Exception):
-    """The fork server ended, or does not answer."""
+    """Raised if the fork server exited or does not answer."""
 
 
 class Message(NamedTuple):
-    """What a fork server reports: `STARTED` or `ENDED`, which worker, and how it ended."""
+    """A message of the fork server: `STARTED` or `ENDED`, the worker, and its exit."""
 
     kind: bytes
     process: int
@@ -87,7 +87,7 @@ class Message(NamedTuple):
 
 
 class _LaunchContext(NamedTuple):
-    """What a fork server takes over from this process when it is started."""
+    """Import path, environment and folder that a fork server inherits."""
 
     path: list[str]
     environment: dict[str, str]
@@ -97,13 +97,13 @@ class _LaunchContext(NamedTuple):
     def from_process(cls) -> _LaunchContext:
         try:
             folder = os.getcwd()
-        except OSError:  # somebody removed it
+        except OSError:  # the folder was removed
             folder = None
         return cls([entry or folder or "." for entry in sys.path], dict(os.environ), folder)
 
 
 class ForkServerClient:
-    """One fork server process at a time."""
+    """The client of a fork server process, which it starts on demand."""
 
     def __init__(self) -> None:
         self.control: socket.socket | None = None
@@ -113,11 +113,11 @@ class ForkServerClient:
         self._context: _LaunchContext | None = None
 
     def is_current(self) -> bool:
-        """Whether a fork server that is started now would have the same path, environment and folder."""
+        """Whether import path, environment and folder are still those of the fork server."""
         return self._process is None or self._context == _LaunchContext.from_process()
 
     def start_worker(self, link: socket.socket, log: int, token: bytes, is_stopped: Callable[[], bool]) -> int:
-        """Fork a worker that has these ends of a socket and of a pipe; its process number."""
+        """Fork a worker that inherits a socket and a pipe; return its process id."""
         is_new = self._process is None
         if is_new:
             self._start()
@@ -129,16 +129,16 @@ class ForkServerClient:
                 if message is not None and message.kind == STARTED:
                     return message.process
                 if is_stopped():
-                    self.close()  # its answer would be taken for that to a later question
+                    self.close()  # a late answer would be mistaken for the next one
                     raise StoppedError
             raise ForkServerLostError
         except ForkServerLostError:
             if is_new:
-                raise FairtrialError(f"a process for trials could not be started: {self._read_last_error()}") from None
+                raise FairtrialError(f"the process that runs trials could not be started: {self._read_last_error()}") from None
             raise
 
     def receive(self, seconds: float) -> Message | None:
-        """What the fork server reports within this time."""
+        """Wait for a message of the fork server; None if none arrives in time."""
         assert self.control is not None
         if not _is_readable(self.control, seconds):
             return None
@@ -152,7 +152,7 @@ class ForkServerClient:
         return Message(kind, process, ProcessExit(status, peak))
 
     def kill(self, worker: int) -> ProcessExit:
-        """Kill a worker with all that it started; how it ended, which may have been before."""
+        """Kill a worker with its process tree; return its exit, which may have happened before."""
         self._send_request(KILL)
         end = self.wait_for_exit(worker, _KILL_SECONDS)
         if end is None:
@@ -160,7 +160,7 @@ class ForkServerClient:
         return end
 
     def wait_for_exit(self, worker: int, seconds: float) -> ProcessExit | None:
-        """How the worker ended, if the fork server says so within this time."""
+        """Wait for the exit of the worker; None if it is not reported in time."""
         deadline = time.monotonic() + seconds
         while (remaining := deadline - time.monotonic()) > 0:
             message = self.receive(remaining)
@@ -169,11 +169,11 @@ class ForkServerClient:
         return None
 
     def show_stack(self) -> None:
-        """Make the worker write where it is into its log."""
+        """Make the worker print its stack."""
         self._send_request(SHOW_STACK)
 
     def close(self, worker: int | None = None) -> None:
-        """End the fork server, which ends its worker; kill both if it does not. A forked copy of this process only lets go."""
+        """End the fork server and its worker, by force if necessary. A forked copy of this process only closes its sockets."""
         if self.control is not None:
             self.control.close()
         process, self._process, self.control = self._process, None, None
@@ -183,7 +183,7 @@ class ForkServerClient:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            if worker is not None and process.returncode != 0:  # it could not see to its worker any more
+            if worker is not None and process.returncode != 0:  # the fork server could not end its worker
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(worker, signal.SIGKILL)
         if self._stderr is not None:
@@ -202,7 +202,7 @@ class ForkServerClient:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._stderr,
-                start_new_session=True,  # Ctrl-C in a terminal is for the coordinator alone
+                start_new_session=True,  # only the coordinator receives Ctrl-C in a terminal
             )
 
     def _send_request(self, kind: bytes, token: bytes = b"", descriptors: list[int] | None = None) -> None:
@@ -214,15 +214,15 @@ class ForkServerClient:
             raise ForkServerLostError from None
 
     def _read_last_error(self) -> str:
-        """The end of what the fork server complained of, after its end."""
+        """Return the last line that the fork server printed, after closing it."""
         stderr, self._stderr = self._stderr, None
         self.close()
         if stderr is None:
-            return "it did not answer"
+            return "no answer"
         with stderr:
             stderr.seek(0)
             lines = stderr.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else "it did not answer"
+        return lines[-1] if lines else "no answer"
 
 
 def _is_readable(channel: socket.socket, seconds: float) -> bool:
@@ -232,7 +232,7 @@ def _is_readable(channel: socket.socket, seconds: float) -> bool:
 
 
 def main(control: int) -> None:
-    """Serve the supervisor at the other end of this descriptor until it is gone."""
+    """Serve the supervisor at the other end of this socket until it is gone."""
     parent = os.getppid()
     for name in _IMPORTS:
         import_module(name)
@@ -243,7 +243,7 @@ def main(control: int) -> None:
 
 
 class ForkServer:
-    """One supervisor, one worker at a time."""
+    """The server process. It serves one supervisor and has at most one worker."""
 
     def __init__(self, supervisor: socket.socket, parent: int) -> None:
         self._supervisor = supervisor
@@ -258,7 +258,7 @@ class ForkServer:
         adopt_orphans()
 
     def serve(self) -> None:
-        """Do what the supervisor asks, and report how the worker ended."""
+        """Handle the requests of the supervisor, and report the exits of workers."""
         events = select.poll()
         events.register(self._supervisor, select.POLLIN)
         events.register(self._wakeup_reader, select.POLLIN)
@@ -274,7 +274,7 @@ class ForkServer:
         self._end_worker()
 
     def _handle_request(self) -> bool:
-        """One request of the supervisor; whether it is still there."""
+        """Handle one request; return whether the supervisor is still connected."""
         try:
             request, descriptors, _, _ = socket.recv_fds(self._supervisor, REQUEST_BYTES, 2)
         except ConnectionError:
@@ -301,7 +301,7 @@ class ForkServer:
         self._send_message(STARTED, self._worker)
 
     def _check_worker(self) -> None:
-        """Report if the worker has ended. It stays a zombie until its group is killed, so its number is not reused."""
+        """Report the exit of the worker. It stays a zombie until its group is killed, so its process id is not reused."""
         if hasattr(os, "waitid"):
             if os.waitid(os.P_PID, self._worker, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                 self._end_worker()
@@ -313,10 +313,10 @@ class ForkServer:
                 self._finish_worker(status, usage.ru_maxrss)
 
     def _end_worker(self) -> None:
-        """Kill the worker, if there is one, with its process group and all that it started."""
+        """Kill the worker, if there is one, with its process tree."""
         if not self._worker:
             return
-        with suppress(ProcessLookupError):  # it may not lead a group yet
+        with suppress(ProcessLookupError):  # its process group may not exist yet
             os.kill(self._worker, signal.SIGKILL)
         _kill_group(self._worker)
         _, status, usage = os.wait4(self._worker, 0)
@@ -338,7 +338,7 @@ def _kill_group(leader: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """What a worker started and left alone becomes a child of the fork server, which can end it (Linux)."""
+    """Become the parent of orphans of the worker, which can then be killed (Linux only)."""
     if sys.platform == "linux":
         import ctypes
 
@@ -346,7 +346,7 @@ def adopt_orphans() -> None:
 
 
 def kill_orphans() -> None:
-    """Kill and reap all children of this process that are left: those whose own parents ended."""
+    """Kill and reap all remaining children of this process."""
     while orphans := _list_children():
         for orphan in orphans:
             with suppress(ProcessLookupError, ChildProcessError):
@@ -360,7 +360,7 @@ def _list_children() -> list[int]:
 
 
 def _reap_orphans(worker: int) -> None:
-    """Orphans that ended by themselves."""
+    """Reap orphans that have exited."""
     for pid in _list_children():
         if pid != worker:
             with suppress(ChildProcessError):

@@ -1,4 +1,4 @@
-"""What a trial costs (time, memory), and the settings of its process that are put back after it."""
+"""Measure time and memory of a trial, and restore the settings of its process."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
-_RESET_PEAK = b"5"  # what proc(5) calls resetting the peak resident set size
-_PEAK_TOLERANCE = 2**20  # the system counts pages of each processor apart, and adds them up now and then
+_RESET_PEAK = b"5"  # resets the peak resident set size, see proc(5)
+_PEAK_TOLERANCE = 2**20  # the system updates page counts with a delay
 _USAGE_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Meter:
-    """Times of the stages `fit` and `predict` of one trial, in seconds, and bytes of memory.
+    """Measures the seconds of `fit` and `predict` of one trial, and its memory in bytes.
 
-    CPU time counts all threads of the process. Memory is the growth of the peak of the resident memory since the start. Where
-    the system cannot set the peak back (elsewhere than on Linux), only what exceeds the highest peak so far is seen.
+    CPU time includes all threads of the process. Memory is the growth of the peak resident memory since the start. Only Linux
+    can reset the peak; on other systems, only growth beyond the highest earlier peak is measured.
 
     >>> meter = Meter()
     >>> with meter.time_stage("fit"):
@@ -37,7 +37,7 @@ class Meter:
 
     @contextmanager
     def time_stage(self, name: str) -> Iterator[None]:
-        """Time what happens within, also when it fails."""
+        """Measure wall-clock and CPU time of a stage, even if it fails."""
         wall, cpu = time.perf_counter(), time.process_time()
         try:
             yield
@@ -46,18 +46,18 @@ class Meter:
             self.figures[f"{name}_cpu"] = time.process_time() - cpu
 
     def measure_memory(self) -> int:
-        """Bytes by which the peak has grown."""
+        """Measure the growth of the peak in bytes."""
         return max(measure_resident_peak() - self._start, 0)
 
 
 def measure_resident_peak() -> int:
-    """The most resident memory that this process has had, in bytes, since it was last set back."""
+    """Measure the peak resident memory of this process in bytes since the last reset."""
     return _read_usage_peak() if _can_use_rusage(os.getpid()) else _read_status_peak()
 
 
 @cache
 def _can_use_rusage(_process: int) -> bool:
-    """Whether the cheap call may be used: it may remember a higher peak, of the program that started this one."""
+    """Whether the faster call can be used; it may report a higher peak of the parent program."""
     _reset_peak()
     status_peak = _read_status_peak()
     return status_peak == 0 or _read_usage_peak() <= status_peak + _PEAK_TOLERANCE
@@ -70,7 +70,7 @@ def _read_usage_peak() -> int:
 
 
 def _read_status_peak() -> int:
-    """The peak as Linux reports it, 0 elsewhere."""
+    """Read the peak that Linux reports; 0 on other systems."""
     content = _use_system_file("/proc/self/status", os.O_RDONLY, lambda file: os.read(file, 8192))
     start = content.find(b"VmHWM:")
     return 0 if start < 0 else 1024 * int(content[start + 6 : content.index(b"kB", start)])
@@ -81,8 +81,8 @@ def _reset_peak() -> None:
 
 
 def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any:
-    """The answer of a file of the system; nothing where there is no such file, or it may not be used."""
-    # Opened anew each time: a file that stays open would be the parent's after a fork.
+    """Open a system file and call `action`; return nothing if it does not exist or is not accessible."""
+    # The file is opened each time, because an open one would belong to the parent after a fork.
     try:
         file = os.open(path, flags)
     except OSError:
@@ -96,7 +96,7 @@ def _use_system_file(path: str, flags: int, action: Callable[[int], Any]) -> Any
 
 
 class ProcessSettings:
-    """The settings as they are when this is made; those of NumPy and scikit-learn, too.
+    """The settings of the process, NumPy and scikit-learn at the time of creation.
 
     >>> import numpy as np
     >>> settings = ProcessSettings()
@@ -110,14 +110,14 @@ class ProcessSettings:
         self._saved = [(setting, setting.read()) for setting in _list_settings()]
 
     def restore(self) -> None:
-        """Set what differs; raises what a system raises that will not have it."""
+        """Restore the settings that differ; errors of the system are raised."""
         for setting, saved in self._saved:
             if setting.read() != saved:
                 setting.write(saved)
 
 
 class _ProcessSetting(NamedTuple):
-    """How a setting is read, cheaply, and how it is set to what was read."""
+    """Functions that read and write a setting."""
 
     read: Callable[[], Any]
     write: Callable[[Any], object]
@@ -142,7 +142,7 @@ def _list_settings() -> list[_ProcessSetting]:
 
 
 def _make_environment_setting() -> _ProcessSetting:
-    """The variables as the process has them, in bytes: `os.environ` would decode each of them every time."""
+    """Make the setting of environment variables, in bytes because `os.environ` would decode all of them."""
     variables, current = os.environb, os.environb._data  # type: ignore[attr-defined]
 
     def write(saved: dict[bytes, bytes]) -> None:

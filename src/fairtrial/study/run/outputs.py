@@ -1,4 +1,4 @@
-"""What a fitted learner returns, checked: a declared class or an abstention for each row, a score for each row and class."""
+"""Check the output of a fitted learner: a class or an abstention for each row, a score for each row and class."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from fairtrial.study.records import ABSTAINED, find_abstention_label
 
 Kind = Literal["probability", "decision"]
 _METHODS: dict[str, Kind] = {"predict_proba": "probability", "decision_function": "decision"}
-_ROUNDING = 1e-5  # what single precision leaves of a thousand classes
+_ROUNDING = 1e-5  # rounding error of single precision with a thousand classes
 
 
 @dataclass(frozen=True, eq=False)
 class EstimatorScores:
-    """A column for each declared class; and what there is to note about them."""
+    """Scores with a column for each declared class, and a note if they are not probabilities as claimed."""
 
     values: FloatArray
     kind: Kind
     note: str | None = None
 
     def add_noise(self, noise: ScoreNoise, rng: np.random.Generator) -> tuple[EstimatorScores, float, int]:
-        """Add noise; return the scores, the realised level, and how many scores changed.
+        """Add noise; return the scores, the realised level, and the number of changed scores.
 
-        Of two classes the score of the second gets the noise, and the first the rest to 1 (of decision values: the opposite).
-        Of more classes each score gets its own noise. They remain probabilities only if two of them are kept within 0 and 1.
+        With two classes, noise is added to the score of the second class; the first gets the complement to 1, or the negative
+        decision value. With more classes, each score gets noise. Only clipped scores of two classes remain probabilities.
         """
         if self.values.shape[1] != 2:
             changed = noise.apply(self.values.T, None, rng)
@@ -45,7 +45,7 @@ class EstimatorScores:
 
 @dataclass(frozen=True, eq=False)
 class PredictionOutput:
-    """What a fitted learner returned; `abstention` is the label by which it gives no class, None if it has none."""
+    """The output of a fitted learner; `abstention` is its label for abstentions, None if it has none."""
 
     predicted: Any
     scores: Any = None
@@ -54,7 +54,7 @@ class PredictionOutput:
 
     @classmethod
     def from_estimator(cls, fitted: Any, X: Any) -> PredictionOutput:
-        """Let the learner predict classes and scores: probabilities if it has any, else decision values, else none."""
+        """Predict classes and scores: probabilities if the learner has them, else decision values, else none."""
         predicted, abstention = fitted.predict(X), find_abstention_label(fitted)
         for method in _METHODS:
             if hasattr(fitted, method):
@@ -62,14 +62,14 @@ class PredictionOutput:
         return cls(predicted, abstention=abstention)
 
     def encode_predictions(self, n: int, labels: npt.NDArray[Any], name: str) -> IntArray:
-        """Predictions as indices of the declared classes, or ABSTAINED. A declared class is never an abstention.
+        """Encode predictions as indices of the declared classes, or ABSTAINED. A declared class is never an abstention.
 
         >>> PredictionOutput(["b", "a", "?"], abstention="?").encode_predictions(3, np.array(["a", "b"]), "Mine").tolist()
         [1, 0, -1]
         """
         predictions = np.asarray(self.predicted)
         if predictions.shape not in ((n,), (n, 1)):
-            raise LearnerError(f"predict of {name} must give a class for each of the {n} rows, got shape {predictions.shape}")
+            raise LearnerError(f"predict of {name} must return a class for each of the {n} rows, got shape {predictions.shape}")
         codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
         if self.abstention is not None:
             codes_by_label.setdefault(self.abstention, ABSTAINED)
@@ -79,15 +79,15 @@ class PredictionOutput:
         except (KeyError, TypeError):
             wrong = next(label for label in predicted_labels if not _is_known_label(label, codes_by_label))
             hint = suggest_name(wrong, labels.tolist())
-            raise LearnerError(f"predict of {name} must give classes of the data set, got {wrong!r}: {hint}") from None
+            raise LearnerError(f"predict of {name} must return classes of the data set, got {wrong!r}: {hint}") from None
 
     def align_scores(
         self, fitted: Any, n: int, trained: IntArray, labels: npt.NDArray[Any], name: str, *, pairs: bool = False
     ) -> EstimatorScores | None:
-        """The scores in the order of the declared classes; None if the learner gives none.
+        """Arrange the scores in the order of the declared classes; None if the learner has no scores.
 
-        A class without training rows has probability 0; its decision value is the smallest that there is. `trained` are the
-        codes of the training rows; `pairs` says that decision values are those of pairs of classes, which are refused.
+        A class without training rows gets probability 0, or the smallest decision value. `trained` are the codes of the
+        training rows. Decision values of pairs of classes (`pairs`) are refused.
 
         >>> output = PredictionOutput(["b", "c"], [[0.9, 0.1], [0.2, 0.8]], "predict_proba")
         >>> class Fitted:
@@ -104,8 +104,8 @@ class PredictionOutput:
         if kind == "decision":
             table = _expand_decisions(table, len(class_codes), pairs, who)
         if table.shape != (n, len(class_codes)):
-            rule = f"a column for each of the {len(class_codes)} classes that it knows"
-            raise LearnerError(f"{who} must give a row for each of the {n} rows and {rule}, got shape {table.shape}")
+            rule = f"a column for each of its {len(class_codes)} classes"
+            raise LearnerError(f"{who} must return a row for each of the {n} rows and {rule}, got shape {table.shape}")
         note = _describe_invalid_probabilities(table, who) if kind == "probability" else None
         expanded = _expand_to_all_classes(table, class_codes, len(labels), kind)
         return EstimatorScores(expanded, "decision" if note else kind, note)
@@ -119,7 +119,7 @@ def _is_known_label(label: Any, codes_by_label: dict[Any, int]) -> bool:
 
 
 def _get_class_codes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], name: str) -> IntArray:
-    """The declared classes that the columns of a learner are about: its `classes_`, else those of training, sorted."""
+    """Get the codes of the columns of a learner: its `classes_`, else the sorted classes of the training set."""
     codes_by_label = {label: code for code, label in enumerate(labels.tolist())}
     classes = getattr(fitted, "classes_", None)
     class_labels = (
@@ -127,7 +127,7 @@ def _get_class_codes(fitted: Any, trained: IntArray, labels: npt.NDArray[Any], n
     )
     wrong = [label for label in class_labels if not _is_known_label(label, codes_by_label)]
     if wrong or not class_labels or len(set(class_labels)) < len(class_labels):
-        raise LearnerError(f"classes_ of {name} must hold classes of the data set, each once, got {class_labels!r}")
+        raise LearnerError(f"classes_ of {name} must be distinct classes of the data set, got {class_labels!r}")
     return np.array([codes_by_label[label] for label in class_labels], dtype=np.intp)
 
 
@@ -135,17 +135,17 @@ def _to_number_table(scores: Any, who: str) -> FloatArray:
     try:
         table = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
-        raise LearnerError(f"{who} must give a table of numbers, got {type(scores).__name__}") from None
+        raise LearnerError(f"{who} must return a table of numbers, got {type(scores).__name__}") from None
     if table.ndim and not np.isfinite(table).all():
         index = tuple(np.argwhere(~np.isfinite(table))[0])
-        raise LearnerError(f"{who} must give finite numbers, got {table[index]} at row {index[0]}")
+        raise LearnerError(f"{who} must return finite numbers, got {table[index]} at row {index[0]}")
     return table
 
 
 def _expand_decisions(table: FloatArray, k: int, pairs: bool, who: str) -> FloatArray:
-    """A column for each class, also where there is one for both of two."""
+    """Expand decision values to a column for each class."""
     if pairs and k > 2:
-        rule = "must give a score for each class, got one for each pair of classes"
+        rule = "must return a score for each class, got one for each pair of classes"
         raise LearnerError(f"{who} {rule}: set decision_function_shape='ovr'")
     single = table.reshape(-1) if table.ndim == 1 or (table.ndim == 2 and table.shape[1] == 1) else None
     if single is None:
@@ -154,12 +154,12 @@ def _expand_decisions(table: FloatArray, k: int, pairs: bool, who: str) -> Float
 
 
 def _describe_invalid_probabilities(table: FloatArray, who: str) -> str | None:
-    """What is wrong with probabilities, beyond rounding."""
+    """Describe values that are not probabilities, beyond rounding errors; None if there are none."""
     if table.min() < -_ROUNDING or table.max() > 1 + _ROUNDING:
-        return f"{who} gives values from {table.min():.3g} to {table.max():.3g}: kept as scores, not as probabilities"
+        return f"{who} returns values from {table.min():.3g} to {table.max():.3g}: stored as scores, not as probabilities"
     sums = table.sum(axis=1)
     if np.abs(sums - 1).max() > _ROUNDING:
-        return f"{who} gives rows with sums from {sums.min():.3g} to {sums.max():.3g}: kept as scores, not as probabilities"
+        return f"{who} returns rows that sum to {sums.min():.3g} to {sums.max():.3g}: stored as scores, not as probabilities"
     return None
 
 

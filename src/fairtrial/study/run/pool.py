@@ -1,8 +1,8 @@
-"""The supervisors of this process: a chunk borrows one and gives it back; idle ones wait a while for the next chunk.
+"""Pool of supervisors of this process: each chunk borrows one; idle ones are kept for some seconds.
 
-Several runs may go on in one process, or on one worker of a cluster. Each has its own id, which travels with its chunks: ending
-a run stops its chunks and no others. A supervisor that passes from one run to another gets a new worker process, so nothing of
-a learner, not even code that was edited since, passes with it. Its fork server, which takes a second to start, is kept.
+Several runs may share a process, or a worker of a cluster. Each run has an id that is sent with its chunks, and ending a run
+stops only its chunks. A supervisor that changes to another run gets a new worker process, so no state or edited code of a
+learner is passed on. Its fork server, which takes a second to start, is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_BYTES = 1 << 30
 
 
 def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[TrialRecord] | DataRequest:
-    """What engines submit: run a chunk of a run. Returns a `DataRequest` if its data set has not come here yet."""
+    """Run a chunk of a run; engines submit this function. Return a `DataRequest` if the data set is not cached here."""
     if dataset is not None:
         if dataset.content_hash != chunk.data:
             raise InputError(f"dataset must be that of the chunk ({chunk.data}), got {dataset.name} ({dataset.content_hash})")
@@ -37,25 +37,25 @@ def run_chunk(run: str, chunk: Chunk, dataset: Dataset | None = None) -> list[Tr
 
 
 def end_run(run: str) -> None:
-    """Stop the chunks of a run in this process and end the processes that its learners ran in; no other run notices."""
+    """Stop the chunks of a run in this process and end their worker processes; other runs are not affected."""
     _pool.end(run)
 
 
 class SupervisorPool:
-    """Supervisors for the chunks of any number of runs."""
+    """Supervisors that are shared by the chunks of several runs."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: a forked copy of the process has neither its threads nor its supervisors."""
+        """Reset the pool, because a forked process has neither the threads nor the supervisors of its parent."""
         self._lock = threading.Lock()
         self._idle: list[_IdleSupervisor] = []
         self._stops: dict[str, threading.Event] = {}
         self._watched = False
 
     def run(self, run: str, chunk: Chunk, dataset: Dataset) -> list[TrialRecord]:
-        """The records of a chunk; those of finished trials if its run ends before."""
+        """Run a chunk and return its records; only those of finished trials if the run is ended."""
         with self._lock:
             stop = self._get_stop_event(run)
         if stop.is_set():
@@ -67,7 +67,7 @@ class SupervisorPool:
             self._return_supervisor(supervisor, run, stop)
 
     def end(self, run: str) -> None:
-        """Let the chunks of this run return early, with what is finished, also those that come later; end their children."""
+        """End a run: its chunks, including later ones, return the records of finished trials; its workers are ended."""
         with self._lock:
             self._get_stop_event(run).set()
             supervisors = [entry.supervisor for entry in self._idle if entry.run == run]
@@ -77,7 +77,7 @@ class SupervisorPool:
             self._keep_idle(supervisor, run)
 
     def close(self) -> None:
-        """End the supervisors that nobody uses."""
+        """Close the idle supervisors."""
         with self._lock:
             idle, self._idle = self._idle, []
         for entry in idle:
@@ -87,7 +87,7 @@ class SupervisorPool:
         return self._stops.setdefault(run, threading.Event())
 
     def _take_supervisor(self, run: str, data: str) -> Supervisor:
-        """One that served this run, if possible with this data set; else one that is free; else a new one."""
+        """Take an idle supervisor of this run, preferably with this data set; else any idle one; else a new one."""
         with self._lock:
             newest_first = reversed(self._idle)
             best = max(newest_first, key=lambda entry: (entry.run == run, entry.supervisor.data == data), default=None)
@@ -105,7 +105,7 @@ class SupervisorPool:
             self._keep_idle(supervisor, run)
 
     def _keep_idle(self, supervisor: Supervisor, run: str, unless: threading.Event | None = None) -> bool:
-        """Have it wait for the next chunk, unless its run has ended in the meantime; whether it does."""
+        """Keep a supervisor for the next chunk unless the run has ended; return whether it is kept."""
         with self._lock:
             if unless is not None and unless.is_set():
                 return False
@@ -114,7 +114,7 @@ class SupervisorPool:
         return True
 
     def _watch(self) -> None:
-        """Have a thread end what has been idle for too long; it ends when nothing is idle."""
+        """Start a thread that closes expired idle supervisors."""
         with self._lock:
             if self._watched or not self._idle:
                 return
@@ -136,7 +136,7 @@ class SupervisorPool:
 
 
 class _IdleSupervisor(NamedTuple):
-    """A supervisor that nobody uses, the run that used it last, and since when."""
+    """An idle supervisor, the run that used it last, and the time since when it is idle."""
 
     supervisor: Supervisor
     run: str
@@ -144,7 +144,7 @@ class _IdleSupervisor(NamedTuple):
 
 
 class DatasetCache:
-    """Data sets by content hash, for the chunks to come. The least recently used go when there are too many, or too large ones.
+    """A cache of data sets by content hash, limited in number and bytes; the least recently used are dropped first.
 
     >>> import fairtrial
     >>> iris = fairtrial.data.load("iris")
@@ -164,7 +164,7 @@ class DatasetCache:
         return iter(list(self._datasets))
 
     def add(self, dataset: Dataset) -> None:
-        """Keep a data set; it counts as used now."""
+        """Add a data set."""
         key = dataset.content_hash
         with self._lock:
             self._datasets[key] = self._datasets.pop(key, dataset)
@@ -177,7 +177,7 @@ class DatasetCache:
                 del self._datasets[oldest], self._sizes[oldest]
 
     def find(self, key: str) -> Dataset | None:
-        """The data set of this content hash, if it is here; it counts as used now."""
+        """Find a data set by content hash; None if it is not cached."""
         with self._lock:
             dataset = self._datasets.pop(key, None)
             if dataset is not None:

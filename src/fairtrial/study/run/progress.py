@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: a display in a terminal, a few lines elsewhere, nothing if nothing is wanted."""
+"""Progress of a run: a live display in a terminal, plain lines elsewhere, or nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from html import escape
 from math import exp
 from typing import TYPE_CHECKING, Any, Protocol
 
-from fairtrial._text import collapse_whitespace, format_reason
+from fairtrial._text import collapse_whitespace, format_count, format_duration, format_reason, join_names
 from fairtrial.study.records import TrialRecord
 
 if TYPE_CHECKING:
@@ -19,14 +19,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did: trials planned, stored before, done now, left; failures now by status; seconds; whether it was stopped.
+    """The outcome of a run. If a shard was run, all numbers count the trials of the shard.
 
-    With a shard, all of it counts the trials of the shard.
+    Attributes
+    ----------
+    planned : int
+        Planned trials.
+    stored : int
+        Trials that an earlier run stored.
+    done : int
+        Trials of this run, including failed ones.
+    failures : mapping of str to int
+        Failed trials of this run by status.
+    seconds : float
+        Duration of this run.
+    interrupted : bool
+        Whether the run was interrupted before all trials were done.
 
+    Examples
+    --------
     >>> print(RunSummary(planned=400, stored=100, done=300, failures={"timeout": 2}, seconds=12.34))
-    all 400 trials are stored: 300 done in 12.3 s, 100 before; 2 failed (2 timeout)
+    400 of 400 trials stored (300 in 12 s, 100 before), 2 failed (2 timeout)
     >>> print(RunSummary(planned=400, stored=0, done=100, seconds=5.0, interrupted=True))
-    stopped: 100 of 400 trials are stored, 300 are left: run the same command again to go on
+    stopped: 100 of 400 trials stored, 300 missing: rerun the command to resume
     """
 
     planned: int
@@ -38,16 +53,16 @@ class RunSummary:
 
     @property
     def left(self) -> int:
-        """Trials that are still to be done."""
+        """Number of trials that have not run."""
         return self.planned - self.stored - self.done
 
     @property
     def failed(self) -> int:
-        """Trials that failed now."""
+        """Number of trials that failed in this run."""
         return sum(self.failures.values())
 
     def frame(self) -> pd.DataFrame:
-        """One line."""
+        """Return a table with one row."""
         import pandas as pd
 
         values = {
@@ -56,20 +71,18 @@ class RunSummary:
         return pd.DataFrame([values])
 
     def __str__(self) -> str:
+        counts = f"{self.stored + self.done:,} of {format_count(self.planned, 'trial')} stored"
         if self.left:
-            begin = "stopped: " if self.interrupted else ""
-            text = f"{begin}{self.stored + self.done} of {self.planned} trials are stored, {self.left} are left"
-            return f"{text}{self._format_failures()}: run the same command again to go on"
+            prefix = "stopped: " if self.interrupted else ""
+            return f"{prefix}{counts}, {self.left:,} missing{self._format_failures()}: rerun the command to resume"
         if not self.done:
-            return f"all {self.planned} trials were stored before: nothing to do"
-        before = f", {self.stored} before" if self.stored else ""
-        return (
-            f"all {self.planned} trials are stored: {self.done} done in {self.seconds:.1f} s{before}{self._format_failures()}"
-        )
+            return f"{counts}: nothing to run"
+        before = f", {self.stored:,} before" if self.stored else ""
+        return f"{counts} ({self.done:,} in {format_duration(self.seconds)}{before}){self._format_failures()}"
 
     def _format_failures(self) -> str:
-        kinds = ", ".join(f"{count} {status}" for status, count in self.failures.items() if count)
-        return f"; {self.failed} failed ({kinds})" if kinds else ""
+        causes = [f"{count:,} {status}" for status, count in self.failures.items() if count]
+        return f", {self.failed:,} failed ({join_names(causes)})" if causes else ""
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
@@ -77,49 +90,49 @@ class RunSummary:
 
 _MAX_LEARNERS = 12
 _MAX_NAME_LENGTH, _MAX_REASON_LENGTH = 24, 200
-_MIN_RATE_SECONDS = 2.0  # seconds before which a rate says nothing
-_RATE_SECONDS = 30.0  # seconds after which a trial counts for little in the rate
+_MIN_RATE_SECONDS = 2.0  # no rate is shown before
+_RATE_SECONDS = 30.0  # time constant of the smoothed rate
 LearnerRecords = Sequence[tuple[str, TrialRecord]]
 
 
 class Progress(Protocol):
-    """What shows a run: `start` is called once, `add_records` with each batch, `stop` once, with None if the run broke off."""
+    """A display of a run: `start` is called once, `add_records` for each batch, and `stop` once."""
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
-        """The run begins; `stored` of the `planned` trials are done; `where` says on what it runs."""
+        """Show that the run starts; `stored` of the `planned` trials are done, `where` describes the engine."""
 
     def add_records(self, records: LearnerRecords) -> None:
-        """Records were stored: pairs of the name of the learner and the record."""
+        """Show that records were stored, given as pairs of learner name and record."""
 
     def stop(self, summary: RunSummary | None) -> None:
-        """The run is over."""
+        """Show that the run is over; the summary is None if the run failed."""
 
 
 class SilentProgress:
-    """Shows nothing."""
+    """A display that shows nothing."""
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def add_records(self, records: LearnerRecords) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def stop(self, summary: RunSummary | None) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class LineProgress:
-    """One line at the start, one at the end, and one for each kind of failure: for logs."""
+    """Plain lines for logs: one at the start, one at the end, and one for each kind of failure."""
 
     def __init__(self) -> None:
         self._reported: set[tuple[str, str, str | None]] = set()
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
-        """One line."""
-        self._print_line(f"{study}: {planned} trials, {stored} stored before, {where}")
+        """Print the number of trials."""
+        self._print_line(f"{study}: {format_count(planned, 'trial')}, {stored:,} stored before, {where}")
 
     def add_records(self, records: LearnerRecords) -> None:
-        """A line for each failure of a new kind."""
+        """Print the first failure of each kind."""
         for learner, record in records:
             kind = (learner, record.status, record.error)
             if record.status != "ok" and kind not in self._reported:
@@ -127,7 +140,7 @@ class LineProgress:
                 self._print_line(_format_failure(learner, record))
 
     def stop(self, summary: RunSummary | None) -> None:
-        """One line."""
+        """Print the summary."""
         if summary is not None:
             self._print_line(str(summary))
 
@@ -136,7 +149,7 @@ class LineProgress:
 
 
 class LiveProgress(LineProgress):
-    """A display with a bar, failures, the rate, the time left, and the mean times of each learner (rich)."""
+    """A live display: progress bar, failures, rate, remaining time, and mean times of each learner."""
 
     def __init__(self, console: Any = None) -> None:
         super().__init__()
@@ -145,7 +158,7 @@ class LiveProgress(LineProgress):
         self._times: dict[str, _LearnerTimes] = {}
 
     def start(self, study: str, learners: Sequence[str], planned: int, stored: int, where: str) -> None:
-        """Open the display."""
+        """Start the display."""
         from rich.console import Console
         from rich.live import Live as Display
 
@@ -158,7 +171,7 @@ class LiveProgress(LineProgress):
         self._live.start()
 
     def add_records(self, records: LearnerRecords) -> None:
-        """Move on."""
+        """Update the display."""
         super().add_records(records)
         for learner, record in records:
             self._times[learner].add(record)
@@ -168,13 +181,13 @@ class LiveProgress(LineProgress):
         self._bar.update(self._task, advance=len(records))
 
     def stop(self, summary: RunSummary | None) -> None:
-        """Close the display and print what was done."""
+        """Close the display and print the summary."""
         if self._live is not None:
             self._live.stop()
         super().stop(summary)
 
     def _print_line(self, text: str) -> None:
-        if self._console is None:  # nothing was to be done
+        if self._console is None:  # no trial was run
             super()._print_line(text)
             return
         from rich.text import Text
@@ -186,28 +199,28 @@ class LiveProgress(LineProgress):
         from rich.table import Column, Table
         from rich.text import Text
 
-        # The name folds where there is little room, so that nothing else is cut.
+        # Only the name is wrapped if there is little room.
         others = [Column(name, no_wrap=True) for name in ("trials", "failed", "mean fit", "mean predict")]
         table = Table(Column("learner", overflow="fold"), *others, box=None, pad_edge=False)
         ordered = sorted(self._times.items(), key=lambda pair: (-pair[1].failed, -pair[1].mean))
         for name, times in ordered[:_MAX_LEARNERS]:
             table.add_row(Text(collapse_whitespace(name)), *times.format_cells())
         hidden = len(ordered) - _MAX_LEARNERS
-        more = [Text(f"and {hidden} more, which fail less or are faster")] if hidden > 0 else []
+        more = [Text(f"and {format_count(hidden, 'other learner')} with fewer failures or shorter times")] if hidden > 0 else []
         return Group(self._bar, self._render_status(), table, *more)
 
     def _render_status(self) -> Any:
-        """Failures, rate and time left: what is known of them."""
+        """Render the number of failures, the rate and the remaining time, as far as they are known."""
         from rich.text import Text
 
-        parts = [Text(f"{self._failed} failed", style="red")] if self._failed else []
+        parts = [Text(f"{self._failed:,} failed", style="red")] if self._failed else []
         if (rate := self._rate.value) is not None:
-            parts += [Text(f"{rate:.3g} a second"), Text(f"{_format_clock(self._left / rate)} left")]
+            parts += [Text(f"{rate:.3g} trials per second"), Text(f"{format_duration(self._left / rate)} left")]
         return Text(", ").join(parts)
 
 
 class Rate:
-    """Trials a second, smoothed over about half a minute; None while too few have come."""
+    """The number of trials per second, smoothed over about half a minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -215,7 +228,7 @@ class Rate:
         self._trials = self._seconds = 0.0
 
     def add(self, trials: int) -> None:
-        """So many have just come."""
+        """Add trials that were just finished."""
         now = self._clock()
         weight = exp((self._last - now) / _RATE_SECONDS)
         self._trials, self._seconds = weight * self._trials + trials, weight * self._seconds + now - self._last
@@ -223,12 +236,12 @@ class Rate:
 
     @property
     def value(self) -> float | None:
-        """The rate, once it means something."""
+        """The rate; None in the first two seconds."""
         return self._trials / self._seconds if self._last - self._started >= _MIN_RATE_SECONDS and self._trials else None
 
 
 class _LearnerTimes:
-    """The sums of one learner's times, and how many trials have them."""
+    """Sums of the fit and predict times of one learner."""
 
     def __init__(self) -> None:
         self.trials, self.failed = 0, 0
@@ -247,12 +260,12 @@ class _LearnerTimes:
         return sum(total / count for total, count in (self._fit, self._predict) if count)
 
     def format_cells(self) -> tuple[str, ...]:
-        means = (_format_seconds(total / count) if count else "" for total, count in (self._fit, self._predict))
+        means = (format_duration(total / count) if count else "" for total, count in (self._fit, self._predict))
         return (str(self.trials), str(self.failed or ""), *means)
 
 
 def choose_progress(progress: bool | Progress | None) -> Progress:
-    """None: a display in a terminal or a notebook, lines elsewhere. True: the display. False: nothing. Or an object of yours.
+    """Choose a display: True for the live one, False for none; None chooses it in a terminal or notebook, else plain lines.
 
     >>> type(choose_progress(False)).__name__
     'SilentProgress'
@@ -278,27 +291,7 @@ def _make_bar(console: Any) -> Any:
     return Bar(TextColumn("{task.description}", markup=False), BarColumn(), counts, console=console)
 
 
-def _format_seconds(seconds: float) -> str:
-    """A time in a unit that suits it.
-
-    >>> _format_seconds(0.0021), _format_seconds(3.14159)
-    ('2.1 ms', '3.14 s')
-    """
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
-
-
-def _format_clock(seconds: float) -> str:
-    """Seconds as a clock shows them.
-
-    >>> _format_clock(75.2), _format_clock(7384)
-    ('1:15', '2:03:04')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
 def _format_failure(learner: str, record: TrialRecord) -> str:
     first_line = next(iter((record.message or "").splitlines()), "")
     reason_text = format_reason(record.error, first_line, _MAX_REASON_LENGTH)
-    return f"{collapse_whitespace(learner)}: {record.status}{f' ({reason_text})' if reason_text else ''}; the study goes on"
+    return f"{collapse_whitespace(learner)}: {record.status}{f' ({reason_text})' if reason_text else ''}; the run continues"

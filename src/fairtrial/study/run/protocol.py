@@ -1,4 +1,4 @@
-"""The messages between a supervisor and its worker: frames over a socket, and the pipe into which trials print."""
+"""Messages between supervisor and worker: frames over a socket, and the pipe for the output of trials."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ WORK, READY, DONE, REFUSED = 1, 2, 3, 4
 TAIL_BYTES = 64 * 1024
 _HEAD = struct.Struct(f"<{TOKEN_BYTES}sBIQ")
 _LENGTH = struct.Struct("<Q")
-_READS = 32  # at a time: a worker that prints without end must not hold up whoever waits for it
+_READS = 32  # at a time: endless output of a worker must not block the supervisor
 _READ_BYTES = 64 * 1024
 _MODULES = re.compile(r"\n*^Extension modules: .*$", re.MULTILINE)
 
 
 class MalformedMessageError(Exception):
-    """Bytes that no worker writes."""
+    """Raised for bytes that are not a message of a worker."""
 
 
 class Frame(NamedTuple):
-    """One message: what kind, the running number of the trial that it is about, and its contents."""
+    """One message: its kind, the number of the trial, and the payload."""
 
     kind: int
     number: int
@@ -41,12 +41,12 @@ class Frame(NamedTuple):
 
 
 def encode_frame(token: bytes, frame: Frame) -> bytes:
-    """The bytes of a message."""
+    """Encode a message."""
     return _HEAD.pack(token, frame.kind, frame.number, len(frame.payload)) + frame.payload
 
 
 class Inbox:
-    """Puts messages together from the pieces in which they arrive.
+    """Assembles messages from the pieces in which they arrive.
 
     >>> inbox = Inbox(bytes(16))
     >>> sent = encode_frame(bytes(16), Frame(READY, 7, b"yes"))
@@ -59,17 +59,17 @@ class Inbox:
         self._bytes = bytearray()
 
     def feed(self, piece: bytes) -> None:
-        """Take in what arrived."""
+        """Add received bytes."""
         self._bytes += piece
 
     def take(self) -> Frame | None:
-        """The next whole message; None while it is incomplete. MalformedMessageError if it does not start with the token."""
+        """Take the next complete message, or None; raise MalformedMessageError if it does not start with the token."""
         buffer = self._bytes
         if not buffer:
             return None
         start = buffer[:TOKEN_BYTES]
         if start != self._token[: len(start)]:
-            raise MalformedMessageError("it does not start as a message does")
+            raise MalformedMessageError("the message does not start with the token")
         if len(buffer) < _HEAD.size:
             return None
         _, kind, number, length = _HEAD.unpack_from(buffer)
@@ -81,19 +81,19 @@ class Inbox:
 
 
 class WorkMessage(NamedTuple):
-    """What a worker needs: the data set, unless it has it already, and the chunk."""
+    """A chunk, and its data set unless the worker has it already."""
 
     dataset: Dataset | None
     chunk: Chunk
 
     def encode(self) -> bytes:
-        """The payload of a WORK frame."""
+        """Encode the payload of a WORK frame."""
         data = b"" if self.dataset is None else pickle.dumps(self.dataset, protocol=5)
         return _LENGTH.pack(len(data)) + data + bytes(cloudpickle.dumps(self.chunk))
 
     @classmethod
     def decode(cls, payload: bytes) -> WorkMessage:
-        """Read what `encode` wrote. Only a worker does, and it comes from its supervisor."""
+        """Decode a payload. Only workers call this, with messages of their supervisor."""
         (length,) = _LENGTH.unpack_from(payload)
         body = memoryview(payload)[_LENGTH.size :]
         dataset = pickle.loads(body[:length]) if length else None
@@ -101,19 +101,19 @@ class WorkMessage(NamedTuple):
 
 
 class RecordMessage(NamedTuple):
-    """The record of a trial, and whether the worker runs no further trial (`last`)."""
+    """The record of a trial, and whether it is the last one of the worker."""
 
     record: TrialRecord
     last: bool
 
     def encode(self) -> bytes:
-        """The payload of a DONE or REFUSED frame: plain values only."""
+        """Encode the payload of a DONE or REFUSED frame, which has plain values only."""
         values = (self.last, *(_to_plain(getattr(self.record, name)) for name in _RECORD_FIELDS))
         return pickle.dumps(values, protocol=5)
 
     @classmethod
     def decode(cls, payload: bytes) -> RecordMessage:
-        """Read what `encode` wrote; MalformedMessageError if it is something else.
+        """Decode a payload; raise MalformedMessageError if it is not a trial record.
 
         >>> sent = RecordMessage(TrialRecord(b"k" * 16, "error", error="ValueError"), last=False)
         >>> RecordMessage.decode(sent.encode()) == sent
@@ -121,36 +121,36 @@ class RecordMessage(NamedTuple):
         """
         try:
             values = _PlainUnpickler(io.BytesIO(payload)).load()
-        except Exception as error:  # whatever a reader of rubbish may raise
-            raise MalformedMessageError(f"it cannot be read ({type(error).__name__})") from None
+        except Exception as error:  # malformed pickles can raise anything
+            raise MalformedMessageError(f"the payload cannot be read ({type(error).__name__})") from None
         if not isinstance(values, tuple) or len(values) != len(_RECORD_FIELDS) + 1 or not isinstance(values[0], bool):
-            raise MalformedMessageError("it is not evidence")
+            raise MalformedMessageError("the payload is not a trial record")
         last, *rest = values
         for name, value, types in zip(_RECORD_FIELDS, rest, _RECORD_TYPES, strict=True):
             if type(value) not in types:
-                raise MalformedMessageError(f"its {name} cannot be {type(value).__name__}")
+                raise MalformedMessageError(f"{name} cannot be {type(value).__name__}")
         record = TrialRecord(*rest)
         if record.status not in ("ok", *FAILURES) or (record.status == "ok") != (record.prediction is not None):
-            raise MalformedMessageError(f"it cannot have the status {record.status}")
+            raise MalformedMessageError(f"status cannot be {record.status}")
         return cls(record, last)
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Reads numbers, text and bytes; never makes an object, however the bytes came about."""
+    """An unpickler for numbers, text and bytes. It never creates other objects."""
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         raise pickle.UnpicklingError(f"{module_name}.{global_name} is not a plain value")
 
 
 def _to_plain(value: Any) -> Any:
-    """A number of NumPy, or a kind of text, as the plain value that it stands for."""
+    """Convert NumPy numbers and subclasses of str to plain values."""
     if value is None or type(value) in (bytes, str, int, float):
         return value
     return value.item() if hasattr(value, "item") else str(value)
 
 
 def _get_field_types(hint: Any) -> frozenset[type]:
-    """The types that a field of a trial record may have; one with a list of values has text."""
+    """Get the types that a field of a trial record may have; a Literal is text."""
     parts = get_args(hint) or (hint,)
     kinds = {str if get_origin(part) is Literal or isinstance(part, str) else part for part in parts}
     return frozenset(kinds | ({int} if float in kinds else set()))
@@ -162,7 +162,7 @@ _RECORD_TYPES = tuple(_get_field_types(_HINTS[name]) for name in _RECORD_FIELDS)
 
 
 class LogTail:
-    """The reading end of a pipe into which a worker prints; `writer` is the other end, until it is handed over.
+    """The end of the output that a worker prints into a pipe. The worker inherits the `writer` end.
 
     >>> log = LogTail()
     >>> for number, text in enumerate([b"first\\n", b"second\\n"]):
@@ -181,17 +181,17 @@ class LogTail:
 
     @staticmethod
     def make_marker(token: bytes, number: int) -> bytes:
-        """What a worker writes before the output of its trial of this number."""
+        """Make the marker that a worker writes before the output of a trial."""
         return b"\x1e" + token.hex().encode() + b":%d\x1e\n" % number
 
     def close_writer(self) -> None:
-        """The worker has the writing end now."""
+        """Close the writing end, which the worker has inherited."""
         if self.writer >= 0:
             os.close(self.writer)
             self.writer = -1
 
     def drain(self) -> bool:
-        """Read what is there, without waiting; whether there was anything."""
+        """Read available output without waiting; return whether there was any."""
         has_output = False
         for _ in range(_READS):
             try:
@@ -208,7 +208,7 @@ class LogTail:
         return has_output
 
     def get_output(self, token: bytes, number: int) -> str:
-        """What is kept of what the trial of this number printed."""
+        """Get the output of a trial, as far as it is kept."""
         marker, output_start = self.make_marker(token, number), 0
         position = self._tail.rfind(marker)
         if position >= 0:
@@ -218,7 +218,7 @@ class LogTail:
         return _MODULES.sub("", trial_output.decode("utf-8", "replace")).replace("\x00", "").strip()
 
     def close(self) -> None:
-        """Close what is open of the pipe."""
+        """Close the open ends of the pipe."""
         self.close_writer()
         if self.reader >= 0:
             os.close(self.reader)
@@ -226,20 +226,20 @@ class LogTail:
 
 
 class ProcessExit(NamedTuple):
-    """How a process ended: its wait status, and the peak of its resident memory in bytes."""
+    """The exit of a process: its wait status, and its peak resident memory in bytes."""
 
     status: int
     peak: int
 
     def describe(self) -> str:
-        """How it ended, as text.
+        """Describe the exit.
 
         >>> ProcessExit(11, 0).describe(), ProcessExit(3 << 8, 0).describe()
-        ('killed by signal 11 (SIGSEGV)', 'ended itself with exit code 3')
+        ('killed by signal 11 (SIGSEGV)', 'exited with code 3')
         """
         code = os.waitstatus_to_exitcode(self.status)
         if code >= 0:
-            return f"ended itself with exit code {code}"
-        name = signal.Signals(-code).name if -code in set(signal.Signals) else "a signal without a name"
-        system = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
+            return f"exited with code {code}"
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else "unnamed"
+        system = ", possibly because memory ran out" if -code == signal.SIGKILL else ""
         return f"killed by signal {-code} ({name}){system}"

@@ -1,4 +1,4 @@
-"""A supervisor runs the trials of a chunk in a worker process: in time, within memory, each failure recorded alone."""
+"""Supervisor: run the trials of a chunk in a worker process, enforce limits, and record failures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from fairtrial.data import Dataset
 
 _READ_BYTES = 1 << 16
-_LOG_DELAY = 0.02  # seconds for which the log is left alone: most trials end within them, and are not worth waking up for it
+_LOG_DELAY = 0.02  # the log is not polled before, because most trials end earlier
 _EXIT_SECONDS = 1.0
 _STACK_SECONDS = 0.5
 _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
@@ -46,7 +46,7 @@ _MAX_FALSE_STARTS = 2
 
 
 class Supervisor:
-    """Runs chunks in a worker process, one at a time. It has one fork server and at most one worker.
+    """Runs chunks in a worker process, one at a time, with one fork server and at most one worker.
 
     >>> import pickle, fairtrial, numpy as np
     >>> from fairtrial.conditions import Clean
@@ -76,22 +76,22 @@ class Supervisor:
 
     @property
     def usable(self) -> bool:
-        """Whether it was made in this process and has not been closed."""
+        """Whether it was created in this process and is not closed."""
         return self._owner == os.getpid() and not self._processes.closing.is_set()
 
     @property
     def data(self) -> str | None:
-        """The content hash of the data set that its worker holds."""
+        """Content hash of the data set in its worker."""
         return self._processes.data
 
     def reset(self) -> bool:
-        """End the worker, which may hold what a study left there; whether the rest is as one that is started now would be."""
+        """End the worker, which may keep state of a study; return whether the supervisor can be used again."""
         with self._busy:
             self._processes.drop_worker()
             return self.usable and self._processes.fork_server.is_current()
 
     def run(self, chunk: Chunk, dataset: Dataset, stop: threading.Event | None = None) -> list[TrialRecord]:
-        """Run a chunk; return the records of its trials in order, of the finished ones if `stop` is set or it is closed."""
+        """Run a chunk and return the records in order; only finished trials if `stop` is set or it is closed."""
         records: list[TrialRecord] = []
         with self._busy:
             self._processes.stop = stop
@@ -104,7 +104,7 @@ class Supervisor:
         return records
 
     def close(self) -> None:
-        """End the processes; a chunk that is running returns what it has."""
+        """End the processes; a running chunk returns the records of finished trials."""
         self._processes.closing.set()
         with self._busy:
             self._finalizer()
@@ -124,11 +124,11 @@ class Supervisor:
             except _ChunkRefusedError as refusal:
                 records += [replace(refusal.record, key=task.key) for task in tasks[index:]]
             except (ForkServerLostError, WorkerLostError, OutOfTimeError, MalformedMessageError) as error:
-                # What `_collect` could not attribute to a trial: the fork server is gone, or the worker before it began.
+                # `_collect` could not attribute this to a trial: the fork server is gone, or the worker did not start.
                 end, log = self._processes.drop_after(error)
                 index = len(records)
                 if started and index == suspect:
-                    message = "the process that watches over it was killed twice while it ran"
+                    message = "the fork server was killed twice during this trial"
                     records.append(TrialFailure("crash", "ForkServerEnded", message, None).to_record(tasks[index].key))
                 elif started:
                     suspect = index
@@ -138,7 +138,7 @@ class Supervisor:
                         records += [_make_never_started_record(task, end, log) for task in tasks[index:]]
 
     def _start_chunk(self, chunk: Chunk, dataset: Dataset) -> WorkerConnection:
-        """A worker that holds the data set and has begun with the chunk."""
+        """Send the chunk, and the data set if needed, to a worker and wait until it is ready."""
         worker = self._processes.get_worker()
         worker.send(WorkMessage(None if worker.data == chunk.data else dataset, chunk).encode(), _READY_SECONDS)
         frame = worker.wait_for_message(_READY_SECONDS)
@@ -146,13 +146,13 @@ class Supervisor:
             worker.data = None
             raise _ChunkRefusedError(RecordMessage.decode(frame.payload).record)
         if frame.kind != READY or frame.number != worker.number or len(frame.payload) != RESIDENT.size:
-            raise MalformedMessageError("it is not an answer to a chunk")
+            raise MalformedMessageError("the message does not answer a chunk")
         worker.data = chunk.data
         (worker.resident,) = RESIDENT.unpack(frame.payload)
         return worker
 
     def _collect(self, worker: WorkerConnection, chunk: Chunk, records: list[TrialRecord]) -> None:
-        """Collect the records of the remaining trials, up to one that the worker did not survive."""
+        """Collect the records of the remaining trials, up to the first one that ended the worker."""
         for task in chunk.tasks[len(records) :]:
             try:
                 record, last = self._read_answer(worker, chunk, task)
@@ -165,7 +165,7 @@ class Supervisor:
                 record, last = _make_worker_lost_record(worker, chunk, task, lost.end), True
             except MalformedMessageError as error:
                 memory = _compute_growth(worker, worker.kill())
-                message = f"wrote to a descriptor that is not its own, so that its answer is lost: {error}"
+                message = f"wrote to the file descriptor of the worker, and its record is lost ({error})"
                 failure, last = TrialFailure.from_output("crash", "MalformedMessage", message, worker.log()), True
                 record = failure.to_record(task.key, memory=memory)
             records.append(record)
@@ -177,15 +177,15 @@ class Supervisor:
     def _read_answer(self, worker: WorkerConnection, chunk: Chunk, task: TrialTask) -> tuple[TrialRecord, bool]:
         frame = worker.wait_for_message(chunk.limits.time)
         if (frame.kind, frame.number) != (DONE, worker.number):
-            raise MalformedMessageError("it is not evidence")
+            raise MalformedMessageError("the message is not a trial record")
         record, last = RecordMessage.decode(frame.payload)
         if record.key != task.key:
-            raise MalformedMessageError("it belongs to another trial")
+            raise MalformedMessageError("the record belongs to another trial")
         return (record if record.status == "ok" else replace(record, log=TrialOutput.parse(worker.log()).log)), last
 
 
 class _ChunkRefusedError(Exception):
-    """A worker could not read a chunk."""
+    """Raised if a worker could not read a chunk."""
 
     def __init__(self, record: TrialRecord) -> None:
         super().__init__()
@@ -196,23 +196,23 @@ def _make_worker_lost_record(worker: WorkerConnection, chunk: Chunk, task: Trial
     if end is not None and os.waitstatus_to_exitcode(end.status) != LINK_CLOSED:
         return TrialFailure.from_exit(end, chunk.limits, worker.log()).to_record(task.key, memory=_compute_growth(worker, end))
     memory = _compute_growth(worker, end or worker.kill())
-    message = "closed the descriptor over which it reports, so that its answer is lost"
+    message = "closed the file descriptor of the worker, and its record is lost"
     return TrialFailure.from_output("crash", "LinkClosed", message, worker.log()).to_record(task.key, memory=memory)
 
 
 def _compute_growth(worker: WorkerConnection, end: ProcessExit) -> int | None:
-    """Bytes that the worker's memory peaked at above what it was before the chunk, where both are known."""
+    """Compute the growth of the peak memory since the chunk started, in bytes; None if unknown."""
     return max(0, end.peak - worker.resident) if end.peak and worker.resident else None
 
 
 def _make_never_started_record(task: TrialTask, end: ProcessExit | None, log: str | None) -> TrialRecord:
     exit_text = "did not answer" if end is None else end.describe()
-    message = f"its process {exit_text} before the trial could begin"
+    message = f"the process {exit_text} before the trial started"
     return TrialFailure.from_output("crash", "NeverStarted", message, log).to_record(task.key)
 
 
 class WorkerLostError(Exception):
-    """The worker ended (`end` says how), or no longer speaks to us though it lives (None)."""
+    """Raised if the worker exited (`end`), or closed its socket without exiting (None)."""
 
     def __init__(self, end: ProcessExit | None) -> None:
         super().__init__()
@@ -220,11 +220,11 @@ class WorkerLostError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """No message came before the deadline."""
+    """Raised if no message arrives before the deadline."""
 
 
 class WorkerConnection:
-    """A worker process of the fork server. `data` is the content hash of the data set that it holds."""
+    """The connection to a worker process; `data` is the content hash of its data set."""
 
     def __init__(self, fork_server: ForkServerClient, is_stopped: Callable[[], bool]) -> None:
         self.data: str | None = None
@@ -253,7 +253,7 @@ class WorkerConnection:
         self._events_and_log.register(self._log.reader, select.POLLIN)
 
     def send(self, payload: bytes, seconds: float) -> None:
-        """Send work, as fast as the worker takes it; OutOfTimeError when it takes nothing for so many seconds."""
+        """Send work; raise OutOfTimeError if the worker reads nothing for `seconds`."""
         remaining = memoryview(encode_frame(self._token, Frame(WORK, self.number, payload)))
         events = select.poll()
         events.register(self._socket, select.POLLOUT)
@@ -277,7 +277,7 @@ class WorkerConnection:
             raise WorkerLostError(self._get_exit()) from None
 
     def wait_for_message(self, seconds: float | None) -> Frame:
-        """The next message of the worker, which has so many seconds for it."""
+        """Wait for the next message of the worker; None as `seconds` sets no limit."""
         deadline = float("inf") if seconds is None else time.monotonic() + seconds
         poll, wait = self._events, _LOG_DELAY
         while True:
@@ -312,7 +312,7 @@ class WorkerConnection:
         self._inbox.feed(piece)
 
     def _read_fork_server(self) -> None:
-        """Read what the fork server reports: if the worker has ended, take in what it still sent, and remember how it ended."""
+        """Read a message of the fork server; if the worker has exited, read what it sent before."""
         message = self._fork_server.receive(0)
         if message is None or (message.kind, message.process) != (ENDED, self.process):
             return
@@ -324,13 +324,13 @@ class WorkerConnection:
             pass
 
     def _get_exit(self) -> ProcessExit | None:
-        """None where it lives, and only closed its end."""
+        """Return the exit of the worker; None if it only closed its socket."""
         if self._end is None:
             self._end = self._fork_server.wait_for_exit(self.process, _EXIT_SECONDS)
         return self._end
 
     def show_stack(self) -> None:
-        """Have the worker write where it is into its log, and wait for that, though not for long."""
+        """Make the worker print its stack, and wait for it briefly."""
         self._fork_server.show_stack()
         deadline = time.monotonic() + _STACK_SECONDS
         events = select.poll()
@@ -341,24 +341,24 @@ class WorkerConnection:
                 return
 
     def kill(self) -> ProcessExit:
-        """End it, and all that it started; what it printed until then is kept."""
+        """Kill the worker with its process tree; its output is kept."""
         if self._end is None:
             self._end = self._fork_server.kill(self.process)
         return self._end
 
     def log(self) -> str:
-        """What is kept of what the trial in progress has printed."""
+        """Return the output of the current trial, as far as it is kept."""
         self._log.drain()
         return self._log.get_output(self._token, self.number)
 
     def close(self) -> None:
-        """Close our ends; this alone kills nobody."""
+        """Close socket and log; this does not end the worker."""
         self._socket.close()
         self._log.close()
 
 
 class ProcessPair:
-    """At most one fork server with at most one worker. It does not know its supervisor, so that it can be closed after it."""
+    """At most one fork server with at most one worker. It has no reference to its supervisor, so it can outlive it."""
 
     def __init__(self) -> None:
         self.closing = threading.Event()
@@ -367,22 +367,22 @@ class ProcessPair:
         self._worker: WorkerConnection | None = None
 
     def is_stopped(self) -> bool:
-        """Whether work is to end now."""
+        """Whether the current work should stop."""
         return self.closing.is_set() or (self.stop is not None and self.stop.is_set())
 
     @property
     def data(self) -> str | None:
-        """The content hash of the data set that the worker holds."""
+        """Content hash of the data set in the worker."""
         return None if self._worker is None else self._worker.data
 
     def get_worker(self) -> WorkerConnection:
-        """The worker; a new one where there is none."""
+        """Return the worker; start one if there is none."""
         if self._worker is None:
             self._worker = WorkerConnection(self.fork_server, self.is_stopped)
         return self._worker
 
     def drop_worker(self) -> None:
-        """End the worker; the next trial gets a new one."""
+        """End the worker; the next chunk gets a new one."""
         worker, self._worker = self._worker, None
         if worker is not None:
             try:
@@ -393,7 +393,7 @@ class ProcessPair:
                 worker.close()
 
     def drop_after(self, error: Exception) -> tuple[ProcessExit | None, str | None]:
-        """End what is left after a failure that was no trial's; how the worker ended, if that is known, and what it printed."""
+        """End the processes after a failure that no trial caused; return the exit of the worker, if known, and its output."""
         log = None if self._worker is None else self._worker.log()
         if isinstance(error, ForkServerLostError):
             worker, self._worker = self._worker, None
@@ -405,7 +405,7 @@ class ProcessPair:
         return (error.end if isinstance(error, WorkerLostError) else None), log
 
     def close(self) -> None:
-        """End both, in the process that started them."""
+        """End both processes."""
         self.closing.set()
         worker, self._worker = self._worker, None
         self.fork_server.close(None if worker is None else worker.process)

@@ -1,4 +1,4 @@
-"""One trial: apply the condition, fit the learner and let it predict; whatever happens becomes a trial record."""
+"""Run one trial: apply the condition, fit the learner, predict, and make the trial record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _warm: set[bytes] = set()  # learners that have run in this process
 
 
 class TrialRunner:
-    """Runs the trials of a chunk one after the other; it holds what they share.
+    """Runs the trials of a chunk one after the other, and caches what they share.
 
     >>> import pickle, fairtrial
     >>> from fairtrial.conditions import Clean
@@ -45,7 +45,7 @@ class TrialRunner:
         self._split: TrialSplit | TrialFailure
 
     def run(self, task: TrialTask) -> TrialRecord:
-        """Run a trial and return its record, whatever its learner raises, even SystemExit."""
+        """Run a trial and return its record, even if the learner raises SystemExit."""
         split = self._apply_condition(task)
         if isinstance(split, TrialFailure):
             return split.to_record(task.key)
@@ -64,7 +64,7 @@ class TrialRunner:
         return failure.to_record(task.key, **values, **cost) if failure else TrialRecord(task.key, "ok", **values, **cost)
 
     def _apply_condition(self, task: TrialTask) -> TrialSplit | TrialFailure:
-        """The parts of the split under the condition: those of the trial before, where it had the same."""
+        """Apply the condition to the split; the result is reused for the next trial with the same condition and split."""
         context = (task.split, task.condition, task.condition_seed)
         if context != self._context:
             self._context = None
@@ -77,7 +77,7 @@ class TrialRunner:
         return self._split
 
     def _prepare_learner(self, index: int, split: TrialSplit) -> tuple[TrialLearner, PreparedEstimator]:
-        """The learner and its form. What it sets while it is read and warms up, which not every trial does, is put back."""
+        """Load and warm up the learner on first use, and restore process settings that this changes."""
         cached_learner = self._learners.get(index)
         if cached_learner is not None:
             return cached_learner, self._select_estimator(cached_learner, split)
@@ -96,7 +96,7 @@ class TrialRunner:
         return learner.select_estimator(finite=finite)
 
     def _warm_up(self, learner: TrialLearner, prepared: PreparedEstimator, train_rows: TrialRows) -> None:
-        """Fit and ask once, untimed, on a few rows: imports and compiling are no part of any trial's time."""
+        """Fit and predict once on a few rows, so imports and compilation do not count as time of a trial."""
         if learner.identity in _warm:
             return
         _warm.add(learner.identity)
@@ -106,7 +106,7 @@ class TrialRunner:
             estimator = _make_seeded_estimator(prepared, 0)
             estimator.fit(X, prepared.convert_classes(train_rows.codes[few_rows], self._data))
             PredictionOutput.from_estimator(estimator, X)
-        except BaseException:  # the trial itself will record what is wrong
+        except BaseException:  # the trial itself records the error
             return
 
     def _run_trial(
@@ -132,7 +132,7 @@ class TrialRunner:
         return values | self._pack_changed_rows(test, self._chunk.splits[task.split].test)
 
     def _pack_changed_rows(self, test: TrialRows, rows: IntArray) -> dict[str, Any]:
-        """The test rows and their classes, where they are not those of the split."""
+        """Pack the test rows and their classes if the condition changed them."""
         values = {}
         if test.rows is not rows and not np.array_equal(test.rows, rows):
             values["rows"] = pack(test.rows, INDICES)
@@ -142,15 +142,15 @@ class TrialRunner:
 
 
 def _make_seeded_estimator(prepared: PreparedEstimator, seed: int) -> Any:
-    """A fresh learner, and the global sources of random numbers set for it."""
+    """Make an unfitted estimator, and seed the global random number generators."""
     estimator = prepared.make_estimator(seed)
-    np.random.seed(seed)  # noqa: NPY002  # learners that know no other source repeat as well
+    np.random.seed(seed)  # noqa: NPY002  # some learners use the global generator
     random.seed(seed)
     return estimator
 
 
 def _select_few_rows(codes: IntArray) -> IntArray:
-    """Places of a few rows: each class twice, if it has as many rows, and more of each by its share up to 40 in all."""
+    """Select about 40 rows, at least two of each class, in proportion to the classes."""
     if len(codes) <= _WARM_UP_ROWS:
         return np.arange(len(codes))
     groups = [np.flatnonzero(codes == code) for code in np.unique(codes)]
@@ -162,12 +162,12 @@ def _apply_score_noise(
     scores: EstimatorScores | None, noise: ScoreNoise, task: TrialTask, name: str
 ) -> tuple[EstimatorScores, float, int]:
     if scores is None:
-        raise LearnerError(f"{name} must have predict_proba or decision_function under score noise, got neither")
+        raise LearnerError(f"{name} must have predict_proba or decision_function for score noise, got neither")
     return scores.add_noise(noise, derive_generator(task.condition_seed, "test"))
 
 
 def _describe_condition(split: TrialSplit) -> dict[str, Any]:
-    """What the condition did to both parts."""
+    """Describe the realised levels and the changes of the condition in training and test set."""
     train, test = split.train, split.test
     return {"level": train.level, "changed": train.changed, "test_level": test.level, "test_changed": test.changed}
 

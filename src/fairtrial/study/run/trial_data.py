@@ -1,4 +1,4 @@
-"""The rows of a trial: a data set as learners take it, and both parts of a split under a condition."""
+"""Rows of a trial: a data set in the form for learners, and the training and test set under a condition."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
     from fairtrial.data import Dataset
 
-# They look at the classes only, so that the table needs no names of columns.
+# These conditions use only the classes, so the table needs no column names.
 _CLASS_CONDITIONS = (ClassNoise, ClassProportion, PriorShift)
+_NAMES = {"train": "training", "test": "test"}
 
 
 @dataclass(frozen=True, eq=False)
 class TrialData:
-    """The columns as one matrix where all are numeric (`matrix`), else as a frame; the class of each row as a code.
+    """A data set with its columns as a matrix if all are numeric, else as a frame, and its classes as codes.
 
-    `labels` are the declared classes, and a code is a place among them; `finite`: the matrix has neither gaps nor infinity.
+    `labels` are the declared classes, and codes are their indices. `finite` means that the matrix has only finite numbers.
 
     >>> import fairtrial
     >>> data = TrialData.from_dataset(fairtrial.data.load("iris"))
@@ -47,7 +48,7 @@ class TrialData:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> TrialData:
-        """The data of a data set."""
+        """Convert a data set."""
         frame, label = dataset.X, dataset.y
         matrix = _to_matrix(frame)
         codes = label.cat.codes.to_numpy().astype(np.intp)
@@ -56,23 +57,23 @@ class TrialData:
         return cls(tuple(frame.columns), matrix, kept_frame, codes, label.dtype, _build_label_array(label.dtype), finite)  # type: ignore[arg-type]
 
     def take_rows(self, positions: IntArray) -> Any:
-        """The attributes of these rows, as a new matrix, or as a new frame whose rows count from 0."""
+        """Take rows as a new matrix, or as a new frame with a range index."""
         if self.matrix is not None:
             return self.matrix.take(positions, axis=0)
         assert self.frame is not None
         selected = self.frame.iloc[positions]
-        if len(positions) == len(self.frame):  # pandas copies nothing where all rows are asked for in order
+        if len(positions) == len(self.frame):  # pandas does not copy if all rows are taken
             selected = selected.copy()
         return selected.set_axis(range(len(positions)), axis=0)
 
     def to_frame(self, X: Any) -> pd.DataFrame:
-        """A table with the names of the columns."""
+        """Convert a matrix to a frame with column names."""
         import pandas as pd
 
         return pd.DataFrame(X, columns=list(self.columns)) if isinstance(X, np.ndarray) else X
 
     def to_categorical(self, codes: IntArray) -> pd.Categorical[Any]:
-        """These codes as a pandas category that declares all classes."""
+        """Convert codes to a pandas categorical with all declared classes."""
         import pandas as pd
 
         return pd.Categorical.from_codes(codes, dtype=self.kind, validate=False)
@@ -80,9 +81,9 @@ class TrialData:
 
 @dataclass(frozen=True, eq=False)
 class TrialRows:
-    """Rows of one part: their positions in the data set, their classes, and their table where it is another than there.
+    """A training or test set: positions in the data set, classes, and the table if the condition changed it.
 
-    `level` is the realised level of the condition and `changed` counts what it changed; None where it left the part alone.
+    `level` is the realised level of the condition and `changed` the number of changes; None if it was not applied.
     """
 
     rows: IntArray
@@ -92,7 +93,7 @@ class TrialRows:
     changed: int | None = None
 
     def take_table(self, data: TrialData, positions: IntArray | None = None) -> Any:
-        """The table, or some rows of it, in a copy that whoever gets it may write to."""
+        """Take the table, or some of its rows, as a copy."""
         if self.changed_table is None:
             return data.take_rows(self.rows if positions is None else self.rows[positions])
         if positions is None:
@@ -100,7 +101,7 @@ class TrialRows:
         return getattr(self.changed_table, "iloc", self.changed_table)[positions].copy()
 
     def is_finite(self, data: TrialData) -> bool:
-        """Whether the table is of numbers only, without gaps and infinity."""
+        """Whether the table has only finite numbers."""
         if self.changed_table is None and data.finite:
             return True
         table = data.take_rows(self.rows) if self.changed_table is None else self.changed_table
@@ -109,7 +110,7 @@ class TrialRows:
 
 @dataclass(frozen=True, eq=False)
 class TrialSplit:
-    """Both parts of a split under a condition, the noise that scores are to get, and what was warned of."""
+    """Training and test set of a split under a condition, the noise for scores, and warnings."""
 
     train: TrialRows
     test: TrialRows
@@ -118,7 +119,7 @@ class TrialSplit:
 
 
 def apply_condition(data: TrialData, rows: SplitRows, condition: Condition, seed: int) -> TrialSplit:
-    """The parts of a split as the condition leaves them; each part draws from a source of its own.
+    """Apply a condition to the training and the test set of a split, with separate random numbers.
 
     >>> import fairtrial
     >>> rows = SplitRows(np.arange(0, 150, 2), np.arange(1, 150, 2), 0, 0)
@@ -138,7 +139,7 @@ def _apply_to_rows(
 ) -> TrialRows:
     change, codes = condition.limit_to(part), data.codes[rows]
     if not len(rows):
-        raise InputError(f"the {part} part of a split must have at least 1 row, got none: take another resampling")
+        raise InputError(f"the {_NAMES[part]} set of a split must have at least 1 row, got none: choose another resampling")
     if isinstance(change, (Clean, ScoreNoise)):
         return TrialRows(rows, codes)
     X, y = data.take_rows(rows), data.to_categorical(codes)
@@ -146,8 +147,8 @@ def _apply_to_rows(
         X, y = data.to_frame(X), _to_class_series(y)
     changed = change.apply(X, y, derive_generator(seed, part))
     if not len(changed.rows):
-        requirement = f"at least 1 of the {len(rows)} rows of the {part} part"
-        raise InputError(f"the condition {change!r} must leave {requirement}, got none: take a lower level, or fewer folds")
+        requirement = f"at least 1 of the {len(rows)} rows of the {_NAMES[part]} set"
+        raise InputError(f"the condition {change!r} must keep {requirement}, got none: choose a lower level or fewer folds")
     table = None if changed.X is X and len(changed.rows) == len(rows) else _to_table(changed.X)
     return TrialRows(
         rows[changed.rows], _encode_classes(changed, data), table, changed.level, int(np.count_nonzero(changed.mask))
@@ -166,7 +167,7 @@ def _to_table(X: Any) -> Any:
 
 
 def _encode_classes(changed: Changed, data: TrialData) -> IntArray:
-    """The classes as places among the declared ones."""
+    """Encode classes as indices of the declared ones."""
     import pandas as pd
 
     y: Any = changed.y.array if isinstance(changed.y, pd.Series) else changed.y
@@ -175,19 +176,19 @@ def _encode_classes(changed: Changed, data: TrialData) -> IntArray:
     codes = np.asarray(column.codes, dtype=np.intp)
     if codes.min() < 0:
         new = np.asarray(y, dtype=object)[int(np.argmin(codes))]
-        raise InputError(f"a condition must leave classes that the data set declares, got {new!r}: declare it by classes=")
+        raise InputError(f"a condition must return declared classes of the data set, got {new!r}: declare it with classes=")
     return codes
 
 
 def _check_score_noise(condition: Condition) -> None:
     if isinstance(condition, ScoreNoise) and condition.part == "train":
-        raise InputError("score noise must have part 'test', got 'train': there are no scores of training rows")
+        raise InputError("score noise must have part 'test', got 'train': training rows have no scores")
     if isinstance(condition, Sequence) and any(isinstance(step, ScoreNoise) for step in condition.steps):
-        raise InputError("score noise must be a condition of its own in a study, got it within a sequence: declare it alone")
+        raise InputError("score noise must not be part of a sequence in a study: declare it as a separate condition")
 
 
 def _to_matrix(X: Any) -> FloatArray | None:
-    """A table of numbers as one matrix, row after row in memory; None where it has nominal columns."""
+    """Convert a table of numbers to a contiguous matrix; None if it has nominal columns."""
     if isinstance(X, np.ndarray):
         return np.ascontiguousarray(X, dtype=np.float64) if X.dtype.kind in "fiu" else None
     if not all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in X.dtypes):
@@ -196,7 +197,7 @@ def _to_matrix(X: Any) -> FloatArray | None:
 
 
 def _build_label_array(kind: pd.CategoricalDtype[Any]) -> npt.NDArray[Any]:
-    """The declared classes in an array: text in one of text, which learners sort faster than objects."""
+    """Build an array of the declared classes; text gets a text type, which sorts faster than objects."""
     declared = list(kind.categories)
     labels = np.array(declared)
     if labels.shape == (len(declared),) and labels.dtype.kind in "iubU" and labels.tolist() == declared:

@@ -1,4 +1,4 @@
-"""The worker process that runs trials, one after the other. The fork server starts it; it may be killed at any time."""
+"""Worker process that runs trials one after the other. The fork server starts it; it may be killed at any time."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.star
 _MAX_GROWTH = 1 << 29  # bytes that a worker may keep from earlier trials
 _PAGE = resource.getpagesize()
 RESIDENT = struct.Struct("<Q")
-_MIN_DESCRIPTOR = 100  # descriptors that learners, which count from 3, are unlikely to meet
+_MIN_DESCRIPTOR = 100  # above the descriptors that learners are likely to use
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 _LINES = 1  # _IOLBF of C's stdio
 _READ_BYTES = 1 << 18
 _FAILED = 70
-LINK_CLOSED = 113  # the exit code of a worker that cannot report any more
+LINK_CLOSED = 113  # exit code of a worker that cannot send messages any more
 
 
 def become_worker(link: int, log: int, token: bytes, fork_server: int) -> NoReturn:
-    """Turn the process that was just forked into a worker; it ends when its supervisor has gone."""
+    """Turn the forked process into a worker; it exits when its supervisor is gone."""
     try:
         os.setsid()
         _end_with_parent(fork_server)
@@ -58,12 +58,12 @@ def _end_with_parent(parent: int) -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it was gone already
+    if os.getppid() != parent:  # the parent is already gone
         os._exit(0)
 
 
 def _keep_only(link: int, log: int) -> tuple[int, int]:
-    """Nothing to read at 0, the log at 1 and 2, the link and the log once more out of the way; all else closed."""
+    """Redirect stdin to null, stdout and stderr to the log; move link and log to high descriptors; close all others."""
     link, log = (fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _MIN_DESCRIPTOR) for descriptor in (link, log))
     null_descriptor = os.open(os.devnull, os.O_RDONLY)
     for target, source in enumerate((null_descriptor, log, log)):
@@ -80,7 +80,7 @@ def _keep_only(link: int, log: int) -> tuple[int, int]:
 
 
 def _print_lines_at_once() -> None:
-    """What C libraries print would otherwise wait in a buffer, to be lost in a crash or taken for a later trial's."""
+    """Make C libraries flush each line; buffered output would be lost in a crash or attributed to a later trial."""
     import ctypes
 
     library = ctypes.CDLL(None)
@@ -100,7 +100,7 @@ def _reset_signals(log: int) -> None:
 
 
 class Worker:
-    """Reads chunks from its link and answers with the record of each trial as soon as it is there."""
+    """A worker that reads chunks from its link and sends the record of each trial as soon as it is finished."""
 
     def __init__(self, link: socket.socket, log: int, token: bytes) -> None:
         self._link, self._log, self._token = link, log, token
@@ -110,7 +110,7 @@ class Worker:
         self._number = 0
 
     def serve(self) -> None:
-        """Run what comes, until nobody is there to send it."""
+        """Run chunks until the supervisor closes the link."""
         while True:
             while (frame := self._inbox.take()) is None:
                 piece = self._link.recv(_READ_BYTES)
@@ -140,7 +140,7 @@ class Worker:
         dataset, chunk = WorkMessage.decode(payload)
         if dataset is not None:
             self._data = TrialData.from_dataset(dataset)
-        assert self._data is not None, "the guard sends a data set with the first chunk"
+        assert self._data is not None, "the supervisor sends a data set with the first chunk"
         return chunk, TrialRunner(self._data, chunk)
 
     def _run_trial(self, runner: TrialRunner, task: TrialTask, memory: int | None, *, last_of_chunk: bool) -> None:
@@ -165,20 +165,20 @@ class Worker:
         try:
             self._process_state.check_link()
             self._link.sendall(encode_frame(self._token, Frame(kind, self._number, payload)))
-        except OSError:  # nobody is there, or a learner closed what we speak over: the supervisor sees it
+        except OSError:  # the supervisor is gone, or the learner closed the link: the supervisor notices
             os._exit(LINK_CLOSED)
 
 
 def _make_failure_record(task: TrialTask, error: BaseException) -> TrialRecord:
-    """The record of a trial whose runner failed itself."""
+    """Make the record of a trial whose runner raised an error."""
     try:
         return TrialFailure.from_error(error).to_record(task.key)
     except BaseException:
-        return TrialRecord(task.key, "error", error=type(error).__name__, message="(it cannot be told)")
+        return TrialRecord(task.key, "error", error=type(error).__name__, message="(message not available)")
 
 
 class ProcessState:
-    """The state of a process that one trial must not pass on to the next. `link` is a descriptor that must stay as it is."""
+    """The state of a process that one trial must not pass on to the next; the descriptor `link` must stay open."""
 
     def __init__(self, link: int) -> None:
         self._link = link
@@ -192,12 +192,12 @@ class ProcessState:
         self._resident: int | None = None
 
     def record_memory(self) -> None:
-        """Take the memory in use now, the data set included, as that of a worker that has kept nothing."""
+        """Record the resident memory, including the data set, as the baseline of the worker."""
         if self._resident is None:
             self._resident = measure_resident_memory()
 
     def limit_memory(self, size: int | None) -> None:
-        """Let the address space grow by so many bytes; None: as it likes. Only if the system reports its size."""
+        """Limit the growth of the address space, if the system reports its size; None sets no limit."""
         used = 0 if size is None else _read_statm(0)
         if size is None or not used:
             return
@@ -206,8 +206,8 @@ class ProcessState:
         resource.setrlimit(resource.RLIMIT_AS, (min(bounds), hard))
 
     def reset_timers_and_limits(self) -> None:
-        """Stop timers and put back the limits of the system: nothing of the trial must strike what comes after it."""
-        if os.getpid() != self._process:  # a copy of this process that the learner forked, and that came back from it
+        """Stop timers and restore resource limits, so a trial cannot affect the next one."""
+        if os.getpid() != self._process:  # a copy of this process that the learner forked
             os._exit(0)
         for timer in _TIMERS:
             signal.setitimer(timer, 0)
@@ -215,20 +215,20 @@ class ProcessState:
         self._limits_restored = not lowered
 
     def restore(self, *, check_memory: bool) -> bool:
-        """Put back what can be; whether the process is then as before. `check_memory` looks at its memory, too."""
+        """Restore the state; return whether the process is as before. `check_memory` checks its memory, too."""
         for signal_number, handler in self._handlers.items():
             if signal.getsignal(signal_number) is not handler:
                 signal.signal(signal_number, handler)
         try:
             self._settings.restore()
-        except Exception:  # whatever a learner made of what we ask
+        except Exception:  # the learner may have replaced anything
             return False
         has_leftovers = threading.active_count() > 1 or _has_children()
         as_before = not has_leftovers and self._limits_restored and self._restore_streams()
         return as_before and not (check_memory and self._has_outgrown())
 
     def check_link(self) -> None:
-        """OSError if the link has been closed, even where another file took its number."""
+        """Raise OSError if the link was closed, even if another file has its descriptor now."""
         if _get_file_identity(self._link) != self._identities[self._link]:
             raise OSError("the link was closed")
 
@@ -246,7 +246,7 @@ class ProcessState:
 
 
 def _restore_limit(resource_id: int, bounds: tuple[int, int]) -> bool:
-    """Put a limit of the system back, or as near to it as may be; few processes may raise one that was lowered for good."""
+    """Restore a resource limit as far as possible; a lowered hard limit can rarely be raised again."""
     current = resource.getrlimit(resource_id)
     if current == bounds:
         return True
@@ -258,7 +258,7 @@ def _restore_limit(resource_id: int, bounds: tuple[int, int]) -> bool:
 
 
 def measure_resident_memory() -> int:
-    """Bytes of memory that this process holds; 0 if the system does not report it."""
+    """Measure the resident memory of this process in bytes; 0 if the system does not report it."""
     return _read_statm(1)
 
 

@@ -1,1 +1,0 @@
-"""Tests of the experiment on SCV and DOB-SCV."""

@@ -1,0 +1,684 @@
+"""Repeat the drift study of Japkowicz: simulation, results, tables, claims and page."""
+
+import dataclasses
+import re
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.dummy import DummyClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from fairtrial.data.simulate import flu_environments
+from fairtrial.learners import C45, OneR, Prepared
+from fairtrial.reproduce.claim import IntervalEstimate
+from fairtrial.reproduce.drift import experiment, simulation
+from fairtrial.reproduce.drift.claims import (
+    MARGIN,
+    build_claims,
+    compute_margin_left,
+    judge_averages,
+    judge_best_choice,
+    judge_drop,
+    judge_over_variants,
+    judge_rows,
+    judge_simpler,
+)
+from fairtrial.reproduce.drift.experiment import draw_figures, draw_overview, run as run_experiment
+from fairtrial.reproduce.drift.results import DriftErrors, DriftResults, jackknife
+from fairtrial.reproduce.drift.simulation import (
+    TABLES,
+    CachedLearner,
+    DriftPlan,
+    get_matrix_path,
+    load_matrix,
+    save_matrix,
+    simulate,
+)
+from fairtrial.reproduce.drift.tables import (
+    build_tables,
+    compare_averages,
+    compare_cells,
+    compare_trivial,
+    compute_published_pd,
+    list_contradictions,
+    list_illegible,
+    read_drift_tables,
+    read_published_averages,
+    tabulate_hypotheses,
+)
+from fairtrial.reproduce.experiment import Request, experiments
+from fairtrial.reproduce.page import write_page
+from fairtrial.study.environments import EnvironmentFailure, EnvironmentMatrix
+from tests.reproduce import read_numbers
+
+ENVIRONMENTS = {
+    "populations": ["NGP", "DP", "W"],
+    "missing": ["NGP", "no Infant", "no Elderly"],
+    "definitions": ["NGP", "MC", "FC"],
+}
+REPLICATES = 6
+IDEAL = {"1R": 0.25, "Decision Tree": 0.15, "Simple NN": 0.2, "Complex NN": 0.16}
+LOST = {"1R": 0.06, "Decision Tree": 0.03, "Simple NN": 0.05, "Complex NN": 0.02}
+TRIVIAL = 0.4
+
+
+def cells(table: str) -> list[tuple[str, str]]:
+    names = ENVIRONMENTS[table]
+    pairs = [(train, test) for train in names for test in names]
+    wanted = {"populations": lambda pair: pair[0] == "NGP", "missing": lambda pair: pair[1] == "NGP"}
+    return [pair for pair in pairs if pair[0] == pair[1] or wanted.get(table, bool)(pair)]
+
+
+def make_results(lost: dict[str, float] = LOST, plan: DriftPlan | None = None) -> DriftResults:
+    """Each learner loses the same in every change, but for a wobble that is the same for all."""
+    plan = plan or DriftPlan.read("smoke")
+    wobble = np.array([-2, -1, 0, 0, 1, 2]) / 1000
+    matrices = {}
+    for run in {run for variant in ("", *plan.variants) for run in plan.list_runs(variant).values()}:
+        errors = {}
+        for train, test in cells(run.table):
+            foreign = train != test
+            errors[run.learner, train, test] = IDEAL[run.learner] + foreign * (lost[run.learner] + wobble)
+        trivial = {name: np.full(REPLICATES, TRIVIAL) for name in ENVIRONMENTS[run.table]}
+        settings = {"n_train": 1, "n_test": 1, "replicates": REPLICATES, "seed": 0, "alpha": 0.05}
+        matrices[run] = EnvironmentMatrix.from_errors([run.learner], ENVIRONMENTS[run.table], errors, trivial, [], settings)
+    return DriftResults(plan, matrices)
+
+
+@pytest.fixture(scope="module")
+def results() -> DriftResults:
+    return make_results()
+
+
+# Simulation
+
+
+def test_the_tutorials_pairs_and_thirty_replicates():
+    plan = DriftPlan.read("full")
+    assert plan.pairs == (("1R", "Decision Tree"), ("Simple NN", "Complex NN"))
+    assert plan.replicates == 30
+    assert {run.table for run in plan.list_runs().values()} == set(TABLES)
+
+
+@pytest.mark.parametrize("scale", ["smoke", "quick", "full"])
+def test_a_variant_changes_what_it_names_and_nothing_else(scale):
+    plan = DriftPlan.read(scale)
+    main, years = plan.list_runs(), plan.list_runs("age in years")
+    changed = {key for key in main if main[key] != years[key]}
+    assert {learner for _, learner in changed} == {"1R", "Decision Tree"}
+    assert all(years[key].n_train == plan.n_train for key in years)
+    assert {run.n_train for run in plan.list_runs("300 patients").values()} == {300}
+
+
+def test_learners_are_those_that_are_named():
+    plan = DriftPlan.read("smoke")
+    assert isinstance(plan.make_learner("1R").learner, OneR)
+    assert isinstance(plan.make_learner("Decision Tree").learner, C45)
+    assert plan.make_learner("Complex NN").learner.max_iter == plan.max_iter
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("parts")
+
+
+@pytest.fixture(scope="module")
+def matrices(folder):
+    declared = dict(DriftPlan.read("smoke").declared)
+    declared["learners"] = {name: settings for name, settings in declared["learners"].items() if "NN" not in name}
+    plan = dataclasses.replace(DriftPlan.read("smoke"), n_train=40, n_test=40, replicates=2, declared=declared)
+    return plan, simulate(plan, seed=3, jobs=1, folder=folder)
+
+
+def test_every_part_is_run_once(matrices):
+    plan, stored = matrices
+    expected = {run for variant in ("", "age in years") for run in plan.list_runs(variant).values()}
+    assert set(stored) == expected
+    assert all(not matrix.failures for matrix in stored.values())
+
+
+def test_tables_are_those_of_the_tutorial(matrices):
+    plan, stored = matrices
+    frames = {table: stored[run].frame() for (table, name), run in plan.list_runs().items() if name == "1R"}
+    changed = {table: frame[frame["trained_on"] != frame["tested_on"]] for table, frame in frames.items()}
+    assert {table: len(frame) for table, frame in changed.items()} == {"populations": 7, "missing": 10, "definitions": 6}
+    assert set(changed["populations"]["trained_on"]) == {"NGP"} == set(changed["missing"]["tested_on"])
+
+
+def test_the_same_patients_however_they_are_coded(matrices):
+    plan, stored = matrices
+    by_coding = [stored[plan.list_runs(variant)["populations", "1R"]].runs() for variant in ("", "age in years")]
+    assert by_coding[0]["trivial"].tolist() == by_coding[1]["trivial"].tolist()
+    assert by_coding[0]["error"].tolist() != by_coding[1]["error"].tolist()
+
+
+def test_finished_parts_are_found_again_and_others_are_not(matrices, folder, monkeypatch):
+    plan, stored = matrices
+    assert len(list(folder.iterdir())) == len(stored)
+    monkeypatch.setattr(simulation, "_simulate_run", None)  # whoever runs now fails
+    again = simulate(plan, seed=3, jobs=1, folder=folder)
+    assert list(again) == list(stored)
+    for run, matrix in stored.items():
+        pd.testing.assert_frame_equal(again[run].runs(), matrix.runs())
+        pd.testing.assert_frame_equal(again[run].frame(), matrix.frame())
+    for changes in ({"n_test": 41}, {"replicates": 1}, {"n_train": 41}, {"max_iter": 11}):
+        with pytest.raises(TypeError):
+            simulate(dataclasses.replace(plan, **changes), seed=3, jobs=1, folder=folder)
+    with pytest.raises(TypeError):
+        simulate(plan, seed=4, jobs=1, folder=folder)
+
+
+def test_a_stopped_run_goes_on_with_what_is_missing(matrices, folder, tmp_path, monkeypatch):
+    plan, stored = matrices
+    files = sorted(folder.iterdir())
+    for path in files[1:]:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    simulate_run, ran = simulation._simulate_run, []
+    monkeypatch.setattr(simulation, "_simulate_run", lambda plan, run, *rest: ran.append(run) or simulate_run(plan, run, *rest))
+    again = simulate(plan, seed=3, jobs=1, folder=tmp_path)
+    assert len(ran) == 1
+    assert again[ran[0]].runs()["error"].tolist() == stored[ran[0]].runs()["error"].tolist()
+
+
+def plan_one_learner(name):
+    plan = DriftPlan.read("smoke")
+    declared = dict(plan.declared) | {"learners": {name: plan.declared["learners"][name]}}
+    return dataclasses.replace(plan, n_train=40, n_test=40, variants=(), declared=declared)
+
+
+def test_a_part_stopped_half_way_goes_on_after_the_last_training(tmp_path, monkeypatch):
+    fit, trained = C45.fit, []
+
+    def counted(self, *given):
+        if len(trained) == 20:
+            raise KeyboardInterrupt
+        trained.append(self)
+        return fit(self, *given)
+
+    plan = plan_one_learner("Decision Tree")
+    whole = simulate(plan, seed=3, jobs=1, folder=tmp_path / "whole")
+    monkeypatch.setattr(C45, "fit", counted)
+    with pytest.raises(KeyboardInterrupt):
+        simulate(plan, seed=3, jobs=1, folder=tmp_path / "stopped")
+    assert not list((tmp_path / "stopped").glob("*.npz"))  # the first run takes 2 x 11 trainings
+    trained.clear()
+    with pytest.raises(KeyboardInterrupt):
+        simulate(plan, seed=3, jobs=1, folder=tmp_path / "stopped")
+    assert len(list((tmp_path / "stopped").glob("*.npz"))) == 2  # 2 trainings were left, then 2 x 8
+    monkeypatch.setattr(C45, "fit", fit)
+    again = simulate(plan, seed=3, jobs=1, folder=tmp_path / "stopped")
+    for run, matrix in whole.items():
+        pd.testing.assert_frame_equal(again[run].runs(), matrix.runs())
+    assert {path.suffix for path in (tmp_path / "stopped").iterdir()} == {".npz"}
+
+
+def test_no_part_of_a_network_that_was_stopped_is_kept(tmp_path, monkeypatch):
+    def press(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MLPClassifier, "_update_no_improvement_count", press)
+    with pytest.raises(KeyboardInterrupt):
+        simulate(plan_one_learner("Complex NN"), seed=3, jobs=1, folder=tmp_path)
+    assert not list(tmp_path.rglob("*.npz"))
+
+
+@pytest.mark.parametrize(("progress", "terminal", "shown"), [(True, False, True), (None, True, True), (None, False, False)])
+def test_the_start_of_each_run_is_reported(progress, terminal, shown, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    simulate(plan_one_learner("1R"), 3, 1, tmp_path, progress)
+    lines = capsys.readouterr().err.splitlines()
+    assert [read_numbers(line)[:2] for line in lines] == [[number, 3] for number in (1, 2, 3)] * shown
+    assert all("1R" in line for line in lines)
+    simulate(plan_one_learner("1R"), 3, 1, tmp_path, progress)
+    assert capsys.readouterr().err == ""  # all are stored
+
+
+class Untrainable(DummyClassifier):
+    def fit(self, X, y):
+        raise RuntimeError("trained again")
+
+
+def rows(seed):
+    X = pd.DataFrame(np.random.default_rng(seed).normal(size=(40, 2)), columns=["a", "b"])
+    return X, pd.Series(np.where(X["a"] + X["b"] > 0, "yes", "no"), dtype="category")
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    def press(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MLPClassifier, "_update_no_improvement_count", press)  # called within the rounds of training
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_a_network_is_stopped_and_answers_nothing(tmp_path):
+    learner = CachedLearner(Prepared(MLPClassifier(max_iter=5)), tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(*rows(1))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_network_that_ends_at_its_last_round_is_quiet(tmp_path):
+    X, y = rows(1)
+    CachedLearner(Prepared(MLPClassifier(max_iter=2)), tmp_path).fit(X, y).predict(X)  # warnings are errors here
+
+
+def test_answers_come_back_without_training(tmp_path):
+    (X, y), (X_test, _) = rows(1), rows(2)
+    tree = DecisionTreeClassifier(random_state=0)
+    right = tree.fit(X, y).predict(X_test).tolist()
+    assert CachedLearner(tree, tmp_path, random_state=7).fit(X, y).predict(X_test).tolist() == right
+    again = CachedLearner(Untrainable(), tmp_path, random_state=7)
+    assert again.fit(X.copy(), y.copy()).predict(X_test.copy()).tolist() == right
+    with pytest.raises(RuntimeError, match="trained again"):
+        again.predict(X)  # rows that it was not asked about
+    for folder, seed in ((tmp_path, 8), (tmp_path / "other", 7)):
+        with pytest.raises(RuntimeError, match="trained again"):
+            CachedLearner(Untrainable(), folder, random_state=seed).fit(X, y)
+    with pytest.raises(RuntimeError, match="trained again"):
+        again.fit(X, y[::-1].reset_index(drop=True))
+
+
+def test_one_stopped_between_two_tests_goes_on(tmp_path):
+    (X, y), (X_test, _) = rows(1), rows(2)
+    tree = DecisionTreeClassifier(random_state=0)
+    CachedLearner(tree, tmp_path).fit(X, y).predict(X)
+    again = CachedLearner(DecisionTreeClassifier(random_state=0), tmp_path).fit(X, y)
+    assert again.predict(X).tolist() == y.tolist()
+    assert again.predict(X_test).tolist() == tree.predict(X_test).tolist()
+
+
+@pytest.mark.parametrize("left", [0, 60, 150])
+def test_a_damaged_answer_is_asked_again(left, tmp_path):
+    X, y = rows(1)
+    CachedLearner(DecisionTreeClassifier(random_state=0), tmp_path).fit(X, y).predict(X)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:left])
+    assert CachedLearner(DecisionTreeClassifier(random_state=0), tmp_path).fit(X, y).predict(X).tolist() == y.tolist()
+
+
+SETTINGS = {"table": "missing", "learner": "Simple NN", "seed": 1, "version": "1"}
+
+
+@pytest.fixture
+def matrix():
+    errors = {
+        ("Simple NN", "N", "N"): np.array([0.1, 0.2, 1 / 3]),
+        ("Simple NN", "W", "N"): np.array([0.3, np.nan, 0.25]),
+    }
+    plan = {"n_train": 5, "n_test": 6, "replicates": 3, "seed": 1, "alpha": 0.05}
+    failures = [EnvironmentFailure("Simple NN", "W", "", 1, "ValueError", "too few")]
+    return EnvironmentMatrix.from_errors(["Simple NN"], ["N", "W"], errors, {"N": np.array([0.4, 0.5, 0.6])}, failures, plan)
+
+
+def test_a_run_comes_back_as_it_was(matrix, tmp_path):
+    path = get_matrix_path(tmp_path / "parts", SETTINGS)
+    assert load_matrix(path) is None
+    save_matrix(path, SETTINGS, matrix)
+    again = load_matrix(path)
+    pd.testing.assert_frame_equal(again.runs(), matrix.runs())
+    pd.testing.assert_frame_equal(again.frame(), matrix.frame())
+    assert again.failures == matrix.failures
+    assert (again.learners, again.environments, again.plan) == (matrix.learners, matrix.environments, matrix.plan)
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_damaged_files_count_as_none(matrix, tmp_path):
+    path = get_matrix_path(tmp_path, SETTINGS)
+    save_matrix(path, SETTINGS, matrix)
+    whole = path.read_bytes()
+    for run in (b"", b"half a file", whole[:200]):
+        path.write_bytes(run)
+        assert load_matrix(path) is None
+
+
+@pytest.mark.parametrize("change", [{"seed": 2}, {"version": "2"}, {"learner": "1R"}, {"table": "populations"}])
+def test_other_settings_have_another_file(change, tmp_path):
+    assert get_matrix_path(tmp_path, SETTINGS) != get_matrix_path(tmp_path, SETTINGS | change)
+    assert get_matrix_path(tmp_path, dict(reversed(SETTINGS.items()))) == get_matrix_path(tmp_path, SETTINGS)
+
+
+# Results
+
+
+def losses(error, ideal, trivial):
+    return DriftErrors(
+        (("a", "b"),) * np.shape(error)[1], *(np.asarray(value, dtype=float) for value in (error, ideal, trivial))
+    )
+
+
+def test_of_a_mean_the_jackknife_is_students_interval():
+    values = np.random.default_rng(1).normal(size=12)
+    estimate = jackknife(lambda rows: float(values[rows].mean()), 12)
+    low, high = stats.t.interval(0.95, 11, values.mean(), stats.sem(values))
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((values.mean(), low, high))
+
+
+def test_errors_are_found_in_the_runs_whatever_their_order():
+    cells = [("N", "N", 0.2), ("N", "W", 0.3), ("W", "W", 0.25)]
+    runs = pd.DataFrame(
+        [
+            {"learner": "x", "trained_on": train, "tested_on": test, "replicate": r, "error": error + r / 100, "trivial": 0.4}
+            for train, test, error in cells
+            for r in (1, 0)
+        ]
+    )
+    estimate = DriftErrors.from_runs(runs)
+    assert estimate.changes == (("N", "W"),)
+    assert sorted(estimate.error[:, 0]) == pytest.approx([0.3, 0.31])
+    assert estimate.error - estimate.ideal == pytest.approx(np.full((2, 1), 0.05))
+    assert estimate.estimate_loss().value == pytest.approx(5)
+
+
+def test_pd_of_mean_errors_and_its_difference():
+    rng = np.random.default_rng(2)
+    noise = rng.normal(scale=0.001, size=(20, 2))
+    simple = losses(0.30 + noise, np.full((20, 2), 0.2), np.full((20, 2), 0.4))
+    complicated = losses(0.24 + noise, np.full((20, 2), 0.2), np.full((20, 2), 0.4))
+    assert simple.estimate_pd().value == pytest.approx(0.5, abs=0.01)
+    assert simple.estimate_pd_difference(complicated).value == pytest.approx(0.3)
+    assert simple.estimate_pd_difference(complicated).sign == 1
+    assert complicated.estimate_pd_difference(simple).sign == -1
+    assert simple.estimate_loss_difference(complicated).value == pytest.approx(6)
+    assert [value.value for value in simple.estimate_error_differences(complicated)] == pytest.approx([6, 6])
+
+
+def test_a_change_without_pd_does_not_count():
+    ideal = np.tile([0.2, 0.5], (4, 1))  # the second learner does not beat the trivial one
+    estimate = losses(np.full((4, 2), 0.3), ideal, np.full((4, 2), 0.4))
+    assert estimate.estimate_pd().value == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("replicates", [1, 2])
+def test_one_or_two_replicates_have_no_interval(replicates):
+    """Two that happen to be alike would have one without any width."""
+    one, other = (losses([[error]] * replicates, [[0.2]] * replicates, [[0.4]] * replicates) for error in (0.3, 0.25))
+    for estimate, value in (
+        (one.estimate_loss(), 10),
+        (one.estimate_loss_difference(other), 5),
+        (one.estimate_error_differences(other)[0], 5),
+    ):
+        assert estimate.value == pytest.approx(value)
+        assert estimate.sign == 0
+        assert np.isnan(estimate.low)
+
+
+def test_intervals_are_widened_by_students_distribution():
+    values = np.random.default_rng(3).normal(size=5)
+    estimate = jackknife(lambda rows: float(values[rows].mean()), 5).widen(2)
+    low, high = stats.t.interval(0.975, 4, values.mean(), stats.sem(values))
+    assert (estimate.low, estimate.high) == pytest.approx((low, high))
+
+
+def test_what_is_lost_is_found(results):
+    for name, lost in LOST.items():
+        assert results.get_errors("missing", name).estimate_loss().value == pytest.approx(100 * lost)
+        assert results.get_errors("definitions", name).estimate_pd().value == pytest.approx(lost / (TRIVIAL - IDEAL[name]))
+
+
+def test_pairs(results):
+    pair = ("1R", "Decision Tree")
+    expected = 0.06 / 0.15 - 0.03 / 0.25
+    assert results.estimate_pd_difference("populations", pair).value == pytest.approx(expected)
+    assert results.estimate_loss_difference("populations", pair, "age in years").value == pytest.approx(3)
+    assert len(results.estimate_error_differences(pair)) == 2 + 2 + 6
+    assert results.estimate_error_differences(pair)[0].value == pytest.approx(100 * (0.25 + 0.06 - 0.15 - 0.03))
+
+
+def test_cells_have_the_usual_population_once_and_table_three_its_diagonal(results):
+    own = [results.build_cells(table) for table in ("populations", "missing", "definitions")]
+    diagonal = [int((cells["trained_on"] == cells["tested_on"]).sum()) for cells in own]
+    assert diagonal == [4, 4, 12]
+
+
+# Tables
+
+
+def test_names_are_those_of_the_simulated_domain():
+    lines = read_drift_tables()
+    for table, own in lines.groupby("table"):
+        known = set(flu_environments(table))
+        assert set(own["trained_on"]) | set(own["tested_on"]) <= known
+    assert not lines.duplicated(["table", "learner", "trained_on", "tested_on"]).any()
+
+
+def test_one_line_contradicts_its_own_errors():
+    """pD by its formula, written out; the tutorial's Simple NN from FC to MC prints 25.9 % beside 0.73, which takes 27.7 %."""
+    lines = read_drift_tables()
+    inner = (lines["error"] - lines["ideal"]) / (lines["trivial"] - lines["ideal"])
+    by_hand = np.where(lines["error"] <= lines["trivial"], inner, 1.0)
+    assert compute_published_pd(lines).to_numpy() == pytest.approx(by_hand)
+    assert list_contradictions(lines) == ["Simple NN from FC to MC (printed 0.73, from its errors 0.00)"]
+    lines.loc[(lines["learner"] == "Simple NN") & (lines["trained_on"] == "FC") & (lines["tested_on"] == "MC"), "error"] = 27.7
+    assert list_contradictions(lines) == []
+
+
+def test_averages_follow_in_tables_one_and_three_only():
+    averages = read_published_averages()
+    off = (averages["value"] - averages["from_rows"]).abs()
+    assert off[averages["table"] != "missing"].max() < 0.005
+    assert off[averages["table"] == "missing"].min() > 0.08
+    assert len(averages) == 12
+
+
+def test_what_cannot_be_read_follows_from_the_errors():
+    """(25.0 - 23.7) / (36.0 - 23.7) in Table II; in Table III 29.5 % is beyond the trivial 28.4 %: all is lost.
+
+    With the latter the mean of the six lines is the printed 0.36; the five that can be read give 0.23.
+    """
+    assert list_illegible() == ["1R from no Teenager or OldAdult to NGP (0.11)", "1R from FC to MC (1.00)"]
+    assert list_illegible("populations") == []
+    own = read_published_averages().query("table == 'definitions' and learner == '1R'").iloc[0]
+    assert own["from_rows"] == pytest.approx((0.20 + 0.17 + 0.33 + 1 + 0.10 + 0.36) / 6)
+    assert own["value"] == 0.36
+
+
+def test_ours_beside_the_printed(results):
+    frame = compare_cells(results, "populations")
+    line = frame.query("learner == '1R' and tested_on == 'DP' and quantity == 'error, %'").iloc[0]
+    assert (line["ours"], line["published"]) == pytest.approx((31.0, 34.2))
+    line = frame.query("learner == '1R' and tested_on == 'W' and quantity == 'pD'").iloc[0]
+    assert (line["ours"], line["published"]) == pytest.approx((0.06 / 0.15, 0.13))
+    assert line["low"] < line["difference"] < line["high"]
+    assert frame["learner"].drop_duplicates().tolist() == ["1R", "Decision Tree", "Simple NN", "Complex NN"]
+
+
+def test_averages_have_the_printed_one_and_that_of_its_lines(results):
+    line = compare_averages(results).query("table == 'missing' and learner == '1R'").iloc[0]
+    assert (line["published"], line["mean_of_printed_rows"]) == pytest.approx((0.29, 0.145), abs=0.001)
+    assert line["ours"] == pytest.approx(0.06 / 0.15)
+
+
+def test_hypotheses_for_main_and_variants(results):
+    frame = tabulate_hypotheses(results)
+    assert frame["variant"].unique().tolist() == ["main", "age in years"]
+    assert len(frame) == 2 * 3 * 2
+    assert set(frame["the simple one loses"]) == {"more"}
+
+
+def test_trivial_errors(results):
+    frame = compare_trivial(results).set_index("environment")
+    assert frame.loc["MC", "published"] == 28.4
+    assert frame["ours"].dropna().to_dict() == pytest.approx(dict.fromkeys(["NGP", "DP", "W", "MC", "FC"], 40.0))
+
+
+def test_table_names_are_unique(results):
+    names = [table.name for table in build_tables(results)]
+    assert len(set(names)) == len(names) == 6
+
+
+def test_notes_name_the_rows_with_illegible_or_contradictory_numbers(results):
+    notes = {table.name: table.note for table in build_tables(results)}
+    for line in ("1R from no Teenager or OldAdult to NGP (0.11)", "1R from FC to MC (1.00)"):
+        assert line in notes["averages"]
+    assert "1R from FC to MC (1.00)" in notes["definitions"]
+    assert "Simple NN from FC to MC" in notes["definitions"]
+    assert read_numbers(notes["definitions"])[-2:] == [0.73, 0.00]  # printed, and computed from the printed errors
+    assert "1R from no Teenager or OldAdult to NGP (0.11)" in notes["missing"]
+    assert "1R" not in notes["populations"]
+
+
+# Claims
+
+
+def test_all_learners_lose_and_the_simpler_ones_lose_more(results):
+    for table in ("populations", "missing", "definitions"):
+        assert judge_drop(results, table).reproduced is True
+    assert [judge_simpler(results, table).reproduced for table in ("populations", "missing")] == [True, True]
+    assert judge_simpler(results, "definitions").reproduced is False  # the simple network must not lose more there
+    assert judge_best_choice(results).reproduced is True
+    n_lower, n_cases, n_higher, n_equal = read_numbers(judge_best_choice(results).details)
+    assert (n_lower, n_higher, n_cases - n_lower) == (20, 0, n_equal)
+
+
+def test_a_gain_contradicts_the_loss_and_no_change_is_inconclusive():
+    gains, still = make_results(LOST | {"1R": -0.02}), make_results(LOST | {"1R": 0.0})
+    assert judge_drop(gains, "missing").reproduced is False
+    assert judge_drop(still, "missing").reproduced is None
+    assert judge_simpler(gains, "missing").reproduced is False
+
+
+def test_losses_like_those_of_table_three_reproduce_its_claim():
+    as_printed = make_results({"1R": 0.06, "Decision Tree": 0.03, "Simple NN": 0.02, "Complex NN": 0.05})
+    assert judge_simpler(as_printed, "definitions").reproduced is True
+    assert judge_simpler(as_printed, "populations").reproduced is False
+
+
+def test_not_losing_more_requires_an_interval_below_the_margin():
+    alike = make_results({"1R": 0.06, "Decision Tree": 0.03, "Simple NN": 0.0200, "Complex NN": 0.0241})
+    assert judge_simpler(alike, "definitions").reproduced is True
+    judged = [
+        compute_margin_left(IntervalEstimate(value, value - 0.01, value + 0.01)).is_positive for value in (-0.3, 0.0, 0.05, 0.2)
+    ]
+    assert judged == [True, True, None, False]
+    assert compute_margin_left(IntervalEstimate(0.0, -0.4, 0.4)).is_positive is None
+    assert read_numbers(judge_simpler(alike, "definitions").text)[-1] == MARGIN
+
+
+class FixedResults(NamedTuple):
+    """Results with given differences between the learners of both pairs."""
+
+    both: tuple[IntervalEstimate, IntervalEstimate]
+    plan = DriftPlan.read("smoke")
+
+    def estimate_pd_difference(self, table, pair, variant=""):
+        return self.both[self.plan.pairs.index(pair)]
+
+    estimate_loss_difference = estimate_pd_difference
+
+
+@pytest.mark.parametrize(("table", "second"), [("populations", 0.3), ("missing", 0.3), ("definitions", MARGIN - 0.3)])
+def test_a_claim_of_two_parts_is_contradicted_only_by_joint_intervals(table, second):
+    """At 4 degrees of freedom an interval for two parts is 3.495 / 2.776 = 1.26 times as wide as one alone."""
+    holds = IntervalEstimate(second, second - 0.1, second + 0.1, 4)
+    for half, verdict in ((0.9, None), (0.7, False)):  # both below 0 alone; widened, 1.13 and 0.88
+        assert judge_simpler(FixedResults((IntervalEstimate(-1, -1 - half, -1 + half, 4), holds)), table).reproduced is verdict
+        refused = MARGIN + 1 if table == "definitions" else -1
+        beyond = IntervalEstimate(refused, refused - half, refused + half, 4)
+        assert judge_simpler(FixedResults((IntervalEstimate(1, 0.5, 1.5, 4), beyond)), table).reproduced is verdict
+    assert judge_simpler(FixedResults((IntervalEstimate(1, 0.5, 1.5, 4), holds)), table).reproduced is True
+
+
+def test_a_variant_with_the_opposite_result_makes_the_claim_inconclusive():
+    signs = {"": 1, "same": 1, "other": -1, "unclear": 0}
+
+    def numbers(variant):
+        return [IntervalEstimate(signs[variant], signs[variant] - 0.5, signs[variant] + 0.5, 9)]
+
+    assert judge_over_variants(["same"], numbers)[0] is True
+    assert judge_over_variants([], numbers) == (True, "")
+    reproduced, details = judge_over_variants(["same", "other", "unclear"], numbers)
+    assert reproduced is None
+    assert "other: contradicted, unclear: inconclusive" in details
+    assert "same" not in details
+    assert judge_over_variants(["unclear"], numbers)[0] is True
+
+
+def test_undefined_differences_are_inconclusive():
+    nothing = IntervalEstimate(nan, nan, nan)
+    judged = judge_simpler(FixedResults((nothing, nothing)), "missing")
+    assert judged.reproduced is None
+    assert "nan" not in judged.details
+    assert judged.details.count("undefined") == 4  # both pairs, by pD and in points
+
+
+def test_claims_state_how_they_are_judged(results):
+    for judged in build_claims(results)[:6]:
+        assert "(judged as: " in judged.text
+
+
+def test_the_tutorials_own_numbers():
+    assert judge_averages().reproduced is False
+    assert judge_averages().details.count("Table II,") == 4
+    assert "1R from FC to MC (1.00)" in judge_averages().details
+    assert read_numbers(judge_rows().details)[:2] == [89, 90]
+
+
+def test_each_claim_has_its_numbers(results):
+    judged = build_claims(results)
+    assert len(judged) == 9
+    assert all(read_numbers(claim.details) for claim in judged)
+
+
+# The experiment
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    return run_experiment(Request("smoke", tmp_path_factory.mktemp("drift")))
+
+
+def test_the_whole_experiment_runs(smoke):
+    assert not smoke.skipped
+    assert len(smoke.claims) == 9
+    assert len(smoke.frame("missing")) == 80
+    assert smoke.frame("populations")["ours"].notna().sum() >= 28
+    assert all(chart.to_dict() for chart in smoke.figures.values())
+
+
+def test_two_replicates_are_inconclusive(smoke):
+    """Except for the last two claims, which are about the tutorial's own numbers."""
+    assert [claim.reproduced for claim in smoke.claims[:-2]] == [None] * 7
+    n_lower, n_cases, n_higher, n_equal = read_numbers(smoke.claims[-3].details)
+    assert (n_lower, n_higher, n_equal) == (0, 0, n_cases)
+
+
+def render(reproduction, folder):
+    return write_page(experiments["drift"], Request("smoke", folder), reproduction, [1.0]).read_text()
+
+
+def test_the_page_shows_undefined_numbers(smoke, tmp_path):
+    text = render(smoke, tmp_path)
+    assert not re.search(r"\bnan\b", text)
+    assert "Complex NN undefined" in text  # with so few patients a network may not beat the trivial classifier
+
+
+def test_the_page_follows_the_numbers(monkeypatch, tmp_path):
+    losses = {"1R": 0.01, "Decision Tree": 0.06, "Simple NN": 0.05, "Complex NN": 0.02}
+    monkeypatch.setattr(experiment.simulation, "simulate", lambda plan, *_: make_results(losses, plan).matrices)
+    text = render(run_experiment(Request("smoke", tmp_path)), tmp_path)
+    assert "1R loses less than Decision Tree; Simple NN loses more than Complex NN" in text
+    assert "0 of 6" in text  # comparisons that differ under the variants
+    assert "40.0 %" in text  # our trivial error on MC
+
+
+def test_the_overview_has_a_panel_for_each_table(results):
+    chart = draw_overview({table: results.build_cells(table) for table in ("populations", "definitions")}).to_dict()
+    assert len(chart["vconcat"]) == 2
+    rows = [row for values in chart["datasets"].values() for row in values]
+    line = next(row for row in rows if row["learner"] == "1R" and row["change"] == "W")
+    assert (round(line["ours"], 6), line["published"]) == (0.4, 0.13)
+    assert line["low"] < line["ours"] < line["high"]
+    assert {"NGP to MC", "FC to NGP"} <= {row["change"] for row in rows}
+
+
+def test_all_figures_are_charts(results):
+    drawn = draw_figures(results)
+    assert len(drawn) == 4
+    assert all(chart.to_dict()["title"] for chart in drawn.values())
