@@ -1,8 +1,8 @@
 """Time C45 against WEKA's J48 (its own clock, in one warm JVM) and scikit-learn's tree: `python -m benchmarks.c45`.
 
-Java and WEKA 3.6.14 are needed for J48 (`WEKA_JAR`), and the real sets beside the repository. Two times are given for C45:
-`fit` with the reading and checking of the frame, and `build` from typed columns on, which is what J48's clock covers. The table
-is printed and, with `--write`, put into benchmarks/C45.md.
+J48 needs Java and WEKA 3.6.14 (`WEKA_JAR`), and the real data sets next to the repository. C45 has two times: `fit` includes
+reading and checking the frame; `build` starts from typed columns, like the clock of J48. The script prints the table and, with
+`--write`, writes it to benchmarks/C45.md.
 """
 
 import argparse
@@ -24,7 +24,7 @@ LEAST_ROWS = 1000
 
 
 def quickest(work, repeats):
-    """The least of some wall-clock times, in milliseconds."""
+    """Return the shortest of several wall-clock times in milliseconds."""
     best = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()
@@ -34,7 +34,7 @@ def quickest(work, repeats):
 
 
 def building(X, y):
-    """The building of the tree alone, as a function."""
+    """Return a function that only builds the tree."""
     learner = C45()
     training = learner._read_training(X, y)
     declared = len(get_declared_order(y, learner.classes_))
@@ -42,7 +42,7 @@ def building(X, y):
 
 
 def against_j48(builds):
-    """A row for each real set of more than a thousand rows."""
+    """Measure each real data set with more than a thousand rows."""
     sets = {name: data for name, data in real_sets() if len(data) > LEAST_ROWS}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def main():
     text = "\n\n".join(table.round(2).to_string(index=False) for table in tables)
     print(text)
     if chosen.write:
-        page = f"# C4.5: time to build a tree\n\nQuickest of {chosen.builds} builds; `python -m benchmarks.c45 --write`.\n\n"
+        page = f"# C4.5: time to build a tree\n\nFastest of {chosen.builds} builds; `python -m benchmarks.c45 --write`.\n\n"
         Path(__file__).with_name("C45.md").write_text(f"{page}```text\n{text}\n```\n")
 
 

@@ -1,4 +1,4 @@
-"""How often the fold audit finds a shift: between random stratified folds, where there is none, and where one fold is shifted.
+"""Measure how often the fold audit reports a shift, for random stratified folds and for one shifted fold.
 
 `python benchmarks/fold_audit.py --runs 500` prints the rates that docs/audit.md quotes; `--only shifted` tries a part.
 """
@@ -55,7 +55,7 @@ SETTINGS: dict[str, tuple[Callable[[np.random.Generator], Table], float, int]] =
 
 
 def found(name: str, run: int) -> tuple[bool, bool, bool]:
-    """Whether one audit finds a fault of shift, and whether anything; and what KS tests of all rows find by themselves."""
+    """Return whether an audit reports a shift fault, whether it reports anything, and whether KS tests reject."""
     draw, shift, n_permutations = SETTINGS[name]
     rng = np.random.default_rng([run, 7])
     X, y = draw(rng)
@@ -68,7 +68,7 @@ def found(name: str, run: int) -> tuple[bool, bool, bool]:
 
 
 def _plain(X: np.ndarray, splits: Splits) -> bool:
-    """Whether a KS test of any attribute and fold rejects at 0.05, by Bonferroni's adjustment."""
+    """Return whether a KS test of any attribute and fold rejects at 0.05 (Bonferroni)."""
     p = [ks_2samp(X[train, j], X[test, j]).pvalue for train, test in splits for j in range(X.shape[1])]
     return bool(min(p) * len(p) <= 0.05)
 
@@ -76,7 +76,7 @@ def _plain(X: np.ndarray, splits: Splits) -> bool:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--runs", type=int, default=500)
-    options.add_argument("--only", default="", help="settings that have this in their name")
+    options.add_argument("--only", default="", help="select settings whose name contains this text")
     given = options.parse_args()
     os.environ["FAIRTRIAL_THREADS"] = os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     with multiprocessing.get_context("spawn").Pool(2) as pool:
@@ -84,7 +84,7 @@ def main() -> None:
             hits = np.array(pool.map(partial(found, name), range(given.runs), chunksize=10))
             rates = ", ".join(
                 f"{word} {100 * rate:.1f} % (+- {100 * math.sqrt(rate * (1 - rate) / given.runs):.1f})"
-                for word, rate in zip(("a fault of shift", "any finding", "KS tests alone"), hits.mean(axis=0), strict=True)
+                for word, rate in zip(("shift fault", "any finding", "KS tests"), hits.mean(axis=0), strict=True)
             )
             print(f"{name}: {rates} of {given.runs} audits", flush=True)
 

@@ -1,4 +1,4 @@
-"""The judge on 100 million predictions: within 2 GB of memory, and within 3x of DuckDB reading and sorting the scores.
+"""Judge 100 million predictions within 2 GB of memory and three times the time that DuckDB needs to sort the scores.
 
 Run by `python benchmarks/judge.py [ROWS]` (default 100,000,000; 10,000,000 takes seconds); writes benchmarks/JUDGE.md.
 """
@@ -23,7 +23,7 @@ MEMORY = "512MB"
 
 
 def write_file(path: Path, rows: int) -> None:
-    """Scores that are nearly all different, which is the hardest case, and labels cut at 0.7."""
+    """Write nearly distinct scores, the hardest case, and labels with the threshold 0.7."""
     with duckdb.connect() as connection:
         connection.execute("SELECT setseed(0.5)")
         connection.execute(
@@ -47,7 +47,7 @@ def sort_scores(path: Path) -> None:
 
 
 def judge_file(path: Path) -> None:
-    """Child process: the whole judgement."""
+    """Child process: judge the file."""
     from fairtrial import judge
 
     start = time.perf_counter()
@@ -76,11 +76,11 @@ def main() -> None:
         megabytes = path.stat().st_size / 1e6
     times = judge_s / sort_s
     text = (
-        "# The judge on a large file\n\n"
+        "# Judge a large file\n\n"
         f"Written by `python benchmarks/judge.py {rows}` on {date.today()}, {platform.machine()}, {os.cpu_count()} cores.\n\n"
-        f"{judged:,} rows ({megabytes:,.0f} MB of Parquet), all scores different: judged in {judge_s:.1f} s at a peak of "
+        f"{judged:,} rows ({megabytes:,.0f} MB of Parquet), all scores distinct: judged in {judge_s:.1f} s with a peak of "
         f"{judge_mb:,.0f} MB (limit {LIMIT_MB:,} MB: {'met' if judge_mb <= LIMIT_MB else '**missed**'}). "
-        f"DuckDB merely reading and sorting the scores takes {sort_s:.1f} s and {sort_mb:,.0f} MB: "
+        f"Reading and sorting the scores in DuckDB alone takes {sort_s:.1f} s and {sort_mb:,.0f} MB; "
         f"the judge takes {times:.2f} times as long "
         f"(limit {LIMIT_TIMES:g}: {'met' if times <= LIMIT_TIMES else '**missed**'}).\n"
     )

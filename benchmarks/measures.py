@@ -1,4 +1,4 @@
-"""Speed of the measures against peers: side by side in one process, interleaved; the median ratio counts.
+"""Compare the speed of the measures with other packages.
 
 Run by `make bench`; writes benchmarks/RESULTS.md. Nothing else should run on the machine meanwhile.
 """
@@ -40,7 +40,7 @@ def columns(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def first_call(command: str, environment: dict[str, str]) -> float:
-    """Seconds from the first import to the first result in a fresh process."""
+    """Measure the seconds from the first import to the first result in a new process."""
     run = subprocess.run(
         [sys.executable, "-c", command + "print(time.perf_counter() - t)"],
         env=environment,
@@ -58,11 +58,11 @@ def fresh_process() -> list[Line]:
     pairs = [(first_call(OURS, warm), first_call(PEERS, warm)) for _ in range(7)]
     ours, theirs = (1e3 * statistics.median(side) for side in zip(*pairs, strict=True))
     ratio = statistics.median(peer / mine for mine, peer in pairs)
-    lines = [Line("first AUC in a fresh process, imports included, warm cache", "scikit-learn", ours, theirs, ratio, 1)]
+    lines = [Line("first AUC in a new process, including imports, warm cache", "scikit-learn", ours, theirs, ratio, 1)]
     cache = tempfile.mkdtemp()
     cold = 1e3 * first_call(OURS, {**warm, "NUMBA_CACHE_DIR": cache})
     shutil.rmtree(cache)
-    lines.append(Line("first AUC in a fresh process, cold cache", "the limit of 15 s", cold, 15_000, 15_000 / cold, 1))
+    lines.append(Line("first AUC in a new process, cold cache", "limit of 15 s", cold, 15_000, 15_000 / cold, 1))
     for line in lines:
         tell(line)
     return lines
@@ -79,13 +79,13 @@ def measured() -> list[Line]:
         side_by_side(
             "six ranking measures, n = 1M",
             lambda: batch(y, s[None], SIX),
-            "scikit-learn's AUC alone",
+            "scikit-learn, AUC only",
             lambda: roc_auc_score(y, s),
             4,
             15,
         ),
         side_by_side(
-            "six ranking measures of each of 10,000 models, n = 100, per model",
+            "six ranking measures for each of 10,000 models, n = 100, per model",
             lambda: batch(y_small, many, SIX),
             "one roc_auc_score",
             lambda: roc_auc_score(y_small, many[0]),
@@ -125,10 +125,10 @@ def report(lines: list[Line]) -> str:
     )
     return (
         "# Speed of the measures\n\n"
-        "Written by `make bench`. Both sides run in one process, interleaved, after an untimed round; times are medians, "
-        "and so is the ratio.\n\n"
+        "Written by `make bench`. fairtrial and the peer run alternately in one process after an untimed round. "
+        "Times and ratios are medians.\n\n"
         f"{date.today()}, {platform.machine()}, {count_threads()} threads, Python {platform.python_version()}, {versions}.\n\n"
-        "| what | ours, ms | peer | peer, ms | times faster | target | met |\n|---|---|---|---|---|---|---|\n"
+        "| task | fairtrial, ms | peer | peer, ms | speed-up | target | met |\n|---|---|---|---|---|---|---|\n"
         f"{rows}\n"
     )
 

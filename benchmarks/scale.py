@@ -1,4 +1,4 @@
-"""AUC, KS and H of a Parquet file of 100 million rows within 2 GB of memory, equal to the in-memory answer on a sample.
+"""Compute AUC, KS and H of a Parquet file of 100 million rows within 2 GB, and compare a sample with the in-memory result.
 
 Run by `make scale [ROWS=100000000]`; writes its finding to benchmarks/SCALE.md.
 """
@@ -24,7 +24,7 @@ LIMIT_MB = 2000
 
 
 def write_file(path: Path, rows: int) -> None:
-    """Scores that are nearly all different: the hardest case for a tally."""
+    """Write nearly distinct scores, the hardest case for a tally."""
     with duckdb.connect() as connection:
         connection.execute("SELECT setseed(0.5)")
         connection.execute(
@@ -34,7 +34,7 @@ def write_file(path: Path, rows: int) -> None:
 
 
 def judge(path: Path) -> None:
-    """What the child process does: the tally, the measures, its peak memory."""
+    """Child process: compute the tally, the measures and the peak memory."""
     from fairtrial.measures import ScoreTally, registry
 
     start = time.perf_counter()
@@ -47,7 +47,7 @@ def judge(path: Path) -> None:
 
 
 def same_on_a_sample(path: Path, folder: Path) -> float:
-    """Largest difference between the file's answer and the in-memory answer on 1 % of the rows."""
+    """Compute the largest difference between streamed and in-memory results on 1 % of the rows."""
     from fairtrial.measures import ScoreTally, registry
 
     sample = folder / "sample.parquet"
@@ -71,10 +71,10 @@ def main() -> None:
     text = (
         "# A file larger than memory\n\n"
         f"Written by `make scale` on {date.today()}, {platform.machine()}, {os.cpu_count()} cores.\n\n"
-        f"{rows:,} rows ({megabytes:,.0f} MB of Parquet), {int(distinct):,} distinct scores: counted in {count_s:.1f} s, "
-        f"{told} in {measure_s:.1f} s, peak memory {peak:,.0f} MB "
+        f"{rows:,} rows ({megabytes:,.0f} MB of Parquet), {int(distinct):,} distinct scores: counted in {count_s:.1f} s; "
+        f"{told} computed in {measure_s:.1f} s; peak memory {peak:,.0f} MB "
         f"(limit {LIMIT_MB} MB: {'met' if peak <= LIMIT_MB else '**missed**'}). "
-        f"On a sample of 1 % the file's answer and the in-memory answer differ by at most {off:.1g}.\n"
+        f"On a sample of 1 %, streamed and in-memory results differ by at most {off:.1g}.\n"
     )
     (HERE / "SCALE.md").write_text(text)
     print(text)

@@ -1,4 +1,4 @@
-"""Two ways of doing the same, timed in turn in one process; the median ratio counts."""
+"""Time two implementations alternately in one process and compute the median ratio."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def side_by_side(
     rounds: int,
     share: int = 1,
 ) -> Line:
-    """Alternate the two, one untimed round first; `share` is how many models one call of ours judges."""
+    """Time both alternately after an untimed round; `share` is the number of models per call of fairtrial."""
     ours()
     peer()
     pairs = [(seconds(ours), seconds(peer)) for _ in range(rounds)]

@@ -1,4 +1,4 @@
-"""Speed of the tests against peers: side by side in one process, interleaved; the median ratio counts.
+"""Compare the speed of the tests with other packages.
 
 Run by `make bench`; writes benchmarks/SIGNIFICANCE.md. Nothing else should run on the machine meanwhile. `--quick` takes one
 round of each and prints only.
@@ -34,7 +34,7 @@ SAMPLES = 50_000
 
 
 def scores(learners: int, datasets: int, seed: int, skewed: bool = False) -> pd.DataFrame:
-    """Learners of slowly growing merit, so that some pairs differ and most are in doubt."""
+    """Draw scores of gradually better learners: some pairs differ clearly, most do not."""
     rng = np.random.default_rng(seed)
     shape = (datasets, learners)
     noise = 1 - rng.exponential(size=shape) if skewed else rng.normal(size=shape)
@@ -43,7 +43,7 @@ def scores(learners: int, datasets: int, seed: int, skewed: bool = False) -> pd.
 
 
 def bergmann_hommel(rounds: int) -> dict[int, float]:
-    """Milliseconds of a whole Bergmann-Hommel comparison, the slowest table's median for each number of learners."""
+    """Measure a Bergmann-Hommel comparison in milliseconds: the slowest table for each number of learners."""
     found = {}
     for k in SIZES:
         tables = [scores(k, 30, seed) for seed in range(5)]
@@ -64,7 +64,7 @@ def measured(growth: dict[int, float], rounds: int) -> list[Line]:
     nine, twelve = growth[9], growth[12]
     published = [
         Line("Bergmann-Hommel, 9 learners, 30 data sets", "scmamp, published", nine, 1e3 * SCMAMP, 1e3 * SCMAMP / nine, 1),
-        Line("Bergmann-Hommel, 12 learners, 30 data sets", "the limit of 2 s", twelve, 2000, 2000 / twelve, 1),
+        Line("Bergmann-Hommel, 12 learners, 30 data sets", "limit of 2 s", twelve, 2000, 2000 / twelve, 1),
     ]
     a, b = scores(2, 50, 0).to_numpy().T
     return [
@@ -79,7 +79,7 @@ def measured(growth: dict[int, float], rounds: int) -> list[Line]:
         ),
         *(
             side_by_side(
-                f"advise: 10 learners, 50 data sets, {name} scores, all pairs, verdict in words",
+                f"compare: 10 learners, 50 data sets, {name} scores, all pairs, summary",
                 lambda table=table: compare(table).summary,  # type: ignore[misc]
                 f"autorank ({way})",
                 lambda table=table: quiet_autorank(table),  # type: ignore[misc]
@@ -105,16 +105,17 @@ def report(lines: list[Line], growth: dict[int, float]) -> str:
     steps = "\n".join(f"| {k} | {ms:.4g} |" for k, ms in growth.items())
     return (
         "# Speed of the tests\n\n"
-        "Written by `make bench`. Both sides run in one process, interleaved, after an untimed round; times are medians, "
-        "and so is the ratio. scmamp's time was measured elsewhere on two cores; it stops at nine learners.\n\n"
+        "Written by `make bench`. fairtrial and the peer run alternately in one process after an untimed round. "
+        "Times and ratios are medians. The time of scmamp was measured on another computer with two cores; it supports up to "
+        "nine learners.\n\n"
         f"{date.today()}, {platform.machine()}, {count_threads()} threads, Python {platform.python_version()}, {versions}.\n\n"
-        "| what | ours, ms | peer | peer, ms | times faster | target | met |\n|---|---|---|---|---|---|---|\n"
+        "| task | fairtrial, ms | peer | peer, ms | speed-up | target | met |\n|---|---|---|---|---|---|---|\n"
         f"{rows}\n\n"
-        "The ratio of the signed rank varied from 40 to 54 over several runs: it is timed right after baycomp, with cold "
-        "caches.\n\n"
-        "On skewed scores autorank does less and is quick itself: no exact post-hoc procedure, no tests of all differences, no "
-        "sentences. What `advise` spends there is spread over reading, 45 tests of normality, Bergmann-Hommel and words.\n\n"
-        "Bergmann-Hommel exactly, the whole comparison, the slowest of five tables of 30 data sets:\n\n"
+        "The speed-up of the Bayesian signed-rank test varied from 40 to 54 over several runs, because it is timed right after "
+        "baycomp with cold caches.\n\n"
+        "On skewed scores autorank does less: no exact post-hoc procedure, no tests of all differences, no text. The time of "
+        "`compare` is spent on reading, 45 tests of normality, Bergmann-Hommel and text.\n\n"
+        "Exact Bergmann-Hommel procedure, whole comparison, slowest of five tables of 30 data sets:\n\n"
         "| learners | ms |\n|---|---|\n"
         f"{steps}\n"
     )

@@ -1,7 +1,6 @@
-"""Speed of the study engine, side by side with scikit-learn where it has a peer.
+"""Measure the speed of the study engine and compare it with scikit-learn.
 
-`python benchmarks/study.py` writes benchmarks/STUDY.md. Nothing else should run on the machine
-meanwhile. `--quick` prints only.
+`python benchmarks/study.py` writes benchmarks/STUDY.md. Run nothing else on the computer meanwhile. `--quick` only prints.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ LEVEL = 0.1
 
 
 class NoisyNB(GaussianNB):
-    """Naive Bayes that learns from labels of which a tenth is wrong: the peer's way to noise in the training part."""
+    """Naive Bayes trained on labels of which 10 % are changed, to give scikit-learn the same noise."""
 
     def fit(self, X: Any, y: Any) -> Any:
         rng = np.random.default_rng(0)
@@ -73,7 +72,7 @@ def splits_of(plan: Any) -> list[list[tuple[np.ndarray, np.ndarray]]]:
 
 
 def peer(splits: list[Any], jobs: int = 2) -> None:
-    """The same fits by scikit-learn; it keeps one number of each fit, we keep every prediction."""
+    """Run the same fits in scikit-learn, which stores one number per fit instead of every prediction."""
     for (X, y), cv in zip(tables(), splits, strict=True):
         for learner in (GaussianNB(), NoisyNB()):
             cross_validate(learner, X, y, cv=cv, n_jobs=jobs)
@@ -95,19 +94,19 @@ def against_cross_validate(folder: Path, rounds: int) -> list[tuple[str, str, st
     told = f"{mine:.2f} s, cross_validate(n_jobs=2) {theirs:.2f} s, {ratio:.2f} times as fast"
     cold_told = f"{cold[0]:.2f} s, cross_validate {cold[1]:.2f} s, {cold[1] / cold[0]:.2f} times as fast"
     return [
-        ("2,000 GaussianNB trials, workers warm", told, "no slower", ratio >= 1),
-        ("the same in a fresh process, imports and start of workers included", cold_told, "no slower", cold[0] <= cold[1]),
+        ("2,000 GaussianNB trials, warm workers", told, "no slower", ratio >= 1),
+        ("the same in a new process, including imports and start of workers", cold_told, "no slower", cold[0] <= cold[1]),
     ]
 
 
 def cold_start(which: str, folder: Path) -> float:
-    """Seconds of a fresh process, the making of the tables included."""
+    """Measure the seconds of a new process, including the creation of the tables."""
     command = [sys.executable, __file__, "--cold", which, str(folder / f"cold-{which}.fairtrial")]
     return min(seconds(lambda: subprocess.run([*command[:-1], f"{command[-1]}{n}"], check=True)) for n in range(3))  # noqa: B023
 
 
 def bare(splits: list[Any], share: int, shares: int) -> None:
-    """Clone, fit, predict and predict_proba done plainly, on every so-manieth of the same trials."""
+    """Run clone, fit, predict and predict_proba in a plain loop over a subset of the trials."""
     from sklearn.base import clone
 
     from fairtrial.conditions import ClassNoise
@@ -122,7 +121,7 @@ def bare(splits: list[Any], share: int, shares: int) -> None:
 
 
 def bare_in_two(splits: list[Any]) -> None:
-    """The plain loop shared by two processes that have all they need and give nothing back."""
+    """Run the plain loop in two processes that have the data already and return nothing."""
     children = []
     for share in (0, 1):
         child = os.fork()
@@ -135,10 +134,10 @@ def bare_in_two(splits: list[Any]) -> None:
 
 
 def overhead(folder: Path) -> list[tuple[str, str, str, bool]]:
-    """What a trial costs beyond the plain loop, both by two processes.
+    """Measure the overhead of a trial compared with the plain loop, both in two processes.
 
-    A trial's own price is that of 4,000 trials more: planning and start of the workers are in both runs. The price of
-    2,000 trials with all of it is told beside it.
+    The overhead is that of 4,000 additional trials, so planning and the start of the workers cancel out. The overhead of 2,000
+    trials including both is reported as well.
     """
     numbers = itertools.count(100)
 
@@ -153,15 +152,15 @@ def overhead(folder: Path) -> list[tuple[str, str, str, bool]]:
     plain = min(seconds(lambda: bare_in_two(splits)) for _ in range(5)) / 2000
     short, long = wall(10), wall(30)
     each, whole = (2e3 * (took - plain) for took in ((long - short) / 4000, short / 2000))
-    told = f"{each:.2f} ms; {whole:.2f} ms with planning and start, by 2,000 trials (plain loop {2e3 * plain:.2f} ms a trial)"
-    return [("overhead of a trial with 2 workers over the plain loop in 2 processes", told, "below 0.5 ms", each < 0.5)]
+    told = f"{each:.2f} ms; {whole:.2f} ms including planning and start (plain loop: {2e3 * plain:.2f} ms)"
+    return [("overhead of a trial with 2 workers compared with a plain loop in 2 processes", told, "below 0.5 ms", each < 0.5)]
 
 
 def planning() -> list[tuple[str, str, str, bool]]:
-    """In a process of its own, for its memory."""
+    """Plan in a separate process to measure its memory."""
     told = subprocess.run([sys.executable, __file__, "--plan"], check=True, capture_output=True, text=True).stdout.split()
     took, peak = float(told[0]), float(told[1])
-    return [("plan 1,000,000 trials, keys included", f"{took:.1f} s, {peak:.0f} MB", "20 s, 2 GB", took < 20 and peak < 2000)]
+    return [("plan 1,000,000 trials, including keys", f"{took:.1f} s, {peak:.0f} MB", "20 s, 2 GB", took < 20 and peak < 2000)]
 
 
 def plan_a_million() -> None:
@@ -183,7 +182,7 @@ def plan_a_million() -> None:
 
 
 def hundred_thousand(folder: Path) -> list[tuple[str, str, str, bool]]:
-    """A store of 100,000 trials, filled with made-up evidence: opened and scored."""
+    """Open and score a store of 100,000 trials with simulated predictions."""
     from fairtrial.study.results.results import open_results
 
     path = folder / "many.fairtrial"
@@ -240,10 +239,10 @@ class Placed:
 
 
 def resuming(folder: Path) -> list[tuple[str, str, str, bool]]:
-    """Run a finished study of 2,000 trials again: by the function, and by the command, which also starts Python."""
+    """Rerun a finished study of 2,000 trials."""
     ours(folder, 500)
     took = min(seconds(lambda: ours(folder, 500)) for _ in range(3))
-    return [("resume of a finished study of 2,000 trials", f"{took:.2f} s", "1 s", took < 1)]
+    return [("rerun of a finished study of 2,000 trials", f"{took:.2f} s", "1 s", took < 1)]
 
 
 def main() -> None:
@@ -283,7 +282,7 @@ def main() -> None:
             "# Speed of the study engine\n\nWritten by `python benchmarks/study.py`. Ten data sets of 300 to 1,200 rows, clean "
             "and 10 % class noise, 10 x 10 folds.\n\n"
             f"{date.today()}, {platform.machine()}, 2 cores, Python {platform.python_version()}, {packages}.\n\n"
-            f"| what | measured | target | met |\n|---|---|---|---|\n{rows}"
+            f"| task | result | target | met |\n|---|---|---|---|\n{rows}"
         )
         print("written: benchmarks/STUDY.md")
     return None

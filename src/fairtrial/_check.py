@@ -1,4 +1,4 @@
-"""Each argument check, once. A check returns the clean value or raises InputError with name, rule, value and remedy."""
+"""Argument checks: each returns the clean value or raises an InputError with name, rule, value and remedy."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_count, join_names
 from fairtrial.errors import InputError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
-# Integer labels within this span are encoded by counting, which is much faster than sorting.
+# Integer labels within this range are encoded by counting, which is much faster than sorting.
 _COUNTABLE_SPAN = 4096
 _CONVENTIONAL_PAIRS = ((0, 1), (-1, 1))
-# Probabilities that are sums of shares leave 0 to 1 by as little as this.
+# Rounding error that is allowed for probabilities.
 _ROUNDING = 1e-9
 
 
 def check_generator(name: str, seed: object) -> np.random.Generator:
-    """A source of random numbers of its own for a seed; one that is given is used as it is."""
+    """Return a random generator for a seed; a generator is returned unchanged."""
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, np.random.RandomState):
@@ -34,7 +35,7 @@ def check_generator(name: str, seed: object) -> np.random.Generator:
 
 
 def check_one_of(name: str, value: object, options: Iterable[object]) -> None:
-    """`value` is one of `options`."""
+    """Check that `value` is one of `options`."""
     options = list(options)
     if not any(value is option or (isinstance(value, type(option)) and value == option) for option in options):
         hint = suggest_name(value, options)
@@ -42,27 +43,27 @@ def check_one_of(name: str, value: object, options: Iterable[object]) -> None:
 
 
 def check_number(name: str, value: object) -> None:
-    """`value` is a single number."""
+    """Check that `value` is a single number."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise InputError(f"{name} must be a number, got {value!r}")
 
 
 def check_at_least(name: str, value: float, minimum: float) -> None:
-    """`value` is a number not below `minimum`."""
+    """Check that `value` is a number of at least `minimum`."""
     check_number(name, value)
     if not value >= minimum:
         raise InputError(f"{name} must be at least {minimum}, got {value!r}")
 
 
 def check_positive(name: str, value: float) -> None:
-    """`value` is a finite number above zero."""
+    """Check that `value` is a finite number above zero."""
     check_number(name, value)
     if not 0 < value < float("inf"):
         raise InputError(f"{name} must be above 0 and finite, got {value!r}")
 
 
 def check_whole_number(name: str, value: object, minimum: int) -> int:
-    """`value` is an integer not below `minimum`."""
+    """Check that `value` is an integer of at least `minimum`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise InputError(f"{name} must be a whole number, got {value!r}")
     check_at_least(name, int(value), minimum)
@@ -70,50 +71,50 @@ def check_whole_number(name: str, value: object, minimum: int) -> int:
 
 
 def check_between(name: str, value: float, low: float, high: float) -> None:
-    """`value` lies strictly between `low` and `high`."""
+    """Check that `value` lies strictly between `low` and `high`."""
     check_number(name, value)
     if not low < value < high:
         raise InputError(f"{name} must lie between {low} and {high}, got {value!r}")
 
 
 def check_proportion(name: str, value: float) -> None:
-    """`value` lies in (0, 1]."""
+    """Check that `value` lies in (0, 1]."""
     check_number(name, value)
     if not 0 < value <= 1:
         raise InputError(f"{name} must be above 0 and at most 1, got {value!r}")
 
 
 def check_column(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """A one-dimensional array with at least one row."""
+    """Return a one-dimensional array with at least one row."""
     array = _check_array(name, values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         received = f"shape {array.shape}" if array.ndim else repr(values)
-        remedy = ": of columns of zeros and ones take argmax(axis=1)" if array.ndim == 2 else ""
+        remedy = ": apply argmax(axis=1) to one-hot columns" if array.ndim == 2 else ""
         raise InputError(f"{name} must be one-dimensional, got {received}{remedy}")
     check_not_empty(name, array)
     return array
 
 
 def check_not_empty(name: str, array: npt.NDArray[Any]) -> None:
-    """At least one row."""
+    """Check that there is at least one row."""
     if len(array) == 0:
-        raise InputError(f"{name} must hold at least 1 row, got 0")
+        raise InputError(f"{name} must have at least 1 row, got 0")
 
 
 def check_same_length(**arrays: npt.NDArray[Any] | None) -> None:
-    """All arrays that are given have one length."""
+    """Check that all given arrays have the same length."""
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}
     if len(set(lengths.values())) > 1:
-        lengths_text = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        lengths_text = join_names([f"{name} has {length}" for name, length in lengths.items()])
         raise InputError(f"arrays must have the same number of rows: {lengths_text}")
 
 
 def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Values as they are, in an array; a masked value is as bad as a missing one. Lists that mix numbers and text keep both."""
+    """Return an array without masked values; lists that mix numbers and text stay mixed."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise InputError(f"{name} must not hold masked values, got {int(np.ma.getmaskarray(values).sum())}: drop these rows")
+        raise InputError(f"{name} must not contain masked values, got {int(np.ma.getmaskarray(values).sum())}: drop these rows")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -125,42 +126,42 @@ def _check_array(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def check_numbers(name: str, values: npt.ArrayLike) -> FloatArray:
-    """Numbers as float64, any shape; NaN and infinity are not looked for."""
+    """Return numbers as float64 of any shape; NaN and infinity are allowed."""
     array = _check_array(name, values)
     if array.dtype.kind not in "biufO" or (array.dtype.kind == "O" and any(isinstance(value, str) for value in array.ravel())):
-        raise InputError(f"{name} must hold numbers, got {_find_non_number(array)!r}: convert it first")
+        raise InputError(f"{name} must contain numbers, got {_find_non_number(array)!r}: convert it first")
     try:
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must hold numbers, got {_find_non_number(array)!r}") from None
+        raise InputError(f"{name} must contain numbers, got {_find_non_number(array)!r}") from None
 
 
 def check_finite(name: str, array: FloatArray) -> FloatArray:
-    """No NaN, no infinity."""
+    """Check that there is no NaN and no infinity."""
     bad = ~np.isfinite(array)
     if bad.any():
         position = tuple(int(i) for i in np.argwhere(bad)[0])
         row_position = position[0] if len(position) == 1 else position
         raise InputError(
-            f"{name} must be finite, got {array[position]} at row {row_position} ({int(bad.sum())} such values): "
-            "drop these rows or give them a number"
+            f"{name} must be finite, got {array[position]} at row {row_position} "
+            f"({format_count(int(bad.sum()), 'such value')}): drop or replace it"
         )
     return array
 
 
 def check_probabilities(name: str, array: FloatArray) -> FloatArray:
-    """Each value in [0, 1], a rounding error apart, which is taken away; each row of a matrix sums to one."""
+    """Check that values lie in [0, 1] and rows of a matrix sum to one; remove rounding errors."""
     check_finite(name, array)
     outside = (array < -_ROUNDING) | (array > 1 + _ROUNDING)
     if outside.any():
         position = tuple(np.argwhere(outside)[0])
         raise InputError(
-            f"{name} must hold probabilities between 0 and 1, got {array[position]} at row {position[0]}: "
-            "calibrate the scores first or use a measure that needs scores only"
+            f"{name} must contain probabilities between 0 and 1, got {array[position]} at row {position[0]}: "
+            "calibrate the scores or use a measure of scores"
         )
     if array.ndim == 2:
         sums = array.sum(axis=1)
-        off = np.abs(sums - 1) > 1e-5  # what single precision leaves of a thousand classes
+        off = np.abs(sums - 1) > 1e-5  # rounding error of a thousand classes in single precision
         if off.any():
             row = int(np.argmax(off))
             raise InputError(f"{name} must sum to 1 in each row, got {sums[row]:.9g} at row {row}: normalise the rows")
@@ -168,7 +169,7 @@ def check_probabilities(name: str, array: FloatArray) -> FloatArray:
 
 
 def check_weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | None:
-    """Row weights: finite, not negative, not all zero."""
+    """Check row weights: finite, not negative, not all zero."""
     if sample_weight is None:
         return None
     array = check_finite("sample_weight", check_numbers("sample_weight", check_column("sample_weight", sample_weight)))
@@ -176,16 +177,16 @@ def check_weights(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | N
         raise InputError(f"sample_weight must have one value for each of the {n} rows, got {len(array)}")
     if (array < 0).any():
         row = int(np.argmax(array < 0))
-        raise InputError(f"sample_weight must not be negative, got {array[row]} at row {row}")
+        raise InputError(f"sample_weight must be at least 0, got {array[row]} at row {row}")
     if not array.any():
-        raise InputError("sample_weight must not be zero everywhere: at least one row has to count")
+        raise InputError("sample_weight must be positive for at least 1 row, got only zeros")
     return array
 
 
 def drop_zero_weights(
     sample_weight: npt.ArrayLike | None, *columns: npt.NDArray[Any]
 ) -> tuple[FloatArray | None, tuple[npt.NDArray[Any], ...]]:
-    """Weights and columns without the rows of weight zero: these are absent."""
+    """Return weights and columns without the rows of weight zero."""
     array = check_weights(sample_weight, len(columns[0]))
     if array is None or array.all():
         return array, columns
@@ -195,7 +196,7 @@ def drop_zero_weights(
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of a problem in order, and which one is the positive one (None: not a two-class problem)."""
+    """The classes of a problem in order, and the index of the positive one (None if there is none)."""
 
     names: npt.NDArray[Any]
     positive: int | None
@@ -204,17 +205,17 @@ class Classes:
         return len(self.names)
 
     def require_positive(self, why: str = "") -> int:
-        """The place of the positive class, which must be known."""
+        """Return the index of the positive class, or raise an InputError."""
         if self.positive is None:
             names = self.names.tolist()
-            raise InputError(f"positive must be named when the classes are {names}{why}: pass positive= or labels=")
+            raise InputError(f"positive must be given if the classes are {names}{why}: pass positive= or labels=")
         return self.positive
 
 
 def encode_labels(
     labels: Sequence[Any] | npt.NDArray[Any] | None, positive: object, **columns: npt.NDArray[Any]
 ) -> tuple[Classes, list[IntArray]]:
-    """Label columns as codes 0..k-1 of the same classes: those in `labels`, else all that occur, sorted.
+    """Encode label columns as codes 0..k-1 of the same classes: those in `labels`, or all that occur, sorted.
 
     >>> classes, (codes,) = encode_labels(None, None, y_true=np.array(["no", "yes", "no"]))
     >>> classes.names.tolist(), classes.positive, codes.tolist()
@@ -232,13 +233,13 @@ def encode_labels(
     else:
         names = _check_array("labels", labels)
         if names.ndim != 1 or len(set(names.tolist())) != len(names):
-            raise InputError(f"labels must be a list of different classes, got {labels!r}")
+            raise InputError(f"labels must be a list of distinct classes, got {labels!r}")
         code_columns = [_encode_among(name, values, names) for name, values in columns.items()]
     return Classes(names, _find_positive(names, positive)), code_columns
 
 
 def _concat_columns(columns: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """One column after the other; whole numbers of different types must not meet as floats, which cannot hold them all."""
+    """Concatenate columns; integers of different types must not become floats, which cannot represent them all."""
     if len(columns) == 1:
         return columns[0]
     joined = np.concatenate(columns)
@@ -255,7 +256,7 @@ def _check_no_missing(name: str, values: npt.NDArray[Any]) -> None:
     else:
         return
     if missing.any():
-        raise InputError(f"{name} must not hold missing labels, got one at row {int(np.argmax(missing))}: drop these rows")
+        raise InputError(f"{name} must not contain missing labels, got one at row {int(np.argmax(missing))}: drop these rows")
 
 
 def _check_no_fractions(name: str, values: npt.NDArray[Any]) -> None:
@@ -263,13 +264,13 @@ def _check_no_fractions(name: str, values: npt.NDArray[Any]) -> None:
         fractional = values != np.floor(values)
         if fractional.any():
             raise InputError(
-                f"{name} must hold labels, got {values[np.argmax(fractional)]:g}: "
-                "scores and probabilities go to y_score, numbers to fairtrial.measures.regression"
+                f"{name} must contain labels, got {values[np.argmax(fractional)]:g}: "
+                "pass scores and probabilities as y_score; use fairtrial.measures.regression for numbers"
             )
 
 
 def is_missing(value: object) -> bool:
-    """None, NaN, NaT and pandas' NA: whatever does not equal itself, or refuses to say."""
+    """Return whether a value is None, NaN, NaT or NA, that is, not equal to itself or not comparable."""
     try:
         return value is None or bool(value != value)  # noqa: PLR0124
     except TypeError:
@@ -283,8 +284,8 @@ def _check_one_kind(columns: dict[str, npt.NDArray[Any]]) -> None:
         numeric = isinstance(first, (bool, int, float, np.bool_, np.number))
         kinds[name] = "text" if isinstance(first, str) else "numbers" if numeric else "objects"
     if len(set(kinds.values())) > 1:
-        kinds_text = ", ".join(f"{name} holds {kind}" for name, kind in kinds.items())
-        raise InputError(f"label columns must hold labels of one kind: {kinds_text}; convert one of them")
+        kinds_text = join_names([f"{name} contains {kind}" for name, kind in kinds.items()])
+        raise InputError(f"labels must be of one type: {kinds_text}; convert one of them")
 
 
 def _encode_sorted(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
@@ -307,14 +308,12 @@ def _encode_sorted(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray
     try:
         names, codes = np.unique(values, return_inverse=True)
     except TypeError:
-        raise InputError(
-            "labels must be comparable with each other, got a mixture of types: convert them to one type"
-        ) from None
+        raise InputError("labels must be of one type, got a mixture: convert them") from None
     return names, codes.astype(np.intp).reshape(-1)
 
 
 def _complete_pair(names: npt.NDArray[Any], codes: IntArray) -> tuple[npt.NDArray[Any], IntArray]:
-    """A lone 0 or 1 (or -1) belongs to the usual pair, so that a column of one class keeps its meaning."""
+    """Complete a single class 0, 1 or -1 to the usual pair, so that it keeps its meaning."""
     if len(names) == 1 and names.dtype.kind in "iuf":
         for pair in _CONVENTIONAL_PAIRS:
             if names[0] in pair:
@@ -328,7 +327,7 @@ def _encode_among(name: str, values: npt.NDArray[Any], names: npt.NDArray[Any]) 
     codes = np.array([codes_by_value.get(value, -1) for value in distinct.tolist()], dtype=np.intp)[inverse]
     if (codes < 0).any():
         unknown = distinct.tolist()[inverse[np.argmax(codes < 0)]]
-        raise InputError(f"{name} must hold only the given labels, got {unknown!r}: {suggest_name(unknown, codes_by_value)}")
+        raise InputError(f"{name} must contain only the given labels, got {unknown!r}: {suggest_name(unknown, codes_by_value)}")
     return codes
 
 

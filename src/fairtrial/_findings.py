@@ -66,7 +66,8 @@ class PairDifference:
 class Ranking:
     """Who is best, who is not significantly worse, and who is: the answer of a verdict or a judgement.
 
-    `names` are ordered best first by `values`, the values of `criterion` ("mean rank", "AUC"). `measure` names what the
+    `names` are ordered best first by `values`, the values of `criterion` ("mean rank", "AUC"). An empty criterion means that
+    only the order of two names is known. `measure` names what the
     differences of `pairs` are measured in; it is empty if they have no unit. Tests are described by display names.
     """
 

@@ -1,4 +1,4 @@
-"""A table of typed columns as one matrix: numbers as they are, nominal values as codes, what is missing as NaN."""
+"""Tables of typed columns as one matrix: numbers, codes of nominal values, and NaN for missing values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """The matrix with the names of its columns, which of them are nominal, and the categories that the codes stand for.
+    """A matrix with the names of its columns and the categories of nominal columns.
 
-    A code is the place of the value in `categories`; a numeric column has no categories.
+    A code is the index of the value in `categories`, which is None for numeric columns.
     """
 
     values: FloatArray
@@ -31,27 +31,27 @@ class EncodedTable:
 
     @property
     def nominal(self) -> BoolArray:
-        """Which columns are nominal."""
+        """Return a mask of the nominal columns."""
         return np.array([column_categories is not None for column_categories in self.categories], dtype=bool)
 
     @property
     def numeric(self) -> BoolArray:
-        """Which columns are numeric."""
+        """Return a mask of the numeric columns."""
         return ~self.nominal
 
     def __len__(self) -> int:
         return len(self.values)
 
     def encode_like(self, X: Any) -> EncodedTable:
-        """Another table in the same codes and names. A nominal value that this table does not know is missing."""
+        """Encode another table with the same categories; unknown nominal values are missing."""
         return EncodedTable(_encode_frame(X, self.categories).values, self.names, self.categories)
 
 
 def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
-    """A frame or a matrix as `EncodedTable`.
+    """Encode a data frame or a matrix.
 
-    Nominal are columns of category, text, boolean or mixed type, and those that `nominal` names (or numbers).
-    The categories of a pandas category column keep their order; other values are sorted.
+    Columns of category, text, Boolean or mixed type are nominal, and those listed in `nominal` by name or index. The categories
+    of pandas category columns keep their order; other values are sorted.
 
     >>> import pandas as pd
     >>> table = read_columns(pd.DataFrame({"size": [1.5, None], "colour": ["red", "blue"]}))
@@ -66,7 +66,7 @@ def read_columns(X: Any, nominal: Sequence[Any] | None = None) -> EncodedTable:
 
 
 def as_frame(X: Any) -> pd.DataFrame:
-    """Any table as a pandas frame; the columns of a matrix are called x0, x1, ..."""
+    """Convert any table to a pandas data frame; the columns of a matrix are named x0, x1, ..."""
     import pandas as pd
 
     if isinstance(X, pd.DataFrame):
@@ -78,21 +78,21 @@ def as_frame(X: Any) -> pd.DataFrame:
     array = _to_array(X)
     if array.ndim != 2:
         received = f"shape {array.shape}" if array.ndim else repr(X)
-        raise InputError(f"X must be a table of two dimensions, got {received}: reshape a single column with X.reshape(-1, 1)")
+        raise InputError(f"X must be two-dimensional, got {received}: reshape a single column with X.reshape(-1, 1)")
     return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])]).infer_objects()
 
 
 def _to_array(X: Any) -> npt.NDArray[Any]:
-    """Lists that mix numbers and text keep both."""
+    """Convert to an array; lists that mix numbers and text stay mixed."""
     try:
         array = np.asarray(X)
         return np.asarray(X, dtype=object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array
     except ValueError:
-        raise InputError("X must be a table of two dimensions, got rows of different lengths") from None
+        raise InputError("X must be two-dimensional, got rows of different lengths") from None
 
 
 def resolve_column_indices(frame: pd.DataFrame, columns: Sequence[Any] | None) -> set[int]:
-    """The places of columns that are named or, where that is no name, numbered."""
+    """Return the indices of columns given by name or, if that is not a name, by index."""
     indices = set()
     names = [str(name) for name in frame.columns]
     for column in columns if columns is not None else ():
@@ -101,7 +101,7 @@ def resolve_column_indices(frame: pd.DataFrame, columns: Sequence[Any] | None) -
         elif isinstance(column, (int, np.integer)) and -len(names) <= column < len(names):
             indices.add(int(column) % len(names))
         else:
-            raise InputError(f"nominal must name columns of X, got {column!r}: X has {names}")
+            raise InputError(f"nominal must contain columns of X, got {column!r}: X has {names}")
     return indices
 
 
@@ -130,7 +130,7 @@ def _find_categories(column: pd.Series[Any], nominal: bool) -> tuple[Any, ...] |
 def _encode_frame(X: Any, categories: Sequence[tuple[Any, ...] | None]) -> EncodedTable:
     frame = as_frame(X)
     if frame.shape[1] != len(categories):
-        raise InputError(f"X must have {len(categories)} columns as before, got {frame.shape[1]}")
+        raise InputError(f"X must have {len(categories)} columns, like the training data, got {frame.shape[1]}")
     values = np.empty(frame.shape, dtype=np.float64)
     for j, ((_, column), column_categories) in enumerate(zip(frame.items(), categories, strict=True)):
         values[:, j] = _convert_numbers(column) if column_categories is None else _encode_column(column, column_categories)
@@ -141,7 +141,9 @@ def _convert_numbers(column: pd.Series[Any]) -> FloatArray:
     try:
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
-        raise InputError(f"column {str(column.name)!r} must hold numbers as before, got type {column.dtype}") from None
+        raise InputError(
+            f"column {str(column.name)!r} must contain numbers, like the training data, got type {column.dtype}"
+        ) from None
 
 
 def _encode_column(column: pd.Series[Any], categories: tuple[Any, ...]) -> FloatArray:

@@ -94,8 +94,20 @@ def render_ranking(ranking: Ranking, noun: str = "learner") -> str:
     scope = f"{capitalize(ranking.scope)}, " if ranking.scope else ""
     if len(ranking.names) == 1:
         return _render_single(ranking, scope)
+    if not ranking.criterion:
+        return _render_two(ranking, scope)
     sentences = _render_control(ranking, scope, noun) if ranking.control else _render_best(ranking, scope, noun)
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _render_two(ranking: Ranking, scope: str) -> str:
+    """Write the comparison of two learners that have an order but no criterion."""
+    best, other = ranking.names
+    detail = _describe_pairs(ranking, ranking.pairs)
+    if ranking.significant_pairs:
+        return f"{scope}{best} beats {other} ({detail})."
+    text = f"{scope}there is no significant difference between {best} and {other} ({detail})."
+    return text if scope else capitalize(text)
 
 
 def _render_single(ranking: Ranking, scope: str) -> str:
@@ -324,6 +336,7 @@ TEMPLATES |= {
         "with {n:count data set} on which the {nouns} differ, p cannot be smaller than {smallest:.3g}: no result could be "
         "significant. Add data sets."
     ),
+    "same_scores_of_pair": "{first} and {second} have the same score on every split.",
     "unadjusted_interval": "the p-value is adjusted for the number of pairs, the interval of the effect size is not.",
 }
 
@@ -441,6 +454,8 @@ TEMPLATES |= {}
 TEMPLATES |= {
     "condition": "condition: {condition} ({effect}).",
     "incomplete": "the verdict is provisional: {missing:,} of {trials:count trial} {missing:has} not run.",
+    "measure_unavailable": "{error}.",
+    "undefined_scores": ("{measure} is undefined in {undefined:,} of {trials:count trial}, so the value is NaN: {causes}."),
     "failures": "{failed:,} of {trials:count trial} failed ({by_learner}).",
     "failed_learners_excluded": "left out {learners}, which never succeeded.",
     "failed_datasets_excluded": "left out {datasets:count data set} with failed trials ({datasets}).",

@@ -1,4 +1,4 @@
-"""Names of things: registered where they are defined, found with did-you-mean, extended by entry points."""
+"""Registries: objects are registered where they are defined, found with suggestions, and extended by entry points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairtrial.errors import InputError, UnknownNameError
 
 
 def suggest_name(name: object, candidates: Iterable[object]) -> str:
-    """The remedy for a wrong name: the nearest known one, or the whole list.
+    """Suggest the closest known name, or list all names.
 
     >>> suggest_name("acuracy", ["accuracy", "auc"])
     "did you mean 'accuracy'?"
@@ -30,16 +30,17 @@ T = TypeVar("T")
 
 
 def _is_same_definition(first: object, second: object) -> bool:
-    """Whether both were defined under one name in one module."""
+    """Return whether both were defined under one name in one module."""
     return all(
         getattr(first, attribute, first) == getattr(second, attribute, second) for attribute in ("__module__", "__qualname__")
     )
 
 
 class Registry(Generic[T]):
-    """Names of objects. Other packages register theirs through the entry-point group, loaded at the first lookup.
+    """Objects by name. Other packages register theirs through the entry-point group, which is loaded at the first lookup.
 
-    With `package`, the modules of that package are imported at the first lookup: a new module there is enough to add an entry.
+    With `package`, the modules of that package are imported at the first lookup, so a new module there is enough to add an
+    entry.
 
     >>> shapes = Registry[int]("shape", group="example.shapes")
     >>> shapes.add("square", 4, aliases=["quad"])
@@ -59,7 +60,7 @@ class Registry(Generic[T]):
         self._loaded = False
 
     def add(self, name: str, item: T, *, aliases: Iterable[str] = ()) -> None:
-        """Register; a name that is taken is refused, unless by an earlier form of the same thing (a cell run again)."""
+        """Register an object; an existing name is an error, unless the same definition is run again."""
         names = [name, *aliases]
         for new_name in names:
             existing = self._items.get(self._aliases.get(new_name, new_name))
@@ -95,12 +96,12 @@ class Registry(Generic[T]):
         return len(self._items)
 
     def names(self) -> list[str]:
-        """All names and aliases."""
+        """Return all names and aliases."""
         self._load()
         return [*self._items, *self._aliases]
 
     def values(self) -> list[T]:
-        """All registered objects, in the order of registration."""
+        """Return all registered objects in the order of registration."""
         self._load()
         return list(self._items.values())
 

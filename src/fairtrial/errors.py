@@ -1,17 +1,17 @@
-"""What can go wrong, and whose fault it is.
+"""Errors and warnings of fairtrial.
 
 ```
-FairtrialError                 everything raised on purpose
-├── InputError                 the user's data or arguments (also a ValueError)
+FairtrialError                 base class of all errors
+├── InputError                 invalid data or arguments (also a ValueError)
 │   └── UnknownNameError       a name that is not registered (also a LookupError)
-├── SpecError                  the study file, with each Problem in it and its place
-├── LearnerError               the learner under trial
-└── StoreError                 the file that keeps the evidence
+├── SpecError                  an invalid study file, with all problems and their locations
+├── LearnerError               a learner failed
+└── StoreError                 a results file cannot be read or written
 
-FairtrialWarning               everything warned about on purpose (also a UserWarning)
-├── UndefinedMeasureWarning    a number that does not exist for this input and is given as NaN
-├── FallbackWarning            a method that does not apply here was replaced; the result names the other
-└── SuspectInputWarning        input that is allowed but is probably not what was meant
+FairtrialWarning               base class of all warnings (also a UserWarning)
+├── UndefinedMeasureWarning    a value is undefined for this input and returned as NaN
+├── FallbackWarning            a method does not apply; the result names the one used instead
+└── SuspectInputWarning        valid input that is probably a mistake
 ```
 """
 
@@ -39,21 +39,32 @@ __all__ = [
 
 
 class FairtrialError(Exception):
-    """Base of all errors that fairtrial raises on purpose."""
+    """Base class of all errors that fairtrial raises."""
 
 
 class InputError(FairtrialError, ValueError):
-    """The data or an argument breaks a rule; the message names it, the rule, the value and the remedy."""
+    """Invalid data or arguments; the message has the name, the rule, the value and the remedy."""
 
 
 class UnknownNameError(InputError, LookupError):
-    """A name that nothing is registered under."""
+    """A name that is not registered."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A mistake in a study: its place (`learners.forest`), the line of the file where that is known, and what is wrong.
+    """One problem in a study file.
 
+    Attributes
+    ----------
+    location : str
+        Location in the file, e.g. `learners.forest`.
+    line : int or None
+        Line of the file, if known.
+    message : str
+        Description of the problem.
+
+    Examples
+    --------
     >>> print(Problem("learners.forest", 12, "no learner is called 'forrest'"))
     12: learners.forest: no learner is called 'forrest'
     """
@@ -67,8 +78,15 @@ class Problem:
 
 
 class SpecError(FairtrialError):
-    """The study is wrong; the message lists every mistake with its place, and `problems` holds them.
+    """An invalid study file; the message lists all problems.
 
+    Attributes
+    ----------
+    problems : tuple of Problem
+        All problems, sorted by line.
+
+    Examples
+    --------
     >>> error = SpecError.from_problems([Problem("seed", 2, "seed must be a whole number, got 'x'")], source="study.toml")
     >>> print(error)
     study.toml:2: seed: seed must be a whole number, got 'x'
@@ -78,7 +96,19 @@ class SpecError(FairtrialError):
 
     @classmethod
     def from_problems(cls, problems: Iterable[Problem], source: str = "") -> SpecError:
-        """Of all mistakes, in the order of their lines; `source` is the name of the file."""
+        """Build the error from all problems, sorted by line.
+
+        Parameters
+        ----------
+        problems : iterable of Problem
+            Problems in any order.
+        source : str, optional
+            Name of the file.
+
+        Returns
+        -------
+        SpecError
+        """
         sorted_problems = tuple(sorted(problems, key=lambda problem: problem.line or 0))
         error = cls("\n".join(_format_problem(problem, source) for problem in sorted_problems))
         error.problems = sorted_problems
@@ -86,31 +116,35 @@ class SpecError(FairtrialError):
 
 
 def _format_problem(problem: Problem, source: str) -> str:
-    """The mistake as compilers tell it: file, line, place, message."""
+    """Format a problem like a compiler: file, line, location, message."""
     if not source:
         return str(problem)
     return f"{source}:{problem}" if problem.line is not None else f"{source}: {problem}"
 
 
 class LearnerError(FairtrialError):
-    """The learner failed."""
+    """A learner failed."""
 
 
 class StoreError(FairtrialError):
-    """The evidence file cannot be read or written."""
+    """A results file cannot be read or written."""
 
 
 class FairtrialWarning(UserWarning):
-    """Base of all warnings that fairtrial gives on purpose."""
+    """Base class of all warnings of fairtrial."""
 
 
 class UndefinedMeasureWarning(FairtrialWarning):
-    """The measure has no value for this input; NaN is returned."""
+    """A value is undefined for this input and returned as NaN; `findings` has the details if there are several."""
+
+    def __init__(self, message: str = "", findings: Iterable[object] = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
 
 
 class FallbackWarning(FairtrialWarning):
-    """The method asked for does not apply here; another one was used and is named in the result."""
+    """The requested method does not apply; the result names the method used instead."""
 
 
 class SuspectInputWarning(FairtrialWarning):
-    """The input is allowed but probably not what was meant."""
+    """Valid input that is probably a mistake."""

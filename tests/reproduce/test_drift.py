@@ -106,7 +106,7 @@ def test_the_tutorials_pairs_and_thirty_replicates():
 
 
 @pytest.mark.parametrize("scale", ["smoke", "quick", "full"])
-def test_a_variant_changes_what_it_names_and_nothing_else(scale):
+def test_a_variant_changes_only_what_it_names(scale):
     plan = DriftPlan.read(scale)
     main, years = plan.list_runs(), plan.list_runs("age in years")
     changed = {key for key in main if main[key] != years[key]}
@@ -115,7 +115,7 @@ def test_a_variant_changes_what_it_names_and_nothing_else(scale):
     assert {run.n_train for run in plan.list_runs("300 patients").values()} == {300}
 
 
-def test_learners_are_those_that_are_named():
+def test_learners_are_created_by_name():
     plan = DriftPlan.read("smoke")
     assert isinstance(plan.make_learner("1R").learner, OneR)
     assert isinstance(plan.make_learner("Decision Tree").learner, C45)
@@ -135,7 +135,7 @@ def matrices(folder):
     return plan, simulate(plan, seed=3, jobs=1, folder=folder)
 
 
-def test_every_part_is_run_once(matrices):
+def test_every_run_is_simulated_once(matrices):
     plan, stored = matrices
     expected = {run for variant in ("", "age in years") for run in plan.list_runs(variant).values()}
     assert set(stored) == expected
@@ -150,14 +150,14 @@ def test_tables_are_those_of_the_tutorial(matrices):
     assert set(changed["populations"]["trained_on"]) == {"NGP"} == set(changed["missing"]["tested_on"])
 
 
-def test_the_same_patients_however_they_are_coded(matrices):
+def test_all_codings_have_the_same_patients(matrices):
     plan, stored = matrices
     by_coding = [stored[plan.list_runs(variant)["populations", "1R"]].runs() for variant in ("", "age in years")]
     assert by_coding[0]["trivial"].tolist() == by_coding[1]["trivial"].tolist()
     assert by_coding[0]["error"].tolist() != by_coding[1]["error"].tolist()
 
 
-def test_finished_parts_are_found_again_and_others_are_not(matrices, folder, monkeypatch):
+def test_finished_runs_are_reused_and_others_are_not(matrices, folder, monkeypatch):
     plan, stored = matrices
     assert len(list(folder.iterdir())) == len(stored)
     monkeypatch.setattr(simulation, "_simulate_run", None)  # whoever runs now fails
@@ -173,7 +173,7 @@ def test_finished_parts_are_found_again_and_others_are_not(matrices, folder, mon
         simulate(plan, seed=4, jobs=1, folder=folder)
 
 
-def test_a_stopped_run_goes_on_with_what_is_missing(matrices, folder, tmp_path, monkeypatch):
+def test_an_interrupted_simulation_resumes_with_the_missing_runs(matrices, folder, tmp_path, monkeypatch):
     plan, stored = matrices
     files = sorted(folder.iterdir())
     for path in files[1:]:
@@ -191,7 +191,7 @@ def plan_one_learner(name):
     return dataclasses.replace(plan, n_train=40, n_test=40, variants=(), declared=declared)
 
 
-def test_a_part_stopped_half_way_goes_on_after_the_last_training(tmp_path, monkeypatch):
+def test_an_interrupted_run_resumes_after_the_last_training(tmp_path, monkeypatch):
     fit, trained = C45.fit, []
 
     def counted(self, *given):
@@ -217,7 +217,7 @@ def test_a_part_stopped_half_way_goes_on_after_the_last_training(tmp_path, monke
     assert {path.suffix for path in (tmp_path / "stopped").iterdir()} == {".npz"}
 
 
-def test_no_part_of_a_network_that_was_stopped_is_kept(tmp_path, monkeypatch):
+def test_an_interrupted_network_leaves_no_file(tmp_path, monkeypatch):
     def press(*_):
         raise KeyboardInterrupt
 
@@ -257,19 +257,19 @@ def interrupted(monkeypatch):
 
 
 @pytest.mark.usefixtures("interrupted")
-def test_a_network_is_stopped_and_answers_nothing(tmp_path):
+def test_an_interrupted_network_makes_no_predictions(tmp_path):
     learner = CachedLearner(Prepared(MLPClassifier(max_iter=5)), tmp_path)
     with pytest.raises(KeyboardInterrupt):
         learner.fit(*rows(1))
     assert not list(tmp_path.iterdir())
 
 
-def test_a_network_that_ends_at_its_last_round_is_quiet(tmp_path):
+def test_a_network_that_stops_at_max_iter_does_not_warn(tmp_path):
     X, y = rows(1)
     CachedLearner(Prepared(MLPClassifier(max_iter=2)), tmp_path).fit(X, y).predict(X)  # warnings are errors here
 
 
-def test_answers_come_back_without_training(tmp_path):
+def test_stored_predictions_are_read_without_training(tmp_path):
     (X, y), (X_test, _) = rows(1), rows(2)
     tree = DecisionTreeClassifier(random_state=0)
     right = tree.fit(X, y).predict(X_test).tolist()
@@ -285,7 +285,7 @@ def test_answers_come_back_without_training(tmp_path):
         again.fit(X, y[::-1].reset_index(drop=True))
 
 
-def test_one_stopped_between_two_tests_goes_on(tmp_path):
+def test_a_learner_interrupted_between_two_test_sets_resumes(tmp_path):
     (X, y), (X_test, _) = rows(1), rows(2)
     tree = DecisionTreeClassifier(random_state=0)
     CachedLearner(tree, tmp_path).fit(X, y).predict(X)
@@ -295,7 +295,7 @@ def test_one_stopped_between_two_tests_goes_on(tmp_path):
 
 
 @pytest.mark.parametrize("left", [0, 60, 150])
-def test_a_damaged_answer_is_asked_again(left, tmp_path):
+def test_corrupted_predictions_are_computed_again(left, tmp_path):
     X, y = rows(1)
     CachedLearner(DecisionTreeClassifier(random_state=0), tmp_path).fit(X, y).predict(X)
     (path,) = tmp_path.iterdir()
@@ -317,7 +317,7 @@ def matrix():
     return EnvironmentMatrix.from_errors(["Simple NN"], ["N", "W"], errors, {"N": np.array([0.4, 0.5, 0.6])}, failures, plan)
 
 
-def test_a_run_comes_back_as_it_was(matrix, tmp_path):
+def test_a_stored_run_is_loaded_unchanged(matrix, tmp_path):
     path = get_matrix_path(tmp_path / "parts", SETTINGS)
     assert load_matrix(path) is None
     save_matrix(path, SETTINGS, matrix)
@@ -329,7 +329,7 @@ def test_a_run_comes_back_as_it_was(matrix, tmp_path):
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
-def test_damaged_files_count_as_none(matrix, tmp_path):
+def test_corrupted_files_are_not_loaded(matrix, tmp_path):
     path = get_matrix_path(tmp_path, SETTINGS)
     save_matrix(path, SETTINGS, matrix)
     whole = path.read_bytes()
@@ -339,7 +339,7 @@ def test_damaged_files_count_as_none(matrix, tmp_path):
 
 
 @pytest.mark.parametrize("change", [{"seed": 2}, {"version": "2"}, {"learner": "1R"}, {"table": "populations"}])
-def test_other_settings_have_another_file(change, tmp_path):
+def test_different_settings_have_different_files(change, tmp_path):
     assert get_matrix_path(tmp_path, SETTINGS) != get_matrix_path(tmp_path, SETTINGS | change)
     assert get_matrix_path(tmp_path, dict(reversed(SETTINGS.items()))) == get_matrix_path(tmp_path, SETTINGS)
 
@@ -353,14 +353,14 @@ def losses(error, ideal, trivial):
     )
 
 
-def test_of_a_mean_the_jackknife_is_students_interval():
+def test_the_jackknife_interval_of_a_mean_is_the_t_interval():
     values = np.random.default_rng(1).normal(size=12)
     estimate = jackknife(lambda rows: float(values[rows].mean()), 12)
     low, high = stats.t.interval(0.95, 11, values.mean(), stats.sem(values))
     assert (estimate.value, estimate.low, estimate.high) == pytest.approx((values.mean(), low, high))
 
 
-def test_errors_are_found_in_the_runs_whatever_their_order():
+def test_errors_do_not_depend_on_the_order_of_the_runs():
     cells = [("N", "N", 0.2), ("N", "W", 0.3), ("W", "W", 0.25)]
     runs = pd.DataFrame(
         [
@@ -389,7 +389,7 @@ def test_pd_of_mean_errors_and_its_difference():
     assert [value.value for value in simple.estimate_error_differences(complicated)] == pytest.approx([6, 6])
 
 
-def test_a_change_without_pd_does_not_count():
+def test_a_change_without_pd_is_left_out():
     ideal = np.tile([0.2, 0.5], (4, 1))  # the second learner does not beat the trivial one
     estimate = losses(np.full((4, 2), 0.3), ideal, np.full((4, 2), 0.4))
     assert estimate.estimate_pd().value == pytest.approx(0.5)
@@ -409,20 +409,20 @@ def test_one_or_two_replicates_have_no_interval(replicates):
         assert np.isnan(estimate.low)
 
 
-def test_intervals_are_widened_by_students_distribution():
+def test_intervals_are_widened_by_the_t_distribution():
     values = np.random.default_rng(3).normal(size=5)
     estimate = jackknife(lambda rows: float(values[rows].mean()), 5).widen(2)
     low, high = stats.t.interval(0.975, 4, values.mean(), stats.sem(values))
     assert (estimate.low, estimate.high) == pytest.approx((low, high))
 
 
-def test_what_is_lost_is_found(results):
+def test_losses_are_recovered(results):
     for name, lost in LOST.items():
         assert results.get_errors("missing", name).estimate_loss().value == pytest.approx(100 * lost)
         assert results.get_errors("definitions", name).estimate_pd().value == pytest.approx(lost / (TRIVIAL - IDEAL[name]))
 
 
-def test_pairs(results):
+def test_differences_of_pairs(results):
     pair = ("1R", "Decision Tree")
     expected = 0.06 / 0.15 - 0.03 / 0.25
     assert results.estimate_pd_difference("populations", pair).value == pytest.approx(expected)
@@ -431,7 +431,7 @@ def test_pairs(results):
     assert results.estimate_error_differences(pair)[0].value == pytest.approx(100 * (0.25 + 0.06 - 0.15 - 0.03))
 
 
-def test_cells_have_the_usual_population_once_and_table_three_its_diagonal(results):
+def test_cells_have_the_usual_population_once_and_table_three_has_its_diagonal(results):
     own = [results.build_cells(table) for table in ("populations", "missing", "definitions")]
     diagonal = [int((cells["trained_on"] == cells["tested_on"]).sum()) for cells in own]
     assert diagonal == [4, 4, 12]
@@ -448,7 +448,7 @@ def test_names_are_those_of_the_simulated_domain():
     assert not lines.duplicated(["table", "learner", "trained_on", "tested_on"]).any()
 
 
-def test_one_line_contradicts_its_own_errors():
+def test_one_row_contradicts_its_own_errors():
     """pD by its formula, written out; the tutorial's Simple NN from FC to MC prints 25.9 % beside 0.73, which takes 27.7 %."""
     lines = read_drift_tables()
     inner = (lines["error"] - lines["ideal"]) / (lines["trivial"] - lines["ideal"])
@@ -459,7 +459,7 @@ def test_one_line_contradicts_its_own_errors():
     assert list_contradictions(lines) == []
 
 
-def test_averages_follow_in_tables_one_and_three_only():
+def test_averages_follow_from_the_rows_only_in_tables_one_and_three():
     averages = read_published_averages()
     off = (averages["value"] - averages["from_rows"]).abs()
     assert off[averages["table"] != "missing"].max() < 0.005
@@ -467,7 +467,7 @@ def test_averages_follow_in_tables_one_and_three_only():
     assert len(averages) == 12
 
 
-def test_what_cannot_be_read_follows_from_the_errors():
+def test_illegible_values_follow_from_the_errors():
     """(25.0 - 23.7) / (36.0 - 23.7) in Table II; in Table III 29.5 % is beyond the trivial 28.4 %: all is lost.
 
     With the latter the mean of the six lines is the printed 0.36; the five that can be read give 0.23.
@@ -479,7 +479,7 @@ def test_what_cannot_be_read_follows_from_the_errors():
     assert own["value"] == 0.36
 
 
-def test_ours_beside_the_printed(results):
+def test_cells_are_compared_with_the_printed_ones(results):
     frame = compare_cells(results, "populations")
     line = frame.query("learner == '1R' and tested_on == 'DP' and quantity == 'error, %'").iloc[0]
     assert (line["ours"], line["published"]) == pytest.approx((31.0, 34.2))
@@ -489,7 +489,7 @@ def test_ours_beside_the_printed(results):
     assert frame["learner"].drop_duplicates().tolist() == ["1R", "Decision Tree", "Simple NN", "Complex NN"]
 
 
-def test_averages_have_the_printed_one_and_that_of_its_lines(results):
+def test_averages_are_compared_with_the_printed_ones_and_with_those_of_the_printed_rows(results):
     line = compare_averages(results).query("table == 'missing' and learner == '1R'").iloc[0]
     assert (line["published"], line["mean_of_printed_rows"]) == pytest.approx((0.29, 0.145), abs=0.001)
     assert line["ours"] == pytest.approx(0.06 / 0.15)

@@ -1,6 +1,7 @@
 """Repeat Table 1 of Berrar: data sets, cells, user measures, tables, claims and page."""
 
 import math
+import re
 import warnings
 
 import numpy as np
@@ -54,6 +55,7 @@ from fairtrial.reproduce.ranking_real.tables import (
     read_table1,
 )
 from fairtrial.reproduce.ranking_real.user_measures import (
+from tests.reproduce import read_numbers
     UserMeasure,
     check_measures,
     compare_with_auc,
@@ -132,19 +134,17 @@ def test_without_any_data_set_there_is_a_stand_in_or_an_error(monkeypatch):
     datasets, missing = load_encoded_datasets(stand_in=True)
     assert list(datasets) == ["wdbc"]
     assert set(missing) == {"Sonar", "Spect"}
-    with pytest.raises(InputError, match=r"must find at least one of its ten data sets, got none: set FAIRTRIAL_DATA"):
+    with pytest.raises(InputError, match="FAIRTRIAL_DATA"):
         load_encoded_datasets()
 
 
 def test_the_reason_for_a_missing_data_set_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("FAIRTRIAL_DATA", str(tmp_path))
     _, missing = load_encoded_datasets(stand_in=True)
-    assert missing["House"] == (
-        "the UCI data set Congressional Voting Records was not found: put uci/vote.arff into a folder and set "
-        "FAIRTRIAL_DATA to that folder"
-    )
+    for part in ("Congressional Voting Records", "uci/vote.arff", "FAIRTRIAL_DATA"):
+        assert part in missing["House"]
     assert "uci/spect.train.arff and uci/spect.test.arff" in missing["Spect"]
-    assert not any("did you mean" in why for why in missing.values())
+    assert not any("?" in reason for reason in missing.values())  # no similar name is suggested
 
 
 def test_a_corrupted_file_keeps_its_own_reason(tmp_path, monkeypatch):
@@ -186,9 +186,9 @@ def test_the_rarer_class_is_positive():
     assert encode_dataset("few", Dataset.from_table(table, ["no", "yes", "yes"])).classes.tolist() == [1, 0, 0]
 
 
-def test_more_than_two_classes_are_refused():
+def test_more_than_two_classes_raise_an_error():
     table = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
-    with pytest.raises(InputError, match="must have 2 classes, got 3 in flowers"):
+    with pytest.raises(InputError, match="flowers"):
         encode_dataset("flowers", Dataset.from_table(table, ["a", "b", "c"]))
 
 
@@ -413,29 +413,29 @@ def test_modules_of_the_current_folder_are_found(scored, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("path", "message"),
+    "path",
     [
-        ("no_such_package.measure", "no measure can be imported as 'no_such_package.measure': No module named"),
-        ("fairtrial.measures.nothing", "no measure can be imported as 'fairtrial.measures.nothing': module"),
-        ("not a path.x", "must be named by its import path, package.module.name, got 'not a path.x'"),
-        (".auc", "must be named by its import path"),
-        ("math.pi", "math.pi must be a function of \\(y_true, scores\\) or a fairtrial measure, got 3.14"),
-        ("sklearn.svm.SVC", "must be a function"),
-        ("fairtrial.measures.accuracy", "fairtrial.measures.accuracy must be a measure of scores, got one of labels"),
+        "no_such_package.measure",
+        "fairtrial.measures.nothing",
+        "not a path.x",
+        ".auc",
+        "math.pi",
+        "sklearn.svm.SVC",
+        "fairtrial.measures.accuracy",
     ],
 )
-def test_what_is_not_a_measure_is_refused(path, message):
-    with pytest.raises(InputError, match=message):
+def test_anything_but_a_measure_of_scores_raises_an_error(path):
+    with pytest.raises(InputError, match=re.escape(path)):
         load_measure(path)
 
 
 def test_unknown_names_get_a_hint():
-    with pytest.raises(UnknownNameError, match=r"did you mean 'auch?'"):
+    with pytest.raises(UnknownNameError, match=r"'auch?'"):
         load_measure("aucc")
 
 
 def test_a_function_that_fails_is_named(scored):
-    with pytest.raises(InputError, match=r"math.hypot must give a number for 20 classes and scores, got TypeError: .*"):
+    with pytest.raises(InputError, match=r"math.hypot .*TypeError"):
         load_measure("math.hypot")(*scored, ENDS)
 
 
@@ -468,14 +468,12 @@ def load_names(*paths):
 
 
 @pytest.mark.parametrize("path", ["auc", "roc_auc", "fairtrial.measures.auc", "auch", "sauc", "ks", "taks"])
-def test_the_papers_measures_are_refused(path):
-    with pytest.raises(
-        InputError, match=f"^{path} is .*, one of the paper's six measures: it is compared anyway, leave it out$"
-    ):
+def test_the_papers_measures_cannot_be_added(path):
+    with pytest.raises(InputError, match=path):
         load_measures([path])
 
 
-def test_the_refused_measures_equal_those_of_the_table(tmp_path):
+def test_the_papers_measures_equal_the_registered_ones(tmp_path):
     """The kernel computes the registered measures, so adding them would change nothing."""
     X, y = load_breast_cancer(return_X_y=True)
     data = encode_dataset("tumours", Dataset.from_table(X[:150, :4], y[:150]))
@@ -501,16 +499,16 @@ def test_equal_names_are_replaced_by_paths():
 
 @pytest.mark.usefixtures("own_modules")
 @pytest.mark.parametrize(
-    ("path", "message"),
+    ("path", "reason"),
     [
-        ("of_my_own_first.fails", "of_my_own_first.fails must give a number for 20 classes and scores, got RuntimeError: no"),
-        ("of_my_own_first.many", "of_my_own_first.many must give a number for 20 classes and scores, got TypeError"),
-        ("of_my_own_first.absent", "no measure can be imported as 'of_my_own_first.absent'"),
-        ("fairtrial.measures.accuracy", "must be a measure of scores"),
+        ("of_my_own_first.fails", "RuntimeError"),
+        ("of_my_own_first.many", "TypeError"),
+        ("of_my_own_first.absent", ""),
+        ("fairtrial.measures.accuracy", ""),
     ],
 )
-def test_measures_are_checked_before_anything_runs(path, message):
-    with pytest.raises(InputError, match=message):
+def test_measures_are_checked_before_the_run(path, reason):
+    with pytest.raises(InputError, match=f"{path}.*{reason}"):
         check_measures(["brier", path])
     check_measures(["brier", "of_my_own_first.holes"])
 
@@ -530,7 +528,7 @@ def test_a_measure_that_is_undefined_in_a_fold_with_both_classes_is_undefined(sc
     ("name", "hint"), [("brier_score", "brier"), ("precision_average", "average_precision"), ("loss", "log_loss")]
 )
 def test_hints_are_measures_of_scores(name, hint):
-    with pytest.raises(UnknownNameError, match=f"no measure of scores is called '{name}'.*: did you mean '{hint}'\\?"):
+    with pytest.raises(UnknownNameError, match=f"'{name}'.*'{hint}'"):
         load_measure(name)
 
 
@@ -580,7 +578,7 @@ def test_undefined_comparisons_are_counted_and_left_out_for_auc():
     result = compare([1.0, 0.0, NAN, NAN])
     assert (result.noisy.value, result.auc.value) == (50, 0)
     assert (result.n_undefined, result.n_comparisons) == (2, 8)
-    with pytest.warns(UndefinedMeasureWarning, match="mine is undefined in 2 of 8 comparisons: no rate includes them"):
+    with pytest.warns(UndefinedMeasureWarning, match="mine .*2 of 8"):
         result.warn()
 
 
@@ -595,16 +593,18 @@ def test_a_measure_that_is_never_defined_has_no_rate():
 @pytest.mark.parametrize(
     ("noisy", "clean", "rates"),
     [
-        ([1.0] * 4, [1.0] * 4, r"\(100.0 % with noise and 100.0 % without noise\)"),
-        ([1.0, 1.0, 0.5, 0.0], [0.0] * 4, r"\(62.5 % with noise\)"),
-        ([0.0] * 4, [1.0, 1.0, 1.0, 0.0], r"\(75.0 % without noise\)"),
+        ([1.0] * 4, [1.0] * 4, {"with noise": 100.0, "without noise": 100.0}),
+        ([1.0, 1.0, 0.5, 0.0], [0.0] * 4, {"with noise": 62.5}),
+        ([0.0] * 4, [1.0, 1.0, 1.0, 0.0], {"without noise": 75.0}),
     ],
 )
-def test_a_possible_loss_is_warned_of(noisy, clean, rates):
+def test_a_possible_loss_causes_a_warning(noisy, clean, rates):
     result = compare(noisy, clean)
-    with pytest.warns(SuspectInputWarning, match=f"mine prefers the worse .* {rates}: higher must be better"):
+    with pytest.warns(SuspectInputWarning, match="mine") as caught:
         result.warn()
     assert result.may_be_loss
+    assert result.rates_above_half == rates
+    assert read_numbers(str(caught[0].message)) == list(rates.values())
 
 
 def test_a_measure_that_declares_its_direction_is_not_a_possible_loss():
@@ -714,17 +714,19 @@ def test_variants_of_cylinder_are_compared(cylinder_variants):
 # Claims
 
 
-HARD = (
-    "On Liver and Transfusion, the errors of sAUC are remarkably high in all four experiments "
-    "(64.8 to 78.3 %; judged as: above 50 % in each)"
-)
-CREDIT = "On Credit, errors are virtually negligible (judged as: below 1 % in each experiment)"
-SEVEN = "In experiment #2 on House, the error of AUC is seven times that of H (judged as: at least)"
-LOWEST = "Without noise, naive Bayes has its lowest AUC on Liver and Transfusion"
+# Names of the claims in their order.
+NAMES = [
+    *("hard sAUC", "hardest", "easiest", "lowest AUC", "classes", "attributes", "correlations", "Spect", "House"),
+    *("H and AUC", "H and taKS", "AUC robust", "taKS robust"),
+]
 
 
-def judge(text, noisy):
-    return next(claim for claim in build_claims(noisy, make_clean_cells({"wdbc": 0.9})) if claim.text == text)
+def name_claims(claims):
+    return dict(zip(NAMES, claims, strict=True))
+
+
+def judge(name, noisy):
+    return name_claims(build_claims(noisy, make_clean_cells({"wdbc": 0.9})))[name]
 
 
 def make_clean_cells(values, deviation=0.01):
@@ -739,57 +741,42 @@ def make_clean_cells(values, deviation=0.01):
 @pytest.fixture(scope="module")
 def on_the_papers_table():
     noisy = [copy_published(experiment, dataset) for experiment, dataset in PUBLISHED.index]
-    return build_claims(noisy, make_clean_cells({"Liver": 0.64, "Transfusion": 0.71, "Sonar": 0.8}))
+    return name_claims(build_claims(noisy, make_clean_cells({"Liver": 0.64, "Transfusion": 0.71, "Sonar": 0.8})))
 
 
 def test_the_papers_table_contradicts_none_of_its_claims(on_the_papers_table):
-    assert not [claim for claim in on_the_papers_table if claim.reproduced is False]
-    [hard] = [claim for claim in on_the_papers_table if claim.text.startswith("The errors on Liver and Transfusion")]
-    assert hard.reproduced is True  # by the mean of the six measures; each by itself does not
-    assert "for single measures: true for sAUC, false for H-measure" in hard.details
-    assert hard.details.endswith("; in the paper's own table: true only for sAUC")
-    reproduced = {claim.text for claim in on_the_papers_table if claim.reproduced}
-    assert HARD in reproduced
-    assert {
-        "Of the usual measures, AUC is the most robust (judged as: lowest mean error over all cells)",
-        CREDIT,
-        LOWEST,
-    } <= reproduced
-    assert len(on_the_papers_table) == 13
+    assert not [claim for claim in on_the_papers_table.values() if claim.reproduced is False]
+    hardest = on_the_papers_table["hardest"]
+    assert hardest.reproduced is True  # by the mean of the six measures, but not by each measure
+    assert "reproduced for sAUC, contradicted for H-measure" in hardest.details
+    reproduced = {name for name, claim in on_the_papers_table.items() if claim.reproduced}
+    assert {"hard sAUC", "easiest", "lowest AUC", "AUC robust"} <= reproduced
 
 
 def test_numbers_that_the_paper_quotes(on_the_papers_table):
-    details = {claim.text: claim.details for claim in on_the_papers_table}
-    assert details[HARD].startswith("64.8 to 78.3 %, confidence limits from")
-    spect = "In experiment #2 on Spect, the error of H is more than three times that of AUC"
-    assert details[spect].startswith("H-measure 10.90 %, AUC 3.30 %")
-    assert details[SEVEN].startswith("AUC 1.40 %, H-measure 0.20 %")
+    numbers = {name: read_numbers(claim.details)[:2] for name, claim in on_the_papers_table.items()}
+    assert numbers["hard sAUC"] == [64.8, 78.3]
+    assert numbers["Spect"] == [10.90, 3.30]
+    assert numbers["House"] == [1.40, 0.20]
 
 
-def test_other_numbers_give_other_verdicts():
+def test_other_numbers_give_other_outcomes():
     rates = [5, 20, 5, 5, 5, 20]
     noisy = [make_cell(e, d, rates) for e in (1, 2, 3, 4) for d in ("Liver", "Transfusion", "Credit", "Spect", "House")]
-    claims = {
-        claim.text: claim.reproduced
-        for claim in build_claims(noisy, make_clean_cells({"Liver": 0.9, "Transfusion": 0.9, "Spect": 0.5}))
-    }
-    assert claims[CREDIT] is False
-    assert claims["Without noise, naive Bayes has its lowest AUC on Liver and Transfusion"] is False
-    assert claims["Of the usual measures, AUC is the most robust (judged as: lowest mean error over all cells)"] is False
-    assert (
-        claims["With noise in classes, H has on average slightly higher errors than AUC (judged as: higher by any amount)"]
-        is False
-    )
-    assert claims[SEVEN] is False
-    whole = "Errors are, overall, higher with noise in the classes of the whole data set than of training sets only"
-    assert claims[whole] is None
+    clean = make_clean_cells({"Liver": 0.9, "Transfusion": 0.9, "Spect": 0.5})
+    outcomes = {name: claim.reproduced for name, claim in name_claims(build_claims(noisy, clean)).items()}
+    for name in ("easiest", "lowest AUC", "AUC robust", "H and AUC", "House"):
+        assert outcomes[name] is False
+    assert outcomes["classes"] is None
 
 
 def test_without_the_data_sets_claims_are_inconclusive():
     noisy = [make_cell(e, "wdbc", [0] * 6, repeats=5) for e in (1, 2, 3, 4)]
-    claims = build_claims(noisy, make_clean_cells({"wdbc": 0.9}))
-    assert not any(claim.reproduced for claim in claims)
-    assert sum(claim.details == "a data set or an experiment is missing" for claim in claims) == 6
+    claims = name_claims(build_claims(noisy, make_clean_cells({"wdbc": 0.9})))
+    assert not any(claim.reproduced for claim in claims.values())
+    missing = ("hard sAUC", "hardest", "easiest", "lowest AUC", "Spect", "House")
+    assert [claims[name].reproduced for name in missing] == [None] * 6
+    assert len({claims[name].details for name in missing}) == 1  # the same reason
 
 
 def make_hard_cells(percent, repeats, sets=("Liver", "Transfusion"), experiments=(1, 2, 3, 4)):
@@ -798,31 +785,29 @@ def make_hard_cells(percent, repeats, sets=("Liver", "Transfusion"), experiments
 
 def test_sauc_on_the_hard_data_sets_needs_both_and_all_experiments_and_enough_repeats():
     others = [make_cell(e, "Pima", [0] * 6, 1000) for e in (1, 2, 3, 4)]
-    assert judge(HARD, make_hard_cells(70, 1000) + others).reproduced is True
-    assert judge(HARD, make_hard_cells(30, 1000) + others).reproduced is False
-    assert judge(HARD, make_hard_cells(51, 1000) + others).reproduced is None
-    assert judge(HARD, make_hard_cells(70, 1000, sets=["Liver"]) + others).reproduced is None
-    assert judge(HARD, make_hard_cells(70, 1000, experiments=(1, 2, 3)) + others).reproduced is None
+    assert judge("hard sAUC", make_hard_cells(70, 1000) + others).reproduced is True
+    assert judge("hard sAUC", make_hard_cells(30, 1000) + others).reproduced is False
+    assert judge("hard sAUC", make_hard_cells(51, 1000) + others).reproduced is None
+    assert judge("hard sAUC", make_hard_cells(70, 1000, sets=["Liver"]) + others).reproduced is None
+    assert judge("hard sAUC", make_hard_cells(70, 1000, experiments=(1, 2, 3)) + others).reproduced is None
     assert (
-        judge(HARD, [make_cell(e, d, [100] * 6, 4) for e in (1, 2, 3, 4) for d in ("Liver", "Transfusion")]).reproduced is None
+        judge("hard sAUC", [make_cell(e, d, [100] * 6, 4) for e in (1, 2, 3, 4) for d in ("Liver", "Transfusion")]).reproduced
+        is None
     )
 
 
 def test_no_error_in_four_repeats_is_not_negligible_yet():
-    assert judge(CREDIT, [make_cell(e, "Credit", [0] * 6, 4) for e in (1, 2, 3, 4)]).reproduced is None
-    assert judge(CREDIT, [make_cell(e, "Credit", [0] * 6, 1000) for e in (1, 2, 3, 4)]).reproduced is True
+    assert judge("easiest", [make_cell(e, "Credit", [0] * 6, 4) for e in (1, 2, 3, 4)]).reproduced is None
+    assert judge("easiest", [make_cell(e, "Credit", [0] * 6, 1000) for e in (1, 2, 3, 4)]).reproduced is True
 
 
 def test_without_errors_there_is_no_ratio():
-    assert judge(SEVEN, [make_cell(e, "House", [0] * 6) for e in (1, 2, 3, 4)]).reproduced is None
+    assert judge("House", [make_cell(e, "House", [0] * 6) for e in (1, 2, 3, 4)]).reproduced is None
 
 
 def test_vague_words_say_how_they_are_judged(on_the_papers_table):
-    vague = [
-        claim.text for claim in on_the_papers_table if any(word in claim.text for word in ("slightly", "remarkably", "virt"))
-    ]
-    assert len(vague) == 5
-    assert all("judged as: " in text for text in vague)
+    for name in ("hard sAUC", "easiest", "H and AUC", "H and taKS", "AUC robust", "taKS robust"):
+        assert "judged as: " in on_the_papers_table[name].text
 
 
 def make_cells(hard, other, repeats=1000):
@@ -847,10 +832,10 @@ def test_the_hardest_data_sets_in_the_papers_own_table(monkeypatch):
     table.loc[table["dataset"].isin(["Liver", "Transfusion"]), "value"] = 99.0
     monkeypatch.setattr(ranking_claims.tables, "read_table1", lambda: table)
     assert len(list_published_hardest()) == 6
-    details = judge_hardest(make_cells(50, 10)).details
-    assert details.endswith("in the paper's own table: true for H-measure, AUC, AUCH, sAUC, KS and taKS")
+    assert judge_hardest(make_cells(50, 10)).details.endswith("H-measure, AUC, AUCH, sAUC, KS and taKS")
     table["value"] = 1.0
-    assert judge_hardest(make_cells(50, 10)).details.endswith("in the paper's own table: true for none")
+    assert list_published_hardest() == []
+    assert "taKS" not in judge_hardest(make_cells(50, 10)).details.rpartition(";")[2]
 
 
 @pytest.mark.parametrize(("other", "deviation", "reproduced"), [(0.8, 0.01, True), (0.5, 0.01, False), (0.71, 0.1, None)])
@@ -911,8 +896,8 @@ def test_smoke_runs_without_the_papers_data_sets(tmp_path):
     assert "average_precision" in reproduction.frame("means")["measure"].tolist()
     assert set(reproduction.skipped) == {"Sonar", "Spect"}
     page = (tmp_path / "index.md").read_text(encoding="utf-8")
-    assert "nothing can be compared" in page
-    assert "average_precision: its mean error over all cells with noise is" in page
+    assert reproduction.values["n_compared"] == 0
+    assert f"{reproduction.values['user_results'][0].noisy.value:.2f} %" in page
 
 
 @pytest.mark.usefixtures("no_datasets")
@@ -921,8 +906,8 @@ def test_larger_scales_need_the_data_sets(tmp_path):
         reproduce("ranking-real", scale="quick", out=tmp_path, jobs=1, progress=False)
 
 
-def test_bad_paths_are_refused_before_anything_runs(tmp_path):
-    with pytest.raises(InputError, match=r"no measure can be imported as 'nowhere\.at_all'"):
+def test_bad_paths_raise_an_error_before_the_run(tmp_path):
+    with pytest.raises(InputError, match=r"nowhere\.at_all"):
         reproduce("ranking-real", scale="full", out=tmp_path, progress=False, measures=["nowhere.at_all"])
 
 
@@ -953,10 +938,10 @@ def test_error_rates_on_liver_are_near_the_papers(shared_data, monkeypatch, tmp_
 
 
 @pytest.mark.usefixtures("no_datasets")
-def test_a_measure_without_values_is_reported_and_warned_of(tmp_path, monkeypatch):
+def test_a_measure_without_values_is_reported_and_causes_a_warning(tmp_path, monkeypatch):
     (tmp_path / "of_my_own_holes.py").write_text("def never(y, s):\n    return float('nan')\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.warns(UndefinedMeasureWarning, match="never is undefined in 20 of 20 comparisons"):
+    with pytest.warns(UndefinedMeasureWarning, match="never .*20 of 20"):
         reproduction = reproduce(
             "ranking-real", scale="smoke", out=tmp_path / "out", jobs=1, progress=False, measures=["of_my_own_holes.never"] * 2
         )
@@ -964,47 +949,56 @@ def test_a_measure_without_values_is_reported_and_warned_of(tmp_path, monkeypatc
     cells = reproduction.frame("cells")
     assert len(cells) == 28
     assert cells.loc[cells["measure"] == "never", "ours"].isna().all()
-    assert "never is undefined in all 20 comparisons" in (tmp_path / "out" / "index.md").read_text(encoding="utf-8")
+    [result] = reproduction.values["user_results"]
+    assert result.n_undefined == result.n_comparisons == 20
+    assert "never" in (tmp_path / "out" / "index.md").read_text(encoding="utf-8")
 
 
 def render(results, folder, repeats=1000, interpretations=None):
+    """Return the values of the page and its text."""
     if interpretations is None:
         interpretations = compare_interpretations({CHOSEN: results})
     values = summarise(compare_cells(results), interpretations, repeats)
     values |= {"n_datasets": 10, "repeats": repeats, "user_results": [], "cylinder_variants": {}}
-    request = Request("full", folder)
-    return write_page(load_experiments()["ranking-real"], request, Reproduction(values, ()), [1.0]).read_text(encoding="utf-8")
+    page = write_page(load_experiments()["ranking-real"], Request("full", folder), Reproduction(values, ()), [1.0])
+    return values, page.read_text(encoding="utf-8")
 
 
 def test_the_page_reports_full_agreement(tmp_path):
-    page = render([copy_published(experiment, dataset) for experiment, dataset in PUBLISHED.index], tmp_path)
-    assert "240 of 240 cells agree with the paper within sampling error and 0 do not" in page
-    assert "This meets the target of this reproduction, three in four (180 of 240)." in page
-    assert not any(text in page for text in ("Cylinder:", "House:", "cannot show", "interpretations"))
+    values, page = render([copy_published(experiment, dataset) for experiment, dataset in PUBLISHED.index], tmp_path)
+    assert (values["n_within"], values["n_compared"], values["n_target"]) == (240, 240, 180)
+    assert values["meets_target"]
+    assert values["house"] is values["cylinder_sauc"] is values["best_alternative"] is None
+    assert "240 of 240" in page
+    assert "180 of 240" in page
+    assert not any(name in page for name in ("**Cylinder", "**House"))
 
 
 def test_the_page_reports_which_cells_differ(tmp_path):
-    page = render([make_cell(experiment, "Cylinder", [0] * 6, 400) for experiment in (1, 2, 3, 4)], tmp_path, 400)
-    assert "Cylinder: sAUC differs in 4 of 4 experiments (0.00 to 0.00 % here, 2.50 to 7.90 % published)" in page
-    assert "In 0 of them the error here is the higher one" in page
-    assert "With 400 repeats, fewer than the paper's 1,000" in page
-    assert "cannot show whether the target of this reproduction, three in four (18 of 24), is met" in page
-    assert "This m" not in page
-    page = render([make_cell(1, "Liver", [0] * 6)], tmp_path)
-    assert "0 of 6 cells" in page
-    assert "This misses the target" in page
+    values, page = render([make_cell(experiment, "Cylinder", [0] * 6, 400) for experiment in (1, 2, 3, 4)], tmp_path, 400)
+    assert (values["n_higher"], values["min_repeats"], values["published_repeats"]) == (0, 400, 1000)
+    assert len(values["cylinder_sauc"]) == 4
+    for text in ("4 of 4", "0.00 to 0.00 %", "2.50 to 7.90 %", "18 of 24", "1,000"):
+        assert text in page
+    values, page = render([make_cell(1, "Liver", [0] * 6)], tmp_path)
+    assert "0 of 6" in page
+    assert not values["meets_target"]
 
 
 def test_the_row_of_house_is_compared_with_experiment_1(tmp_path):
-    page = render([copy_published(1, "House"), make_cell(2, "House", [0] * 6)], tmp_path)
-    assert "agrees with ours of #2 in 3 of 6 cells, and with ours of #1 in 6 of 6" in page
+    values, page = render([copy_published(1, "House"), make_cell(2, "House", [0] * 6)], tmp_path)
+    assert values["house"] == {"with_second": 3, "with_first": 6}
+    assert "**House" in page
 
 
 def test_the_page_names_the_best_alternative(tmp_path):
     names = [interpretation.description for interpretation in (CHOSEN, *ALTERNATIVES[:2])]
     counts = {"within": [4, 3, 5], "cells": 6, "mean distance": 1.0, "largest distance": 2.0}
-    page = render([copy_published(1, "Pima")], tmp_path, interpretations=pd.DataFrame({"interpretation": names, **counts}))
-    assert "within sampling error: stratified folds (5 of 6 cells, compared with 4)" in page
+    interpretations = pd.DataFrame({"interpretation": names, **counts})
+    values, page = render([copy_published(1, "Pima")], tmp_path, interpretations=interpretations)
+    best = values["best_alternative"]
+    assert (best["interpretation"], best["within"], best["chosen_within"]) == (names[2], 5, 4)
+    assert names[2] in page
 
 
 def collect_rows(chart):

@@ -39,11 +39,17 @@ def test_the_error_contains_object_rule_value_and_remedy():
         assert part in message
 
 
-def test_all_violations_are_reported():
-    class WrongCountAndOrder(WrongCount):
-        def split(self, X, y=None, groups=None):
-            return iter(list(super().split(X, y, groups))[::-1])
+class WrongCountAndOrder(WrongCount):
+    def split(self, X, y=None, groups=None):
+        return iter(list(super().split(X, y, groups))[::-1])
 
+
+class Raising(KFold):
+    def split(self, X, y=None, groups=None):
+        raise ArithmeticError("not today")
+
+
+def test_all_violations_are_reported():
     assert set(find_violations("splitter", WrongCountAndOrder(3))) == {"n_splits_matches", "freeze_matches_split"}
 
 
@@ -55,10 +61,6 @@ def test_a_rule_can_be_checked_alone():
 
 
 def test_an_exception_is_a_violation():
-    class Raising(KFold):
-        def split(self, X, y=None, groups=None):
-            raise ArithmeticError("not today")
-
     violations = find_violations("splitter", Raising(3))
     assert list(violations) == ["freeze_matches_split"]
     assert "ArithmeticError: not today" in violations["freeze_matches_split"]

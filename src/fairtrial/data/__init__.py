@@ -1,4 +1,4 @@
-"""Data sets: read from files, loaded by name, simulated."""
+"""Data sets: read them from files, load them by name, or simulate them."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -11,7 +11,7 @@ from fairtrial.data.faults import warn_if_known
 from fairtrial.data.lines import Source
 
 MAX_CELLS = 2**29
-"""The largest table that sparse rows may stand for: 4 GiB."""
+"""The largest number of values that sparse rows may expand to: 4 GiB."""
 
 _SPECIAL = re.compile(r"[\t'\"%{}]")
 _VALUE = re.compile(rf"[ \t]*+({QUOTED}|[^,\t'\"%{{}}]*+)(?:[ \t]*+(,)|[ ]*+(\t)[ \t]*+|[ \t]*+(?:%.*)?$)", re.DOTALL)
@@ -20,7 +20,7 @@ _WEIGHT = re.compile(r",\s*\{[^{}]*\}\s*(?:%.*)?$")
 
 
 class _RowSplitter:
-    """Parts the rows of one file; a line that needs no care is split at its commas."""
+    """Splits the rows of one file; a line without special characters is split at its commas."""
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
         self._default_row = ["0" if attribute.kind == "numeric" else LEFT_OUT for attribute in attributes]
@@ -33,13 +33,13 @@ class _RowSplitter:
         if not text or text[0] == "%":
             return []
         if _WEIGHT.search(text) and (text[0] != "{" or text.count("{") > 1):
-            raise ValueError("a weight {...} behind a row is not read: remove it, or make it an attribute")
+            raise ValueError("a row must not have a weight {...}: remove it, or make it an attribute")
         return self._split_sparse(text) if text[0] == "{" else _split_dense(text)
 
     def _split_sparse(self, text: str) -> list[str]:
         self._sparse_rows_left -= 1
         if self._sparse_rows_left < 0:
-            raise ValueError(f"sparse rows must not stand for more than {MAX_CELLS} values: leave out rows or attributes")
+            raise ValueError(f"sparse rows must not expand to more than {MAX_CELLS:,} values: leave out rows or attributes")
         row, position, end = list(self._default_row), 1, ","
         seen = set()
         if empty := re.compile(r"\s*\}").match(text, 1):
@@ -50,7 +50,7 @@ class _RowSplitter:
                 raise ValueError(f"a sparse row must read {{index value, ...}}, got {text[position : position + 40]!r}")
             index = int(match[1])
             if index >= len(row) or index in seen:
-                raise ValueError(f"an index of a sparse row must be below {len(row)} and stand once, got {index}")
+                raise ValueError(f"an index of a sparse row must be below {len(row)} and occur once, got {index}")
             seen.add(index)
             row[index], position, end = match[2], match.end(), match[3]
         rest = text[position:].strip()
@@ -65,7 +65,7 @@ def _split_dense(text: str) -> list[str]:
         match = _VALUE.match(text, position)
         if match is None:
             raise ValueError(
-                f"a value with commas, quotes or braces must be in quotes as a whole, got {text[position : position + 40]!r}"
+                f"a value with commas, quotes or braces must be quoted, got {text[position : position + 40]!r}"
             )
         values.append(match[1])
         position = match.end()
@@ -77,12 +77,33 @@ ARFF = FileFormat(lists={}, missing=("?",), plain=False, make_splitter=_RowSplit
 
 
 def read_arff(source: Source, target: str | None = None, *, name: str | None = None, encoding: str = "utf-8") -> Dataset:
-    """An ARFF file as a data set: a path, the bytes of a file, or an open one.
+    """Read a data set from an ARFF file of WEKA, with dense or sparse rows.
 
-    The class is the last attribute unless `target` names another. Numeric, nominal, string and date attributes are read, in
-    dense and sparse rows; values are parted by commas or tabs. Strings become nominal, dates become seconds since 1970 (UTC).
-    What a sparse row leaves out is 0, or the first declared value. Weights of rows and relational attributes are refused.
+    Numeric, nominal, string and date attributes are read. Strings become nominal, dates become seconds since 1970 (UTC). A
+    value that a sparse row leaves out is 0 or the first declared value. Row weights and relational attributes are refused.
 
+    Parameters
+    ----------
+    source : path, bytes or open file
+        ARFF file, its content, or an open file.
+    target : str, optional
+        Class attribute. Default: the last one.
+    name : str, optional
+        Name of the data set. Default: the name of the file, else of the relation.
+    encoding : str, default "utf-8"
+        Text encoding of the file.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read. The message names the line.
+
+    Examples
+    --------
     >>> weather = read_arff(b'''@RELATION weather
     ... @ATTRIBUTE outlook {sunny, 'light rain'}   % two of them
     ... @ATTRIBUTE humidity NUMERIC

@@ -1,4 +1,4 @@
-"""The data set: typed columns, a class column, a name and a content hash; its summary and description."""
+"""The data set: typed columns, a class column, a name and a content hash, with its summary and description."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def convert_columns(X: Any, nominal: Sequence[Any] | None = None) -> pd.DataFrame:
-    """A frame of float64 and category columns that shares nothing with `X`; `nominal` names or numbers further nominal columns.
+    """Copy a table to a frame of float64 and category columns.
 
-    Dates become seconds since 1970, spans of time become seconds.
+    `nominal` lists further nominal columns by name or index. Dates become seconds since 1970, time spans become seconds.
 
     >>> import pandas as pd
     >>> convert_columns(pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": [3, 4]}), nominal=["c"]).dtypes.astype(str).tolist()
@@ -51,7 +51,7 @@ def _convert_values(values: pd.Series[Any], nominal: bool) -> Any:
         return pd.Categorical(values.array)
     if not nominal and pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind):
         if kind.kind == "c":
-            raise InputError(f"column {str(values.name)!r} must hold real numbers, got {values.iloc[0]!r}")
+            raise InputError(f"column {str(values.name)!r} must contain real numbers, got {values.iloc[0]!r}")
         return values.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
     if not nominal and pd.api.types.is_datetime64_any_dtype(kind):  # nanoseconds would end in the year 2262
         microseconds = values.to_numpy(dtype="datetime64[us]").astype(np.int64)
@@ -61,11 +61,11 @@ def _convert_values(values: pd.Series[Any], nominal: bool) -> Any:
     try:
         return pd.Categorical(values.astype(object).where(values.notna(), None))
     except TypeError:
-        raise InputError(f"column {str(values.name)!r} must hold numbers or plain values, got {values.iloc[0]!r}") from None
+        raise InputError(f"column {str(values.name)!r} must contain numbers or plain values, got {values.iloc[0]!r}") from None
 
 
 def convert_classes(y: Any, classes: Sequence[Any] | None = None, target: str | None = None) -> pd.Series[Any]:
-    """The class column as a category: of the declared classes if given, else of those present."""
+    """Convert the class column to a category of the declared classes, or of the classes that occur."""
     import pandas as pd
 
     target_name = target if target is not None else getattr(y, "name", None)
@@ -75,23 +75,44 @@ def convert_classes(y: Any, classes: Sequence[Any] | None = None, target: str | 
         classes = list(kind.categories)
     values = pd.Series(check_column("y", y)).astype(object)
     if values.isna().any():
-        raise InputError(f"y must not hold missing labels, got one at row {int(values.isna().argmax())}: drop these rows")
+        raise InputError(f"y must not contain missing labels, got one at row {int(values.isna().argmax())}: drop these rows")
     if classes is not None and (pd.Index(list(classes)).has_duplicates or pd.isna(pd.Index(list(classes))).any()):
         raise InputError(f"classes must be different labels, got {list(classes)}")
     try:
         unknown = None if classes is None else pd.Index(list(classes)).get_indexer_for(values) < 0
         if unknown is not None and unknown.any():
             wrong = values[int(np.argmax(unknown))]
-            raise InputError(f"y must hold declared classes only, got {wrong!r}: declared are {list(classes or ())}")
+            raise InputError(f"y must contain declared classes only, got {wrong!r}: declared are {list(classes or ())}")
         categorical = pd.Categorical(values, categories=None if classes is None else list(classes))
     except TypeError:
-        raise InputError(f"y must hold plain labels, got {values.iloc[0]!r}") from None
+        raise InputError(f"y must contain plain labels, got {values.iloc[0]!r}") from None
     return pd.Series(categorical, name=name)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a data set holds, in numbers."""
+    """The size of a data set and the number of rows of each class.
+
+    Attributes
+    ----------
+    name : str
+        Name of the data set.
+    rows : int
+        Number of rows.
+    numeric, nominal : int
+        Number of numeric and of nominal attributes, without the class.
+    missing : int
+        Number of missing values.
+    classes : dict
+        Number of rows of each declared class.
+    imbalance_ratio : float
+        Rows of the largest class divided by rows of the smallest class that occurs.
+
+    Examples
+    --------
+    >>> Dataset.from_table([[1.0], [2.0], [3.0]], ["a", "b", "a"]).summary().classes
+    {'a': 2, 'b': 1}
+    """
 
     name: str
     rows: int
@@ -103,11 +124,11 @@ class Summary:
 
     @property
     def attributes(self) -> int:
-        """Columns without the class."""
+        """Number of columns without the class."""
         return self.numeric + self.nominal
 
     def frame(self) -> pd.DataFrame:
-        """One line."""
+        """Return the summary as a frame with one row."""
         import pandas as pd
 
         facts = {
@@ -129,11 +150,30 @@ class Summary:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Rows with typed columns and a class. It never changes: `X` and `y` hand out copies.
+    """An immutable table of typed attributes with a class column.
 
-    `X` holds float64 for numeric and pandas' category for nominal columns; `y` is a category whose categories are the declared
-    classes. Two data sets are equal when their contents are, whatever their names.
+    Use `Dataset.from_table` to build a data set from attributes and classes, and `fairtrial.data.read` to read a file. Two data
+    sets are equal if their columns, types and values are equal; their names do not matter.
 
+    Attributes
+    ----------
+    name : str
+        Name of the data set.
+    X : pandas.DataFrame
+        Copy of the attributes: float64 columns are numeric, category columns are nominal.
+    y : pandas.Series
+        Copy of the class column. Its categories are the declared classes.
+    row_ids : ndarray
+        A different value for each row.
+    source : str
+        File, package or simulation that the data come from.
+    notes : tuple of str
+        Remarks of the reader, e.g. on columns that were left out.
+    fault : KnownFault or None
+        The published file with these values, if it is known to be corrupted.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"length": [1.0, 2.0, 3.0], "hue": ["red", "blue", "red"]})
     >>> flowers = Dataset.from_table(table, ["a", "b", "a"], name="flowers")
@@ -151,9 +191,9 @@ class Dataset:
     fault: KnownFault | None = None
 
     def __new__(cls, *fields: Any, **named: Any) -> Dataset:
-        """Whoever gives X and y means `of`."""
+        """Refuse X and y, which `from_table` takes."""
         if 0 < len(fields) < 4 or {"X", "y"} & named.keys():
-            raise InputError("a data set of a table and its classes must be made by Dataset.from_table(X, y), got Dataset(...)")
+            raise InputError("Dataset must not be called with X and y: call Dataset.from_table(X, y)")
         return super().__new__(cls)
 
     @classmethod
@@ -171,35 +211,72 @@ class Dataset:
         notes: Sequence[str] = (),
         ranges: Mapping[str, tuple[float, float]] | None = None,
     ) -> Dataset:
-        """A data set of a table and a class column; `classes` gives the declared classes in order, `ranges` declared ones."""
+        """Build a data set from a table of attributes and a class column.
 
+        Parameters
+        ----------
+        X : dataframe or 2-D array
+            Attributes. Columns of numbers and times become numeric, all others nominal.
+        y : array-like
+            Class of each row, without missing values.
+        name : str, default "data"
+            Name of the data set.
+        target : str, optional
+            Name of the class column. Default: the name of `y`, else "class".
+        classes : sequence, optional
+            Declared classes in order; some may not occur. Default: the classes that occur, sorted.
+        nominal : sequence, optional
+            Names or indices of columns to treat as nominal although they contain numbers.
+        row_ids : array-like, optional
+            A different value for each row. Default: 0, 1, 2, ...
+        source : str, default ""
+            File, package or simulation that the data come from.
+        notes : sequence of str, default ()
+            Remarks to keep with the data set.
+        ranges : mapping, optional
+            Declared lowest and highest value of numeric columns.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        InputError
+            If `X` and `y` differ in length, names are not unique, or labels are missing or not declared.
+
+        Examples
+        --------
+        >>> Dataset.from_table([[1.0, 2.0], [3.0, 4.0]], ["yes", "no"], name="two")
+        <Dataset two: 2 rows, 2 attributes, 2 classes>
+        """
         frame = convert_columns(X, nominal)
         label = convert_classes(y, classes, target)
         if len(frame) != len(label):
-            raise InputError(f"X and y must have the same number of rows: X has {len(frame)}, y has {len(label)}")
+            raise InputError(f"X and y must have the same number of rows, got {len(frame)} and {len(label)}")
         if label.name in frame.columns:
             raise InputError(
-                f"target must differ from the columns of X, got {label.name!r}: give the class another name, target="
+                f"target must differ from the columns of X, got {label.name!r}: pass another name as target="
             )
         ids = np.arange(len(frame)) if row_ids is None else np.array(row_ids)
         if ids.shape != (len(frame),) or len(set(ids.tolist())) != len(ids):
-            raise InputError(f"row_ids must hold a different value for each of the {len(frame)} rows")
+            raise InputError(f"row_ids must contain a different value for each of the {len(frame)} rows")
         ids.flags.writeable = False
         return cls(name, frame, label, ids, source, tuple(notes), tuple((ranges or {}).items()))
 
     @property
     def X(self) -> pd.DataFrame:  # noqa: N802
-        """The attributes."""
+        """A copy of the attributes."""
         return self._X.copy(deep=not _has_copy_on_write())
 
     @property
     def y(self) -> pd.Series[Any]:
-        """The class of each row."""
+        """A copy of the class column."""
         return self._y.copy(deep=not _has_copy_on_write())
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """The lowest and highest value of the numeric columns whose file declares them."""
+        """The declared lowest and highest value of numeric columns, by column name."""
         return dict(self._ranges)
 
     @property
@@ -209,7 +286,7 @@ class Dataset:
 
     @property
     def classes(self) -> tuple[Any, ...]:
-        """The declared classes, in order; some may have no row."""
+        """The declared classes in order; some may not occur."""
         return tuple(self._y.cat.categories)
 
     @property
@@ -222,7 +299,7 @@ class Dataset:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 over columns, types and values in order; names of the set and ids of its rows do not count."""
+        """SHA-256 of column names, types and values in order; the name of the data set and row ids do not count."""
         digest = hashlib.sha256(f"{len(self)} rows, {self._X.shape[1]} attributes".encode())
         for column in [*(self._X[name] for name in self._X.columns), self._y]:
             digest.update(repr(str(column.name)).encode())
@@ -241,7 +318,17 @@ class Dataset:
         return hash(self.content_hash)
 
     def take(self, rows: npt.ArrayLike) -> Dataset:
-        """The data set of these rows only (positions or a mask); ids and declared classes stay."""
+        """Select rows; their ids and the declared classes stay the same.
+
+        Parameters
+        ----------
+        rows : array-like
+            Row positions, or a boolean mask of all rows.
+
+        Returns
+        -------
+        Dataset
+        """
         rows = self._check_positions(np.asarray(rows))
         frame, label = self._X.iloc[rows].reset_index(drop=True), self._y.iloc[rows].reset_index(drop=True)
         return Dataset(self.name, frame, label, self.row_ids[rows], self.source, self.notes, self._ranges, self.fault)
@@ -256,11 +343,11 @@ class Dataset:
         return rows.astype(np.intp)
 
     def frame(self) -> pd.DataFrame:
-        """All columns, the class last."""
+        """Return all columns as a frame, with the class last."""
         return self._X.assign(**{self.target: self._y})
 
     def summary(self) -> Summary:
-        """Rows, attributes by type, missing values, class counts, imbalance ratio (largest to smallest class present)."""
+        """Count rows, attributes, missing values and classes."""
         counts = {label: int((self._y == label).sum()) for label in self.classes}
         present = [count for count in counts.values() if count]
         nominal = len(self.nominal)
@@ -276,12 +363,12 @@ class Dataset:
 
 
 def _encode_label(label: Any) -> str:
-    """A label of NumPy is written like the label of Python that it equals."""
+    """Write labels of NumPy like the equal labels of Python."""
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _has_copy_on_write() -> bool:
-    """Whether a shallow copy is as good as a deep one: pandas copies what is written to since version 3."""
+    """Whether pandas copies data when they are written to, as since version 3; a shallow copy is safe then."""
     import pandas as pd
 
     return int(pd.__version__.split(".")[0]) >= 3
@@ -292,7 +379,26 @@ _MAX_VALUES = 6
 
 @dataclass(frozen=True)
 class Description:
-    """The columns of a data set, its classes and its notes."""
+    """A description of a data set, column by column.
+
+    Attributes
+    ----------
+    summary : Summary
+        Size and class counts.
+    target : str
+        Name of the class column.
+    columns : tuple
+        Name, type, values and number of missing values of each attribute.
+    source : str
+        File, package or simulation that the data come from.
+    notes : tuple of str
+        Remarks of the reader, and a known fault of the file.
+
+    Examples
+    --------
+    >>> describe(Dataset.from_table([[1.0], [2.0]], ["a", "b"])).columns
+    (('x0', 'numeric', '1 to 2', 0),)
+    """
 
     summary: Summary
     target: str
@@ -301,7 +407,7 @@ class Description:
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """A line for each column: name, type, values, missing."""
+        """Return one row per attribute: name, type, values and number of missing values."""
         import pandas as pd
 
         return pd.DataFrame(list(self.columns), columns=["column", "type", "values", "missing"])
@@ -323,8 +429,18 @@ class Description:
 
 
 def describe(data: Dataset) -> Description:
-    """What a data set holds, column by column.
+    """Describe a data set, column by column.
 
+    Parameters
+    ----------
+    data : Dataset
+
+    Returns
+    -------
+    Description
+
+    Examples
+    --------
     >>> from fairtrial.data import load
     >>> print(describe(load("iris")).columns[0])
     ('sepal length (cm)', 'numeric', '4.3 to 7.9', 0)

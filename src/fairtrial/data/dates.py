@@ -1,4 +1,4 @@
-"""Dates as seconds since 1970 (UTC): those of ARFF files by the patterns of Java's SimpleDateFormat, and those of ISO 8601."""
+"""Convert dates to seconds since 1970 (UTC): ISO 8601 dates, and ARFF dates with the patterns of Java's SimpleDateFormat."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNIVERSAL = re.compile(r"(?:UTC|GMT)(?=([+-])?)")
 
 
 def convert_date_format(pattern: str, make_error: Callable[[str], InputError]) -> str:
-    """A pattern of Java as a format of Python.
+    """Convert a date pattern of Java to a format of Python.
 
     >>> convert_date_format("yyyy-MM-dd'T'HH:mm", ValueError)
     '%Y-%m-%dT%H:%M'
@@ -45,7 +45,7 @@ def convert_date_format(pattern: str, make_error: Callable[[str], InputError]) -
         position = match.end()
     fields = [part for part in parts if re.fullmatch(r"%[A-Za-z]", part)]
     if len(set(fields)) < len(fields):
-        raise make_error(f"a date format must name each part once, got {pattern!r}")
+        raise make_error(f"a date format must contain each field once, got {pattern!r}")
     return "".join(parts)
 
 
@@ -57,12 +57,12 @@ def _convert_date_field(match: re.Match[str], pattern: str, make_error: Callable
     if letter in _ZONES:
         return "%z"
     if letter not in _FIELDS:
-        raise make_error(f"a date format must be made of {', '.join(_FIELDS)} and z, got {letter!r} in {pattern!r}")
+        raise make_error(f"a date format must consist of {', '.join(_FIELDS)} and z, got {letter!r} in {pattern!r}")
     return _LONG.get(whole, _FIELDS[letter])
 
 
 def parse_date(text: str, date_format: str) -> float:
-    """A date as seconds since 1970; a date without a zone is taken as UTC. A text that is none raises ValueError.
+    """Parse a date to seconds since 1970; a date without a time zone is in UTC. Raise ValueError for other texts.
 
     >>> parse_date("2001-04-03T12:12:12", "%Y-%m-%dT%H:%M:%S")
     986299932.0
@@ -73,7 +73,7 @@ def parse_date(text: str, date_format: str) -> float:
 
 
 def is_iso_like(text: str) -> bool:
-    """Whether a text is written like a date of ISO 8601, perhaps with a time and a zone; the date itself may be wrong.
+    """Whether a text has the form of an ISO 8601 date, optionally with time and zone; the date may not exist.
 
     >>> is_iso_like("2001-02-30"), is_iso_like("30.2.2001")
     (True, False)
@@ -82,7 +82,7 @@ def is_iso_like(text: str) -> bool:
 
 
 def parse_iso_date(text: str) -> float | None:
-    """A date of ISO 8601 as seconds since 1970; without a zone it is taken as UTC. None if the text is no such date.
+    """Parse an ISO 8601 date to seconds since 1970, in UTC by default; None if the text is not such a date.
 
     >>> parse_iso_date("2001-04-03 12:12:12"), parse_iso_date("2001-02-30")
     (986299932.0, None)

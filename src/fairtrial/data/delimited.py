@@ -1,6 +1,6 @@
-"""Read CSV, TSV and similar text tables as data sets; column types are inferred, errors name the line.
+"""Read data sets from CSV, TSV and similar text tables; column types are inferred, errors name the line.
 
-Text categories are sorted as text, as in all readers: '10' before '9'.
+Text categories are sorted as text: '10' before '9'.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import FloatArray, check_one_of
+from fairtrial._text import format_count
 from fairtrial.data import dates, text_tables
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.faults import warn_if_known
@@ -33,7 +34,7 @@ _POINTS_PART_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?", r
 
 
 def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
-    """What the different words of a column hold, and the remedy, if all of them look like numbers or dates.
+    """Describe distinct texts that look like numbers or dates but cannot be read as such, with a remedy; None for others.
 
     >>> detect_number_format(["1,5", "2"], ".")
     ('numbers with decimal commas', "pass decimal=','")
@@ -41,7 +42,7 @@ def detect_number_format(texts: Sequence[str], decimal: str) -> tuple[str, str] 
     """
     wrong = [word for word in texts if dates.is_iso_like(word) and dates.parse_iso_date(word) is None]
     if wrong and all(map(dates.is_iso_like, texts)):
-        return f"dates, but {wrong[0]!r} is none", "correct it"
+        return f"dates, but {wrong[0]!r} does not exist", "correct it"
     unparsed = [word for word in texts if not text_tables.is_number(text_tables.with_point(word, decimal))]
     return (_describe_commas(texts, unparsed) if decimal == "." else _describe_points(unparsed)) if unparsed else None
 
@@ -54,32 +55,32 @@ def _describe_commas(texts: Sequence[str], unparsed: list[str]) -> tuple[str, st
     if decimals and thousands and not points:
         example = unparsed[0]
         decimal_number, without_comma = example.replace(",", "."), example.replace(",", "")
-        either = f"pass decimal=',' if {example!r} is {decimal_number}, take out the commas if it is {without_comma}"
+        either = f"pass decimal=',' if {example!r} is {decimal_number}, remove the commas if it is {without_comma}"
         return "numbers with commas", either
     if thousands:
-        return "numbers with commas between thousands", "take out the commas"
+        return "numbers with commas between thousands", "remove the commas"
     if decimals and points:
-        return "numbers with points and with commas", "write them alike"
+        return "numbers with points and with commas", "write them in one way"
     if decimals:
         return "numbers with decimal commas", "pass decimal=','"
     if all(_POINTS_PART_THOUSANDS.fullmatch(word) or text_tables.is_number(word.replace(",", ".", 1)) for word in unparsed):
         commas = any("," in word for word in unparsed)
-        return "numbers with points between thousands", "take out the points" + (" and pass decimal=','" if commas else "")
+        return "numbers with points between thousands", "remove the points" + (" and pass decimal=','" if commas else "")
     return None
 
 
 def _describe_points(unparsed: list[str]) -> tuple[str, str] | None:
     """Explain numbers that have points although decimal=',', or several commas."""
     if all(text_tables.is_number(word) or _POINTS_PART_THOUSANDS.fullmatch(word) for word in unparsed):
-        remedy = "take them out if they stand between thousands, leave out decimal= if they are decimal points"
+        remedy = "remove them if they separate thousands, omit decimal= if they are decimal points"
         return "points, which decimal=',' does not allow", remedy
     if all(_COMMAS_PART_THOUSANDS.fullmatch(word) for word in unparsed):
-        return "numbers with commas between thousands", "take out the commas"
+        return "numbers with commas between thousands", "remove the commas"
     return None
 
 
 def find_equal_numbers(texts: Sequence[str], decimal: str) -> tuple[str, str] | None:
-    """Two of the words that are one number, if all words are numbers.
+    """Find two texts that are the same number, if all texts are numbers.
 
     >>> find_equal_numbers(["2", "01", "1"], ".")
     ('01', '1')
@@ -91,7 +92,7 @@ def find_equal_numbers(texts: Sequence[str], decimal: str) -> tuple[str, str] | 
             return None
         try:
             number = Decimal(text_tables.with_point(word, decimal))
-        except InvalidOperation:  # an exponent beyond all measure
+        except InvalidOperation:  # the exponent is too large
             return None
         first = seen.setdefault(number, word)
         if first != word:
@@ -115,7 +116,7 @@ _BOOLEANS = {"false": False, "true": True}
 
 
 def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> FloatArray | None:
-    """An Arrow column of text as float64, missing cells as NaN; None if some other cell is no number.
+    """Convert an Arrow column of text to float64, with NaN for missing cells; None if another cell is not a number.
 
     >>> import pyarrow as pa
     >>> as_numbers(pa.chunked_array([["1", "?", " 2.5"]]), ["?"]).tolist()
@@ -129,11 +130,11 @@ def as_numbers(cells: Any, missing: Collection[str], decimal: str = ".") -> Floa
         numbers = np.array(pc.fill_null(pc.cast(present, pa.float64()), np.nan), dtype=np.float64)
     except pa.ArrowInvalid:
         return _map_distinct(present, _parse_number)
-    return numbers if np.isnan(numbers).sum() == present.null_count else None  # Arrow takes the word nan for a number
+    return numbers if np.isnan(numbers).sum() == present.null_count else None  # Arrow reads the text nan as a number
 
 
 def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
-    """An Arrow column of dates as ISO 8601 writes them, as seconds since 1970; None if some other cell is none.
+    """Convert an Arrow column of ISO 8601 dates to seconds since 1970; None if another cell is not a date.
 
     >>> import pyarrow as pa
     >>> as_dates(pa.chunked_array([["1970-01-02", "?", "1970-01-01 00:01"]]), ["?"]).tolist()
@@ -143,7 +144,7 @@ def as_dates(cells: Any, missing: Collection[str]) -> FloatArray | None:
 
 
 def find_code(cells: Any, missing: Collection[str]) -> str | None:
-    """The first cell of a column of numbers that as a number would lose something: leading zeros, or digits beyond the 15th.
+    """Find the first cell that would lose leading zeros, or digits beyond the 15th, as a number.
 
     >>> import pyarrow as pa
     >>> find_code(pa.chunked_array([["10", "0123"]]), [])
@@ -157,7 +158,7 @@ def find_code(cells: Any, missing: Collection[str]) -> str | None:
 
 
 def as_labels(cells: Any, missing: Collection[str]) -> pd.Categorical:
-    """An Arrow column of text as categories: whole numbers or truths as such if all are written plainly, else text; sorted.
+    """Convert an Arrow column of text to sorted categories: whole numbers, booleans, or else text.
 
     >>> import pyarrow as pa
     >>> as_labels(pa.chunked_array([["10", "9", "?"]]), ["?"]).tolist()
@@ -169,12 +170,12 @@ def as_labels(cells: Any, missing: Collection[str]) -> pd.Categorical:
 
 
 def as_text(cells: Any, missing: Collection[str]) -> pd.Categorical:
-    """An Arrow column of text as categories of text."""
+    """Convert an Arrow column of text to categories of text."""
     return _encode_categorical(cells, missing, list)
 
 
 def as_classes(cells: Any, missing: Collection[str], decimal: str = ".") -> pd.Categorical:
-    """An Arrow column of text as classes: whole numbers or truths, else numbers if these keep all apart, else text.
+    """Convert an Arrow column of text to classes: whole numbers, booleans, numbers that are all distinct, or else text.
 
     >>> import pyarrow as pa
     >>> as_classes(pa.chunked_array([["1.0", "-1.0"]]), []).tolist(), as_classes(pa.chunked_array([["01", "1"]]), []).tolist()
@@ -184,7 +185,7 @@ def as_classes(cells: Any, missing: Collection[str], decimal: str = ".") -> pd.C
 
 
 def find_non_number(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str]:
-    """The first cell, with its row, that is neither a number nor missing: there must be one.
+    """Find the first cell, with its row, that is neither a number nor missing; there must be one.
 
     >>> import pyarrow as pa
     >>> find_non_number(pa.chunked_array([["1", "x"]]), [])
@@ -195,7 +196,7 @@ def find_non_number(cells: Any, missing: Collection[str], decimal: str = ".") ->
 
 
 def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".") -> tuple[int, str, int] | None:
-    """The first word, with its row and the count of numbers, of a column in which nearly all values are numbers.
+    """Find the first text, its row and the count of numbers, in a column in which nearly all values are numbers.
 
     >>> import pyarrow as pa
     >>> find_isolated_text(pa.chunked_array([["1"] * 30 + ["oops"]]), [])
@@ -213,7 +214,7 @@ def find_isolated_text(cells: Any, missing: Collection[str], decimal: str = ".")
 
 
 def _with_points(present: Any, decimal: str) -> Any:
-    """What `with_point` gives, of a whole column."""
+    """Apply `with_point` to a column."""
     import pyarrow.compute as pc
 
     if decimal == ".":
@@ -223,7 +224,7 @@ def _with_points(present: Any, decimal: str) -> Any:
 
 
 def _mask_missing(cells: Any, missing: Collection[str]) -> Any:
-    """The cells without blanks around them, null where missing."""
+    """Strip blanks from the cells, and replace missing ones by null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -233,14 +234,14 @@ def _mask_missing(cells: Any, missing: Collection[str]) -> Any:
 
 
 def _encode_dictionary(present: Any) -> Any:
-    """The values that occur, and for each row the place of its value among them."""
+    """Return the distinct values, and for each row the index of its value."""
     import pyarrow as pa
 
     return pa.concat_arrays(present.chunks or [pa.array([], pa.string())]).dictionary_encode()
 
 
 def _map_distinct(present: Any, read: Callable[[str], float | None]) -> FloatArray | None:
-    """What `read` makes of each different word, NaN for missing ones; None if it makes nothing of some word."""
+    """Apply `read` to each distinct text, with NaN for missing cells; None if it returns None for a text."""
     import pyarrow.compute as pc
 
     encoded = _encode_dictionary(present)
@@ -306,15 +307,52 @@ def read_delimited(
     decimal: str = ".",
     encoding: str = "utf-8",
 ) -> Dataset:
-    """A text table as a data set; `.gz` is unpacked.
+    """Read a data set from a text table such as a CSV or TSV file.
 
-    Delimiter, header and types are inferred unless given: a column is numeric if every value that is not missing is a number,
-    or a date of ISO 8601 (seconds since 1970), else nominal; true and false in any case are truths. Numbers with leading zeros
-    or more than 15 digits are codes, and nominal unless `numeric` names the column. The class is the column `target`, or the
-    last one; whole numbers stay whole numbers there. Without a header the columns are x0, x1, ... unless `columns` names them.
-    Columns in `text` are nominal with their values exactly as written. The words in `missing` mean a missing value; an empty
-    cell always does.
+    A column is numeric if all its values are numbers, or ISO 8601 dates (as seconds since 1970). All other columns are nominal.
+    Columns of numbers with leading zeros or more than 15 digits are codes and therefore nominal. Classes that are whole numbers
+    or booleans keep their type.
 
+    Parameters
+    ----------
+    path : path
+        Text file, which may be compressed (.gz, .bz2 or .xz).
+    target : str, optional
+        Class column. Default: the last column.
+    name : str, optional
+        Name of the data set. Default: the name of the file.
+    nominal : sequence of str, optional
+        Columns to read as nominal although they look like numbers.
+    numeric : sequence of str, optional
+        Columns to read as numbers although they look nominal.
+    text : sequence of str, optional
+        Columns to read as nominal with their values exactly as written.
+    drop : sequence of str, optional
+        Columns to leave out.
+    delimiter : str, optional
+        Single character between cells; " " stands for any blanks. Detected by default.
+    header : bool, optional
+        Whether the first row names the columns. Detected by default.
+    columns : sequence of str, optional
+        Names of the columns. Default: those of the header, else x0, x1, ...
+    missing : collection of str
+        Texts that mean a missing value. An empty cell is always missing.
+    decimal : {".", ","}, default "."
+        Decimal separator.
+    encoding : str, default "utf-8"
+        Text encoding of the file.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read. The message names the line.
+
+    Examples
+    --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -331,7 +369,7 @@ def read_delimited(
     where = str(path)
     names = [column for column in layout.names if column not in check_column_names("drop", drop, layout.names, where)]
     if len(names) < 2:
-        raise InputError(f"{where} must have at least 2 columns, attributes and a class, got {len(names)} behind drop=")
+        raise InputError(f"{where} must have at least 2 columns (attributes and a class), got {len(names)} after drop=")
     target_column = names[-1] if target is None else check_column_names("target", [target], names, where)[0]
     kinds = _resolve_kinds(target_column, nominal, numeric, text, names, where)
     table = {
@@ -351,13 +389,13 @@ def _resolve_kinds(
     names: list[str],
     where: str,
 ) -> dict[str, str]:
-    """What is declared of columns. A class that is declared nominal is text."""
+    """Return the declared kind of each column; a class that is declared nominal is text."""
     declared = {"nominal": nominal, "numeric": numeric, "text": text}
     kinds = {target: "class"}
     for kind, columns in declared.items():
         for column in check_column_names(kind, columns, names, where):
             if kinds.get(column, kind) not in (kind, "class") or (column == target and kind == "numeric"):
-                raise InputError(f"{column!r} must be declared once, got {kinds[column]} and {kind}")
+                raise InputError(f"{column!r} must have one declared kind, got {kinds[column]} and {kind}")
             kinds[column] = "text" if column == target else kind
     return kinds
 
@@ -395,7 +433,7 @@ def _convert_dates_or_labels(
     if kind == "numeric":
         row, cell = find_non_number(cells, missing, decimal)
         line = text_tables.find_line(row, content, layout)
-        raise InputError(f"{content.path}, line {line}: column {name!r} must hold numbers, got {cell!r}")
+        raise InputError(f"{content.path}, line {line}: column {name!r} must contain numbers, got {cell!r}")
     values = as_labels(cells, missing)
     if not _warn_about_texts(name, values, decimal, str(content.path)) and (
         isolated_text := find_isolated_text(cells, missing, decimal)
@@ -408,8 +446,8 @@ def _warn_about_equal_classes(name: str, values: Any, decimal: str, where: str) 
     texts = [category for category in values.categories if isinstance(category, str)]
     if pair := find_equal_numbers(texts, decimal):
         warnings.warn(
-            f"the classes {pair[0]!r} and {pair[1]!r} of {name!r} in {where} are one number, and are kept apart: write them "
-            f"alike, or pass text=[{name!r}] if they differ",
+            f"{where}: the classes {pair[0]!r} and {pair[1]!r} of {name!r} are the same number but are read as two classes: "
+            f"write them in one way, or pass text=[{name!r}] if they differ",
             SuspectInputWarning,
             stacklevel=5,
         )
@@ -418,20 +456,20 @@ def _warn_about_equal_classes(name: str, values: Any, decimal: str, where: str) 
 def _warn_about_isolated_text(name: str, row: int, text: str, n_numbers: int, content: Content, layout: TableLayout) -> None:
     line = text_tables.find_line(row, content, layout)
     warnings.warn(
-        f"{content.path}, line {line}: column {name!r} holds {text!r} among {n_numbers} numbers, and is "
-        f"taken as nominal: correct it, pass missing=[{text!r}] if it means so, or nominal=[{name!r}] to have it so",
+        f"{content.path}, line {line}: column {name!r} is read as nominal because it contains {text!r} among {n_numbers} "
+        f"numbers: correct it, pass missing=[{text!r}] if it means a missing value, or pass nominal=[{name!r}]",
         SuspectInputWarning,
         stacklevel=6,
     )
 
 
 def _warn_about_texts(name: str, values: Any, decimal: str, where: str) -> bool:
-    """Whether there was something to warn of."""
+    """Warn if the texts look like numbers or dates; return whether they do."""
     texts = [category for category in values.categories if isinstance(category, str)]
     if problem := detect_number_format(texts, decimal):
         description, remedy = problem
         warnings.warn(
-            f"column {name!r} of {where} holds {description}, and is taken as nominal: {remedy}",
+            f"{where}: column {name!r} is read as nominal because it contains {description}: {remedy}",
             SuspectInputWarning,
             stacklevel=6,
         )
@@ -440,10 +478,10 @@ def _warn_about_texts(name: str, values: Any, decimal: str, where: str) -> bool:
 
 def _warn_about_code(name: str, code: str, where: str) -> None:
     zeros = code.lstrip("+-").startswith("0")
-    why = "which as a number would lose its leading zeros" if zeros else "which has more digits than a number keeps"
+    why = "which would lose its leading zeros as a number" if zeros else "which has too many digits for a number"
     warnings.warn(
-        f"column {name!r} of {where} holds {code!r}, {why}, and is taken as nominal: pass numeric=[{name!r}] for numbers, or "
-        f"text=[{name!r}] to have it so",
+        f"{where}: column {name!r} is read as nominal because it contains {code!r}, {why}: pass numeric=[{name!r}] to read "
+        f"numbers, or text=[{name!r}] to read text",
         SuspectInputWarning,
         stacklevel=5,
     )
@@ -455,8 +493,8 @@ def _check_finite_numbers(name: str, numbers: FloatArray, cells: Any, content: C
         row = int(infinite.argmax())
         line = text_tables.find_line(row, content, layout)
         raise InputError(
-            f"{content.path}, line {line}: column {name!r} must hold finite numbers, got "
-            f"{cells[row].as_py().strip()!r}: correct it, or name it in missing="
+            f"{content.path}, line {line}: column {name!r} must contain finite numbers, got "
+            f"{cells[row].as_py().strip()!r}: correct it, or pass it in missing="
         )
 
 
@@ -465,8 +503,8 @@ def _check_class_complete(label: Any, name: str, content: Content, layout: Table
     if len(missing):
         line = text_tables.find_line(int(missing[0]), content, layout)
         raise InputError(
-            f"{content.path}, line {line}: the class {name!r} is missing ({len(missing)} such rows): drop these rows, or name "
-            "another class by target="
+            f"{content.path}, line {line}: the class {name!r} must not be missing, got {format_count(len(missing), 'such row')}: "
+            "drop these rows, or pass another class as target="
         )
 
 
@@ -477,7 +515,8 @@ def _warn_about_row_numbers(table: dict[str, Any], layout: TableLayout, where: s
         return
     if np.array_equal(values - values[0], np.arange(len(values))):
         warnings.warn(
-            f"the first column of {where} has no name and counts the rows: it is probably no attribute; pass drop=[{name!r}]",
+            f"{where}: the first column has no name and numbers the rows, so it is probably not an attribute: pass "
+            f"drop=[{name!r}]",
             SuspectInputWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""Folds made by others: KEEL's pairs of files (`x-5-1tra.dat`, `x-5-1tst.dat`) as one data set and its splits."""
+"""Read published folds: KEEL's pairs of files (`x-5-1tra.dat`, `x-5-1tst.dat`) as one data set with its splits."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import IntArray
+from fairtrial._text import format_count, join_names
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.declared import read_declared
 from fairtrial.data.faults import warn_if_known
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def compute_row_keys(frame: pd.DataFrame) -> IntArray:
-    """A number for each row, which equal rows share; missing values are equal.
+    """Number the rows; equal rows have the same number. Missing values are equal.
 
     >>> import pandas as pd
     >>> compute_row_keys(pd.DataFrame({"a": [1.0, float("nan"), 1.0, float("nan")]})).tolist()
@@ -42,9 +43,10 @@ def compute_row_keys(frame: pd.DataFrame) -> IntArray:
 
 
 def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> IntArray:
-    """How many rows of each key there are: as many as most folds show, train and test together, and as each part needs.
+    """Count the rows of each key: the median count over the folds, but at least what each training or test set contains.
 
-    In folds that are right each fold shows every row once; a row that leaks, or that a fold lost, is outvoted.
+    In correct folds, each fold contains every row once in training and test set together. The median ignores a fold in which a
+    row leaks or is lost.
 
     >>> tests, leaking = [[0, 1], [2], [3]], [[2, 3, 0], [0, 1, 3], [0, 1, 2]]
     >>> count_copies([np.array(each) for each in tests], [np.array(each) for each in leaking])
@@ -58,10 +60,10 @@ def count_copies(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) 
 
 
 def match_rows(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) -> tuple[list[list[int]], list[int]]:
-    """The positions of the rows of each part, all test parts first, and for each position the row of the joined parts it is.
+    """Match the rows of all test and training sets to positions in one table.
 
-    No part holds a position twice. A test part takes rows that are untested so far, a training part rows that its own fold does
-    not test; only where these are used up, others.
+    Return the positions of each set, all test sets first, and for each position its row in the joined sets. No set contains a
+    position twice. A test set prefers rows that are not yet tested, a training set prefers rows that its own fold does not test.
 
     >>> match_rows([np.array([0, 1]), np.array([2])], [np.array([2]), np.array([1, 0])])
     ([[0, 1], [2], [2], [1, 0]], [0, 1, 2])
@@ -94,9 +96,24 @@ _FOLD_FILE = re.compile(r"(?P<set>.+)-(?P<fold>[0-9]{1,6})(?P<part>tra|tst)\.dat
 
 @dataclass(frozen=True, eq=False)
 class GivenFolds:
-    """A data set with the splits that came with it: pairs (train, test) of positions, in the order of the folds.
+    """A data set with published splits; iterate over it to get pairs (train, test) of row positions.
 
-    The rows are those of the test parts, one after the other, then those that no test part holds.
+    The rows are in the order of the test sets; rows that no test set contains come last.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        All rows, each once.
+    splits : tuple
+        Pairs (train, test) of arrays of row positions, in the order of the folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> dataset = Dataset.from_table([[1.0], [2.0], [3.0]], ["a", "b", "a"])
+    >>> folds = GivenFolds(dataset, ((np.array([1, 2]), np.array([0])), (np.array([0]), np.array([1, 2]))))
+    >>> len(folds), folds.never_tested
+    (2, 0)
     """
 
     dataset: Dataset
@@ -110,11 +127,11 @@ class GivenFolds:
 
     @property
     def never_tested(self) -> int:
-        """How many rows no test part holds."""
+        """Number of rows that no test set contains."""
         return len(self.dataset) - len(set().union(*(test.tolist() for _, test in self.splits)))
 
     def frame(self) -> pd.DataFrame:
-        """A line for each fold: rows that train, rows that test, rows that do both."""
+        """Return one row per fold: number of training rows, of test rows, and of rows in both sets."""
         import pandas as pd
 
         lines = [(len(train), len(test), len(np.intersect1d(train, test))) for train, test in self.splits]
@@ -122,9 +139,10 @@ class GivenFolds:
 
     def __str__(self) -> str:
         both, never = int(self.frame()["both"].sum()), self.never_tested
-        coverage = "every row tests" if not never else f"{never} rows never test"
-        leak = f"; {both} rows train and test in the same fold" if both else ""
-        return f"{self.dataset.name}: {len(self)} given folds of {len(self.dataset)} rows; {coverage}{leak}"
+        folds, rows = format_count(len(self), "given fold"), format_count(len(self.dataset), "row")
+        coverage = "every row is tested" if not never else f"{format_count(never, 'row')} never tested"
+        leak = f"; {format_count(both, 'row')} in training and test set of the same fold" if both else ""
+        return f"{self.dataset.name}: {folds} of {rows}; {coverage}{leak}"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
@@ -133,13 +151,34 @@ class GivenFolds:
 def read_folds(
     path: str | PathLike[str], *, scheme: str | None = None, target: str | None = None, encoding: str = "utf-8"
 ) -> GivenFolds:
-    """KEEL's folds from a folder or a zip archive.
+    """Read KEEL's folds from a folder or a zip archive.
 
-    KEEL repeats the rows in every file and numbers none, so rows are matched by their values: the data set has as many equal
-    rows as most folds show. A training row is one that its own fold does not test as long as there is one, else the fold leaks.
-    Folds that leak or leave rows untested give a SuspectInputWarning. Where files of several schemes lie together, `scheme`
-    chooses: what stands before the number of the fold, as `x-5` in `x-5-1tra.dat`.
+    KEEL's files repeat the rows without numbering them, so rows are matched by their values. If a training row equals several
+    rows, it is matched to one that its fold does not test; if there is none, the fold leaks. Folds that leak or never test some
+    rows cause a SuspectInputWarning.
 
+    Parameters
+    ----------
+    path : path
+        Folder or zip archive with pairs of files such as `x-5-1tra.dat` and `x-5-1tst.dat`.
+    scheme : str, optional
+        Text before the number of the fold, e.g. `x-5`. Required if there are files of several schemes.
+    target : str, optional
+        Class attribute. Default: the attribute that `@outputs` names, else the last one.
+    encoding : str, default "utf-8"
+        Text encoding of the files.
+
+    Returns
+    -------
+    GivenFolds
+
+    Raises
+    ------
+    InputError
+        If a file is missing or cannot be read, or the files declare different attributes.
+
+    Examples
+    --------
     >>> import tempfile
     >>> head = "@attribute a real\\n@attribute c {x,y}\\n@data\\n"
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -147,7 +186,7 @@ def read_folds(
     ...         _ = Path(folder, f"set-2-{name}.dat").write_text(head + rows)
     ...     folds = read_folds(folder)
     >>> print(folds)
-    set-2: 2 given folds of 3 rows; every row tests
+    set-2: 2 given folds of 3 rows; every row is tested
     >>> [(train.tolist(), test.tolist()) for train, test in folds]
     [([2], [0, 1]), ([1, 0], [2])]
     """
@@ -160,7 +199,7 @@ def read_folds(
 
 
 class _FoldArchive:
-    """Named files, in a folder or an archive."""
+    """The files of a folder or a zip archive."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile | None) -> None:
         self._path, self._archive = path, archive
@@ -173,7 +212,7 @@ class _FoldArchive:
                 return cls(path, None)
             return cls(path, zipfile.ZipFile(path))
         except FileNotFoundError:
-            raise InputError(f"{path}: there is no such folder or archive") from None
+            raise InputError(f"{path}: no such folder or archive") from None
         except (OSError, ValueError, zipfile.BadZipFile) as error:
             raise InputError(f"{path} must be a folder or a zip archive of folds: {error}") from None
 
@@ -194,18 +233,18 @@ class _FoldArchive:
 
 
 def _select_scheme(names: Sequence[str], scheme: str | None, path: str) -> tuple[str, list[tuple[str, str]]]:
-    """The name of the scheme and its pairs of files, by the number of the fold."""
+    """Return the name of the scheme and its pairs of files, sorted by the number of the fold."""
     schemes: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for name in names:
         if matched := _FOLD_FILE.fullmatch(name.rpartition("/")[2]):
             schemes[matched["set"]][int(matched["fold"])][matched["part"].lower()] = name
     if not schemes:
-        raise InputError(f"{path} must hold pairs of files like x-5-1tra.dat and x-5-1tst.dat, got none")
+        raise InputError(f"{path} must contain pairs of files like x-5-1tra.dat and x-5-1tst.dat, got none")
     if scheme is None and len(schemes) > 1:
-        raise InputError(f"{path} holds folds of {len(schemes)} schemes, {sorted(schemes)}: choose one with scheme=")
+        raise InputError(f"{path} must contain folds of one scheme, got {join_names(sorted(schemes))}: pass scheme= to choose one")
     scheme = scheme if scheme is not None else next(iter(schemes))
     if scheme not in schemes:
-        raise InputError(f"scheme must be one of {sorted(schemes)}, got {scheme!r}")
+        raise InputError(f"scheme must be one of {join_names(sorted(schemes))}, got {scheme!r}")
     folds = schemes[scheme]
     for fold, pair in sorted(folds.items()):
         if len(pair) < 2:
@@ -224,7 +263,7 @@ def _read_fold_file(folder: _FoldArchive, member: str, target: str | None, encod
 
 
 def _match_folds(fold_pairs: Sequence[tuple[Dataset, ...]], name: str, source: str) -> GivenFolds:
-    """Test parts lie before training parts in the joined table, so that a row is taken from where it is tested."""
+    """Match the rows of all files; test sets come first, so the rows are in the order in which they are tested."""
     ordered = [test for _, test in fold_pairs] + [train for train, _ in fold_pairs]
     everything = _join_datasets(ordered)
     ends = np.cumsum([len(dataset) for dataset in ordered])
@@ -240,14 +279,15 @@ def _match_folds(fold_pairs: Sequence[tuple[Dataset, ...]], name: str, source: s
 
 
 def _join_datasets(datasets: Sequence[Dataset]) -> Dataset:
-    """All parts below each other; categories in the order in which they are first declared."""
+    """Concatenate data sets; categories are in the order in which they are first declared."""
     import pandas as pd
 
     names = list(datasets[0].X.columns)
     for dataset in datasets[1:]:
         if list(dataset.X.columns) != names or dataset.target != datasets[0].target:
             raise InputError(
-                f"{dataset.source} must declare the attributes {names} as {datasets[0].source}, got {list(dataset.X.columns)}"
+                f"{dataset.source} must declare the attributes of {datasets[0].source}, {join_names(names)}, got "
+                f"{join_names(dataset.X.columns)}"
             )
     frames = [dataset.frame() for dataset in datasets]
     columns = {name: _join_columns([frame[name] for frame in frames]) for name in frames[0].columns}
@@ -260,7 +300,7 @@ def _join_columns(columns: Sequence[pd.Series[Any]]) -> Any:
 
     nominal = [isinstance(column.dtype, pd.CategoricalDtype) for column in columns]
     if len(set(nominal)) > 1:
-        raise InputError(f"attribute {columns[0].name!r} must be of one type in all files, got nominal and numeric")
+        raise InputError(f"attribute {columns[0].name!r} must have the same type in all files, got nominal and numeric")
     if not nominal[0]:
         return np.concatenate([column.to_numpy() for column in columns])
     categories = list(dict.fromkeys(value for column in columns for value in column.cat.categories))
@@ -275,12 +315,12 @@ def _freeze_positions(positions: Sequence[int]) -> IntArray:
 
 def _warn_about_leaks(folds: GivenFolds) -> None:
     messages = [
-        f"{both} of the {test} test rows of fold {fold} also train"
+        f"fold {fold} has {both} of its {test} test rows in the training set"
         for fold, (test, both) in enumerate(folds.frame()[["test", "both"]].to_numpy().tolist(), 1)
         if both
     ]
     if folds.never_tested:
-        messages.append(f"{folds.never_tested} of {len(folds.dataset)} rows never test")
+        messages.append(f"{folds.never_tested} of {len(folds.dataset)} rows are never tested")
     if messages:
-        text = f"{folds.dataset.source}: {'; '.join(messages)}: make folds of your own from the whole data set"
+        text = f"{folds.dataset.source}: {'; '.join(messages)}: draw new folds from the whole data set"
         warnings.warn(text, SuspectInputWarning, stacklevel=3)

@@ -1,4 +1,4 @@
-"""Frames (pandas, polars, Arrow), Parquet files and scikit-learn's bunches as data sets."""
+"""Read data sets from frames (pandas, polars, Arrow), Parquet files and scikit-learn bunches."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from fairtrial._frames import as_frame
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_count
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.declared import MAX_NUMERIC_CLASSES
 from fairtrial.errors import InputError, SuspectInputWarning
@@ -31,11 +32,40 @@ def read_frame(
     source: str = "",
     notes: Sequence[str] = (),
 ) -> Dataset:
-    """A data set of a table. The class is the column `target`, or the last one.
+    """Read a data set from a frame of pandas, polars or Arrow.
 
-    Columns of numbers and times are numeric, all others nominal; `nominal` and `numeric` name columns that are to be read
-    otherwise, `drop` those that are to be left out. A class that `nominal` names is text.
+    Columns of numbers and times are numeric, all others nominal.
 
+    Parameters
+    ----------
+    frame : dataframe
+        Table with one row per case.
+    target : str, optional
+        Class column. Default: the last column.
+    name : str, default "data"
+        Name of the data set.
+    nominal : sequence of str, optional
+        Columns to read as nominal although they contain numbers. A class that is named here becomes text.
+    numeric : sequence of str, optional
+        Columns to read as numbers although they contain text.
+    drop : sequence of str, optional
+        Columns to leave out.
+    source : str, default ""
+        Description of the source, used in messages.
+    notes : sequence of str, default ()
+        Remarks to keep with the data set.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If a named column does not exist, or the class has missing values.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"kind": ["a", "b"], "size": [1, 2], "zone": [7, 7]})
     >>> data = read_frame(table, target="kind", nominal=["zone"])
@@ -48,7 +78,7 @@ def read_frame(
     _check_unique_columns(table, where)
     table = table.drop(columns=check_column_names("drop", drop, table.columns, where))
     if table.shape[1] < 2:
-        raise InputError(f"{where} must have at least 2 columns, attributes and a class, got {table.shape[1]}")
+        raise InputError(f"{where} must have at least 2 columns (attributes and a class), got {table.shape[1]}")
     target_column = (
         str(table.columns[-1]) if target is None else check_column_names("target", [target], table.columns, where)[0]
     )
@@ -70,7 +100,7 @@ def read_frame(
 
 
 def convert_to_pandas(frame: Any) -> pd.DataFrame:
-    """The table as pandas holds it, with decimals as numbers and dates as times.
+    """Convert a table to pandas, with decimals as floats and dates as times.
 
     >>> import pyarrow as pa
     >>> convert_to_pandas(pa.table({"a": [1, 2]}))["a"].tolist()
@@ -91,13 +121,13 @@ def convert_to_pandas(frame: Any) -> pd.DataFrame:
 
         return convert_arrow_table(from_dataframe(frame))
     raise InputError(
-        f"a table must be a frame of pandas, Arrow or polars, got {type(frame).__name__}: of attributes and classes apart make "
-        "a data set by fairtrial.data.Dataset.from_table(X, y)"
+        f"a table must be a frame of pandas, Arrow or polars, got {type(frame).__name__}: call "
+        "fairtrial.data.Dataset.from_table(X, y) for separate attributes and classes"
     )
 
 
 def _to_arrow_table(frame: Any) -> Any:
-    """What streams Arrow's columns as a table; None if it streams a single column."""
+    """Convert an object that streams Arrow data; None if it streams a single column."""
     import pyarrow as pa
 
     try:
@@ -107,14 +137,14 @@ def _to_arrow_table(frame: Any) -> Any:
 
 
 def convert_arrow_table(table: Any) -> pd.DataFrame:
-    """An Arrow table as pandas holds it; nested columns are refused."""
+    """Convert an Arrow table to pandas; refuse nested columns."""
     import pyarrow as pa
 
     types = pa.types
     for index, field in enumerate(table.schema):
         kind = field.type
         if types.is_nested(kind):
-            raise InputError(f"column {field.name!r} must hold single values, got {kind}: flatten or drop it")
+            raise InputError(f"column {field.name!r} must contain single values, got {kind}: flatten or drop it")
         if types.is_decimal(kind):
             table = table.set_column(index, field.name, table.column(index).cast(pa.float64()))
         elif types.is_date(kind):
@@ -127,14 +157,14 @@ def convert_arrow_table(table: Any) -> pd.DataFrame:
 
 
 def _get_integer_type(kind: Any) -> Any:
-    """The whole numbers that a duration or a time of day is stored as."""
+    """Return the integer type that stores a duration or a time of day."""
     import pyarrow as pa
 
     return pa.int32() if kind.bit_width == 32 else pa.int64()
 
 
 def check_column_names(argument: str, names: Iterable[str] | None, columns: Iterable[Any], where: str) -> list[str]:
-    """The names that an argument gives, each of which must be a column."""
+    """Return the names that an argument gives; each must be a column."""
     column_names = [str(column) for column in columns]
     if names is not None and not isinstance(names, Iterable):
         raise InputError(f"{argument} must name columns of {where}, got {names!r}: pass a list of names")
@@ -165,21 +195,22 @@ def _convert_to_numbers(values: pd.Series[Any], where: str) -> pd.Series[Any]:
     invalid = numbers.isna() & values.notna()
     if invalid.any():
         row = int(np.argmax(invalid.to_numpy()))
-        raise InputError(f"column {str(values.name)!r} of {where} must hold numbers, got {values.iloc[row]!r} at row {row}")
+        raise InputError(f"column {str(values.name)!r} of {where} must contain numbers, got {values.iloc[row]!r} at row {row}")
     return numbers.astype(np.float64)
 
 
 def _check_class_column(values: pd.Series[Any], where: str, *, as_text: bool) -> pd.Series[Any]:
-    """The class column, which must be complete."""
+    """Check that the class column has no missing values, and warn if it looks like a measurement."""
     missing = values.isna().to_numpy()
     if missing.any():
+        rows = format_count(int(missing.sum()), "such row")
         raise InputError(
-            f"the class {str(values.name)!r} of {where} must not be missing, got {int(missing.sum())} such rows, the first at "
-            f"row {int(np.argmax(missing))}: drop these rows, or name another class by target="
+            f"the class {str(values.name)!r} of {where} must not be missing, got {rows}, the first at row "
+            f"{int(np.argmax(missing))}: drop these rows, or pass another class as target="
         )
     if not as_text and (reason := _describe_measurements(values.unique().tolist())):
         warnings.warn(
-            f"the class {str(values.name)!r} of {where} holds {reason}: name the class by target=, if this is a measurement",
+            f"the class {str(values.name)!r} of {where} has {reason}: pass another class as target= if this is a measurement",
             SuspectInputWarning,
             stacklevel=3,
         )
@@ -187,11 +218,11 @@ def _check_class_column(values: pd.Series[Any], where: str, *, as_text: bool) ->
 
 
 def _describe_measurements(values: list[Any]) -> str:
-    """What makes different values look like measurements rather than classes; nothing if nothing does."""
+    """Say why distinct values look like measurements rather than classes; empty if they do not."""
     numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
     fractional = [number for number in numbers if number % 1]
     if fractional:
-        return f"numbers that are not whole, such as {fractional[0]!r}"
+        return f"fractional numbers such as {fractional[0]!r}"
     return f"{len(numbers)} different numbers" if len(numbers) > MAX_NUMERIC_CLASSES else ""
 
 
@@ -205,7 +236,7 @@ def _is_text(values: pd.Series[Any]) -> bool:
 
 
 def is_bunch(source: Any) -> bool:
-    """Whether this is what scikit-learn's loaders give: a mapping with data and target."""
+    """Whether an object is a scikit-learn bunch: a mapping with data and target."""
     return isinstance(source, Mapping) and "data" in source and "target" in source
 
 
@@ -219,14 +250,39 @@ def read_bunch(
     source: str = "",
     notes: Sequence[str] = (),
 ) -> Dataset:
-    """A data set of a bunch; classes go by the bunch's `target_names` where it numbers them.
+    """Read a data set from a scikit-learn bunch.
 
+    If the bunch numbers its classes, the classes of the data set are the bunch's `target_names`.
+
+    Parameters
+    ----------
+    bunch : mapping
+        Bunch with `data` and `target`, as the loaders of scikit-learn return it.
+    name : str, default "data"
+        Name of the data set.
+    nominal : sequence of str, optional
+        Columns to read as nominal although they contain numbers. A class that is named here becomes text.
+    numeric : sequence of str, optional
+        Columns to read as numbers although they contain text.
+    drop : sequence of str, optional
+        Columns to leave out.
+    source : str, default ""
+        Description of the source, used in messages.
+    notes : sequence of str, default ()
+        Remarks to keep with the data set.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> read_bunch(load_iris(), name="iris").classes
     ('setosa', 'versicolor', 'virginica')
     """
     if not is_bunch(bunch):
-        raise InputError(f"a bunch must hold data and target, got {type(bunch).__name__}")
+        raise InputError(f"bunch must contain data and target, got {type(bunch).__name__}")
     frame = as_frame(bunch["data"])
     names = bunch.get("feature_names")
     if names is not None and len(names) == frame.shape[1]:
@@ -251,10 +307,10 @@ def _choose_target_name(bunch: Mapping[str, Any], used_names: list[str]) -> str:
 
 
 def _read_bunch_labels(bunch: Mapping[str, Any]) -> tuple[Any, list[Any] | None]:
-    """The class of each row, and the classes in order if the bunch names them."""
+    """Return the class of each row, and the classes in order if the bunch names them."""
     target = np.asarray(bunch["target"])
     if target.ndim != 1:
-        raise InputError(f"a bunch must have a single target, got shape {target.shape}: choose a column of it")
+        raise InputError(f"bunch must have a single target, got shape {target.shape}: select one column")
     names = bunch.get("target_names")
     numbered = target.dtype.kind in "iu" and names is not None and len(names) > 1 and len(target)
     if not numbered or target.min() < 0 or target.max() >= len(names):  # type: ignore[arg-type]
@@ -273,8 +329,36 @@ def read_parquet(
     numeric: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
 ) -> Dataset:
-    """A Parquet file as a data set. The class is the column `target`, or the last one; dictionary columns are nominal.
+    """Read a data set from a Parquet file.
 
+    Columns of numbers and times are numeric; text and dictionary columns are nominal.
+
+    Parameters
+    ----------
+    path : path
+        Parquet file.
+    target : str, optional
+        Class column. Default: the last column.
+    name : str, optional
+        Name of the data set. Default: the name of the file.
+    nominal : sequence of str, optional
+        Columns to read as nominal although they contain numbers. A class that is named here becomes text.
+    numeric : sequence of str, optional
+        Columns to read as numbers although they contain text.
+    drop : sequence of str, optional
+        Columns to leave out.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a named column does not exist.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -293,7 +377,7 @@ def read_parquet(
         left_out = check_column_names("drop", drop, names, str(path))
         table = file.read(columns=[column for column in names if column not in left_out])
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
+        raise InputError(f"{path}: no such file") from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {str(error).strip().splitlines()[0]}") from None
     return read_frame(

@@ -22,13 +22,34 @@ KEEL = FileFormat(
 
 
 def read_keel(source: Source, *, target: str | None = None, name: str | None = None, encoding: str = "utf-8") -> Dataset:
-    """A KEEL file as a data set: a path, the bytes of a file, or an open one (a member of a zip archive).
+    """Read a data set from a KEEL file.
 
-    The class is `target`, else the one that `@outputs` names, else the last attribute; what the file lists neither as input
-    nor as output is left out, as KEEL does. Missing values are written `?` or `<null>`. Declared classes and values keep their
-    order, declared ranges are kept in `Dataset.ranges`. Values outside them, and files known to be damaged, give a
-    SuspectInputWarning.
+    Attributes that the file lists neither as inputs nor as outputs are left out, as in KEEL. Missing values are written `?` or
+    `<null>`. Declared classes and values keep their order, and declared ranges are kept in `Dataset.ranges`. Values outside
+    these ranges and files that are known to be corrupted cause a SuspectInputWarning.
 
+    Parameters
+    ----------
+    source : path, bytes or open file
+        KEEL file, its content, or an open file such as a member of a zip archive.
+    target : str, optional
+        Class attribute. Default: the attribute that `@outputs` names, else the last one.
+    name : str, optional
+        Name of the data set. Default: the name of the file, else of the relation.
+    encoding : str, default "utf-8"
+        Text encoding of the file.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read. The message names the line.
+
+    Examples
+    --------
     >>> flowers = read_keel(b'''@relation flowers
     ... @attribute length real [0.1, 9.9]
     ... @attribute hue {red, blue}

@@ -1,4 +1,4 @@
-"""Read a data set from any supported file or object: `read` chooses the reader."""
+"""Read a data set from any supported file or object."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from fairtrial._check import check_one_of
 from fairtrial._registry import suggest_name
+from fairtrial._text import join_names
 from fairtrial.data import frames, text_tables
 from fairtrial.data.arff import read_arff
 from fairtrial.data.dataset import Dataset
@@ -39,20 +40,40 @@ def read(
     format: str | None = None,  # noqa: A002
     **layout: Any,
 ) -> Dataset:
-    """A data set of a file, of a frame (pandas, Arrow, polars ...) or of a scikit-learn bunch.
+    """Read a data set from a file, a frame or a scikit-learn bunch.
 
-    Args:
-        source: A file: KEEL (.dat that begins with @relation), ARFF, CSV and its kin (.csv .tsv .txt .data .dat), Parquet;
-            texts may be packed (.gz). Or a table in memory.
-        target: The class column; otherwise what the file declares, or the last column.
-        name: The name of the data set; otherwise that of the file.
-        nominal: Columns to read as nominal although they look like numbers.
-        numeric: Columns to read as numbers although they look nominal.
-        drop: Columns to leave out.
-        format: keel, arff, delimited (or csv) or parquet, where the suffix does not say it.
-        layout: For text tables: `delimiter`, `header` (True or False), `columns`, `missing` (the words that mean so),
-            `decimal`, `text`, `encoding`. KEEL and ARFF take `encoding`.
+    Parameters
+    ----------
+    source : path, dataframe or bunch
+        KEEL file (.dat that begins with @relation), ARFF file, text table (.csv, .tsv, .txt, .data, .dat) or Parquet file. Text
+        files may be compressed (.gz). Or a frame of pandas, Arrow or polars, or a scikit-learn bunch.
+    target : str, optional
+        Class column. Default: the class that the file declares, else the last column.
+    name : str, optional
+        Name of the data set. Default: the name of the file.
+    nominal : sequence of str, optional
+        Columns to read as nominal although they look like numbers.
+    numeric : sequence of str, optional
+        Columns to read as numbers although they look nominal.
+    drop : sequence of str, optional
+        Columns to leave out.
+    format : {"keel", "arff", "delimited", "csv", "parquet"}, optional
+        File format. Default: by suffix.
+    **layout
+        Options of `read_delimited` for text tables: `delimiter`, `header`, `columns`, `missing`, `decimal`, `text`, `encoding`.
+        KEEL and ARFF files take `encoding`.
 
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If the source cannot be read. The message names the line if there is one.
+
+    Examples
+    --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -75,16 +96,16 @@ def _from_memory(source: Any, target: str | None, name: str, common: dict[str, A
         return source
     if frames.is_bunch(source) and not hasattr(source, "columns"):
         if target is not None:
-            raise InputError(f"target must be left out for a bunch, which has one of its own, got {target!r}")
+            raise InputError(f"target must be None for a bunch, which contains its target, got {target!r}")
         return frames.read_bunch(source, name=name, **common)
     return frames.read_frame(source, target=target, name=name, **common)
 
 
 def _check_file_exists(path: Path) -> Path:
     if "\0" in str(path):
-        raise InputError("path must not hold a NUL character")
+        raise InputError("path must not contain a NUL character")
     if path.is_dir():
-        raise InputError(f"{path} must be a file, got a folder: for a folder of KEEL folds use fairtrial.data.read_folds")
+        raise InputError(f"{path} must be a file, got a folder: use fairtrial.data.read_folds for a folder of KEEL folds")
     if not path.is_file():
         files = list(path.parent.iterdir()) if path.parent.is_dir() else []
         near = [
@@ -93,7 +114,7 @@ def _check_file_exists(path: Path) -> Path:
             if get_close_matches(text_tables.get_file_stem(path).lower(), [text_tables.get_file_stem(file).lower()])
         ]
         hint = suggest_name(path.name, near)
-        raise InputError(f"{path}: there is no such file" + (f"; {hint}" if "mean" in hint else ""))
+        raise InputError(f"{path}: no such file" + (f"; {hint}" if near else ""))
     return path
 
 
@@ -109,14 +130,14 @@ def _detect_format(path: Path, declared: str | None) -> str:
     for format_name, suffixes in FORMATS.items():
         if suffix in suffixes:
             return format_name
-    remedy = "use fairtrial.data.read_folds" if suffix == ".zip" else f"pass format=, one of {list(FORMATS)}"
+    remedy = "use fairtrial.data.read_folds" if suffix == ".zip" else f"pass format= {join_names(FORMATS, None, 'or')}"
     raise InputError(
-        f"{path} must end in one of {', '.join(SUFFIXES)} (texts also .gz), got {suffix or 'no suffix'!r}: {remedy}"
+        f"{path} must end in {join_names(SUFFIXES, None, 'or')} (text files also in .gz), got {suffix or 'no suffix'!r}: {remedy}"
     )
 
 
 def _is_keel_file(path: Path) -> bool:
-    """Whether the first line that is neither blank nor a comment declares a relation, as KEEL's do."""
+    """Whether the first line that is neither blank nor a comment begins with @."""
     source = text_tables.open_unpacked(path)
     try:
         with source.open("rb") if isinstance(source, Path) else source as file:
@@ -131,7 +152,7 @@ def _is_keel_file(path: Path) -> bool:
 
 def _check_no_layout(layout: dict[str, Any]) -> None:
     if layout:
-        raise InputError(f"{sorted(layout)[0]} must be left out here: only text files have it")
+        raise InputError(f"{sorted(layout)[0]} must not be passed for this source: it applies to text files only")
 
 
 def _read_keel(path: Path, *, target: str | None, name: str | None, encoding: str = "utf-8", **common: Any) -> Dataset:
@@ -163,7 +184,7 @@ def convert_dataset_types(
     numeric: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
 ) -> Dataset:
-    """The data set with some attributes of another type, or left out; the class stays as it is declared."""
+    """Convert attributes to another type, or drop them; the class column stays the same."""
     if not (nominal or numeric or drop):
         return data
     where = data.source or data.name

@@ -20,10 +20,32 @@ _PLAIN = re.compile(r"[\w.+:/-]+", re.ASCII)
 
 
 def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = None, overwrite: bool = False) -> Path:  # noqa: A002
-    """Write a data set, the class last, in the format that the suffix names: .csv, .parquet or .arff.
+    """Write a data set to a CSV, Parquet or ARFF file, with the class last.
 
-    Parquet and ARFF keep types and declared classes; CSV keeps values only.
+    Parquet and ARFF files keep column types and declared classes, CSV files keep values only.
 
+    Parameters
+    ----------
+    data : Dataset
+    path : path
+        Output file.
+    format : {"csv", "parquet", "arff"}, optional
+        File format. Default: the suffix of the file.
+    overwrite : bool, default False
+        Whether to replace an existing file.
+
+    Returns
+    -------
+    Path
+        The written file.
+
+    Raises
+    ------
+    InputError
+        If the file exists, cannot be written, or cannot represent a value of the data set.
+
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> from fairtrial.data import load, read
     >>> with TemporaryDirectory() as folder:
@@ -32,22 +54,22 @@ def write(data: Dataset, path: str | os.PathLike[str], *, format: str | None = N
     True
     """
     if not isinstance(data, Dataset):
-        raise InputError(f"data must be a Dataset, got {type(data).__name__}: write(data, path)")
+        raise InputError(f"data must be a Dataset, got {type(data).__name__}: call write(data, path)")
     path = Path(path)
     if path.is_dir():
-        raise InputError(f"{path} must be a file, got a folder: name a file in it, such as {path / f'{data.name}.csv'}")
+        raise InputError(f"{path} must be a file, got a folder: pass a file in it, such as {path / f'{data.name}.csv'}")
     suffix = path.suffix.lower().removeprefix(".")
     chosen = format or suffix
     check_one_of("format", chosen, list(_WRITERS))
     if suffix in _WRITERS and suffix != chosen:
-        raise InputError(f"{path} must end in .{chosen} for the format {chosen}: name another file or leave out the format")
+        raise InputError(f"{path} must end in .{chosen} for the format {chosen}: pass another file or no format")
     if path.exists() and not overwrite:
-        raise InputError(f"{path} exists already: name another file, or overwrite it (overwrite=True, --force)")
+        raise InputError(f"{path} already exists: choose another file, or overwrite it (overwrite=True, --force)")
     return _replace_file(path, lambda part: _WRITERS[chosen](data, part))
 
 
 def _replace_file(path: Path, fill: Callable[[Path], None]) -> Path:
-    """Write beside the place and move there, so that no half file is left behind."""
+    """Write a temporary file and move it to the path; a failure leaves no incomplete file."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".fairtrial-")
         os.close(handle)
@@ -76,8 +98,8 @@ def _check_no_infinity(data: Dataset, form: str) -> None:
         infinite = np.isinf(data.X[name].to_numpy())
         if infinite.any():
             raise InputError(
-                f"the infinite value of {name!r} in row {int(infinite.argmax())} cannot be read from {form}: choose the format "
-                "parquet"
+                f"values must be finite to be written as {form}, got infinity in row {int(infinite.argmax())} of column {name!r}: "
+                "choose the format parquet"
             )
 
 
@@ -88,7 +110,8 @@ def _write_csv(data: Dataset, path: Path) -> None:
         lost = [category for category in frame[name].cat.categories if str(category).strip() in MISSING]
         if lost:
             raise InputError(
-                f"the value {lost[0]!r} of {name!r} would be read as missing from CSV: choose the format parquet or arff"
+                f"nominal values must not look missing in a CSV file, got {lost[0]!r} in column {name!r}: choose the format "
+                "parquet or arff"
             )
     frame.to_csv(path, index=False, lineterminator="\n")
 

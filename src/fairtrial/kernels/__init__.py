@@ -1,1 +1,1 @@
-"""Compiled loops: arrays in, arrays out; no strings, no validation. Each has a plain-NumPy twin in tests/reference."""
+"""Compiled loops over arrays, without strings or validation. Each has a plain NumPy version in tests/reference."""

@@ -1,4 +1,4 @@
-"""Ratios where 0/0 is NaN, and sums over bins of rows for many lines of row weights at once."""
+"""Ratios, and sums over bins of rows for many lines of row weights at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fairtrial.kernels.compiling import kernel
 
 
 def compute_ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:
-    """Elementwise quotient: 0/0 is NaN, x/0 is infinite, and neither makes noise.
+    """Divide elementwise without warnings: 0/0 is NaN, x/0 is infinite.
 
     >>> compute_ratio([1.0, 0.0, 1.0], [2.0, 0.0, 0.0])
     array([0.5, nan, inf])
@@ -29,7 +29,7 @@ _ONES = np.empty(0)
 
 @kernel
 def add_to_bins(row_weights: npt.NDArray[Any], rows: IntArray, bins: IntArray, weights: FloatArray, out: FloatArray) -> None:
-    """out[r, bins[i]] += drawn[r, rows[i]] * weights[i]; an empty `weights` means ones."""
+    """Compute out[r, bins[i]] += drawn[r, rows[i]] * weights[i]; empty `weights` are ones."""
     weighted = weights.size > 0
     for r in range(row_weights.shape[0]):
         for i in range(rows.size):
@@ -38,7 +38,7 @@ def add_to_bins(row_weights: npt.NDArray[Any], rows: IntArray, bins: IntArray, w
 
 @dataclass(frozen=True)
 class Binning:
-    """The bin of each row, and what the row weighs there (None: 1).
+    """The bin of each row and its weight there (None is 1).
 
     >>> Binning(np.array([0, 1, 0]), 2).compute_sums(np.array([[1, 1, 1], [2, 0, 1]]))
     array([[2., 1.],
@@ -51,7 +51,7 @@ class Binning:
 
     @cached_property
     def _by_bin(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Rows, bins and weights in the order of bins: sums are then written in order, which is several times faster."""
+        """Return rows, bins and weights sorted by bin, because writing sums in order is several times faster."""
         order = np.argsort(self.codes, kind="stable")
         return order, self.codes[order], _ONES if self.weights is None else self.weights[order]
 
@@ -60,9 +60,9 @@ class Binning:
         return {}
 
     def compute_sums(self, row_weights: npt.NDArray[Any]) -> FloatArray:
-        """Sum of each bin for each line of `row_weights` (R x n): R x size.
+        """Compute the sum of each bin for each line of `row_weights` (R x n), of shape R x size.
 
-        Many measures ask in turn for the same sums, so each thread's latest are kept; do not write into them.
+        Each thread caches its latest sums because many measures need the same ones. Do not modify the result.
         """
         previous_weights, out = self._latest.get(get_ident(), (None, _ONES))
         if previous_weights is not row_weights:

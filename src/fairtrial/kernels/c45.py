@@ -1,6 +1,6 @@
-"""Growing, pruning and applying C4.5 trees.
+"""Grow, prune and apply C4.5 trees.
 
-In prediction a row without a value goes down all branches, weighted by their proportion of the training weight.
+In prediction, a row with a missing value follows all branches, weighted by their proportion of the training weight.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy.typing as npt
 from fairtrial._check import FloatArray
 from fairtrial.kernels.compiling import kernel
 
-# WEKA takes numbers that differ by less for equal. Trees differ where this is left out.
+# WEKA treats numbers that differ by less as equal; without this rule, trees differ from WEKA's.
 SMALL = 1e-6
 
 
 @kernel
 def compute_x_log_x(x: float, table: FloatArray) -> float:
-    """x log2 x, from the table of whole numbers if there is one."""
+    """Compute x log2 x, from the table of integers if there is one."""
     if table.size > 0:
         return float(table[int(x)])
     return 0.0 if x < SMALL else x * math.log(x) / math.log(2.0)
@@ -28,7 +28,7 @@ def compute_x_log_x(x: float, table: FloatArray) -> float:
 
 @kernel
 def make_x_log_x_table(n: int) -> FloatArray:
-    """x log2 x of 0, 1, ..., n."""
+    """Compute x log2 x of 0, 1, ..., n."""
     table = np.zeros(n + 1)
     for x in range(1, n + 1):
         table[x] = x * math.log(float(x)) / math.log(2.0)
@@ -37,7 +37,7 @@ def make_x_log_x_table(n: int) -> FloatArray:
 
 @kernel
 def find_majority(counts: FloatArray) -> int:
-    """The class of most weight, of equal ones the first."""
+    """Return the class with the largest weight; the first of ties."""
     best, most = 0, 0.0
     for c in range(counts.size):
         if counts[c] - most > SMALL:
@@ -47,14 +47,14 @@ def find_majority(counts: FloatArray) -> int:
 
 @kernel
 def sum_weights(counts: FloatArray) -> float:
-    """The sum, from left to right."""
+    """Sum from left to right."""
     total = 0.0
     for c in range(counts.size):
         total += counts[c]
     return total
 
 
-# Numbers closer than this are not cut apart; gains this much below the average still compete.
+# Numbers closer than this are not separated; gains this much below the average are still candidates.
 _APART, _BELOW_AVERAGE = 1e-5, 1e-3
 
 
@@ -65,28 +65,28 @@ _MANY_VALUES = 0.3
 
 
 class TreeRows(NamedTuple):
-    """The training set. Arrays by column: (d, n)."""
+    """Training set; arrays by column have shape (d, n)."""
 
     columns: FloatArray
     levels: npt.NDArray[np.int64]  # declared values of a nominal column, 0 for a numeric one
-    ranked_row: npt.NDArray[np.int64]  # the row of `ranked` that holds a numeric column
+    ranked_row: npt.NDArray[np.int64]  # row of a numeric column in `ranked`
     ranked: FloatArray  # numeric columns, each sorted, NaN last
     codes: npt.NDArray[np.int64]
     weight: FloatArray
     classes: int
-    declared: int  # classes that were declared: some may have no row
-    table: FloatArray  # x log2 x of whole numbers; empty where weights are not one
+    declared: int  # number of declared classes, some of which may not occur
+    table: FloatArray  # x log2 x of integers; empty if weights are not one
 
 
 class TreeCases(NamedTuple):
-    """What lies at a node: places of cases in each column's order, and each case's row and weight."""
+    """Cases of a node: their indices in the order of each column, and the row and weight of each case."""
 
     row: npt.NDArray[np.int32]
     weight: FloatArray
 
 
 class SplitRules(NamedTuple):
-    """The parameters that splitting obeys."""
+    """Parameters of splits."""
 
     min_cases: float
     correct_cuts: bool
@@ -103,7 +103,7 @@ def find_column_split(
     counts: FloatArray,
     table: FloatArray,
 ) -> tuple[bool, float, float, float]:
-    """Whether the column splits the node, the gain, the gain ratio, and where a number or a single value is cut off."""
+    """Return whether the column splits the node, the gain, the gain ratio, and the cut or the single value."""
     if rows.levels[j] == 0:
         return _split_numeric(rows, cases, rules, j, order, counts, table)
     bags = np.zeros((rows.levels[j], rows.classes))
@@ -121,7 +121,7 @@ def find_column_split(
 
 @kernel
 def _evaluate_multiway(bags: FloatArray, total: float, min_cases: float, table: FloatArray) -> tuple[bool, float, float]:
-    """The split into all bags, if at least two hold enough cases."""
+    """Evaluate the split into all values, if at least two have enough cases."""
     enough, known_weight = 0, 0.0
     for value in range(bags.shape[0]):
         size = sum_weights(bags[value])
@@ -144,7 +144,7 @@ def _evaluate_multiway(bags: FloatArray, total: float, min_cases: float, table: 
 
 @kernel
 def _find_best_value(bags: FloatArray, total: float, min_cases: float, table: FloatArray) -> tuple[bool, float, float, float]:
-    """The best split into one value and all others."""
+    """Find the best split into one value and all others."""
     any_valid, best_gain, best_ratio, best_value = False, 0.0, 0.0, 0.0
     pair = np.empty((2, bags.shape[1]))
     for value in range(bags.shape[0]):
@@ -162,14 +162,14 @@ def _find_best_value(bags: FloatArray, total: float, min_cases: float, table: Fl
 
 @kernel
 def _compute_tree_gain(numerator: float, known_weight: float, total: float) -> float:
-    """Information gain per case, reduced by the share of missing values."""
+    """Compute the information gain per case, reduced by the proportion of missing values."""
     numerator *= 1 - (total - known_weight) / total
     return 0.0 if abs(numerator) < SMALL else numerator / known_weight
 
 
 @kernel
 def _compute_gain_ratio(gain: float, spread: float, known_weight: float, total: float, table: FloatArray) -> float:
-    """Gain over the information of the split itself, in which missing values are a bag of their own."""
+    """Divide the gain by the information of the split, with missing values as a branch of their own."""
     split = compute_x_log_x(total, table) - spread - compute_x_log_x(total - known_weight, table)
     return 0.0 if abs(split) < SMALL else gain / (split / total)
 
@@ -178,7 +178,7 @@ def _compute_gain_ratio(gain: float, spread: float, known_weight: float, total: 
 def _count_known(
     rows: TreeRows, cases: TreeCases, j: int, order: npt.NDArray[np.int32], counts: FloatArray
 ) -> tuple[int, FloatArray]:
-    """How many cases have a value (they come first) and their weight by class."""
+    """Count the cases with a value, which come first, and their weight by class."""
     m = order.size
     if not math.isnan(rows.columns[j, cases.row[order[m - 1]]]):
         return m, counts.copy()
@@ -193,7 +193,7 @@ def _count_known(
 
 @kernel
 def _compute_min_side(known_weight: float, declared: int, min_cases: float) -> float:
-    """The weight that each side of a cut needs: a tenth of the mean class, but not below `min_cases` nor above 25."""
+    """Compute the minimum weight on each side of a cut: a tenth of the mean class, from `min_cases` to 25."""
     least = 0.1 * known_weight / declared
     if least - min_cases < SMALL:
         return min_cases
@@ -237,9 +237,9 @@ def _find_best_tree_cut(
     total: float,
     table: FloatArray,
 ) -> tuple[float, int, int, float]:
-    """The gain of the best cut, the place below it, how many cuts were allowed, and the weight below it.
+    """Return the gain of the best cut, the index below it, the number of allowed cuts, and the weight below it.
 
-    The sums of x log x by class on both sides change by one term with each case that moves from right to left.
+    The sums of x log x by class change by one term with each case that moves from right to left.
     """
     column, codes, classes = rows.columns[j], rows.codes, right.size
     left = np.zeros(classes)
@@ -275,9 +275,9 @@ def _find_best_tree_cut(
 
 @kernel
 def choose_column(rows: TreeRows, valid: npt.NDArray[np.bool_], gain: FloatArray, ratio: FloatArray) -> int:
-    """The column of the best gain ratio among those whose gain is not below the average; -1 if there is none.
+    """Return the column with the best gain ratio among those with at least average gain; -1 if there is none.
 
-    Nominal columns with many values do not enter the average, unless all are such.
+    Nominal columns with many values are not part of the average, unless all columns are.
     """
     n = rows.weight.size
     many = np.empty(valid.size, np.bool_)
@@ -301,9 +301,9 @@ def choose_column(rows: TreeRows, valid: npt.NDArray[np.bool_], gain: FloatArray
 
 @kernel
 def find_observed_threshold(rows: TreeRows, j: int, cut: float) -> float:
-    """The greatest value of the whole training set that is not above the cut."""
+    """Return the largest value of the whole training set that does not exceed the cut."""
     ranked = rows.ranked[rows.ranked_row[j]]
-    low, high = 0, ranked.size  # the last value with value - cut < SMALL; NaN compares as false
+    low, high = 0, ranked.size  # search the last value with value - cut < SMALL; comparisons with NaN are false
     while low < high:
         middle = (low + high) // 2
         if ranked[middle] - cut < SMALL:
@@ -321,7 +321,7 @@ def find_observed_threshold(rows: TreeRows, j: int, cut: float) -> float:
 
 @kernel
 def _find_first_near_value(column: FloatArray, cut: float) -> float:
-    """Of values too near to be told apart the one that comes first in the file, as WEKA takes it."""
+    """Return the first value in the file among those that are too close to separate, as WEKA does."""
     threshold = -math.inf
     for i in range(column.size):
         if column[i] - threshold > SMALL and column[i] - cut < SMALL:
@@ -331,7 +331,7 @@ def _find_first_near_value(column: FloatArray, cut: float) -> float:
 
 @kernel
 def find_branch(value: float, nominal: bool, threshold: float) -> int:
-    """The branch of a value; -1 if it is missing. A nominal split without a threshold has a branch for each value."""
+    """Return the branch of a value; -1 if it is missing. Nominal splits without a threshold have one branch per value."""
     if math.isnan(value):
         return -1
     if not nominal:
@@ -345,10 +345,10 @@ CaseIndices = npt.NDArray[np.int32]
 
 
 class Nodes(NamedTuple):
-    """A tree as arrays. The children of a node are neighbours: first, first + 1, ..., one for each branch."""
+    """A tree as arrays. The children of a node are consecutive: first, first + 1, ..., one per branch."""
 
     column: npt.NDArray[np.int64]  # -1 at a leaf
-    threshold: FloatArray  # of a number, or the code of the value that is split off; NaN for a branch for each value
+    threshold: FloatArray  # cut, or code of the value that is split off; NaN if each value has a branch
     first: npt.NDArray[np.int64]
     branches: npt.NDArray[np.int64]
     counts: FloatArray  # weight by class
@@ -356,7 +356,7 @@ class Nodes(NamedTuple):
 
 @kernel
 def ensure_size(array: Any, size: int) -> Any:
-    """The array with room for at least `size` rows."""
+    """Return the array with room for at least `size` rows."""
     if array.shape[0] >= size:
         return array
     enlarged = np.zeros((max(size, 2 * array.shape[0]), *array.shape[1:]), array.dtype)
@@ -366,12 +366,12 @@ def ensure_size(array: Any, size: int) -> Any:
 
 @kernel
 def grow_tree(rows: TreeRows, rules: SplitRules, order: npt.NDArray[np.int32]) -> Nodes:
-    """The whole tree. `order[0]` lists all rows, `order[1 + index]` a numeric column's ascending, missing last."""
+    """Grow the tree. `order[0]` lists all rows, `order[1 + index]` sorts them by a numeric column, missing values last."""
     n, classes = rows.weight.size, rows.classes
     nodes = Nodes(np.full(16, -1), np.full(16, np.nan), np.zeros(16, np.int64), np.zeros(16, np.int64), np.zeros((16, classes)))
     cases = TreeCases(np.arange(n).astype(np.int32), rows.weight.copy())
     branch, fresh = np.empty(n, np.int32), np.empty(n, np.int32)
-    stack = np.zeros((16, 4), np.int64)  # node, its part of each order, cases in use
+    stack = np.zeros((16, 4), np.int64)  # node, its segment of each order, cases in use
     stack[0, 2], stack[0, 3] = n, n
     depth, used = 1, 1
     while depth > 0:
@@ -402,7 +402,7 @@ def grow_tree(rows: TreeRows, rules: SplitRules, order: npt.NDArray[np.int32]) -
 
 @kernel
 def count_classes(rows: TreeRows, cases: TreeCases, case_order: CaseIndices, counts: FloatArray) -> bool:
-    """Fill in the weight by class; True if each case is a whole row and all rows weigh one."""
+    """Fill in the weight by class; return whether each case is a whole row of weight one."""
     n, unit = rows.weight.size, rows.table.size > 0
     counts[:] = 0
     for i in range(case_order.size):
@@ -416,7 +416,7 @@ def count_classes(rows: TreeRows, cases: TreeCases, case_order: CaseIndices, cou
 def _choose_split(
     rows: TreeRows, cases: TreeCases, rules: SplitRules, order: npt.NDArray[np.int32], counts: FloatArray, unit: bool
 ) -> tuple[int, float]:
-    """The column to split on and where; -1 for a leaf."""
+    """Return the column to split on and the cut; -1 for a leaf."""
     d, total = rows.levels.size, sum_weights(counts)
     if 2 * rules.min_cases - total > SMALL or abs(total - counts[find_majority(counts)]) < SMALL:
         return -1, np.nan
@@ -433,7 +433,7 @@ def _choose_split(
 
 @kernel
 def _open_node(nodes: Nodes, node: int, used: int, column: int, k: int, threshold: float) -> tuple[Nodes, int]:
-    """Make the node an inner one, with room for its children."""
+    """Make the node an inner node, with room for its children."""
     nodes = Nodes(
         ensure_size(nodes.column, used + k),
         ensure_size(nodes.threshold, used + k),
@@ -457,7 +457,7 @@ def _compute_branch_proportions(
     k: int,
     branch: npt.NDArray[np.int32],
 ) -> tuple[FloatArray, int]:
-    """The share of the known weight in each branch, and how many cases have no value; fills in the branch of each case."""
+    """Compute the proportion of known weight in each branch and the number of missing values; fill in the branches."""
     weight, missing = np.zeros(k), 0
     for i in range(case_order.size):
         case = case_order[i]
@@ -479,7 +479,7 @@ def _add_cases(
     share: FloatArray,
     top: int,
 ) -> int:
-    """Append a case for each branch that a case without a value goes down; `fresh` tells the first of them."""
+    """Append copies of cases with missing values, one per branch; `fresh` is the index of the first copy."""
     for i in range(case_order.size):
         case = case_order[i]
         if branch[case] < 0:
@@ -501,7 +501,7 @@ def _partition(
     fresh: npt.NDArray[np.int32],
     share: FloatArray,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Sort the cases of a node into its branches, each order kept; what lies beyond `end` is no longer needed."""
+    """Sort the cases of a node by branch and keep each order; data beyond `end` are no longer needed."""
     k = share.size
     edges, missing = np.zeros(k + 1, np.int64), 0
     for i in range(start, end):
@@ -538,7 +538,7 @@ def _partition(
     return order, edges
 
 
-# How much worse a simpler tree may be expected to do.
+# Increase of the expected errors that is accepted for a simpler tree.
 _GRACE = 0.1
 
 
@@ -546,14 +546,14 @@ _NO_FEWER_ERRORS = 1e-3
 
 
 class ErrorBound(NamedTuple):
-    """The confidence of the bound on errors, and its normal deviate."""
+    """Confidence of the bound on errors, and its normal deviate."""
 
     confidence: float
     z: float
 
 
 class Segments(NamedTuple):
-    """Rows with weights; the cases of a node are a stretch of them."""
+    """Rows with weights; the cases of a node are a segment of them."""
 
     row: npt.NDArray[np.int32]
     weight: FloatArray
@@ -561,7 +561,7 @@ class Segments(NamedTuple):
 
 @kernel
 def collapse_tree(nodes: Nodes) -> None:
-    """Make a leaf of each node below which the training errors are no fewer than at the node itself."""
+    """Turn nodes into leaves if their subtrees do not have fewer training errors."""
     errors = np.zeros(nodes.column.size)
     for node in range(nodes.column.size - 1, -1, -1):
         if nodes.column[node] < 0:
@@ -575,19 +575,17 @@ def collapse_tree(nodes: Nodes) -> None:
 
 @kernel
 def make_leaf(nodes: Nodes, node: int) -> None:
-    """Cut off what is below."""
+    """Remove the subtree of a node."""
     nodes.column[node], nodes.threshold[node], nodes.branches[node], nodes.first[node] = -1, math.nan, 0, 0
 
 
 @kernel
 def prune_tree(nodes: Nodes, rows: TreeRows, bound: ErrorBound, raising: bool) -> None:
-    """From the leaves up, replace a node by a leaf, or by its largest branch, where no more errors are expected."""
+    """Replace nodes, from the leaves up, by leaves or by their largest branch if no more errors are expected."""
     n = rows.weight.size if raising else 0
     cases = Segments(np.arange(n).astype(np.int32), rows.weight[:n].copy())
     expected = np.zeros(nodes.column.size)
-    stack = np.zeros(
-        (16, 5), np.int64
-    )  # node, stretch of its cases, end of all stretches in use, whether its children are done
+    stack = np.zeros((16, 5), np.int64)  # node, segment of its cases, end of all segments in use, whether its children are done
     stack[0, 2], stack[0, 3] = n, n
     depth = 1
     while depth > 0:
@@ -626,7 +624,7 @@ def _reduce_node(
     end: int,
     top: int,
 ) -> tuple[Segments, bool]:
-    """Decide on a node whose children are done; True if its largest branch has taken its place and must be pruned anew."""
+    """Prune a node whose children are done; return whether its largest branch replaced it and must be pruned again."""
     first = nodes.first[node]
     as_tree = sum_weights(expected[first : first + nodes.branches[node]])
     as_leaf = estimate_errors(nodes.counts[node], bound.confidence, bound.z)
@@ -650,7 +648,7 @@ def _reduce_node(
 
 @kernel
 def _find_largest_child(nodes: Nodes, node: int) -> int:
-    """The child of most weight, of equal ones the last."""
+    """Return the child with the largest weight; the last of ties."""
     largest, most = nodes.first[node], 0.0
     for child in range(nodes.first[node], nodes.first[node] + nodes.branches[node]):
         total = sum_weights(nodes.counts[child])
@@ -663,7 +661,7 @@ def _find_largest_child(nodes: Nodes, node: int) -> int:
 def _send_down(
     nodes: Nodes, rows: TreeRows, cases: Segments, bound: ErrorBound, root: int, start: int, end: int, top: int, keep: bool
 ) -> tuple[Segments, float]:
-    """The errors expected of a subtree that these cases are sent down; `keep` writes their counts into its nodes."""
+    """Return the expected errors of a subtree on these cases; `keep` stores their counts in the nodes."""
     counts, errors = np.zeros(rows.classes), 0.0
     stack = np.zeros((16, 4), np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = root, start, end, top
@@ -695,9 +693,9 @@ def _send_down(
 def _divide_cases(
     nodes: Nodes, rows: TreeRows, cases: Segments, node: int, start: int, end: int, top: int, edges: npt.NDArray[np.int64]
 ) -> tuple[Segments, int]:
-    """Sort a stretch of cases by branch, in place if no value is missing, else as a copy behind `top` with shares of weight.
+    """Sort a segment of cases by branch, in place, or as weighted copies after `top` if values are missing.
 
-    Fills in the edges of the branches' stretches and gives the end of all that is in use.
+    Fill in the edges of the segments of the branches; return the end of the space in use.
     """
     k, column, m = nodes.branches[node], nodes.column[node], end - start
     branch, size, weight, missing = np.empty(m, np.int64), np.zeros(k, np.int64), np.zeros(k), 0
@@ -741,8 +739,8 @@ def _write_cases(
 
 @kernel
 def drop_unreachable(nodes: Nodes) -> Nodes:
-    """Only the nodes that can be reached, children after their parents."""
-    old = np.zeros(nodes.column.size, np.int64)  # the old place of each new node
+    """Keep only reachable nodes, children after their parents."""
+    old = np.zeros(nodes.column.size, np.int64)  # old index of each new node
     first = np.zeros(nodes.column.size, np.int64)
     used, node = 1, 0
     while node < used:
@@ -757,7 +755,7 @@ def drop_unreachable(nodes: Nodes) -> Nodes:
 
 @kernel
 def compute_node_probabilities(nodes: Nodes, laplace: bool) -> FloatArray:
-    """The class frequencies at each node, by Laplace's rule if wanted; a node without cases takes its parent's."""
+    """Compute class frequencies of each node, optionally with Laplace's rule; empty nodes use those of the parent."""
     counts = nodes.counts.copy()
     for node in range(nodes.column.size):
         for child in range(nodes.first[node], nodes.first[node] + nodes.branches[node]):
@@ -772,7 +770,7 @@ def compute_node_probabilities(nodes: Nodes, laplace: bool) -> FloatArray:
 
 @kernel
 def predict_tree(nodes: Nodes, nominal: npt.NDArray[np.bool_], values: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """A row of class probabilities for each row of `values` (n, d). `probabilities` are those of the nodes."""
+    """Compute class probabilities of each row of `values` (n, d) from the `probabilities` of the nodes."""
     n, classes = values.shape[0], probabilities.shape[1]
     result = np.zeros((n, classes))
     total = np.empty(nodes.column.size)
@@ -805,13 +803,13 @@ def predict_tree(nodes: Nodes, nominal: npt.NDArray[np.bool_], values: FloatArra
 
 @kernel
 def count_errors(counts: FloatArray) -> float:
-    """The weight that is not of the majority."""
+    """Return the weight outside the majority class."""
     return float(sum_weights(counts) - counts[find_majority(counts)])
 
 
 @kernel
 def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
-    """Errors that a leaf with these class counts is expected to make on as many new cases."""
+    """Estimate the errors of a leaf with these class counts on as many new cases."""
     total = sum_weights(counts)
     if abs(total) < SMALL:
         return 0.0
@@ -821,9 +819,9 @@ def estimate_errors(counts: FloatArray, confidence: float, z: float) -> float:
 
 @kernel
 def estimate_extra_errors(n: float, errors: float, confidence: float, z: float) -> float:
-    """How many errors beyond those seen in `n` cases C4.5 expects: the upper limit of the binomial rate less the rate, times n.
+    """Estimate the errors beyond those observed in `n` cases: n times (upper binomial limit - rate).
 
-    `z` is the normal deviate of `confidence`. Below one error the limit is interpolated from that of no error.
+    `z` is the normal deviate of `confidence`. Below one error, the limit is interpolated from that of zero errors.
     """
     if errors < 1:
         base = n * (1 - math.pow(confidence, 1 / n))

@@ -1,6 +1,6 @@
-"""Compile kernels with numba, and spread their rows over threads.
+"""Compile kernels with numba and distribute their rows over threads.
 
-Kernels release the GIL, so a plain thread pool is enough.
+Kernels release the GIL, so a plain thread pool is sufficient.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """Compile at the first call and keep the result on disk.
+    """Compile a function at its first call and cache the result on disk.
 
-    Threads come from `fairtrial.kernels.compiling`: numba's own `parallel=True` costs seconds of compile time.
+    Threads come from this module, because numba's `parallel=True` takes seconds to compile.
     """
     return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
@@ -32,7 +32,7 @@ _PREFIX = "fairtrial-kernels"
 
 
 def count_threads() -> int:
-    """Threads used: FAIRTRIAL_THREADS if set, else the cores this process may use."""
+    """Return the number of threads: FAIRTRIAL_THREADS if set, else the number of available cores."""
     setting = os.environ.get("FAIRTRIAL_THREADS", "")
     if setting.isdigit() and int(setting) > 0:
         return int(setting)
@@ -42,18 +42,18 @@ def count_threads() -> int:
 
 
 def _count_free_threads() -> int:
-    """Threads that work may be spread over: inside the pool only its own, for a pool that waits for itself never ends."""
+    """Return the number of threads for new work: 1 within the pool, because a pool that waits for itself blocks."""
     return 1 if threading.current_thread().name.startswith(_PREFIX) else count_threads()
 
 
 @cache
 def _get_pool(size: int, pid: int) -> ThreadPoolExecutor:
-    del pid  # a forked child must not inherit its parent's threads, hence the key
+    del pid  # part of the key because a forked process must not use the threads of its parent
     return ThreadPoolExecutor(size, thread_name_prefix=_PREFIX)
 
 
 def run_in_chunks(work: Callable[[int, int], R], n: int, chunk: int) -> list[R]:
-    """`work(start, stop)` for consecutive chunks of range(n), in order, on all threads.
+    """Call `work(start, stop)` for consecutive chunks of range(n) on all threads; return the results in order.
 
     >>> run_in_chunks(lambda start, stop: stop - start, 10, 4)
     [4, 4, 2]
@@ -68,7 +68,7 @@ def run_in_chunks(work: Callable[[int, int], R], n: int, chunk: int) -> list[R]:
 
 
 def run_both(first: Callable[[], R], second: Callable[[], R]) -> tuple[R, R]:
-    """Two calls side by side."""
+    """Run two calls in parallel."""
     threads = _count_free_threads()
     if threads == 1:
         return first(), second()

@@ -1,4 +1,4 @@
-"""Placements and the variance of the AUC, after DeLong, DeLong and Clarke-Pearson (1988), in time linear after sorting."""
+"""Placements and the variance of the AUC (DeLong, DeLong & Clarke-Pearson 1988), in linear time after sorting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairtrial.kernels.sorting import order_scores
 
 @kernel
 def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float]:
-    """AUC of one unweighted tally, highest score first, and its variance; NaN where a class has fewer than two cases."""
+    """Compute AUC and variance of one unweighted tally; NaN if a class has fewer than two cases."""
     P, N, area = 0.0, 0.0, 0.0
     for i in range(pos.size):
         area += neg[i] * (P + 0.5 * pos[i])
@@ -33,7 +33,7 @@ def compute_auc_variance(pos: FloatArray, neg: FloatArray) -> tuple[float, float
 
 
 def compute_placements(scores: FloatArray, is_positive: npt.NDArray[np.bool_]) -> FloatArray:
-    """For each positive the share of negatives below it, for each negative the share of positives above it; ties half."""
+    """Compute the proportion of negatives below each positive and of positives above each negative; ties count half."""
     return _compute_sorted_placements(scores, is_positive, order_scores(scores))
 
 
@@ -65,7 +65,7 @@ def _compute_sorted_placements(
 
 @kernel
 def compute_auc_covariance(placements: FloatArray, is_positive: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-    """AUCs of several models on the same rows (`placements` is models x rows), and the covariance matrix of these AUCs."""
+    """Compute the AUCs of several models on the same rows (`placements`: models x rows) and their covariance matrix."""
     models, n = placements.shape
     P = is_positive.sum()
     N = n - P

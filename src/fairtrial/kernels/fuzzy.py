@@ -1,4 +1,4 @@
-"""Fuzzy rules over labels of triangular sets: how far rows match rules."""
+"""Fuzzy rules over labels of triangular sets: matching degrees of rows and rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Codes = npt.NDArray[np.int32]
 
 @kernel
 def compute_membership(position: float, label: int) -> float:  # pragma: no cover - compiled
-    """Of a place counted in label distances (NaN: unknown, belongs to all) in the triangle around a label."""
+    """Compute the membership of a position, in label distances, in the triangle around a label; NaN belongs to all."""
     if np.isnan(position):
         return 1.0
     return max(0.0, 1.0 - abs(position - label))
@@ -21,7 +21,7 @@ def compute_membership(position: float, label: int) -> float:  # pragma: no cove
 
 @kernel
 def sum_by_class(rules: Codes, positions: Floats, codes: npt.NDArray[np.intp], weight: Floats, k: int) -> Floats:
-    """For each rule the summed matching degree of the rows of each class."""
+    """Sum the matching degrees of the rows of each class, for each rule."""
     sums = np.zeros((len(rules), k))
     for rule in range(len(rules)):
         for row in range(len(positions)):
@@ -33,7 +33,7 @@ def sum_by_class(rules: Codes, positions: Floats, codes: npt.NDArray[np.intp], w
 
 @kernel
 def find_best_by_class(rules: Codes, consequents: npt.NDArray[np.intp], weights: Floats, positions: Floats, k: int) -> Floats:
-    """For each row the largest matching degree times rule weight among the rules of each class."""
+    """Find the largest matching degree times rule weight among the rules of each class, for each row."""
     best = np.zeros((len(positions), k))
     for row in range(len(positions)):
         for rule in range(len(rules)):
@@ -44,7 +44,7 @@ def find_best_by_class(rules: Codes, consequents: npt.NDArray[np.intp], weights:
 
 @kernel
 def _compute_degree(rule: Codes, positions: Floats) -> float:
-    """The product of memberships; a rule label of -1 asks nothing."""
+    """Multiply the memberships; a rule label of -1 has no condition."""
     degree = 1.0
     for j in range(len(rule)):
         if rule[j] >= 0:

@@ -1,4 +1,4 @@
-"""The ROC convex hull and what is read off it: AUCH and the H-measure."""
+"""The ROC convex hull, AUCH and the H-measure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairtrial.kernels.compiling import kernel
 
 @kernel
 def compute_roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Corner points (false positives, true positives) of the upper hull of one tally, in counts, from (0, 0) on."""
+    """Compute the corners (false positives, true positives) of the upper hull of one tally, in counts from (0, 0)."""
     size = 64
     x, y = np.zeros(size), np.zeros(size)
     last = 0
@@ -20,7 +20,7 @@ def compute_roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, Floa
             continue
         fp += neg[i]
         tp += pos[i]
-        # A corner that does not turn right lies on or under the line to the new point.
+        # A corner without a right turn lies on or below the line to the new point.
         while last > 0 and (x[last] - x[last - 1]) * (tp - y[last - 1]) >= (y[last] - y[last - 1]) * (fp - x[last - 1]):
             last -= 1
         last += 1
@@ -34,7 +34,7 @@ def compute_roc_hull(pos: FloatArray, neg: FloatArray) -> tuple[FloatArray, Floa
 
 @kernel
 def compute_auch(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Area under the ROC convex hull."""
+    """Compute the area under the ROC convex hull."""
     for b in range(pos.shape[0]):
         x, y = compute_roc_hull(pos[b], neg[b])
         area = 0.0
@@ -46,7 +46,7 @@ def compute_auch(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
 
 @kernel
 def compute_cost_moments(c: float, beta: float) -> tuple[float, float]:
-    """Integrals from 0 to c of u(t) and of t u(t), u the density of Beta(2, beta): closed forms."""
+    """Integrate u(t) and t u(t) from 0 to c in closed form, where u is the density of Beta(2, beta)."""
     tail = np.exp(beta * np.log1p(-c)) if c < 1 else 0.0
     mass = 1 - tail * (1 + beta * c)
     first = 2 / (2 + beta) * (1 - tail * (1 + beta * c + 0.5 * beta * (beta + 1) * c * c))
@@ -55,7 +55,7 @@ def compute_cost_moments(c: float, beta: float) -> tuple[float, float]:
 
 @kernel
 def compute_h_measure(pos: FloatArray, neg: FloatArray, severity_ratio: float, out: FloatArray) -> None:
-    """Hand's H over the hull's corners; severity_ratio NaN means P/N of the tally itself."""
+    """Compute Hand's H from the corners of the hull; a severity_ratio of NaN means P/N of the tally."""
     for b in range(pos.shape[0]):
         x, y = compute_roc_hull(pos[b], neg[b])
         N, P = x[-1], y[-1]

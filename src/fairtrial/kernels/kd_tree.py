@@ -1,11 +1,10 @@
-"""A kd-tree whose points can be taken out: nearest points among those that are left, exactly.
+"""A kd-tree from which points can be removed: exact nearest neighbours among the remaining points.
 
-Points lie in leaves of equal size, column by column, so that a leaf's distances are computed side by side. A node knows the box
-of the points that it was built from, how many are left and which of them has the lowest number. Distances are sums over the
-columns in order: of squared differences (SQUARE), of the same with 1 where a value is missing (GAPPED; such a column must not
-span more than 1), or of 1 where values differ or are missing (OVERLAP). The bound of a box is summed in the same order, and
-rounding keeps order, so that no bound ever exceeds the computed distance of a point inside: answers equal a search through all
-points to the last bit, equal distances by number.
+Points lie in leaves of equal size, stored by column, so the distances of a leaf are vectorised. A node stores the bounding box
+of its points, how many remain, and the lowest number among them. Distances are sums over the columns in order: squared
+differences (SQUARE), the same with 1 for missing values (SQUARE_WITH_MISSING; such a column must not span more than 1), or 1
+for values that differ or are missing (OVERLAP). The bound of a box is summed in the same order, so rounding never makes it
+exceed the distance of a point inside. The results equal an exhaustive search exactly; ties are broken by number.
 """
 
 from __future__ import annotations
@@ -30,32 +29,32 @@ _LEAF = 64
 _DEEPEST = 64
 
 
-# Where a missing value stands when a column is cut: beyond all present ones, which are scaled to 0..1 or are codes.
+# Position of missing values when a column is cut: above all others, which are scaled to 0..1 or are codes.
 _MISSING = 1e300
 
 
 class LiveTree(NamedTuple):
-    """The arrays of a tree. Node 0 is the root, node i has the children 2i + 1 and 2i + 2, the last nodes are the leaves."""
+    """Arrays of a tree. Node 0 is the root, node i has the children 2i + 1 and 2i + 2, the last nodes are the leaves."""
 
     kinds: npt.NDArray[np.int8]
     blocks: FloatArray
-    """(leaves, columns, places)"""
+    """Shape (leaves, columns, slots)."""
     ids: Numbers
-    """(leaves, places): the number of each point"""
+    """Number of each point, of shape (leaves, slots)."""
     where: Numbers
-    """(points,): leaf * places + place of a point that is left, -1 of others"""
+    """Leaf * slots + slot of each remaining point, -1 of the others."""
     live: Numbers
-    """(nodes,): how many are left"""
+    """Number of remaining points of each node."""
     first: Numbers
-    """(nodes,): the lowest number that is left"""
+    """Lowest number of the remaining points of each node."""
     low: FloatArray
     high: FloatArray
-    """(nodes, columns): the box of the present values"""
+    """Bounding box of the known values, of shape (nodes, columns)."""
 
 
 @kernel
 def build_live_tree(points: FloatArray, kinds: npt.NDArray[np.int8], selected: Numbers) -> LiveTree:
-    """A tree of the chosen rows (ascending numbers, at least one) of `points`."""
+    """Build a tree of the chosen rows (ascending numbers, at least one) of `points`."""
     count, columns = selected.size, points.shape[1]
     leaves = 1
     while leaves * _LEAF < count:
@@ -98,7 +97,7 @@ def build_live_tree(points: FloatArray, kinds: npt.NDArray[np.int8], selected: N
 
 @kernel
 def _measure(points: FloatArray, members: Numbers, low: FloatArray, high: FloatArray) -> npt.NDArray[np.bool_]:
-    """Fill in the box of the members' present values; which columns have missing ones."""
+    """Fill in the bounding box of the known values; return the columns with missing values."""
     missing = np.zeros(low.size, np.bool_)
     for i in range(members.size):
         for column in range(low.size):
@@ -113,7 +112,7 @@ def _measure(points: FloatArray, members: Numbers, low: FloatArray, high: FloatA
 
 @kernel
 def _find_widest_column(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatArray, missing: npt.NDArray[np.bool_]) -> int:
-    """The column in which the members lie farthest apart."""
+    """Return the column with the largest spread."""
     best, widest = 0, -1.0
     for column in range(low.size):
         apart = high[column] - low[column]
@@ -128,7 +127,7 @@ def _find_widest_column(kinds: npt.NDArray[np.int8], low: FloatArray, high: Floa
 
 @kernel
 def _select(keys: FloatArray, order: Numbers, rank: int) -> None:
-    """Rearrange both alike so that the `rank` smallest (by key, then by number) come first."""
+    """Rearrange keys and numbers so that the `rank` smallest (by key, then by number) come first."""
     low, high = 0, keys.size - 1
     while low < high:
         middle = (low + high) // 2
@@ -154,7 +153,7 @@ def _select(keys: FloatArray, order: Numbers, rank: int) -> None:
 
 @kernel
 def remove_point(tree: LiveTree, point: int) -> None:
-    """Take a point out that is left."""
+    """Remove a point from the tree."""
     capacity = tree.ids.shape[1]
     leaf, slot = tree.where[point] // capacity, tree.where[point] % capacity
     node = tree.ids.shape[0] - 1 + leaf
@@ -179,7 +178,7 @@ def remove_point(tree: LiveTree, point: int) -> None:
 
 @kernel
 def compute_box_bound(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatArray, node: int, point: FloatArray) -> float:
-    """No point in the box of the node is nearer than this."""
+    """Compute a lower bound of the distances to all points in the box of the node."""
     total = 0.0
     for column in range(point.size):
         value = point[column]
@@ -198,7 +197,7 @@ def compute_box_bound(kinds: npt.NDArray[np.int8], low: FloatArray, high: FloatA
 def compute_leaf_distances(
     kinds: npt.NDArray[np.int8], blocks: FloatArray, leaf: int, count: int, point: FloatArray, out: FloatArray
 ) -> None:
-    """Distances of the first points of a leaf from a point."""
+    """Compute the distances of the first points of a leaf to a point."""
     for i in range(count):
         out[i] = 0.0
     for column in range(point.size):
@@ -218,7 +217,7 @@ def compute_leaf_distances(
 
 @kernel
 def insert_neighbour(distances: FloatArray, numbers: Numbers, count: int, distance: float, number: int) -> int:
-    """Put a point into lists sorted by distance, then number; the farthest falls out of full ones. Gives the new length."""
+    """Insert a point into lists sorted by distance, then number; full lists drop the farthest. Return the new length."""
     most = numbers.size
     i = count if count < most else most - 1
     if count == most and (distance > distances[i] or (distance == distances[i] and number > numbers[i])):
@@ -234,8 +233,8 @@ def insert_neighbour(distances: FloatArray, numbers: Numbers, count: int, distan
 def find_nearest_live(
     tree: LiveTree, point: FloatArray, itself: int, distances: FloatArray, numbers: Numbers, scratch: FloatArray
 ) -> int:
-    """Fill in the nearest points that are left, apart from `itself`; gives how many there are."""
-    # Plain arrays: to reach into the tuple, or to slice, costs more than a bound.
+    """Fill in the nearest remaining points other than `itself`; return their number."""
+    # Local arrays: access to tuples and slices costs more than a bound.
     kinds, blocks, ids, live, first, low, high = tree.kinds, tree.blocks, tree.ids, tree.live, tree.first, tree.low, tree.high
     leaves, most, count = ids.shape[0], numbers.size, 0
     worst, last = np.inf, tree.where.size

@@ -1,7 +1,7 @@
 """Distances between rows with numeric, nominal and missing values; nearest rows and their votes for classes.
 
-HEOM (Wilson & Martinez 1997): numbers come scaled; a nominal attribute counts 0 if equal and 1 if not; a missing value (NaN)
-counts 1. Without nominal and missing values this is the Euclidean distance of the scaled numbers.
+HEOM (Wilson & Martinez 1997): numbers are scaled; nominal values contribute 0 if equal and 1 if not; a missing value (NaN)
+contributes 1. Without nominal and missing values this is the Euclidean distance of the scaled numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fairtrial.kernels.compiling import kernel
 
 @kernel
 def compute_squared_distance(a: FloatArray, b: FloatArray, nominal: BoolArray) -> float:
-    """The squared distance of two rows."""
+    """Compute the squared distance of two rows."""
     total = 0.0
     for j in range(a.size):
         gap = a[j] - b[j]
@@ -30,7 +30,7 @@ def compute_squared_distance(a: FloatArray, b: FloatArray, nominal: BoolArray) -
 
 @kernel
 def compute_distances(first: FloatArray, second: FloatArray, nominal: BoolArray, out: FloatArray) -> None:
-    """Of each row of `first` to each row of `second`."""
+    """Compute the distances of each row of `first` to each row of `second`."""
     for i in range(first.shape[0]):
         for j in range(second.shape[0]):
             out[i, j] = np.sqrt(compute_squared_distance(first[i], second[j], nominal))
@@ -38,7 +38,7 @@ def compute_distances(first: FloatArray, second: FloatArray, nominal: BoolArray,
 
 @kernel
 def find_nearest_rows(queries: IntArray, rows: FloatArray, nominal: BoolArray, out: IntArray) -> None:
-    """The places of the nearest other rows of each query, the nearest first, ties by place; as many as `out` has columns."""
+    """Find the nearest other rows of each query, nearest first, ties by index; as many as `out` has columns."""
     k = out.shape[1]
     best = np.empty(k)
     for q in range(queries.size):
@@ -69,9 +69,9 @@ def count_neighbour_votes(
     power: float,
     classes: int,
 ) -> FloatArray:
-    """For each query the summed weight of its nearest rows by class, as many rows as weigh `reach` and all as near as the last.
+    """Sum the weights of the nearest rows of each query by class, up to a total weight of `reach` including ties.
 
-    A vote counts its weight times the distance to the power of minus `power` (0: all alike); rows at distance 0 outvote others.
+    A vote is the weight times distance ** -power (0 gives equal votes); rows at distance 0 outvote the others.
     """
     votes = np.zeros((len(queries), classes))
     distances = np.empty(len(rows))
@@ -88,7 +88,7 @@ def count_neighbour_votes(
 
 @kernel
 def _find_distance_limit(distances: FloatArray, weight: FloatArray, reach: float) -> float:
-    """The least distance within which the rows weigh `reach`: taken smallest first, one distance after the other."""
+    """Return the smallest distance within which the rows have a weight of at least `reach`."""
     limit, within = -1.0, 0.0
     while within < reach:
         following = np.inf

@@ -1,12 +1,12 @@
-"""Groups and chains of nearest neighbours within classes, for DOB-SCV and DB-SCV, and as KEEL forms them.
+"""Groups and chains of nearest neighbours within classes, for DOB-SCV and DB-SCV, and as in KEEL.
 
-Each seed in turn takes its nearest points that are left. The neighbours of the next seeds are looked up ahead, on all threads,
-a few more than needed: those that are still left in their turn are the nearest ones, and if too few are left the kd-tree is
-asked. The tree is rebuilt whenever half of its points are gone.
+Each seed in turn takes its nearest remaining points. The neighbours of the next seeds are looked up in advance on all threads,
+with some to spare. If enough of them remain when it is the seed's turn, they are the nearest; otherwise the kd-tree is
+searched. The tree is rebuilt whenever half of its points are gone.
 
-In many dimensions matrix products find the candidates and the exact distance decides among them. A product rounds differently
-from a sum of squared differences. So each seed keeps more candidates than it needs, the exact distances order them, and only
-those are returned that no point outside the list can precede, whatever the rounding.
+In many dimensions, matrix products find candidates and exact distances decide among them. Products round differently from sums
+of squared differences. Each seed therefore keeps more candidates than needed, and only those are returned that no other point
+can precede under any rounding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fairtrial.kernels import compiling, kd_tree
 from fairtrial.kernels.kd_tree import LiveTree, Numbers
 
 _EXTRA_CANDIDATES = 8
-"""Candidates kept beyond those wanted."""
+"""Number of additional candidates."""
 
 
 _TILE = 2048
@@ -35,7 +35,7 @@ _blas_lock = Lock()
 
 
 def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_neighbours: int) -> Numbers:
-    """Up to `most` nearest living points (where >= 0) of each living seed, -1 behind the last that is sure."""
+    """Find up to `most` nearest remaining points (>= 0) of each remaining seed, -1 after the last certain one."""
     remaining = np.flatnonzero(where >= 0)
     living = np.flatnonzero(where[window] >= 0)
     others, lengths = points[remaining], np.einsum("ij,ij->i", points[remaining], points[remaining])
@@ -59,7 +59,7 @@ def look_up_batched(where: Numbers, points: FloatArray, window: Numbers, max_nei
 
 @contextmanager
 def _limit_blas_threads() -> Iterator[None]:
-    """The products are spread over threads here; were each spread again, the threads would wait for each other."""
+    """Limit BLAS to one thread, because the products are already distributed over threads."""
     with _blas_lock, _get_threadpool_controller().limit(limits=1, user_api="blas"):
         yield
 
@@ -80,7 +80,7 @@ def keep_nearest(
     rough: FloatArray,
     numbers: Numbers,
 ) -> None:
-    """Let the points of a tile into each seed's list by squared length less twice the product."""
+    """Insert the points of a tile into the list of each seed, by squared length minus twice the product."""
     most = rough.shape[1]
     for i in range(seeds.size):
         worst, count = rough[i, most - 1], 0
@@ -97,7 +97,7 @@ def keep_nearest(
 def select_certain(
     points: FloatArray, seeds: Numbers, rough: FloatArray, numbers: Numbers, longest: float, max_neighbours: int
 ) -> npt.NDArray[np.int64]:
-    """Each seed's candidates by exact distance, then number, up to the first that one left out might precede."""
+    """Sort the candidates of each seed by exact distance, then number, up to the first that another point might precede."""
     columns, n_candidates = points.shape[1], rough.shape[1]
     neighbours = np.full((seeds.size, max_neighbours), -1)
     distances, order = np.empty(n_candidates), np.empty(n_candidates, np.int64)
@@ -111,7 +111,7 @@ def select_certain(
                 difference = points[numbers[i, count], column] - points[seeds[i], column]
                 total += difference * difference
             count = kd_tree.insert_neighbour(distances, order, count, total, numbers[i, count])
-        # What rounding may do to the two ways of computing, several times over.
+        # Several times the largest rounding error of both ways of computing.
         rounding_bound = 8.0 * (columns + 8) * 2.2e-16 * (squared_norm + longest)
         limit = np.inf if count < n_candidates else rough[i, n_candidates - 1] + squared_norm - rounding_bound
         for j in range(min(count, max_neighbours)):
@@ -128,15 +128,15 @@ Kinds = npt.NDArray[np.int8]
 
 
 _MORE = 4
-"""Neighbours looked up beyond those needed."""
+"""Number of additional neighbours to look up."""
 
 
 _WINDOW = 10
-"""Seeds looked up at once take this part of the points that are left."""
+"""Fraction of the remaining points that the seeds of one lookup take."""
 
 
 _FEW_COLUMNS = 12
-"""Beyond, products win over the tree."""
+"""Above this number of columns, matrix products are faster than the tree."""
 
 
 _WORTH_THREADS = 20_000
@@ -151,7 +151,7 @@ _WORTH_BUILDING = 128
 def find_groups_by_class(
     points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], seeds: Sequence[Numbers], size: int
 ) -> list[Numbers]:
-    """`find_nearest_groups` within each class: `classes` holds its rows, ascending, `seeds` the order of places among them."""
+    """Apply `find_nearest_groups` to each class; `classes` has its sorted rows, `seeds` the order of indices among them."""
     engine: Engine = "batched" if points.shape[1] > _FEW_COLUMNS and not kinds.any() else "tree"
 
     def find_class_groups(class_index: int) -> Numbers:
@@ -161,7 +161,7 @@ def find_groups_by_class(
     def find_small_class_groups(start: int, _: int) -> Numbers:
         return find_class_groups(small[start])
 
-    # A large class uses all threads by itself, small ones have a thread each.
+    # A large class uses all threads, small classes one thread each.
     alone = [len(rows) >= (_WORTH_PRODUCTS if engine == "batched" else _WORTH_THREADS) for rows in classes]
     small = [class_index for class_index, large in enumerate(alone) if not large]
     groups = {class_index: find_class_groups(class_index) for class_index, large in enumerate(alone) if large}
@@ -170,7 +170,7 @@ def find_groups_by_class(
 
 
 def find_chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Numbers], starts: Sequence[int]) -> list[Numbers]:
-    """`find_nearest_chain` within each class, each on a thread."""
+    """Apply `find_nearest_chain` to each class, each on its own thread."""
 
     def find_class_chain(class_index: int, _: int) -> Numbers:
         rows = classes[class_index]
@@ -180,9 +180,9 @@ def find_chains_by_class(points: FloatArray, kinds: Kinds, classes: Sequence[Num
 
 
 def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: int, engine: Engine = "tree") -> Numbers:
-    """All points, group after group: the first seed that is left, then its `size - 1` nearest that are left, by distance.
+    """List all points, group after group: the first remaining seed and its `size - 1` nearest remaining points.
 
-    `seeds` holds every point once. Only the last group may be smaller. The batched engine is for columns without gaps.
+    `seeds` contains every point once. Only the last group may be smaller. Matrix products are used only without missing values.
 
     >>> points = np.array([[0.0], [5.0], [1.0], [5.5], [0.5]])
     >>> find_nearest_groups(points, np.zeros(1, np.int8), np.array([1, 0, 2, 3, 4]), 2).tolist()
@@ -204,7 +204,7 @@ def find_nearest_groups(points: FloatArray, kinds: Kinds, seeds: Numbers, size: 
 
 
 def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
-    """All points in the order of a walk that always goes on to the nearest point not yet visited.
+    """List all points in the order of a walk that continues with the nearest point not yet visited.
 
     >>> find_nearest_chain(np.array([[0.0], [5.0], [1.0], [2.5]]), np.zeros(1, np.int8), 2).tolist()
     [2, 0, 3, 1]
@@ -220,13 +220,13 @@ def find_nearest_chain(points: FloatArray, kinds: Kinds, start: int) -> Numbers:
 
 
 def _select_window(seeds: Numbers, left: int, size: int) -> Numbers:
-    """The next seeds, dead ones among them: so many that the living ones take a small part of what is left."""
+    """Return the next seeds; those that remain take a small fraction of the remaining points."""
     living = max(_WORTH_BUILDING, left // (size * _WINDOW))
     return seeds[: -(-living * len(seeds) // left)]
 
 
 def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: int, engine: Engine) -> Numbers:
-    """Neighbours of each living seed of the window as far as they are surely the nearest, -1 behind them; maybe none at all."""
+    """Find the certain nearest neighbours of each remaining seed of the window, -1 after them; possibly none."""
     left = tree.live[0]
     if engine == "batched" and left >= _WORTH_PRODUCTS:
         return look_up_batched(tree.where, points, window, size - 1 + _MORE)
@@ -241,7 +241,7 @@ def _look_up_window(tree: LiveTree, points: FloatArray, window: Numbers, size: i
 
 @compiling.kernel
 def look_up(tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers) -> None:
-    """Nearest points of each living seed."""
+    """Find the nearest points of each remaining seed."""
     distances, scratch = np.empty(near.shape[1]), np.empty(tree.ids.shape[1])
     for i in range(window.size):
         if tree.where[window[i]] >= 0:
@@ -252,7 +252,7 @@ def look_up(tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers) 
 def take_groups(
     tree: LiveTree, points: FloatArray, window: Numbers, near: Numbers, size: int, floor: int, members: Numbers, filled: int
 ) -> tuple[int, int]:
-    """Let the living seeds take their groups until no more than `floor` points are left: how many seeds, how many points."""
+    """Assign groups to the seeds until at most `floor` points remain; return the numbers of seeds and points."""
     group, distances, scratch = np.empty(size - 1, np.int64), np.empty(size - 1), np.empty(tree.ids.shape[1])
     for i in range(window.size):
         seed = window[i]
@@ -279,7 +279,7 @@ def take_groups(
 
 @compiling.kernel
 def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numbers, filled: int) -> int:
-    """Go on from the last member to its nearest until no more than `floor` points are left: points taken."""
+    """Continue with the nearest point until at most `floor` points remain; return the number of points."""
     step, distances, scratch = np.empty(1, np.int64), np.empty(1), np.empty(tree.ids.shape[1])
     while tree.live[0] > floor:
         here = members[filled - 1]
@@ -294,12 +294,12 @@ def follow_nearest(tree: LiveTree, points: FloatArray, floor: int, members: Numb
 def find_keel_groups(
     points: FloatArray, weights: FloatArray, proportions: FloatArray, seeds: Numbers, size: int
 ) -> tuple[Numbers, Numbers]:
-    """All points, group after group, and the place of each within its group (0: the seed).
+    """List all points, group after group, with the position of each in its group (0 is the seed).
 
-    In a numeric column (weight >= 0) points differ by a quarter of the weight times the difference; in a nominal one
-    (weight < 0) as the classes' `proportions` (columns, codes, classes) of the two values do; by 1 where a value is missing. A
-    point at distance nought is not taken: it stays to become a seed. (Where a value is missing, KEEL finds a case at some
-    distance from itself and deals it out twice; that is not followed.)
+    Points differ by a quarter of the weight times the difference in numeric columns (weight >= 0), by the class `proportions`
+    of the two values (columns, codes, classes) in nominal columns (weight < 0), and by 1 if a value is missing. A point at
+    distance 0 is not taken and becomes a seed later. KEEL assigns cases with missing values twice, because they differ from
+    themselves; this is not reproduced.
     """
     n = points.shape[0]
     members, positions = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -331,7 +331,7 @@ def find_keel_groups(
 
 @compiling.kernel
 def compute_keel_distance(points: FloatArray, weights: FloatArray, proportions: FloatArray, a: int, b: int) -> float:
-    """The root of the sum over the columns: that rounds unequal sums to equal distances now and then, as KEEL's does."""
+    """Return the root of the sum over the columns; rounding creates the same ties as in KEEL."""
     total = 0.0
     for column in range(points.shape[1]):
         first, second = points[a, column], points[b, column]

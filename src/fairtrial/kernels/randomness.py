@@ -1,4 +1,4 @@
-"""Random numbers that do not depend on threads: Java's generator, and bootstrap draws as counts per row."""
+"""Random numbers that do not depend on threads: Java's generator, and bootstrap samples as counts per row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MULTIPLIER, _INCREMENT, _MASK = 0x5DEECE66D, 0xB, (1 << 48) - 1
 
 
 class JavaRandom:
-    """The generator of the Java platform (a linear congruential one of 48 bits), as its documentation specifies it.
+    """The 48-bit linear congruential generator of the Java platform.
 
     >>> source = JavaRandom(1)
     >>> [source.draw_below(10) for _ in range(5)]
@@ -31,12 +31,12 @@ class JavaRandom:
         return self._state >> (48 - count)
 
     def draw_int32(self) -> int:
-        """A whole number of 32 bits, with its sign."""
+        """Draw a signed 32-bit integer."""
         bits = self._draw_bits(32)
         return bits - (1 << 32) if bits >= 1 << 31 else bits
 
     def draw_below(self, bound: int) -> int:
-        """A whole number from 0 to bound - 1."""
+        """Draw an integer from 0 to bound - 1."""
         if bound & (bound - 1) == 0:
             return (bound * self._draw_bits(31)) >> 31
         while True:
@@ -46,25 +46,25 @@ class JavaRandom:
                 return value
 
     def shuffle(self, rows: list[T]) -> None:
-        """Swap each place, from the last, with one at or before it."""
+        """Swap each item, from the last, with one at or before its position."""
         for index in range(len(rows) - 1, 0, -1):
             swap_index = self.draw_below(index + 1)
             rows[index], rows[swap_index] = rows[swap_index], rows[index]
 
 
-# Up to here each half of a random number picks a row, its bias being below 1 in 2^16.
+# Up to this size each half of a random number selects a row, with a bias below 2^-16.
 _MANY = 1 << 16
 
 
 @kernel
 def update_state(state: np.uint64) -> np.uint64:
-    """The step of Steele, Lea and Flood's SplitMix64."""
+    """Advance the state of SplitMix64 (Steele, Lea & Flood 2014)."""
     return state + np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel
 def hash_state(state: np.uint64) -> np.uint64:
-    """The output function of SplitMix64."""
+    """Compute the output of SplitMix64."""
     z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -74,10 +74,10 @@ def hash_state(state: np.uint64) -> np.uint64:
 def draw_resamples(
     seed: np.uint64, first: int, order: npt.NDArray[np.intp], ends: npt.NDArray[np.intp], out: npt.NDArray[np.uint8]
 ) -> None:
-    """out[r, i]: how often row i is drawn in resample first + r.
+    """Fill out[r, i] with the number of times that row i is drawn in resample first + r.
 
-    `order` lists the rows stratum by stratum and `ends` tells where each stratum ends; from each stratum as many rows are drawn
-    as it holds. One stratum is the plain bootstrap.
+    `order` lists the rows by stratum and `ends` the end of each stratum. Each stratum keeps its number of rows; a single
+    stratum is the plain bootstrap.
     """
     for r in range(out.shape[0]):
         state = hash_state(seed + hash_state(update_state(np.uint64(first + r))))
@@ -89,7 +89,7 @@ def draw_resamples(
 
 @kernel
 def draw_from(state: np.uint64, rows: npt.NDArray[np.intp], counts: npt.NDArray[np.uint8]) -> np.uint64:
-    """Draw as many of `rows` as there are, with replacement. Gives the state to go on with."""
+    """Draw as many of `rows` as there are, with replacement; return the next state."""
     n, half = np.uint64(rows.size), np.uint64(32)
     low = np.uint64(0xFFFFFFFF)
     if rows.size >= _MANY:

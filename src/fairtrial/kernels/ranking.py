@@ -1,7 +1,7 @@
-"""One linear pass over tallies: rows of `pos` and `neg` are tallies, highest score first.
+"""Measures of scores in one linear pass over tallies: rows of `pos` and `neg` are tallies, highest score first.
 
-A place with pos = neg = 0 does not exist: resampling and padding leave such places, and they must not count as thresholds.
-A tally without positives or without negatives gives NaN.
+An entry with pos = neg = 0, from resampling or padding, does not count as a threshold. The value is NaN without positives or
+without negatives.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fairtrial.kernels.compiling import kernel
 
 @kernel
 def sum_counts(counts: FloatArray) -> float:
-    """Sum of one row, in float64 whatever the counts' type."""
+    """Sum one row in float64."""
     total = 0.0
     for i in range(counts.size):
         total += counts[i]
@@ -23,7 +23,7 @@ def sum_counts(counts: FloatArray) -> float:
 
 @kernel
 def compute_auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Share of (positive, negative) pairs ranked rightly; ties count half."""
+    """Compute the proportion of correctly ordered (positive, negative) pairs; ties count half."""
     for b in range(pos.shape[0]):
         tp, fp, area = 0.0, 0.0, 0.0
         for i in range(pos.shape[1]):
@@ -31,13 +31,13 @@ def compute_auc(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
             area += q * (tp + 0.5 * p)
             tp += p
             fp += q
-        # With fractional weights the sum of a perfect ranking may round to a little above the product.
+        # With fractional weights the sum of a perfect ranking may slightly exceed the product.
         out[b] = min(area / (tp * fp), 1.0) if tp > 0 and fp > 0 else np.nan
 
 
 @kernel
 def compute_partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: FloatArray) -> None:
-    """Area under the ROC curve left of `max_fpr`, the crossing point interpolated."""
+    """Compute the area under the ROC curve up to `max_fpr`, with interpolation."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         limit = max_fpr * N
@@ -57,7 +57,7 @@ def compute_partial_auc(pos: FloatArray, neg: FloatArray, max_fpr: float, out: F
 
 @kernel
 def compute_sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Mean over pairs of (s+ - s-) where s+ > s-. The sum of gaps is carried along, so that nothing cancels."""
+    """Compute the mean of s+ - s- over pairs with s+ > s-; the sum of gaps is updated to avoid cancellation."""
     for b in range(pos.shape[0]):
         row = b if values.shape[0] > 1 else 0
         tp, fp, gaps, total, last = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -76,7 +76,7 @@ def compute_sauc(values: FloatArray, pos: FloatArray, neg: FloatArray, out: Floa
 
 @kernel
 def compute_ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) -> None:
-    """Largest distance of the TPR and the FPR curve; signed: largest TPR - FPR."""
+    """Compute the largest |TPR - FPR|; signed: the largest TPR - FPR."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         tp, fp, best = 0.0, 0.0, 0.0
@@ -90,7 +90,7 @@ def compute_ks(pos: FloatArray, neg: FloatArray, signed: bool, out: FloatArray) 
 
 @kernel
 def compute_taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatArray) -> None:
-    """Sum of TPR - FPR over the inner thresholds, divided by their number (taKS) or by one more (ABC)."""
+    """Sum TPR - FPR over the inner thresholds and divide by their number (taKS) or by one more (ABC)."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         tp, fp, gaps, distinct = 0.0, 0.0, 0.0, 0
@@ -107,7 +107,7 @@ def compute_taks(pos: FloatArray, neg: FloatArray, truncated: bool, out: FloatAr
 
 @kernel
 def compute_average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray) -> None:
-    """Sum of precision times the step in recall."""
+    """Sum precision times the step in recall."""
     for b in range(pos.shape[0]):
         tp, fp, total = 0.0, 0.0, 0.0
         for i in range(pos.shape[1]):
@@ -120,7 +120,7 @@ def compute_average_precision(pos: FloatArray, neg: FloatArray, out: FloatArray)
 
 @kernel
 def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: FloatArray) -> None:
-    """Least c FP + (1 - c) FN over all thresholds, per case, with c = cost[b]."""
+    """Compute the smallest c FP + (1 - c) FN per case over all thresholds, with c = cost[b]."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         c = cost[b]
@@ -134,7 +134,7 @@ def compute_min_loss(pos: FloatArray, neg: FloatArray, cost: FloatArray, out: Fl
 
 @kernel
 def compute_lift(pos: FloatArray, neg: FloatArray, fraction: float, out: FloatArray) -> None:
-    """Positives among the top fraction of cases over those expected by chance; a cut tie counts in proportion."""
+    """Divide the positives in the top fraction by their expected number; cut ties count in proportion."""
     for b in range(pos.shape[0]):
         P, N = sum_counts(pos[b]), sum_counts(neg[b])
         limit = fraction * (P + N)

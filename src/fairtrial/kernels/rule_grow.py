@@ -1,7 +1,7 @@
-"""One rule of conditions on columns: how it grows by FOIL's gain, what it covers, and where it is cut back.
+"""Rules as lists of conditions on columns: grow a rule by FOIL's gain, find the rows it covers, and prune it.
 
-A condition is a column, a kind (0: at most, 1: at least, 2: equal) and a value. Columns come as rows of a matrix, NaN where
-missing; no condition covers what is missing.
+A condition is a column, a kind (0: at most, 1: at least, 2: equal) and a value. Columns are rows of a matrix with NaN for
+missing values, which no condition covers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _is_met(value: float, kind: int, cut: float) -> bool:
 
 @kernel
 def find_covered_rows(values: FloatArray, rows: IntArray, columns: IntArray, kinds: IntArray, cuts: FloatArray) -> BoolArray:
-    """Which of the rows meet all conditions."""
+    """Return the rows that satisfy all conditions."""
     inside = np.ones(len(rows), dtype=np.bool_)
     for index in range(len(rows)):
         for j in range(len(columns)):
@@ -39,7 +39,7 @@ def find_covered_rows(values: FloatArray, rows: IntArray, columns: IntArray, kin
 
 @kernel
 def _compute_foil_gain(positives: float, total: float, base: float) -> float:
-    """FOIL's gain of a part over a rate of positives, both counted with one more row."""
+    """Compute FOIL's gain over a rate of positives; both rates count one more row."""
     return float(positives * (np.log((positives + 1.0) / (total + 1.0)) / _LOG_2 - np.log(base) / _LOG_2))
 
 
@@ -47,7 +47,7 @@ def _compute_foil_gain(positives: float, total: float, base: float) -> float:
 def _find_best_rule_cut(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float
 ) -> tuple[float, int, float, float, float]:
-    """Gain, kind, value, positives and size of the best side of a numeric column; `rows` are sorted, without missing values."""
+    """Return gain, kind, value, positives and size of the best side of a numeric column; `rows` are sorted and known."""
     n = len(rows)
     above, above_positive = float(n), 0.0
     for row in rows:
@@ -79,7 +79,7 @@ def _find_best_rule_cut(
 def _find_best_rule_value(
     column: FloatArray, rows: IntArray, positive: BoolArray, base: float, size: int
 ) -> tuple[float, int, float, float, float]:
-    """The same of a nominal column with `size` values."""
+    """Return gain, kind, value, positives and size of the best value of a nominal column with `size` values."""
     total, accurate = np.zeros(size), np.zeros(size)
     for row in rows:
         code = column[row]
@@ -96,7 +96,7 @@ def _find_best_rule_value(
 
 @kernel
 def _filter_orders(orders: IntArray, n_known: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
-    """The given rows with a value, in the order of each column, and how many they are."""
+    """Filter the given rows with known values in the order of each column; return them and their numbers."""
     d, n = orders.shape
     inside = np.zeros(n, dtype=np.bool_)
     inside[rows] = True
@@ -111,7 +111,7 @@ def _filter_orders(orders: IntArray, n_known: IntArray, rows: IntArray) -> tuple
 
 @kernel
 def _filter_live(live: IntArray, counts: IntArray, column: FloatArray, kind: int, cut: float) -> None:
-    """Keep the rows that meet one more condition, in place."""
+    """Keep the rows that satisfy one more condition, in place."""
     for j in range(len(counts)):
         count = 0
         for row in live[j, : counts[j]]:
@@ -132,11 +132,11 @@ def grow_rule(
     used: BoolArray,
     min_weight: float,
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Columns, kinds and values of the conditions that a rule takes on, one after the other, while the gain is positive.
+    """Add conditions to a rule while the gain is positive; return their columns, kinds and values.
 
-    `orders` sorts all rows by each column, the `n_known[j]` rows with a value first. `sizes` counts the values of nominal
-    columns and is 0 for numeric ones. A nominal column is used once; a condition covers positive rows of weight `min_weight`
-    or more.
+    `orders` sorts all rows by each column, the `n_known[j]` known values first. `sizes` is the number of values of a nominal
+    column and 0 for a numeric one. A nominal column is used once. A condition must cover positive rows with a weight of at
+    least `min_weight`.
     """
     d, n = values.shape
     used = used.copy()
@@ -176,9 +176,9 @@ def find_best_length(
     cuts: FloatArray,
     by_accuracy: bool,
 ) -> int:
-    """How many first conditions are best on these rows: by the rate of positives covered, or by the accuracy on all of them.
+    """Return how many of the first conditions are best: by the rate of covered positives, or by accuracy on all rows.
 
-    Rates of positives count two more rows, one of them positive; of equal lengths the shortest. Without rows all stay.
+    Rates count two more rows, one of them positive. The shortest of ties is chosen. Without rows all conditions are kept.
     """
     size, total = len(columns), len(rows)
     if total == 0:

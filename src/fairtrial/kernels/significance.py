@@ -1,4 +1,4 @@
-"""Kernels of tests: cliques for Bergmann-Hommel, Bayesian signed ranks, Bradley-Terry strengths, the hierarchical sampler."""
+"""Kernels of tests: cliques for Bergmann-Hommel, Bayesian signed ranks, Bradley-Terry strengths, hierarchical sampler."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Masks = npt.NDArray[np.int64]
 
 
 def compute_adjacency(joined: npt.NDArray[np.bool_]) -> Masks:
-    """Row by row, the learners joined to a learner as bits, itself left out."""
+    """Return the learners joined to each learner as bits, without itself."""
     bits = np.int64(1) << np.arange(len(joined), dtype=np.int64)
     return np.asarray((joined & ~np.eye(len(joined), dtype=bool)) @ bits)
 
 
 @kernel
 def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
-    """For each pair, the most pairs within the blocks of a partition into cliques that has it in a block; 0 if none has."""
+    """Return, for each pair, the most pairs within blocks of a partition into cliques that contains it; 0 if none does."""
     full = (1 << k) - 1
     joining = np.empty(full + 1, dtype=np.int16)
     size = np.zeros(full + 1, dtype=np.int16)
     most = np.zeros(full + 1, dtype=np.int16)
     lowest = np.zeros(full + 1, dtype=np.int16)
-    # joining: pairs within a clique when one learner joins it; -1 marks what is no clique.
+    # joining: pairs within a clique when one learner joins it; -1 if it is not a clique.
     joining[0] = 0
     for s in range(1, full + 1):
         low = 0
@@ -69,7 +69,7 @@ def compute_max_pairs(adjacent: Masks, k: int) -> Counts:
 def compute_regions(
     weights: npt.NDArray[np.float32], above: IntArray, below: IntArray, to_sides: float, out: FloatArray
 ) -> None:
-    """Probability of each region for each row of weights; `to_sides` of the weight on the middle goes to either side."""
+    """Compute the probability of each region for each row of weights; `to_sides` of the middle weight goes to each side."""
     rows, n = weights.shape
     sums = np.zeros(n + 1)
     for r in range(rows):
@@ -90,7 +90,7 @@ def compute_regions(
 
 @kernel
 def count_leads(draws: FloatArray) -> FloatArray:
-    """How many draws each region leads; regions within rounding of each other share a draw."""
+    """Count the draws in which each region has the largest probability; ties within rounding share a draw."""
     out = np.zeros(3)
     for r in range(draws.shape[0]):
         top = max(draws[r, 0], draws[r, 1], draws[r, 2]) - 1e-12
@@ -106,7 +106,7 @@ _MOST_STEPS = 20_000
 
 @kernel
 def estimate_strengths(tables: FloatArray) -> FloatArray:
-    """Hunter's MM steps for each table of wins, until no log strength moves by more than 1e-10."""
+    """Apply Hunter's MM steps to each table of wins until no log strength changes by more than 1e-10."""
     count, k, _ = tables.shape
     out = np.empty((count, k))
     for t in range(count):
@@ -129,7 +129,7 @@ def estimate_strengths(tables: FloatArray) -> FloatArray:
     return out
 
 
-# Which number a step moves.
+# Index of the parameter that a step updates.
 SIGMA0, SIGMA, NU, ALPHA, BETA = range(5)
 
 
@@ -146,7 +146,7 @@ def run_chain(
     samples: int,
     warm_up: int,
 ) -> tuple[FloatArray, FloatArray]:
-    """One chain. mu_i is integrated out where mu0, sigma0 and sigma_i move, so that they mix well even when sigma0 is small."""
+    """Run one chain. mu_i is integrated out when mu0, sigma0 and sigma_i are updated, so the chain mixes with small sigma0."""
     q = means.size
     sigma = np.sqrt(np.maximum(squares / folds, bounds[0] ** 2 * 4)) * np.exp(0.3 * rng.standard_normal(q))
     sigma = np.minimum(np.maximum(sigma, bounds[0] * 1.01), bounds[1])
@@ -191,7 +191,7 @@ def run_chain(
 
 @kernel
 def draw_centre(rng: np.random.Generator, means: FloatArray, variances: FloatArray, limit: float) -> float:
-    """mu0 given all but the mu_i: normal, cut to within the limit."""
+    """Draw mu0 given all but the mu_i: a normal truncated to the limit."""
     precision = (1 / variances).sum()
     centre = (means / variances).sum() / precision
     spread = 1 / np.sqrt(precision)
@@ -199,7 +199,7 @@ def draw_centre(rng: np.random.Generator, means: FloatArray, variances: FloatArr
         drawn = centre + spread * rng.standard_normal()
         if -limit <= drawn <= limit:
             return float(drawn)
-        # So wide a normal is nearly flat within the limits: propose from there.
+        # A normal this wide is nearly flat within the limits: propose uniformly.
         if spread > limit:
             drawn = limit * (2 * rng.random() - 1)
             if np.log(rng.random()) < -0.5 * ((drawn - centre) / spread) ** 2:
@@ -219,7 +219,7 @@ def run_slice_step(
     weight: FloatArray,
     parameters: FloatArray,
 ) -> float:
-    """One slice step with stepping out and shrinking (Neal 2003), within (low, high)."""
+    """Take one slice step with stepping out and shrinkage (Neal 2003), within (low, high)."""
     level = compute_log_density(which, current, means, sigma, weight, parameters) + np.log(1.0 - rng.random())
     width = 1.0 if which in (SIGMA0, SIGMA, NU) else high - low
     left = current - width * rng.random()
@@ -244,7 +244,7 @@ def run_slice_step(
 def compute_log_density(
     which: int, value: float, means: FloatArray, sigma: FloatArray, weight: FloatArray, parameters: FloatArray
 ) -> float:
-    """Log density of one number given the rest; sigma0, sigma_i and nu - 1 on the log scale, with its Jacobian."""
+    """Compute the log density of one parameter given the others; sigma0, sigma_i and nu - 1 on the log scale."""
     if which == SIGMA0:
         total, variance0 = value, np.exp(2 * value)
         for i in range(means.size):
@@ -264,7 +264,7 @@ def compute_log_density(
 
 @kernel
 def compute_log_nu_density(value: float, distance: FloatArray, alpha: float, beta: float) -> float:
-    """Log density of log(nu - 1): Student's t at the distances, times the gamma prior."""
+    """Compute the log density of log(nu - 1): Student's t at the distances, times the gamma prior."""
     nu_minus_one = np.exp(value)
     nu = nu_minus_one + 1
     total = alpha * value - beta * nu_minus_one

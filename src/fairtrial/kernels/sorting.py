@@ -1,7 +1,7 @@
-"""Sorting and ordering floats by their bits.
+"""Sort and order floats by their bits.
 
-NumPy's SIMD sort is quickest for short columns. For long ones a radix sort is at least as quick on every machine tried, and six
-times quicker on AMD's Zen 4, where the AVX-512 compress instructions behind NumPy's sort are microcoded.
+NumPy's SIMD sort is fastest for short columns. For long columns a radix sort was at least as fast on all tested CPUs, and six
+times faster on AMD Zen 4, whose AVX-512 compress instructions are microcoded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def sort_scores(scores: FloatArray) -> None:
 
 
 def sort_both(first: FloatArray, second: FloatArray) -> None:
-    """Sort two columns, side by side if they are long."""
+    """Sort two columns, in parallel if they are long."""
     if len(first) + len(second) < _WORTH_A_THREAD:
         sort_scores(first)
         sort_scores(second)
@@ -37,7 +37,7 @@ def sort_both(first: FloatArray, second: FloatArray) -> None:
 
 
 def order_scores(scores: FloatArray) -> npt.NDArray[np.uint32]:
-    """Places of a contiguous column (of fewer than 2^32 rows) in ascending order, equal scores as they stand."""
+    """Return the indices that sort a contiguous column (of fewer than 2^32 rows); the sort is stable."""
     if len(scores) < _LONG:
         return np.argsort(scores, kind="stable").astype(np.uint32)
     return order_by_radix(scores)
@@ -45,12 +45,12 @@ def order_scores(scores: FloatArray) -> npt.NDArray[np.uint32]:
 
 @compiling.kernel
 def make_sort_keys(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """Integers that sort as the floats do; counts the values of each digit into `starts`."""
+    """Return integers that sort like the floats; count the values of each digit in `starts`."""
     bits = scores.view(np.uint64)
     sign, mask = np.uint64(0x8000000000000000), np.uint64(_SIZE - 1)
     keys = np.empty(scores.size, np.uint64)
     for i in range(scores.size):
-        raw = bits[i] if bits[i] != sign else np.uint64(0)  # -0.0 is 0.0
+        raw = bits[i] if bits[i] != sign else np.uint64(0)  # -0.0 equals 0.0
         keys[i] = ~raw if raw & sign else raw | sign
         for digit in range(_DIGITS):
             starts[digit, (keys[i] >> np.uint64(_BITS * digit)) & mask] += 1
@@ -59,7 +59,7 @@ def make_sort_keys(scores: FloatArray, starts: npt.NDArray[np.int64]) -> npt.NDA
 
 @compiling.kernel
 def convert_counts_to_starts(starts: npt.NDArray[np.int64]) -> bool:
-    """Turn counts of one digit's values into first places; True if all keys share one value."""
+    """Convert the counts of one digit to start indices; return whether all keys share one value."""
     shared, total, n = False, 0, starts.sum()
     for value in range(_SIZE):
         count = starts[value]
@@ -71,7 +71,7 @@ def convert_counts_to_starts(starts: npt.NDArray[np.int64]) -> bool:
 
 @compiling.kernel
 def sort_by_radix(scores: FloatArray) -> None:
-    """Least significant digit first; a digit that all keys share is passed over."""
+    """Sort by the least significant digit first; skip digits that all keys share."""
     n = scores.size
     starts = np.zeros((_DIGITS, _SIZE), np.int64)
     keys, moved = make_sort_keys(scores, starts), np.empty(n, np.uint64)
@@ -92,7 +92,7 @@ def sort_by_radix(scores: FloatArray) -> None:
 
 @compiling.kernel
 def order_by_radix(scores: FloatArray) -> npt.NDArray[np.uint32]:
-    """As radix_sort, the places travelling with the keys."""
+    """Sort like `sort_by_radix` and move the indices with the keys."""
     n = scores.size
     starts = np.zeros((_DIGITS, _SIZE), np.int64)
     keys, moved = make_sort_keys(scores, starts), np.empty(n, np.uint64)

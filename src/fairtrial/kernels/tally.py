@@ -1,4 +1,4 @@
-"""Building the tally of scores: positives and negatives are sorted apart (SIMD) and merged, highest score first."""
+"""Build the tally of scores: positives and negatives are sorted separately (SIMD) and merged, highest score first."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fairtrial.kernels.compiling import kernel
 
 @kernel
 def split_scores(is_positive: npt.NDArray[np.bool_], scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Scores of the positives and of the negatives, in row order."""
+    """Return the scores of the positives and of the negatives, in row order."""
     n = scores.size
     positives, negatives = np.empty(n), np.empty(n)
     p, q = 0, 0
     for i in range(n):
-        # Writing to both sides and advancing one avoids a branch that no predictor can guess.
+        # Writing to both sides and advancing one avoids an unpredictable branch.
         positives[p] = scores[i]
         negatives[q] = scores[i]
         p += is_positive[i]
@@ -34,9 +34,9 @@ def merge_tallies(
     pos: FloatArray,
     neg: FloatArray,
 ) -> int:
-    """Merge ascending rows into tallies, descending; unused places keep count 0. Gives the widest tally's length.
+    """Merge ascending rows into descending tallies; unused entries keep count 0. Return the length of the longest tally.
 
-    Rows b of `positives` and `negatives` hold `n_positives[b]` and `n_negatives[b]` scores.
+    Row b of `positives` and `negatives` has `n_positives[b]` and `n_negatives[b]` scores.
     """
     widest = 0
     for b in range(values.shape[0]):
@@ -72,7 +72,7 @@ def sum_equal_scores(
     pos: FloatArray,
     neg: FloatArray,
 ) -> int:
-    """Add up the weights of equal scores; `scores` come sorted, descending. Gives the number of distinct scores."""
+    """Sum the weights of equal scores, which are sorted in descending order; return the number of distinct scores."""
     m = -1
     for i in range(scores.size):
         if m < 0 or scores[i] != values[m]:

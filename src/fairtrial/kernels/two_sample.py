@@ -1,10 +1,10 @@
 """Distances between the test and training rows of many splits (KS, Hellinger, energy), and duplicates between them.
 
-`sides[b, i, s]` says where row i is in split s of arrangement b: the first bit is set for a test row, the second for a
-training row; a row may be both, or neither. The statistic is NaN if a split has no test or no training row.
+`sides[b, i, s]` has the first bit set if row i is a test row of split s in arrangement b, and the second bit if it is a
+training row. A row may be both, or neither. The statistic is NaN if a split has no test or no training rows.
 
-The energy distance (Szekely & Rizzo) is 2 mean d(test, train) - mean d(test, test) - mean d(train, train): zero for equal
-samples, and larger the farther they lie apart.
+The energy distance (Szekely & Rizzo) is 2 mean d(test, train) - mean d(test, test) - mean d(train, train). It is zero for equal
+samples.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Sides = npt.NDArray[np.uint8]
 
 @kernel
 def count_sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> None:
-    """Numbers of test and training rows of each split of one arrangement."""
+    """Count test and training rows of each split of one arrangement."""
     test[:] = 0.0
     train[:] = 0.0
     for i in range(sides.shape[1]):
@@ -32,9 +32,9 @@ def count_sizes(sides: Sides, b: int, test: FloatArray, train: FloatArray) -> No
 
 @kernel
 def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, out: FloatArray) -> None:
-    """Largest distance of the two distribution functions, into out[b, s].
+    """Compute the largest difference of the two distribution functions, into out[b, s].
 
-    `order` are the rows by ascending value, `last` marks in this order the last row of each run of equal values.
+    `order` has the rows by ascending value; `last` marks the last row of each run of equal values in this order.
     """
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
@@ -55,7 +55,7 @@ def compute_kolmogorov_smirnov(order: IntArray, last: BoolArray, sides: Sides, o
 
 @kernel
 def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) -> None:
-    """Hellinger's distance sqrt(1 - sum sqrt(p q)) of the shares of k values, into out[b, s]."""
+    """Compute Hellinger's distance sqrt(1 - sum sqrt(p q)) of the proportions of k values, into out[b, s]."""
     splits = sides.shape[2]
     m, n = np.empty(splits), np.empty(splits)
     test, train = np.empty((k, splits)), np.empty((k, splits))
@@ -77,11 +77,10 @@ def compute_hellinger(codes: IntArray, k: int, sides: Sides, out: FloatArray) ->
 
 @kernel
 def tally_neighbours(queries: IntArray, neighbours: IntArray, sides: Sides, pos: IntArray, neg: IntArray) -> None:
-    """Tallies of a classifier that tells test from training rows by the nearest other rows.
+    """Tally the scores of a classifier that separates test from training rows by the nearest other rows.
 
-    A query's score is the number of test rows less that of training rows among its neighbours; `pos[b, s]` counts the test
-    rows and `neg[b, s]` the training rows of each score, the highest first (2 k + 1 places). No row is its own neighbour, so
-    that each is judged by a classifier that does not know it.
+    The score of a row is the number of test rows minus the number of training rows among its neighbours. `pos[b, s]` counts the
+    test rows and `neg[b, s]` the training rows of each score, highest first (2 k + 1 entries). No row is its own neighbour.
     """
     splits, k = sides.shape[2], neighbours.shape[1]
     score = np.empty(splits, np.int64)
@@ -102,7 +101,7 @@ def tally_neighbours(queries: IntArray, neighbours: IntArray, sides: Sides, pos:
 
 @kernel
 def sum_by_side(values: FloatArray, sides: Sides, test: FloatArray, train: FloatArray) -> None:
-    """Sums of the values of the test and of the training rows, added to test[b, s] and train[b, s]."""
+    """Add the values of test and training rows to test[b, s] and train[b, s]."""
     for b in range(sides.shape[0]):
         for i in range(values.size):
             for s in range(sides.shape[2]):
@@ -114,10 +113,10 @@ def sum_by_side(values: FloatArray, sides: Sides, test: FloatArray, train: Float
 def count_duplicates(
     groups: IntArray, labels: IntArray, k: int, sides: Sides, duplicates: IntArray, conflicts: IntArray
 ) -> None:
-    """Test rows with an equal row in the training part: of the same class into same[b, s], of another class into other[b, s].
+    """Count test rows with an equal training row of the same class (same[b, s]) or of another class (other[b, s]).
 
-    `groups` numbers rows that are equal in all attributes from 0, `labels` their classes (k of them). A row that is itself in
-    both parts is not its own twin, and is not counted.
+    `groups` numbers rows that are equal in all attributes from 0, and `labels` has their classes (k of them). A row that is in
+    both sets is not its own duplicate.
     """
     g = groups.max() + 1
     class_counts = np.empty((g, k), np.int64)
@@ -140,9 +139,9 @@ def count_duplicates(
 
 
 def compute_energy_distances(distances: FloatArray, test: FloatArray, train: FloatArray) -> FloatArray:
-    """One distance for each column of `test` and `train`, which mark the rows of a split by 1 and all others by 0.
+    """Compute one distance per column of `test` and `train`, which mark the rows of a split by 1.
 
-    NaN where a split has no test or no training row.
+    The distance is NaN if a split has no test or no training rows.
 
     >>> d = np.abs(np.subtract.outer([0.0, 1.0, 3.0], [0.0, 1.0, 3.0]))
     >>> compute_energy_distances(d, np.array([[1.0], [1.0], [0.0]]), np.array([[0.0], [0.0], [1.0]])).tolist()
@@ -153,7 +152,7 @@ def compute_energy_distances(distances: FloatArray, test: FloatArray, train: Flo
         m, n = test.sum(axis=0), train.sum(axis=0)
         within, reach = _sum_column_products(distances @ test, test), sums @ test
         if np.array_equal(train, 1 - test):
-            # The training rows are all others: what they have among themselves is what is left of the whole.
+            # The training rows are all others, so their sum is the total minus the rest.
             across, rest = reach - within, sums.sum() - 2 * reach + within
         else:
             weighed = distances @ train

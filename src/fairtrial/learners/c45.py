@@ -1,4 +1,4 @@
-"""C4.5 release 8 as WEKA's J48 does it."""
+"""C4.5 release 8 as implemented by WEKA's J48."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Nodes as arrays, the root first. The children of a node are `first_child`, `first_child + 1`, ..., one for each branch.
+    """A tree as arrays of nodes, the root first; the children of a node follow each other from `first_child`.
 
-    `column` is -1 at a leaf. `threshold` is the number that a numeric column is cut at, or the code of the value that a binary
-    split of a nominal column splits off, else NaN. `counts` holds the training weight of each class, in the order of `classes`.
+    `column` is -1 for a leaf. `threshold` is the cut point of a numeric column, the code of the value that a binary split of a
+    nominal column separates, or NaN. `counts` has the training weight of each class in the order of `classes`.
     """
 
     column: IntArray
@@ -44,45 +44,45 @@ class Tree:
 
     @property
     def size(self) -> int:
-        """Nodes, leaves included."""
+        """Number of nodes, including leaves."""
         return len(self.column)
 
     @property
     def n_leaves(self) -> int:
-        """Leaves, those without cases included."""
+        """Number of leaves, including those without cases."""
         return int((self.column < 0).sum())
 
     @property
     def nodes(self) -> Nodes:
-        """The arrays as the kernels take them: writeable, for which they are compiled."""
+        """The arrays as writeable copies, the form for which the kernels are compiled."""
         arrays: tuple[Any, ...] = (self.column, self.threshold, self.first_child, self.branches, self.counts)
         return Nodes(*(np.require(array, requirements=["C", "W"]) for array in arrays))
 
     def find_parents(self) -> IntArray:
-        """The parent of each node; -1 for the root."""
+        """Return the parent of each node; -1 for the root."""
         parent = np.full(self.size, -1, dtype=np.intp)
         for node in np.flatnonzero(self.column >= 0):
             parent[self.get_children(int(node))] = node
         return parent
 
     def get_children(self, node: int) -> range:
-        """The children of a node, in the order of its branches."""
+        """Return the children of a node in the order of its branches."""
         return range(self.first_child[node], self.first_child[node] + self.branches[node])
 
     def count_cases(self, node: int) -> float:
-        """The training weight at a node."""
+        """Return the training weight at a node."""
         return float(self.counts[node].sum())
 
     def get_label(self, node: int, parent: int) -> int:
-        """The place of a node's class in `classes`; a node without cases takes its parent's."""
+        """Return the index of the class of a node; a node without cases has the class of its parent."""
         return int(c45.find_majority(self.counts[node if self.count_cases(node) > SMALL or parent < 0 else parent]))
 
     def count_errors(self, node: int, parent: int) -> float:
-        """The training weight at a node that is not of its class."""
+        """Return the training weight at a node that belongs to other classes."""
         return self.count_cases(node) - float(self.counts[node, self.get_label(node, parent)])
 
     def get_condition(self, node: int, branch: int) -> tuple[str, Any]:
-        """How a branch of a node is told: a sign, and a number or a nominal value."""
+        """Return the condition of a branch: an operator, and a number or a nominal value."""
         categories, cut = self.categories[self.column[node]], float(self.threshold[node])
         if categories is None:
             return ("<=", ">")[branch], cut
@@ -91,7 +91,7 @@ class Tree:
         return ("=", "!=")[branch], categories[int(cut)]
 
     def frame(self) -> pd.DataFrame:
-        """A row for each node: its parent, the condition that leads to it, what it splits on, its class, cases and errors."""
+        """Return one row per node: parent, condition, split column, class, cases and errors."""
         import pandas as pd
 
         parents, rows = self.find_parents(), []
@@ -109,7 +109,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class C45Settings:
-    """How a tree is built, checked."""
+    """Checked settings of a tree."""
 
     rules: SplitRules
     bound: ErrorBound
@@ -119,7 +119,7 @@ class C45Settings:
 
 
 def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArray[np.intp], n_declared: int) -> Tree:
-    """Build the tree. `classes` lists the indices of the classes in the order that breaks ties.
+    """Build the tree. `classes` has the indices of the classes in the order that breaks ties.
 
     The classes of the tree are these indices; `n_declared` is the number of declared classes.
     """
@@ -133,23 +133,23 @@ def build_tree(training: TrainingSet, settings: C45Settings, classes: npt.NDArra
 
 
 def make_error_bound(confidence: float) -> ErrorBound:
-    """The confidence in single precision, as J48 holds it, with its normal deviate."""
+    """Return the confidence in single precision, as in J48, with its normal quantile."""
     from scipy.special import ndtri
 
     _check.check_number("confidence", confidence)
     if not 0 < confidence <= 0.5:
-        raise InputError(f"confidence must be above 0 and at most 0.5, got {confidence!r}: the smaller, the more is pruned")
+        raise InputError(f"confidence must be above 0 and at most 0.5, got {confidence!r}: smaller values prune more")
     single = np.float32(confidence)
     return ErrorBound(float(single), float(ndtri(float(np.float32(1) - single))))
 
 
 def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes: int, n_declared: int) -> TreeRows:
-    columns = np.ascontiguousarray(training.values.T) + 0.0  # minus zero becomes zero
-    columns[np.isnan(columns)] = np.nan  # sorting by bits wants one NaN, the positive one
+    columns = np.ascontiguousarray(training.values.T) + 0.0  # turns -0.0 into 0.0
+    columns[np.isnan(columns)] = np.nan  # sorting by bits needs a single, positive NaN
     levels = np.array(
         [0 if categories is None else len(categories) for categories in training.columns.categories], dtype=np.int64
     )
-    # A nominal column in which nothing is known has no categories; it can never be split on.
+    # A nominal column of missing values has no categories and is never split.
     numeric = training.columns.numeric
     levels = np.where(numeric, 0, np.maximum(levels, 1))
     positions = np.where(numeric, np.cumsum(numeric) - 1, 0)
@@ -160,7 +160,7 @@ def _make_tree_rows(training: TrainingSet, codes: npt.NDArray[np.intp], classes:
 
 
 def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
-    """All rows, then the rows of each numeric column ascending."""
+    """Return all rows, then the rows of each numeric column in ascending order."""
     numeric = np.flatnonzero(rows.levels == 0)
     orders = np.empty((1 + len(numeric), rows.weight.size), dtype=np.int32)
     orders[0] = np.arange(rows.weight.size)
@@ -170,7 +170,7 @@ def _sort_columns(rows: TreeRows) -> npt.NDArray[np.int32]:
 
 
 def format_tree(tree: Tree, *, with_size: bool = True) -> str:
-    """A line for each branch, the leaves with their class, cases and errors; then the number of leaves and of nodes."""
+    """Format the tree as J48 does: branches, leaves with class, cases and errors, and the numbers of leaves and nodes."""
     text = f": {_format_leaf(tree, 0, -1)}" if tree.size == 1 else "\n".join(_format_branches(tree))
     if not with_size:
         return text
@@ -178,7 +178,7 @@ def format_tree(tree: Tree, *, with_size: bool = True) -> str:
 
 
 def _format_branches(tree: Tree) -> Iterator[str]:
-    """Branches in order, each followed by what is below it."""
+    """Yield the branches in order, each followed by its subtree."""
     stack = [(0, branch, 0) for branch in reversed(range(tree.branches[0]))]
     while stack:
         node, branch, depth = stack.pop()
@@ -204,19 +204,19 @@ def _format_label(label: Any) -> str:
 
 
 def _format_weight(weight: float) -> str:
-    """A weight with at most two decimals and at least one."""
+    """Format a weight with one or two decimal places."""
     return str(float(_round_half_up(weight, 2)))
 
 
 def _format_threshold(value: float) -> str:
-    """A threshold with at most six decimals and no trailing zero."""
+    """Format a threshold with at most six decimal places and without trailing zeros."""
     text = f"{_round_half_up(value, 6) + 0:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
 
 
 def _round_half_up(value: float, digits: int) -> Decimal:
-    """Halves away from zero, as Java prints them."""
+    """Round half away from zero, as Java does."""
     scaled = Decimal(value * 10**digits).quantize(Decimal(1), rounding=ROUND_HALF_UP, context=Context(prec=400))
     return scaled.scaleb(-digits)
 
@@ -226,35 +226,51 @@ _CHUNK_ROWS = 20_000
 
 @register_learner("c45", aliases=("c4.5", "j48"))
 class C45(Learner):
-    """Quinlan's C4.5 release 8, the same tree as WEKA's J48: gain ratio, fractional cases, error-based pruning.
+    """C4.5 release 8 decision tree, identical to WEKA's J48.
+
+    It uses gain ratio, fractional cases for missing values, and error-based pruning (Quinlan 1993).
 
     Parameters
     ----------
-    confidence
-        of the bound on a leaf's errors, above 0 and at most 0.5; smaller prunes more.
-    min_cases
-        the least weight of two branches of a split.
-    unpruned
-        leave out the pruning by expected errors.
-    collapse
-        replace a subtree that makes no fewer training errors than a leaf; J48 does so even when unpruned.
-    subtree_raising
-        let a node be replaced by its largest branch when pruning.
-    binary_splits
-        split nominal columns into one value and the others, instead of a branch for each value.
-    laplace
-        smooth class probabilities by Laplace's rule of succession.
-    mdl_correction
-        reduce the gain of a numeric split by the cost of choosing among its cuts.
-    nominal
-        names or numbers of columns that are nominal whatever their type.
+    confidence : float, default 0.25
+        Confidence of the error bound of a leaf, above 0 and at most 0.5. Smaller values prune more.
+    min_cases : int, default 2
+        Minimal weight that at least two branches of a split must have.
+    unpruned : bool, default False
+        Whether to skip error-based pruning.
+    collapse : bool, default True
+        Whether to replace a subtree by a leaf that makes no more training errors. J48 does this even if unpruned.
+    subtree_raising : bool, default True
+        Whether pruning can replace a node by its largest branch.
+    binary_splits : bool, default False
+        Whether to split nominal columns into one value and the rest instead of one branch per value.
+    laplace : bool, default False
+        Whether to smooth the class probabilities by Laplace's rule.
+    mdl_correction : bool, default True
+        Whether to reduce the gain of a numeric split by the cost of choosing its cut point.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 
-    Nominal columns are those of category, text or boolean type; a category column has a branch for each declared category. If y
-    is a category column, its declared classes count as those of an ARFF file do: their number enters the least weight beside a
-    cut, and of equally frequent classes the one declared first is predicted. Missing values may be anywhere but in y.
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    tree_ : Tree
+        The tree as arrays.
+    n_leaves_ : int
+        Number of leaves.
+    size_ : int
+        Number of nodes.
+    n_features_in_ : int
+        Number of columns.
 
-    Fitted: `classes_`, `tree_` (arrays, see `Tree`), `n_leaves_`, `size_`, `n_features_in_`.
+    Notes
+    -----
+    A category column has one branch per declared category. If y is a category column, its declared classes count as in an ARFF
+    file: their number affects the minimal weight beside a cut point, and ties go to the class declared first.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> tree = C45().fit(X, y)
@@ -288,7 +304,21 @@ class C45(Learner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45:
-        """Grow the tree, collapse and prune it."""
+        """Grow, collapse and prune the tree.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row. Rows of weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
         settings = self._make_settings()
         training = self._read_training(X, y, sample_weight)
         tree = build_tree(training, settings, self._order, len(get_declared_order(y, self.classes_)))
@@ -312,6 +342,6 @@ class C45(Learner):
         return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
     def export_text(self) -> str:
-        """The tree as J48 prints it: a line for each branch, and at leaves the class with (cases/errors)."""
+        """Format the tree as J48 does, with class and (cases/errors) at each leaf."""
         check_is_fitted(self)
         return format_tree(self.tree_)

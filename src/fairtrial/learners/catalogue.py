@@ -1,4 +1,4 @@
-"""Learners by short names: ours, scikit-learn's, the boosted trees that are installed, and any class by its full name."""
+"""Learners by short name: those of fairtrial and scikit-learn, installed boosted trees, and any class by import path."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from fairtrial.learners.prepared import facts_of, make_short_name
 if TYPE_CHECKING:
     import pandas as pd
 
-# These need another learner, or more than numbers on a scale; their full names work.
+# These need another learner or special input. Their import paths work.
 _EXCLUDED = ("ClassifierChain", "SelfTrainingClassifier", "RadiusNeighborsClassifier", "CategoricalNB")
-# scikit-learn's can be found by looking through all of it, which takes a second: those that are asked for most go before.
+# Searching all of scikit-learn takes a second. The most common learners are therefore listed here.
 _COMMON_LEARNERS = {
     "decision-tree": "tree.DecisionTreeClassifier",
     "dummy": "dummy.DummyClassifier",
@@ -42,8 +42,24 @@ _OPTIONAL_LEARNERS = {
 
 
 def learner_class(name: str) -> type[Any]:
-    """The class of a learner by its short name, or by its full name `package.module.Class`.
+    """Return the class of a learner by short name or import path.
 
+    Parameters
+    ----------
+    name : str
+        Short name, e.g. "random-forest", or import path `package.module.Class`.
+
+    Returns
+    -------
+    type
+
+    Raises
+    ------
+    UnknownNameError
+        If no learner has this name.
+
+    Examples
+    --------
     >>> learner_class("c45").__name__, learner_class("random-forest").__name__
     ('C45', 'RandomForestClassifier')
     >>> learner_class("random-forrest")
@@ -51,7 +67,7 @@ def learner_class(name: str) -> type[Any]:
     fairtrial.errors.UnknownNameError: no learner is called 'random-forrest': did you mean 'random-forest'?
     """
     if not isinstance(name, str):
-        raise InputError(f"name must be the name of a learner, got {type(name).__name__}: an estimator needs no catalogue")
+        raise InputError(f"name must be the name of a learner, got {type(name).__name__}: pass a string")
     if is_registered(name):
         return learners[name if name in learners else name.lower()]
     if name in _OPTIONAL_LEARNERS:
@@ -67,13 +83,31 @@ def learner_class(name: str) -> type[Any]:
 
 
 def is_registered(name: str) -> bool:
-    """Whether a learner is registered under this name; case does not matter."""
+    """Return whether a learner is registered under this name; case is ignored."""
     return name in learners or name.lower() in learners
 
 
 def make_learner(name: str, **parameters: Any) -> Any:
-    """A learner by name, with its parameters.
+    """Create a learner by name.
 
+    Parameters
+    ----------
+    name : str
+        Short name or import path, as in `learner_class`.
+    **parameters
+        Parameters of the learner.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    InputError
+        If the learner does not have one of the parameters.
+
+    Examples
+    --------
     >>> make_learner("random-forest", n_estimators=50)
     RandomForestClassifier(n_estimators=50)
     >>> make_learner("c45", confidance=0.1)
@@ -88,11 +122,11 @@ def make_learner(name: str, **parameters: Any) -> Any:
     try:
         return estimator_class(**parameters)
     except TypeError as error:
-        raise InputError(f"{name} cannot be made of these parameters: {error}") from None
+        raise InputError(f"{name} does not accept these parameters: {error}") from None
 
 
 def get_parameters(learner: type[Any]) -> dict[str, Any]:
-    """The parameters of a class with their defaults; empty where it takes any."""
+    """Return the parameters of a class with their defaults; empty if it accepts any keyword."""
     parameters = inspect.signature(learner).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return {}
@@ -101,7 +135,7 @@ def get_parameters(learner: type[Any]) -> dict[str, Any]:
 
 @cache
 def find_scikit_learn_classes() -> dict[str, type[Any]]:
-    """Scikit-learn's classifiers that need no argument, by short name: `random-forest`, `svc`, `gaussian-nb` ..."""
+    """Find the classifiers of scikit-learn without required arguments, by short name."""
     from sklearn.utils import all_estimators
 
     classes = {}
@@ -114,7 +148,18 @@ def find_scikit_learn_classes() -> dict[str, type[Any]]:
 
 
 def listing() -> pd.DataFrame:
-    """A line for each learner: name, class, where it is from, what is prepared for it, its parameters."""
+    """List all learners with their class, package, preparation and parameters.
+
+    Returns
+    -------
+    DataFrame
+        One row per learner with the columns `name`, `class`, `from`, `prepared` and `parameters`.
+
+    Examples
+    --------
+    >>> listing().columns.tolist()
+    ['name', 'class', 'from', 'prepared', 'parameters']
+    """
     import pandas as pd
 
     names = [
@@ -126,12 +171,12 @@ def listing() -> pd.DataFrame:
 
 
 def describe_learner(name: str) -> str:
-    """One learner in full, in words."""
+    """Describe one learner: class, summary, preparation and parameters."""
     estimator_class = learner_class(name)
     description = (inspect.getdoc(estimator_class) or "").split("\n\n")[0].replace("\n", " ")
     defaults = get_parameters(estimator_class)
     needed = [parameter for parameter, value in defaults.items() if value is inspect.Parameter.empty]
-    prepared = f"needs {', '.join(needed)}" if needed else f"prepared for it: {facts_of(estimator_class()).describe()}"
+    prepared = f"needs {', '.join(needed)}" if needed else f"preparation: {facts_of(estimator_class()).describe()}"
     parameters = [
         f"  {parameter}" if parameter in needed else f"  {parameter} = {value!r}" for parameter, value in defaults.items()
     ]

@@ -1,4 +1,4 @@
-"""Fuzzy rules by the method of Chi and others: a rule for each cell of a grid of fuzzy labels that training rows fall into."""
+"""Fuzzy rules by the method of Chi, Yan and Pham: one rule for each occupied cell of a grid of fuzzy labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RULE_CHUNK = 256
 
 @dataclass(frozen=True, eq=False)
 class _Grid:
-    """Where the labels lie: the triangles of a numeric column over its range, the values of a nominal one as crisp sets."""
+    """Positions of the fuzzy labels: triangles over the range of a numeric column, crisp sets for nominal values."""
 
     low: FloatArray
     step: FloatArray
@@ -43,26 +43,49 @@ class _Grid:
         return cls(low, step, top)
 
     def compute_positions(self, columns: EncodedTable) -> FloatArray:
-        """Values counted in steps; beyond the range they lie at its ends."""
+        """Compute values in units of grid steps, clipped to the range."""
         return np.ascontiguousarray(np.clip((columns.values - self.low) / self.step, 0.0, self.top))
 
     @staticmethod
     def find_labels(positions: FloatArray) -> npt.NDArray[np.int32]:
-        """The nearest label, of two equally near ones the lower; -1 where the value is missing."""
+        """Find the nearest label; ties go to the lower one, missing values get -1."""
         return np.where(np.isnan(positions), -1, np.ceil(positions - 0.5)).astype(np.int32)
 
 
 @register_learner("chi")
 class Chi(Learner):
-    """Chi, Yan and Pham's fuzzy rules (1996): uniform triangles, product, penalised certainty factor, the winning rule.
+    """Fuzzy rule learner of Chi, Yan and Pham (1996).
 
-    Each training row names the label nearest to each of its values; a rule says the class that the rows support most, with
-    weight (own - others) / all of their summed matching degrees. Rules of weight zero or less are dropped.
+    It uses uniform triangular labels, the product, the penalized certainty factor and the winning rule. Each training row
+    selects the nearest label of each of its values. The consequent of a rule is the class with the largest sum of matching
+    degrees; its weight is (own - others) / all. Rules with a weight of zero or less are dropped.
 
-    A row that no rule fires for gets no class: `abstains(X)` marks it, `predict_proba` gives it zeros, and `predict` the label
-    `abstention_`, which is none of the classes, so that every measure counts it as an error. `ranges` gives the declared range
-    of columns by name, otherwise a range is that of the training rows.
+    Parameters
+    ----------
+    labels : int, default 5
+        Number of fuzzy labels per numeric column.
+    ranges : mapping of str to (float, float), optional
+        Ranges of numeric columns by name. By default the range of the training rows.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
 
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    rules_ : ndarray of shape (n_rules, d)
+        Labels of each rule; -1 if the value is missing.
+    consequents_ : ndarray of shape (n_rules,)
+        Index of the class of each rule.
+    weights_ : ndarray of shape (n_rules,)
+        Weight of each rule.
+    n_rules_ : int
+        Number of rules.
+    abstention_ : label
+        Prediction for rows that fire no rule. It is not a class, and every measure counts it as an error.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> chi = Chi().fit(X[::2], y[::2])
@@ -76,7 +99,21 @@ class Chi(Learner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Chi:
-        """Make the rules of the training rows."""
+        """Derive the rules from the training rows.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row. Rows of weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
         check_whole_number("labels", self.labels, 2)
         training = self._read_training(X, y, sample_weight)
         k = len(self.classes_)
@@ -102,7 +139,7 @@ class Chi(Learner):
         return self
 
     def _compute_degrees(self, columns: EncodedTable) -> FloatArray:
-        """The best degree of any rule of each class, for each row."""
+        """Compute the largest degree of the rules of each class for each row."""
         positions, k = self._grid.compute_positions(columns), len(self.classes_)
         consequents: IntArray = self.consequents_.astype(np.intp)
         return np.vstack(
@@ -119,19 +156,19 @@ class Chi(Learner):
         return np.asarray(np.divide(degrees, total, out=np.zeros_like(degrees), where=total > 0))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """The share of each class in the best degrees, or with two classes that of the second minus that of the first.
+        """Compute the proportion of each class in the degrees; for two classes, second - first.
 
-        A row that no rule fires for lies between the classes: in a ranking it counts as sure of neither.
+        A row that fires no rule has zeros and lies between the classes in a ranking.
         """
         proportions = self.predict_proba(X)
         return np.asarray(proportions[:, 1] - proportions[:, 0]) if proportions.shape[1] == 2 else proportions
 
     def abstains(self, X: Any) -> npt.NDArray[np.bool_]:
-        """Which rows fire no rule."""
+        """Return which rows fire no rule."""
         return np.asarray(~self.predict_proba(X).any(axis=1))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of the winning rule, or `abstention_` where none fires."""
+        """Predict the class of the winning rule, or `abstention_` if no rule fires."""
         probabilities = self.predict_proba(X)
         labels = self._choose_most_probable(probabilities)
         abstaining = ~probabilities.any(axis=1)
@@ -145,20 +182,20 @@ def _check_ranges(ranges: Any, columns: EncodedTable) -> Mapping[str, tuple[floa
     if ranges is None:
         return {}
     if not isinstance(ranges, Mapping):
-        raise InputError(f"ranges must map names of columns to (low, high), got {ranges!r}")
+        raise InputError(f"ranges must map column names to (low, high), got {ranges!r}")
     numeric = [name for name, categories in zip(columns.names, columns.categories, strict=True) if categories is None]
     for name, pair in ranges.items():
-        check_one_of("a name in ranges", name, numeric)
+        check_one_of("ranges", name, numeric)
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-            raise InputError(f"ranges must give (low, high) for {name!r}, got {pair!r}")
+            raise InputError(f"ranges must have (low, high) for {name!r}, got {pair!r}")
         low, high = pair
-        check_number(f"the low end of {name}", low)
-        check_at_least(f"the high end of {name}", high, low)
+        check_number(f"ranges[{name!r}][0]", low)
+        check_at_least(f"ranges[{name!r}][1]", high, low)
     return ranges
 
 
 def _make_abstention_label(classes: npt.NDArray[Any]) -> Any:
-    """A label that is none of the classes: one below the lowest number, or question marks."""
+    """Make a label that is not a class: the smallest number minus 1, or question marks."""
     if classes.dtype.kind == "f":
         return float(classes.min() - 1)
     if classes.dtype.kind in "iub":

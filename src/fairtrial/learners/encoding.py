@@ -18,11 +18,11 @@ Scale = Literal["min-max", "standard"] | None
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder:
-    """What training showed: what fills a gap (mean or most frequent value), and shift and span of each number.
+    """Encodes typed columns as numbers with values learnt from the training rows.
 
-    A nominal column of two values becomes one column (1 for the second value), one of more values a column for each of them.
-    A column that is constant in training becomes zero when scaled. Without `fill` a missing number stays missing, and a missing
-    nominal value is none of the values.
+    Missing values become the mean or the most frequent value. A nominal column of two values becomes one column (1 for the
+    second value); a column of more values becomes one column per value. Scaling sets a column that is constant in the training
+    rows to zero. With `fill=False` missing numbers stay missing, and a missing nominal value equals none of the values.
     """
 
     fill_values: FloatArray
@@ -33,7 +33,7 @@ class NumberEncoder:
 
     @classmethod
     def fit(cls, training: TrainingSet, scale: Scale, *, fill: bool = True) -> NumberEncoder:
-        """Learn from the training rows and their weights."""
+        """Learn fill values and scaling from the training rows and their weights."""
         columns, weight = training.columns, training.weight
         fill_values = compute_fill_values(columns, weight)
         widths = tuple(_count_columns(categories) for categories in columns.categories)
@@ -41,14 +41,14 @@ class NumberEncoder:
         return cls(fill_values, widths, shift, span, fill)
 
     def __call__(self, columns: EncodedTable) -> FloatArray:
-        """The rows as numbers."""
+        """Encode rows as numbers."""
         return np.ascontiguousarray(
             (_expand_columns(columns, self.fill_values, self.widths, self.fill) - self.shift) / self.span
         )
 
 
 def compute_fill_values(columns: EncodedTable, weight: FloatArray) -> FloatArray:
-    """What stands for a missing value of each column: the mean, or the code of the most frequent value."""
+    """Compute the replacement of missing values per column: the mean or the code of the most frequent value."""
     nominal = columns.nominal
     return np.array([_compute_fill_value(columns.values[:, j], weight, bool(nominal[j])) for j in range(len(nominal))])
 
@@ -63,7 +63,7 @@ def _compute_fill_value(values: FloatArray, weight: FloatArray, nominal: bool) -
 
 
 def _count_columns(categories: tuple[object, ...] | None) -> int:
-    """How many numbers stand for one column."""
+    """Return the number of encoded columns of one column."""
     return 1 if categories is None or len(categories) <= 2 else len(categories)
 
 
@@ -89,7 +89,7 @@ def _compute_scaling(raw: FloatArray, weight: FloatArray, scale: Scale) -> tuple
 
 
 def format_decimal(value: float) -> str:
-    """At most six digits behind the point and no trailing zero.
+    """Format a number with at most six decimal places and without trailing zeros.
 
     >>> format_decimal(0.1234567), format_decimal(2.50), format_decimal(-3)
     ('0.123457', '2.5', '-3')
@@ -103,7 +103,7 @@ def format_decimal(value: float) -> str:
 
 
 def format_double(value: float) -> str:
-    """All digits that tell the number from its neighbours, at least one behind the point; a power of ten outside 0.001..10**7.
+    """Format a number as Java does: shortest exact digits, and scientific notation outside 0.001 to 10**7.
 
     >>> format_double(3), format_double(0.0001), format_double(12345678.5)
     ('3.0', '1.0E-4', '1.23456785E7')

@@ -1,4 +1,4 @@
-"""Many learners of one kind, over any base learner: bagging, and boosting by AdaBoost.M1."""
+"""Ensembles of one base learner: bagging and AdaBoost.M1."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fairtrial.learners.c45 import C45
 from fairtrial.learners.learner import TrainingSet, TypedClassifier, expand_probabilities, register_learner, require_object
 from fairtrial.learners.stump import Stump
 
-_ROUNDING_ERROR = 1e-6  # what rounding leaves of a weighted error of nought or one half
+_ROUNDING_ERROR = 1e-6  # tolerance of a weighted error of 0 or 0.5
 
 
 class Ensemble(TypedClassifier):
-    """Members that learn from changed rows and are asked together. The base learner sees the table as it came."""
+    """Base class of ensembles. The base learner receives the table unchanged."""
 
     estimator: Any
     n_estimators: int
@@ -27,7 +27,7 @@ class Ensemble(TypedClassifier):
 
     @property
     def nominal(self) -> Any:
-        """What the base learner is told of nominal columns."""
+        """The parameter `nominal` of the base learner."""
         return getattr(self._get_base_learner(), "nominal", None)
 
     def _get_base_learner(self) -> Any:
@@ -43,13 +43,13 @@ class Ensemble(TypedClassifier):
         return table, training
 
     def _make_member(self, rng: np.random.Generator) -> Any:
-        """A fresh base learner with a seed of its own, if it takes one."""
+        """Create a base learner with its own seed, if it has the parameter random_state."""
         member = clone(self._get_base_learner())
         seeded = {name: int(rng.integers(2**31 - 1)) for name in member.get_params() if name.split("__")[-1] == "random_state"}
         return member.set_params(**seeded)
 
     def _read_query(self, X: Any) -> Any:
-        """Rows to predict, checked."""
+        """Check the rows to predict."""
         self._read_rows(X)
         return self._check_input(X, reset=False)[0]
 
@@ -62,21 +62,40 @@ class Ensemble(TypedClassifier):
         return tags
 
     def predict(self, X: Any) -> Any:
-        """The most probable class of each row; of equal ones the first declared."""
+        """Predict the most probable class of each row; ties go to the class declared first."""
         return self._choose_most_probable(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of each class of `classes_`, a row for each row of X."""
+        """Predict the probability of each class in `classes_` for each row of X."""
         raise NotImplementedError
 
 
 @register_learner("bagging")
 class Bagging(Ensemble):
-    """Breiman's bagging: each member learns from as many rows drawn with replacement; their probabilities are averaged.
+    """Bagging: the mean of base learners that are trained on bootstrap samples (Breiman 1996).
 
-    The base learner is C45 unless given. A base learner without probabilities votes. `oob_error_` is the error on rows by the
-    members that did not see them; rows that all members saw are left out (with ten members one in a hundred).
+    Base learners without probabilities vote.
 
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Base learner. Default: C45.
+    n_estimators : int, default 10
+        Number of members.
+    random_state : int or Generator, optional
+        Seed of the random numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    estimators_ : list of estimators
+        The fitted members.
+    oob_error_ : float
+        Out-of-bag error: each row is predicted by the members that did not see it. Rows seen by all members are ignored.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> Bagging(random_state=1).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
@@ -92,7 +111,19 @@ class Bagging(Ensemble):
         return C45() if self.estimator is None else self.estimator
 
     def fit(self, X: Any, y: Any) -> Bagging:
-        """Draw the bags and let each member learn."""
+        """Draw bootstrap samples and fit one member on each.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+
+        Returns
+        -------
+        self
+        """
         table, training = self._start(X, y)
         rng = check_generator("random_state", self.random_state)
         n, labels = len(training.codes), self.classes_[training.codes]
@@ -109,7 +140,10 @@ class Bagging(Ensemble):
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """The mean of the members' probabilities; of those that abstain nothing. Where all do, all classes are equal."""
+        """Predict the mean of the probabilities of the members.
+
+        Members that abstain on a row do not count. If all members abstain, all classes are equally probable.
+        """
         rows = self._read_query(X)
         sums = np.sum([_predict_member_probabilities(member, rows, self.classes_) for member in self.estimators_], axis=0)
         sums[~sums.any(axis=1)] = 1.0
@@ -118,12 +152,34 @@ class Bagging(Ensemble):
 
 @register_learner("adaboost-m1")
 class AdaBoostM1(Ensemble):
-    """Freund and Schapire's AdaBoost.M1: each member learns from rows weighed by what the ones before got wrong.
+    """AdaBoost.M1: each member is trained on rows weighted by the errors of the previous ones.
 
-    The base learner is a stump unless given. `by="weights"` hands over weights, `by="resampling"` draws rows by them; a base
-    learner that takes no weights is always resampled. It stops when a member is perfect or wrong in half of the weight or more.
-    As in WEKA the probabilities are those of the summed log odds.
+    Boosting stops if a member makes no error, or has a weighted error of at least 0.5 (Freund & Schapire 1996). The
+    probabilities follow from the sums of the log odds, as in WEKA.
 
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Base learner. Default: a decision stump.
+    n_estimators : int, default 10
+        Number of members.
+    by : {"weights", "resampling"}, default "weights"
+        Whether to pass weights to the base learner or to draw rows by weight. A base learner that does not accept weights is
+        always resampled.
+    random_state : int or Generator, optional
+        Seed of the random numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    estimators_ : list of estimators
+        The fitted members.
+    log_odds_ : ndarray
+        Weight of the vote of each member.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> AdaBoostM1().fit(X[::2], y[::2]).score(X[1::2], y[1::2])
@@ -140,7 +196,21 @@ class AdaBoostM1(Ensemble):
         return Stump() if self.estimator is None else self.estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostM1:
-        """Let one member after the other learn from what is still wrong."""
+        """Fit the members one after the other.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row. Rows of weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
         check_one_of("by", self.by, ["weights", "resampling"])
         table, training = self._start(X, y, sample_weight)
         labels = self.classes_[training.codes]
@@ -157,7 +227,7 @@ class AdaBoostM1(Ensemble):
         return self
 
     def _iter_rounds(self, table: Any, labels: Any, weight: FloatArray) -> Iterator[tuple[Any, float]]:
-        """Members with their weighted error; the weights of what each got wrong grow before the next."""
+        """Yield members with their weighted error; increase the weights of the errors before the next round."""
         rng = check_generator("random_state", self.random_state)
         total = weight.sum()
         for _ in range(self.n_estimators):
@@ -176,7 +246,7 @@ class AdaBoostM1(Ensemble):
         return member.fit(_safe_indexing(table, rows), self._declare_labels(labels[rows]))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """The members' votes by their log odds, as probabilities; a single member's own."""
+        """Predict probabilities from the weighted votes; a single member predicts its own."""
         rows = self._read_query(X)
         if len(self.estimators_) == 1:
             return _predict_member_probabilities(self.estimators_[0], rows, self.classes_)
@@ -188,14 +258,14 @@ class AdaBoostM1(Ensemble):
 
 
 def _compute_oob_error(votes: FloatArray, codes: IntArray) -> float:
-    """The share of wrong votes among the rows that any member did not see; NaN if there is none."""
+    """Compute the error rate on rows with out-of-bag votes; NaN if there are none."""
     has_votes = votes.any(axis=1)
     wrong = np.argmax(votes, axis=1) != codes
     return float(wrong[has_votes].mean()) if has_votes.any() else float("nan")
 
 
 def _predict_member_probabilities(member: Any, rows: Any, classes: Any) -> FloatArray:
-    """A member's probabilities for all classes, also those it did not see; votes where it has none."""
+    """Predict probabilities of a member for all classes, including unseen ones; votes if it has none."""
     if not hasattr(member, "predict_proba"):
         return np.asarray(member.predict(rows)[:, None] == classes, dtype=np.float64)
     return expand_probabilities(member.predict_proba(rows), member.classes_, classes)

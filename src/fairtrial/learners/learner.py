@@ -1,4 +1,4 @@
-"""The base classes of learners: typed columns and classes, read according to scikit-learn's contract."""
+"""Base classes of learners: they read typed columns and classes and follow the scikit-learn API."""
 
 from __future__ import annotations
 
@@ -19,21 +19,26 @@ from fairtrial._registry import Registry
 from fairtrial.errors import InputError
 
 learners: Registry[type[Any]] = Registry("learner", group="fairtrial.learners")
-"""Learners by the short name that a study file gives them."""
+"""Learners by the short name used in study files."""
 E = TypeVar("E", bound=type[Any])
 
 
 def register_learner(name: str, *, aliases: Iterable[str] = ()) -> Callable[[E], E]:
     """Register a classifier class under the short name that study files and `make_learner` use.
 
-    A package registers its own learners in a module that it names in the entry-point group `fairtrial.learners`.
+    A package registers its own learners in a module listed in the entry-point group `fairtrial.learners`.
 
     Parameters
     ----------
     name : str
-        The short name, in lower case with hyphens.
+        Short name in lower case with hyphens.
     aliases : iterable of str
-        Further names, such as that of the same learner in WEKA.
+        Further names, e.g. the name of the learner in WEKA.
+
+    Returns
+    -------
+    callable
+        Class decorator that returns the class unchanged.
 
     Examples
     --------
@@ -51,7 +56,7 @@ def register_learner(name: str, *, aliases: Iterable[str] = ()) -> Callable[[E],
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """What a learner learns from: typed columns, each row's class (its place in `classes_`) and each row's weight."""
+    """Typed columns, the code of the class of each row (its index in `classes_`), and the weight of each row."""
 
     columns: EncodedTable
     codes: IntArray
@@ -59,25 +64,23 @@ class TrainingSet:
 
     @property
     def values(self) -> FloatArray:
-        """The matrix: numbers as they are, nominal values as codes, NaN where missing."""
+        """The columns as a matrix: numbers unchanged, nominal values as codes, missing values as NaN."""
         return self.columns.values
 
 
 class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier over numeric and nominal columns with missing values.
+    """A classifier for numeric and nominal columns with missing values.
 
-    Nominal are columns of category, text or boolean type in a frame, and those that the parameter `nominal` names or numbers.
-    A nominal value that was not there in training counts as missing.
+    Columns of category, text or boolean type are nominal, and those in the parameter `nominal`. A nominal value that does not
+    occur in the training rows is treated as missing.
     """
 
     nominal: Any = None
 
     def _read_training(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingSet:
-        """Checked columns, class codes and weights; rows of weight zero are left out. Sets `classes_`."""
+        """Check columns, classes and weights, drop rows of weight zero, and set `classes_`."""
         if y is None:
-            raise InputError(
-                "y must be given, the class of each row, got None: requires y to be passed, but the target y is None"
-            )
+            raise InputError("y must have the class of each row, got None: requires y to be passed, but the target y is None")
         columns = self._name_columns(read_columns(*self._check_input(X, reset=True)))
         self.classes_, codes = _encode_declared(y) or self._encode_present(y)
         if len(codes) != len(columns):
@@ -95,11 +98,11 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return TrainingSet(columns, codes[has_weight], weight[has_weight])
 
     def _choose_most_probable(self, probabilities: FloatArray) -> npt.NDArray[Any]:
-        """The class of the largest value in each row; of equal ones the first declared."""
+        """Return the class with the largest value per row; ties go to the class declared first."""
         return np.asarray(self.classes_[self._order[np.argmax(probabilities[:, self._order], axis=1)]])
 
     def _declare_labels(self, labels: npt.NDArray[Any]) -> Any:
-        """Labels for a learner within this one: declared as y declared them."""
+        """Return labels for an inner learner with the same declared classes as y."""
         if self._declared_classes is None:
             return labels
         import pandas as pd
@@ -107,18 +110,18 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return pd.Series(pd.Categorical(labels, categories=self._declared_classes))
 
     def _name_columns(self, columns: EncodedTable) -> EncodedTable:
-        """The columns under the names of the frame that they came in, which scikit-learn's checks turn into a matrix."""
+        """Rename the columns as in the input frame; scikit-learn's checks return a matrix without names."""
         names = getattr(self, "feature_names_in_", columns.names)
         return EncodedTable(columns.values, tuple(map(str, names)), columns.categories)
 
     def _read_rows(self, X: Any) -> EncodedTable:
-        """Rows to predict, in the codes of the training columns."""
+        """Encode the rows to predict with the codes of the training columns."""
         check_is_fitted(self)
         checked, _ = self._check_input(X, reset=False)
         return self._template.encode_like(checked)
 
     def _check_input(self, X: Any, *, reset: bool) -> tuple[Any, Any]:
-        """The table as given if it has nominal columns, else as numbers by scikit-learn's own checks; and which are nominal."""
+        """Return a table with nominal columns unchanged, any other as numbers checked by scikit-learn; and `nominal`."""
         typed = _has_types(X) or (self.nominal is not None and hasattr(X, "__len__"))
         try:
             if not typed:
@@ -136,15 +139,15 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return X, self.nominal
 
     def _encode_present(self, y: Any) -> tuple[npt.NDArray[Any], IntArray]:
-        """The classes that occur, sorted, and the place of each label among them."""
+        """Return the sorted classes that occur and the code of each label."""
         try:
             labels = np.asarray(column_or_1d(y, warn=True))
             if labels.dtype.kind == "O" and any(_check.is_missing(value) for value in labels):
-                raise InputError("y must not hold missing labels: Input y contains NaN; drop these rows")
+                raise InputError("y must not have missing labels: Input y contains NaN; drop these rows")
             if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-                raise InputError("y must not hold missing labels: Input y contains NaN or infinity; drop these rows")
+                raise InputError("y must not have missing labels: Input y contains NaN or infinity; drop these rows")
             if labels.dtype.kind == "O" and len({isinstance(value, str) for value in labels}) > 1:
-                raise InputError("y must hold labels of one kind, got a mixture of text and others: convert them")
+                raise InputError("y must have labels of one type, got a mixture of text and others: convert them")
             check_classification_targets(labels)
         except InputError:
             raise
@@ -153,7 +156,7 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         try:
             classes, codes = np.unique(labels, return_inverse=True)
         except TypeError:
-            raise InputError("y must hold labels of one kind, got a mixture of types: convert them") from None
+            raise InputError("y must have labels of one type, got a mixture of types: convert them") from None
         return classes, codes.astype(np.intp)
 
     def __sklearn_tags__(self) -> Any:
@@ -164,49 +167,88 @@ class TypedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
 
 class Learner(TypedClassifier):
-    """A learner that predicts probabilities.
+    """Base class of learners that predict probabilities.
 
-    A subclass writes `__init__`, `fit` (through `_read_training`) and `_predict_probabilities(columns)`, which returns a row of
-    class probabilities for each row.
+    A subclass defines `__init__`, `fit` (which calls `_read_training`) and `_predict_probabilities(columns)`, which returns one
+    row of class probabilities per row.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+
+    Examples
+    --------
+    >>> class Constant(Learner):
+    ...     def fit(self, X, y):
+    ...         self._read_training(X, y)
+    ...         return self
+    ...     def _predict_probabilities(self, columns):
+    ...         return np.full((len(columns), len(self.classes_)), 1 / len(self.classes_))
+    >>> Constant().fit([[1.0], [2.0]], ["a", "b"]).predict_proba([[3.0]]).tolist()
+    [[0.5, 0.5]]
     """
 
     def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
         raise NotImplementedError
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """The probability of each class of `classes_`, a row for each row of X."""
+        """Predict the probability of each class in `classes_` for each row of X."""
         return self._predict_probabilities(self._read_rows(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class of each row; of equal ones the first declared."""
+        """Predict the most probable class of each row; ties go to the class declared first."""
         return self._choose_most_probable(self.predict_proba(X))
 
 
 class MarginLearner(TypedClassifier):
-    """A learner whose scores are not probabilities: a subclass supplies `_compute_margins(columns)`, a score per class."""
+    """Base class of learners with scores that are not probabilities.
+
+    A subclass defines `__init__`, `fit` (which calls `_read_training`) and `_compute_margins(columns)`, which returns one score
+    per row and class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+
+    Examples
+    --------
+    >>> class Sign(MarginLearner):
+    ...     def fit(self, X, y):
+    ...         self._read_training(X, y)
+    ...         return self
+    ...     def _compute_margins(self, columns):
+    ...         return np.hstack([-columns.values[:, :1], columns.values[:, :1]])
+    >>> Sign().fit([[-1.0], [2.0]], ["a", "b"]).predict([[3.0], [-4.0]]).tolist()
+    ['b', 'a']
+    """
 
     def _compute_margins(self, columns: EncodedTable) -> FloatArray:
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> FloatArray:
-        """The score of each class, or with two classes the score of the second: above zero when it is predicted."""
+        """Compute the score of each class; for two classes, the score of the second.
+
+        For two classes, a score above zero means that the second class is predicted.
+        """
         margins = self._compute_margins(self._read_rows(X))
         return np.asarray((margins[:, 1] - margins[:, 0]) / 2) if margins.shape[1] == 2 else margins
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of the largest score; of equal ones the first declared."""
+        """Predict the class with the largest score; ties go to the class declared first."""
         return self._choose_most_probable(self._compute_margins(self._read_rows(X)))
 
 
 def _encode_declared(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
-    """The same of a category column, whose codes are there already; None for anything else."""
+    """Return sorted classes and codes of a category column; None for any other column."""
     import pandas as pd
 
     if not isinstance(getattr(y, "dtype", None), pd.CategoricalDtype):
         return None
     column = pd.Categorical(y)
     if (column.codes < 0).any():
-        raise InputError("y must not hold missing labels: Input y contains NaN; drop these rows")
+        raise InputError("y must not have missing labels: Input y contains NaN; drop these rows")
     present = np.unique(column.codes)
     names = np.asarray(column.categories[present])
     order = np.argsort(names, kind="stable")
@@ -216,7 +258,7 @@ def _encode_declared(y: Any) -> tuple[npt.NDArray[Any], IntArray] | None:
 
 
 def get_declared_order(y: Any, classes: Any) -> list[int]:
-    """Places in `classes` in the order that a category column declares, -1 for what does not occur; else as they are."""
+    """Return the indices of `classes` in the order of a category column, -1 for absent ones; otherwise 0, 1, ..."""
     categories = getattr(getattr(y, "dtype", None), "categories", None)
     if categories is None:
         return list(range(len(classes)))
@@ -225,29 +267,34 @@ def get_declared_order(y: Any, classes: Any) -> list[int]:
 
 
 def require_two_classes(learner: TypedClassifier) -> None:
-    """There is something to separate."""
+    """Raise an error if y has only one class."""
     if len(learner.classes_) < 2:
         raise InputError(f"{type(learner).__name__} needs at least 2 classes in y, got 1 class")
 
 
 def expand_probabilities(probabilities: Any, known_classes: Any, classes: Any) -> FloatArray:
-    """Columns of the classes that a learner knows among all classes, zero for the others."""
+    """Add columns of zeros for the classes that a learner does not know."""
     columns = np.zeros((len(probabilities), len(classes)))
     columns[:, np.searchsorted(classes, known_classes)] = probabilities
     return columns
 
 
+def has_inner_method(method: str) -> Callable[[Any], bool]:
+    """Return a condition for `available_if`: the inner learner has the method."""
+    return lambda self: hasattr(getattr(self, "learner_", self.learner), method)
+
+
 def require_object(name: str, candidate: Any, method: str, maker: str) -> None:
-    """A part of a learner is an object with the method, not a name and not a class."""
+    """Raise an error if the value is a name or a class instead of an object with the method."""
     if isinstance(candidate, (str, type)) or not hasattr(candidate, method):
         description = (
             repr(candidate) if isinstance(candidate, str) else getattr(candidate, "__name__", type(candidate).__name__)
         )
-        raise InputError(f"{name} must be an object with {method}, got {description}: make one of a name by {maker}")
+        raise InputError(f"{name} must be an object with {method}, got {description}: create it with {maker}")
 
 
 def _has_types(X: Any) -> bool:
-    """Whether a frame has columns that are not numbers."""
+    """Return whether a frame has columns that are not numeric."""
     import pandas as pd
 
     if hasattr(X, "to_pandas") and not isinstance(X, pd.DataFrame):
@@ -258,22 +305,22 @@ def _has_types(X: Any) -> bool:
 
 
 def _with_remedy(error: str) -> str:
-    """What scikit-learn says of text, and what to do about it."""
-    remedy = ": give nominal columns in a frame, or name or number them by nominal="
+    """Append a remedy to the message of scikit-learn about text."""
+    remedy = ": pass a frame with nominal columns, or list them in nominal="
     return error + (remedy if "could not convert string" in error else "")
 
 
 def _check_table(X: Any) -> None:
-    """At least one row, at least one column, no infinity."""
+    """Check that there is at least one row and one column, and no infinity."""
     frame = as_frame(X)
     n, d = frame.shape
     if n == 0:
-        raise InputError(f"X must hold at least 1 row: found array with 0 sample(s) (shape=({n}, {d}))")
+        raise InputError(f"X must have at least 1 row: found array with 0 sample(s) (shape=({n}, {d}))")
     if d == 0:
         raise InputError(
-            f"X must hold at least 1 column: found array with 0 feature(s) (shape=({n}, {d})) while a minimum of 1"
+            f"X must have at least 1 column: found array with 0 feature(s) (shape=({n}, {d})) while a minimum of 1"
         )
     numbers = frame.select_dtypes("float")
     infinite = np.isinf(numbers.to_numpy(dtype=np.float64, na_value=np.nan)).any(axis=0)
     if infinite.any():
-        raise InputError(f"X must not hold infinity, got it in column {str(numbers.columns[int(np.argmax(infinite))])!r}")
+        raise InputError(f"X must not contain infinity, got it in column {str(numbers.columns[int(np.argmax(infinite))])!r}")

@@ -1,4 +1,4 @@
-"""Naive Bayes over numeric and nominal columns: normal, kernel, binned or counted densities."""
+"""Naive Bayes for numeric and nominal columns, with normal, kernel, binned or counted densities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 
 def find_cut_points(values: FloatArray, codes: IntArray, weight: FloatArray, k: int) -> list[float]:
-    """Where to cut, ascending; a value belongs below a cut up to and including it. Missing values play no part.
+    """Find the cut points of a numeric column by the method of Fayyad and Irani, in ascending order.
+
+    A value equal to a cut point belongs to the interval below it. Missing values are ignored.
 
     >>> find_cut_points(np.array([1.0, 2, 3, 4, 5, 6, 7, 8]), np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.ones(8), 2)
     [4.5]
@@ -27,7 +29,7 @@ def find_cut_points(values: FloatArray, codes: IntArray, weight: FloatArray, k: 
 
 
 def _find_cuts(values: FloatArray, counts: FloatArray) -> list[float]:
-    """Cut at the least entropy and go on in both parts, as long as each cut pays for its description."""
+    """Cut at the smallest entropy and continue on both sides while each cut is worth its description length."""
     ends = np.flatnonzero(values[1:] > values[:-1])
     if len(ends) == 0:
         return []
@@ -44,7 +46,7 @@ def _find_cuts(values: FloatArray, counts: FloatArray) -> list[float]:
 
 
 def _is_worthwhile(total: FloatArray, left: FloatArray, n: float, within: float) -> bool:
-    """Whether the gain exceeds the length of the cut and of the class descriptions on both sides."""
+    """Return whether the gain exceeds the description length of the cut and of the classes on both sides."""
     right = total - left
     gain = float(_compute_entropy(total)) - within
     if gain <= 0 or n <= 1:
@@ -57,51 +59,51 @@ def _is_worthwhile(total: FloatArray, left: FloatArray, n: float, within: float)
 
 
 def _compute_entropy(counts: FloatArray) -> FloatArray:
-    """In bits, of each row of class counts."""
+    """Compute the entropy of each row of class counts in bits."""
     total = counts.sum(axis=-1, keepdims=True)
     proportions = np.divide(counts, total, out=np.zeros_like(counts), where=total > 0)
     return np.asarray(-(proportions * np.log2(proportions, out=np.zeros_like(proportions), where=proportions > 0)).sum(axis=-1))
 
 
 class Density(Protocol):
-    """The likelihood of values in each class: a row for each value."""
+    """The likelihood of values in each class: one row per value."""
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """Of each value, known and finite, in each class."""
+        """Compute the likelihood of each (known and finite) value in each class."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountDensity:
-    """Of codes: each count plus one, over their sum."""
+    """Likelihood of codes: counts plus one, divided by their sum."""
 
     proportions: FloatArray
 
     @classmethod
     def fit(cls, codes: IntArray, classes: IntArray, weight: FloatArray, size: int, k: int) -> CountDensity:
-        """Count codes 0..size-1 in each class."""
+        """Count the codes 0..size-1 in each class."""
         counts = np.bincount(classes * size + codes, weight, k * size).reshape(k, size) + 1
         return cls(counts / counts.sum(axis=1, keepdims=True))
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """The share of each code in each class."""
+        """Return the proportion of each code in each class."""
         return np.asarray(self.proportions[:, values.astype(np.intp)].T)
 
 
 @dataclass(frozen=True, eq=False)
 class BinnedDensity:
-    """Of numbers cut into intervals: the counts of the intervals."""
+    """Likelihood of numbers in intervals: the counts of the intervals."""
 
     cuts: FloatArray
     counts: CountDensity
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """The share of each value's interval in each class."""
+        """Return the proportion of the interval of each value in each class."""
         return self.counts(np.searchsorted(self.cuts, values, side="left").astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
 class NormalDensity:
-    """The normal curve over the interval of one `precision` around each value; deviations are at least a sixth of it."""
+    """Normal probability of the interval of width `precision` around a value; deviations are at least precision / 6."""
 
     means: FloatArray
     deviations: FloatArray
@@ -109,7 +111,7 @@ class NormalDensity:
 
     @classmethod
     def fit(cls, values: FloatArray, classes: IntArray, weight: FloatArray, k: int) -> NormalDensity:
-        """Weighted mean and deviation of the rounded values of each class."""
+        """Compute the weighted mean and deviation of the rounded values of each class."""
         precision = compute_mean_gap(values)
         rounded = _round_to_precision(values, precision)
         size = np.bincount(classes, weight, k)
@@ -119,13 +121,13 @@ class NormalDensity:
         return cls(means, np.maximum(np.sqrt(variance), precision / 6), precision)
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """The mass of each value's interval in each class."""
+        """Compute the probability of the interval of each value in each class."""
         return _compute_mass(_round_to_precision(values, self.precision)[:, None] - self.means, self.precision, self.deviations)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelDensity:
-    """The mean of normal curves around the training values, as wide as the class's range over the root of its size."""
+    """Mean of normal densities around the training values, with width range / sqrt(n) of the class."""
 
     values: tuple[FloatArray, ...]
     weights: tuple[FloatArray, ...]
@@ -134,7 +136,7 @@ class KernelDensity:
 
     @classmethod
     def fit(cls, values: FloatArray, classes: IntArray, weight: FloatArray, k: int) -> KernelDensity:
-        """Keep the different rounded values of each class with their weights."""
+        """Store the distinct rounded values of each class with their weights."""
         precision = compute_mean_gap(values)
         rounded = _round_to_precision(values, precision)
         distinct_values, weights, deviations = [], [], []
@@ -149,7 +151,7 @@ class KernelDensity:
         return cls(tuple(distinct_values), tuple(weights), np.array(deviations), precision)
 
     def __call__(self, values: FloatArray) -> FloatArray:
-        """The mass of each value's interval in each class."""
+        """Compute the probability of the interval of each value in each class."""
         return np.column_stack([self._compute_class_mass(values, code) for code in range(len(self.values))])
 
     def _compute_class_mass(self, values: FloatArray, code: int) -> FloatArray:
@@ -162,7 +164,7 @@ class KernelDensity:
 
 
 def compute_mean_gap(values: FloatArray) -> float:
-    """The mean distance of neighbouring different values: how precisely a number is told. 0.01 if there is only one.
+    """Compute the mean distance of neighbouring distinct values, the precision of the column; 0.01 if there is only one.
 
     >>> compute_mean_gap(np.array([1.0, 3.0, 3.0, 4.0]))
     1.5
@@ -176,7 +178,7 @@ def _round_to_precision(values: FloatArray, precision: float) -> FloatArray:
 
 
 def _compute_mass(distance: FloatArray, precision: float, deviation: FloatArray | float) -> FloatArray:
-    """Of the standard normal curve between both ends of an interval of one precision."""
+    """Compute the normal probability of an interval of width `precision`."""
     from scipy.special import ndtr
 
     return np.asarray(ndtr((distance + precision / 2) / deviation) - ndtr((distance - precision / 2) / deviation))
@@ -187,11 +189,26 @@ _MIN_DENSITY = 1e-75
 
 @register_learner("naive-bayes")
 class NaiveBayes(Learner):
-    """Naive Bayes: nominal columns by counts, numeric ones by a normal curve, a kernel density or intervals; gaps are ignored.
+    """Naive Bayes for numeric and nominal columns; missing values are ignored.
 
-    `numeric` is "normal", "kernel" or "discretised" (Fayyad and Irani's intervals, cut on the training rows). Counts start at
-    one. Values and rounding follow WEKA's NaiveBayes, so that its probabilities come out.
+    Nominal columns are counted, starting from one. Values and rounding follow WEKA's NaiveBayes.
 
+    Parameters
+    ----------
+    numeric : {"normal", "kernel", "discretised"}, default "normal"
+        Density of numeric columns: normal, kernel, or counts of intervals by the method of Fayyad and Irani.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    class_prior_ : ndarray of shape (k,)
+        Prior probability of each class.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> NaiveBayes().fit(X[::2], y[::2]).score(X[1::2], y[1::2])
@@ -203,7 +220,21 @@ class NaiveBayes(Learner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
-        """Estimate the likelihoods of each column in each class."""
+        """Estimate the likelihood of each column in each class.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row. Rows of weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
         check_one_of("numeric", self.numeric, ["normal", "kernel", "discretised"])
         training = self._read_training(X, y, sample_weight)
         k = len(self.classes_)
@@ -213,7 +244,7 @@ class NaiveBayes(Learner):
         return self
 
     def _fit_density(self, training: TrainingSet, j: int) -> Density | None:
-        """Of one column; None where training saw no value."""
+        """Fit the density of one column; None if all training values are missing."""
         present = ~np.isnan(training.values[:, j])
         values, classes, weight = training.values[present, j], training.codes[present], training.weight[present]
         k, categories = len(self.classes_), training.columns.categories[j]

@@ -1,4 +1,4 @@
-"""Nearest neighbours over numeric, nominal and missing values."""
+"""Nearest neighbours for numeric, nominal and missing values."""
 
 from __future__ import annotations
 
@@ -20,12 +20,27 @@ _VOTE_CHUNK = 64
 
 @register_learner("nearest-neighbours", aliases=("ibk", "knn", "k-nn", "1-nn"))
 class NearestNeighbours(Learner):
-    """The classes of the nearest training rows, by the heterogeneous distance HEOM (Wilson and Martinez 1997).
+    """k-nearest neighbours with the heterogeneous distance HEOM (Wilson & Martinez 1997).
 
-    Numbers are scaled by their training range, nominal values differ by 1 or not at all, a missing value differs by 1. All rows
-    as near as the last neighbour vote as well. `votes="inverse"` weighs a vote by one over its distance. As in WEKA's IBk each
-    class starts with one n-th of a vote, so that no probability is zero. A row of weight 2 counts as two rows.
+    Numbers are scaled by their training range. Distinct nominal values and missing values have distance 1. All rows that are as
+    near as the last neighbour vote, too. Each class starts with 1/n of a vote, as in WEKA's IBk, and no probability is zero.
 
+    Parameters
+    ----------
+    n_neighbours : int, default 1
+        Number of neighbours. A row of weight 2 counts as two rows.
+    votes : {"uniform", "inverse"}, default "uniform"
+        "inverse" weights a vote by the inverse of its distance.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> NearestNeighbours(3).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
@@ -38,15 +53,27 @@ class NearestNeighbours(Learner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NearestNeighbours:
-        """Keep the rows and the ranges of their numbers."""
+        """Store the rows and the ranges of the numeric columns.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row. Rows of weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
         check_whole_number("n_neighbours", self.n_neighbours, 1)
         check_one_of("votes", self.votes, list(_POWERS))
         training = self._read_training(X, y, sample_weight)
         if training.weight.sum() < self.n_neighbours:
-            message = f"all rows weigh {training.weight.sum():.3g} together, less than {self.n_neighbours} neighbours"
-            warnings.warn(
-                f"{message}: every row votes on every case; make the weights larger", SuspectInputWarning, stacklevel=2
-            )
+            message = f"the sum of sample_weight is {training.weight.sum():.3g}, below n_neighbours = {self.n_neighbours}"
+            warnings.warn(f"{message}: all rows vote on every case; increase the weights", SuspectInputWarning, stacklevel=2)
         filled = np.where(np.isnan(training.values).all(axis=0), 0.0, training.values)
         span = np.nanmax(filled, axis=0) - np.nanmin(filled, axis=0)
         self._span = np.where(training.columns.nominal | (span == 0), 1.0, span)

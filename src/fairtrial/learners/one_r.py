@@ -1,4 +1,4 @@
-"""One rule on one column: Holte's 1R."""
+"""One rule on one column: the 1R learner of Holte."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from fairtrial.learners.learner import Learner, TrainingSet, register_learner
 
 @dataclass(frozen=True, eq=False)
 class ColumnRule:
-    """A class for each value or interval of a column and one for missing values (-1: none were seen); rows that it gets right.
+    """The rule of one column: a class per value or interval and one for missing values (-1 if none occur).
 
-    Interval number i ends below `cuts[i]`; a nominal column has no cuts.
+    `correct` is the number of training rows that it predicts correctly. Interval i ends below `cuts[i]`; a nominal
+    column has no cuts.
     """
 
     column: int
@@ -31,12 +32,30 @@ class ColumnRule:
 
 @register_learner("one-r")
 class OneR(Learner):
-    """The rule on one column that makes the fewest errors in training, as WEKA 3.6.14's OneR finds it.
+    """The rule on one column with the fewest training errors (Holte 1993).
 
-    A numeric column is cut into intervals that hold at least `min_bucket` rows of their majority class, the last one excepted;
-    neighbours of one class are joined. Missing values are a value of their own. Of equal columns the first wins, of equal
-    classes the first declared.
+    The rules are those of WEKA 3.6.14's OneR. A numeric column is cut into intervals with at least `min_bucket` rows of
+    their majority class, except the last one. Neighbouring intervals of the same class are merged. Missing values form a
+    separate value. Ties go to the first column and to the class declared first.
 
+    Parameters
+    ----------
+    min_bucket : int, default 6
+        Minimal number of rows of the majority class in an interval.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    column_ : int
+        Index of the column.
+    cuts_ : ndarray
+        Cut points of a numeric column.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> iris = load_iris(as_frame=True)
     >>> print(OneR().fit(iris.data, iris.target_names[iris.target]).export_text().expandtabs(4))
@@ -53,7 +72,19 @@ class OneR(Learner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any) -> OneR:
-        """Find the column and its rule."""
+        """Find the best column and its rule.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+
+        Returns
+        -------
+        self
+        """
         check_whole_number("min_bucket", self.min_bucket, 1)
         training = self._read_training(X, y)
         declared = self._order.tolist()
@@ -71,7 +102,7 @@ class OneR(Learner):
         return self
 
     def _iter_rules(self, training: TrainingSet, ranks: IntArray) -> Iterator[ColumnRule]:
-        """One for each column that has a value; a nominal column always has a rule."""
+        """Yield a rule for each column that has a value; a nominal column always has a rule."""
         k = len(self.classes_)
         for j, categories in enumerate(training.columns.categories):
             values = training.values[:, j]
@@ -101,7 +132,7 @@ class OneR(Learner):
         return np.asarray(np.eye(len(self.classes_))[codes])
 
     def export_text(self) -> str:
-        """The rule as WEKA prints it."""
+        """Format the rule as WEKA does."""
         check_is_fitted(self)
         rule, columns = self._rule, self._template
         value_texts = (
@@ -119,11 +150,11 @@ class OneR(Learner):
 
 
 def find_intervals(values: FloatArray, codes: IntArray, k: int, min_count: int) -> tuple[FloatArray, IntArray]:
-    """Cuts of a numeric column, and the rows of each class in each interval.
+    """Find the cut points of a numeric column and the class counts of each interval.
 
-    Each distinct value starts as an interval of its own. From the left, an interval is joined with the next while it holds
-    fewer than `min_count` rows of its majority class, or both have the same one; then neighbours of one majority class are
-    joined.
+    Each distinct value starts as an interval. From left to right, an interval is merged with the next if it has fewer than
+    `min_count` rows of its majority class, or if both have the same majority class. Finally, neighbours with the same majority
+    class are merged.
 
     >>> cuts, counts = find_intervals(np.array([1.0, 2, 3, 4, 5, 6]), np.array([0, 0, 1, 1, 1, 0]), 2, 2)
     >>> cuts.tolist(), counts.tolist()
@@ -137,7 +168,7 @@ def find_intervals(values: FloatArray, codes: IntArray, k: int, min_count: int) 
 
 
 def _join_intervals(counts: IntArray, ends: IntArray, min_count: int) -> tuple[IntArray, IntArray]:
-    """One pass from the left over neighbours, each with the place where it ends."""
+    """Merge neighbouring intervals in one pass from left to right; `ends` has the index where each one ends."""
     merged_counts, merged_ends = [counts[0]], [ends[0]]
     for row, end in zip(counts[1:], ends[1:], strict=True):
         previous = merged_counts[-1]
@@ -150,12 +181,12 @@ def _join_intervals(counts: IntArray, ends: IntArray, min_count: int) -> tuple[I
 
 
 def _count_by_value(values: IntArray, codes: IntArray, size: int, k: int) -> IntArray:
-    """Rows of each class (columns) at each value (rows)."""
+    """Count the rows of each class (columns) at each value (rows)."""
     return np.bincount(values * k + codes, minlength=size * k).reshape(size, k)
 
 
 def _make_default_rule(ranks: IntArray) -> ColumnRule:
-    """When no column holds any value: the most frequent class."""
+    """Make the rule of a table without values: the most frequent class."""
     counts = np.bincount(ranks)
     return ColumnRule(0, np.empty(0), np.array([np.argmax(counts)]), int(np.argmax(counts)), int(counts.max()))
 
@@ -167,6 +198,6 @@ def _format_intervals(cuts: FloatArray) -> list[str]:
 
 
 def get_target_name(y: Any) -> str:
-    """What the class column is called, where it says so."""
+    """Return the name of the class column, "class" by default."""
     name = getattr(y, "name", None)
     return name if isinstance(name, str) and name else "class"

@@ -1,4 +1,4 @@
-"""The positive definite fuzzy classifier: fuzzy rules that are the support vectors of a Gaussian SVM."""
+"""Positive definite fuzzy classifier: fuzzy rules from the support vectors of a Gaussian SVM."""
 
 from __future__ import annotations
 
@@ -15,12 +15,33 @@ from fairtrial.learners.learner import MarginLearner, register_learner, require_
 
 @register_learner("pdfc")
 class PDFC(MarginLearner):
-    """Chen and Wang's positive definite fuzzy classifier (2003).
+    """Positive definite fuzzy classifier (Chen & Wang 2003).
 
-    Each support vector is a rule: Gaussian sets exp(-d u^2) in every attribute, product, and its coefficient as consequent. A
-    rule that always fires carries the bias. The output is the weighted mean of the consequents, (b0 + sum b_j K_j) / (1 + sum
-    K_j); more than two classes are told apart one against the rest. Numbers are scaled to 0..1 and nominal columns made binary.
+    Each support vector is a rule with Gaussian membership functions exp(-width u^2) in every attribute, their product, and its
+    coefficient as the consequent. One rule that always fires has the bias as its consequent. The output is the weighted mean of
+    the consequents, (b0 + sum b_j K_j) / (1 + sum K_j). More than two classes are separated one against the rest. Numbers are
+    scaled to [0, 1], and nominal columns are encoded as binary columns.
 
+    Parameters
+    ----------
+    C : float, default 100
+        Penalty of margin violations.
+    width : float, default 0.25
+        Parameter of the Gaussian membership functions.
+    tol : float, default 1e-3
+        Tolerance of the optimization.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    rules_ : list of (ndarray, ndarray, float)
+        Centres, consequents and bias of each binary classifier.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> float(PDFC().fit(X[::2], y[::2]).score(X[1::2], y[1::2]))
@@ -34,7 +55,19 @@ class PDFC(MarginLearner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any) -> PDFC:
-        """Learn one machine for two classes, else one for each class against the rest."""
+        """Fit one SVM for two classes, or one per class against the rest.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+
+        Returns
+        -------
+        self
+        """
         for name in ("C", "width", "tol"):
             check_positive(name, getattr(self, name))
         training = self._read_training(X, y)
@@ -48,7 +81,7 @@ class PDFC(MarginLearner):
         return self
 
     def _fit_rules(self, rows: FloatArray, gram: FloatArray, in_class: Any) -> tuple[FloatArray, FloatArray, float]:
-        """Centres and consequents of the rules of one machine, and the consequent of the rule that always fires."""
+        """Fit one SVM; return centres and consequents of its rules and the bias."""
         from sklearn.svm import SVC
 
         svc = SVC(C=self.C, kernel="precomputed", tol=self.tol).fit(gram, in_class)

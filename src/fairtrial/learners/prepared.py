@@ -1,4 +1,4 @@
-"""A learner with the preparation it needs (imputation, dummy variables, scaling, sampling), fitted on training rows only."""
+"""A learner with the preparation that it needs (imputation, encoding, scaling, sampling), fitted on training rows only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fairtrial._frames import EncodedTable
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, LearnerError, UnknownNameError
 from fairtrial.learners.encoding import NumberEncoder, Scale, compute_fill_values
-from fairtrial.learners.learner import TrainingSet, TypedClassifier, expand_probabilities, require_object
+from fairtrial.learners.learner import TrainingSet, TypedClassifier, expand_probabilities, has_inner_method, require_object
 
 _STANDARD = ("linear_model", "svm", "neighbors", "neural_network", "gaussian_process", "semi_supervised")
 
@@ -32,10 +32,25 @@ _TYPED = ("HistGradientBoostingClassifier", "LGBMClassifier")
 
 @dataclass(frozen=True)
 class Facts:
-    """Whether a learner takes nominal and missing values as they are, and the scale that it needs.
+    """The input that a learner accepts, and the preparation that it needs.
 
-    `prepares` says that it prepares for itself: nothing is done for it. `numbered` says that it takes classes as numbers from
-    0 on only.
+    Attributes
+    ----------
+    nominal : bool
+        Whether it accepts nominal columns.
+    missing : bool
+        Whether it accepts missing values.
+    scale : {"min-max", "standard"} or None
+        Scaling that it needs.
+    prepares : bool, default False
+        Whether it prepares its input itself. If so, nothing is prepared for it.
+    numbered : bool, default False
+        Whether classes must be the integers 0, 1, ...
+
+    Examples
+    --------
+    >>> Facts(nominal=False, missing=True).describe()
+    'nominal to binary'
     """
 
     nominal: bool
@@ -45,7 +60,7 @@ class Facts:
     numbered: bool = False
 
     def describe(self) -> str:
-        """What is prepared for it, in a few words."""
+        """Describe the preparation in a few words."""
         steps = ["nominal to binary"] if not self.nominal else []
         steps += ["missing values filled"] if not self.missing else []
         steps += [f"{self.scale} scale"] if self.scale else []
@@ -54,8 +69,20 @@ class Facts:
 
 
 def facts_of(learner: Any) -> Facts:
-    """The facts of a learner: its own `fairtrial_facts` if it declares them, else by its kind and by scikit-learn's tags.
+    """Return the input that a learner accepts and the preparation that it needs.
 
+    Parameters
+    ----------
+    learner : estimator
+        A learner can declare its facts in the attribute `fairtrial_facts`. Otherwise they follow from its class and from its
+        scikit-learn tags.
+
+    Returns
+    -------
+    Facts
+
+    Examples
+    --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> facts_of(LogisticRegression())
     Facts(nominal=False, missing=False, scale='standard', prepares=False, numbered=False)
@@ -78,7 +105,7 @@ def facts_of(learner: Any) -> Facts:
 
 
 def _find_inner_learners(learner: Any) -> list[Any]:
-    """The learners that a learner of learners wraps: one, or several by name."""
+    """Find the learners that a meta-learner contains."""
     estimators = getattr(learner, "estimators", None)
     inner_learners = (
         [entry[1] if isinstance(entry, tuple) else entry for entry in estimators] if isinstance(estimators, list) else []
@@ -88,7 +115,7 @@ def _find_inner_learners(learner: Any) -> list[Any]:
 
 
 def _combine_facts(facts: list[Facts]) -> Facts:
-    """What all of them can take, and the scale that any of them needs."""
+    """Combine facts: input that all learners accept, and a scale that any of them needs."""
     scales = [learner_facts.scale for learner_facts in facts if learner_facts.scale]
     return Facts(
         nominal=all(learner_facts.nominal for learner_facts in facts),
@@ -119,7 +146,17 @@ _FOR_ALL_COLUMNS = ("RandomOverSampler", "RandomUnderSampler", "SMOTENC", "SMOTE
 
 @cache
 def sampler_classes() -> dict[str, type[Any]]:
-    """All samplers by name: `smote`, `random-over-sampler`, `tomek-links` ..."""
+    """Return all samplers of imbalanced-learn by short name.
+
+    Returns
+    -------
+    dict of str to type
+
+    Examples
+    --------
+    >>> sampler_classes()["smote"].__name__
+    'SMOTE'
+    """
     from imblearn.utils.testing import all_estimators
 
     return {
@@ -130,9 +167,9 @@ def sampler_classes() -> dict[str, type[Any]]:
 
 
 def make_short_name(name: str) -> str:
-    """The name of a class in small letters with hyphens.
+    """Convert the name of a class to lower case with hyphens.
 
-    >>> [make_short_name(each) for each in ("RandomOverSampler", "SMOTE", "SVMSMOTE", "SMOTEENN", "GaussianNB", "LinearSVC")]
+    >>> [make_short_name(name) for name in ("RandomOverSampler", "SMOTE", "SVMSMOTE", "SMOTEENN", "GaussianNB", "LinearSVC")]
     ['random-over-sampler', 'smote', 'svm-smote', 'smote-enn', 'gaussian-nb', 'linear-svc']
     """
     name = name.replace("SVMSMOTE", "SvmSmote").replace("SMOTEENN", "SmoteEnn").replace("SMOTETomek", "SmoteTomek")
@@ -141,8 +178,26 @@ def make_short_name(name: str) -> str:
 
 
 def get_sampler(name: str, **parameters: Any) -> Any:
-    """A sampler by its name.
+    """Create a sampler of imbalanced-learn by name.
 
+    Parameters
+    ----------
+    name : str
+        Short name, e.g. "smote".
+    **parameters
+        Parameters of the sampler.
+
+    Returns
+    -------
+    sampler
+
+    Raises
+    ------
+    UnknownNameError
+        If no sampler has this name.
+
+    Examples
+    --------
     >>> get_sampler("smote", k_neighbors=3)
     SMOTE(k_neighbors=3)
     """
@@ -152,14 +207,14 @@ def get_sampler(name: str, **parameters: Any) -> Any:
     try:
         return classes[name](**parameters)
     except TypeError as error:
-        raise InputError(f"{name} does not take these parameters: {error}") from None
+        raise InputError(f"{name} does not accept these parameters: {error}") from None
 
 
 def resample_columns(sampler: Any, columns: EncodedTable, labels: Any) -> tuple[EncodedTable, Any, Any]:
-    """New training rows, their classes, and the sampler that made them.
+    """Resample training rows; return the new rows, their classes and the fitted sampler.
 
-    SMOTE takes the form that fits: SMOTENC with some nominal columns, SMOTEN with nominal ones only. Of the others only those
-    that repeat or drop rows at random take nominal columns.
+    SMOTE becomes SMOTENC if some columns are nominal, and SMOTEN if all are. The other samplers accept nominal columns only if
+    they repeat or drop rows at random.
     """
     from sklearn.base import clone
 
@@ -168,7 +223,7 @@ def resample_columns(sampler: Any, columns: EncodedTable, labels: Any) -> tuple[
         rows, new_labels = fitted_sampler.fit_resample(columns.values, labels)
     except (ValueError, TypeError, RuntimeError, IndexError) as error:
         counts = dict(zip(*(array.tolist() for array in np.unique(labels, return_counts=True)), strict=True))
-        remedy = "; ask for fewer neighbours or use RandomOverSampler" if "neighbors" in str(error) else ""
+        remedy = "; use fewer neighbours or RandomOverSampler" if "neighbors" in str(error) else ""
         message = f"{type(fitted_sampler).__name__} cannot sample training rows with classes {counts}: {error}{remedy}"
         raise LearnerError(message) from error
     return (
@@ -184,7 +239,7 @@ def _select_sampler(sampler: Any, columns: EncodedTable) -> Any:
         return sampler
     if name != "SMOTE":
         column = columns.names[int(np.argmax(nominal))]
-        raise InputError(f"{name} takes numeric columns only, got {column!r}: use smote or random-over-sampler")
+        raise InputError(f"{name} accepts numeric columns only, got {column!r}: use smote or random-over-sampler")
     from imblearn.over_sampling import SMOTEN, SMOTENC
 
     shared = {name: sampler.get_params()[name] for name in ("sampling_strategy", "random_state", "k_neighbors")}
@@ -194,7 +249,7 @@ def _select_sampler(sampler: Any, columns: EncodedTable) -> Any:
 
 
 def to_frame(columns: EncodedTable) -> Any:
-    """The columns as a frame: float64, and category for nominal ones."""
+    """Convert columns to a frame: float64, and category for nominal columns."""
     import pandas as pd
 
     series = {}
@@ -208,17 +263,33 @@ def to_frame(columns: EncodedTable) -> Any:
     return pd.DataFrame(series)
 
 
-def _has_method(method: str) -> Any:
-    return lambda self: hasattr(getattr(self, "learner_", self.learner), method)
-
-
 class Prepared(TypedClassifier):
-    """Any learner on any table: what the learner cannot take is prepared for it, inside the fold.
+    """A learner for any table: the input that it does not accept is prepared within each fold.
 
-    `preparation` is "standard" (what `facts_of(learner)` says is lacking), "none", or a transformer of frames that replaces it.
-    A `sampler` of imbalanced-learn changes the training rows after gaps are filled and before the learner sees them; test rows
-    it never touches. `preparation_` tells what was done.
+    The preparation is fitted on the training rows only.
 
+    Parameters
+    ----------
+    learner : estimator
+        The learner.
+    sampler : sampler of imbalanced-learn, optional
+        Resamples the training rows after imputation. Test rows are never resampled.
+    preparation : {"standard", "none"} or transformer, default "standard"
+        "standard" prepares what `facts_of(learner)` requires. A transformer of frames replaces it.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    learner_ : estimator
+        The fitted learner.
+    preparation_ : dict of str to str
+        The steps that were applied.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from sklearn.linear_model import LogisticRegression
     >>> table = pd.DataFrame({"size": [1.0, None, 8.0, 9.0], "hue": ["red", "red", "blue", "green"]})
@@ -234,7 +305,19 @@ class Prepared(TypedClassifier):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any) -> Prepared:
-        """Fit the preparation, sample, and let the learner learn."""
+        """Fit the preparation, resample the rows and fit the learner.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+
+        Returns
+        -------
+        self
+        """
         if isinstance(self.preparation, str):
             check_one_of("preparation", self.preparation, ["standard", "none"])
         require_object("learner", self.learner, "fit", "fairtrial.learners.make_learner")
@@ -255,9 +338,9 @@ class Prepared(TypedClassifier):
         return self
 
     def _fit_encoder(self, columns: EncodedTable, labels: Any, facts: Facts) -> Any:
-        """What turns columns into what the learner takes; None: they go as they are, gaps apart."""
+        """Fit the encoder of the columns; None if the learner accepts them after imputation."""
         if not isinstance(self.preparation, str):
-            require_object("preparation", self.preparation, "transform", 'hand, or pass "standard" or "none"')
+            require_object("preparation", self.preparation, "transform", 'a transformer class, or pass "standard" or "none"')
             return clone(self.preparation).fit(to_frame(columns), labels)
         if (columns.nominal.any() and not facts.nominal) or facts.scale is not None:
             rows = TrainingSet(columns, np.zeros(len(columns), dtype=np.intp), np.ones(len(columns)))
@@ -282,7 +365,7 @@ class Prepared(TypedClassifier):
         return to_frame(columns) if typed else columns.values
 
     def _describe_preparation(self, columns: EncodedTable, facts: Facts, fitted_sampler: Any) -> dict[str, str]:
-        """What was done, for whoever asks later."""
+        """Describe the applied steps."""
         steps = {}
         if np.isnan(columns.values).any() and (not facts.missing or fitted_sampler is not None):
             steps["missing"] = "mean or mode"
@@ -298,20 +381,20 @@ class Prepared(TypedClassifier):
         return steps
 
     def predict(self, X: Any) -> Any:
-        """The learner's predictions."""
+        """Predict the class of each row."""
         rows = self._prepare_rows(X)
         predictions = np.asarray(self.learner_.predict(rows))
         return self._seen_classes[predictions.astype(np.intp)] if self._needs.numbered else predictions
 
-    @available_if(_has_method("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @available_if(has_inner_method("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> FloatArray:
-        """The learner's probabilities, in the order of `classes_`."""
+        """Predict the probability of each class in `classes_` for each row."""
         rows = self._prepare_rows(X)
         return expand_probabilities(self.learner_.predict_proba(rows), self._seen_classes, self.classes_)
 
-    @available_if(_has_method("decision_function"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @available_if(has_inner_method("decision_function"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def decision_function(self, X: Any) -> FloatArray:
-        """The learner's decision values."""
+        """Compute the decision values of the learner."""
         rows = self._prepare_rows(X)
         return np.asarray(self.learner_.decision_function(rows))
 

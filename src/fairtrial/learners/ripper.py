@@ -1,4 +1,4 @@
-"""Rules by repeated incremental pruning to produce error reduction: Cohen's RIPPER."""
+"""RIPPER: rules by repeated incremental pruning to produce error reduction (Cohen 1995)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _ESCAPED = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"'
 
 
 def make_java_random(seed: int, columns: EncodedTable, labels: Sequence[Any]) -> JavaRandom:
-    """The generator whose seed is the given one plus the hash of a row that it chooses."""
+    """Make a generator seeded with the given seed plus the Java hash of a random row, as JRip does."""
     row = JavaRandom(seed).draw_below(len(columns))
     return JavaRandom(compute_java_hash(format_row(columns, row, labels[row])) + seed)
 
 
 def format_row(columns: EncodedTable, row: int, label: Any) -> str:
-    """A row as a line of an ARFF file, the class last."""
+    """Format a row as a line of an ARFF file, with the class last."""
     cells = [
         "?" if np.isnan(value) else format_decimal(value) if categories is None else quote(categories[int(value)])
         for value, categories in zip(columns.values[row], columns.categories, strict=True)
@@ -37,7 +37,7 @@ def format_row(columns: EncodedTable, row: int, label: Any) -> str:
 
 
 def quote(value: Any) -> str:
-    """Text in quotation marks where an ARFF file needs them.
+    """Quote text as ARFF files require.
 
     >>> print(quote("red"), quote("dark red"), quote("5%"))
     red 'dark red' '5\\%'
@@ -48,7 +48,7 @@ def quote(value: Any) -> str:
 
 
 def compute_java_hash(text: str) -> int:
-    """A string's hash on the Java platform, a whole number of 32 bits.
+    """Compute the 32-bit hash code of a string in Java.
 
     >>> compute_java_hash("hello"), compute_java_hash("fairtrial")
     (99162322, -349893006)
@@ -61,14 +61,14 @@ def compute_java_hash(text: str) -> int:
 
 
 def order_classes_by_frequency(counts: Sequence[int], source: JavaRandom) -> list[int]:
-    """Classes from the rarest to the most frequent; chance and WEKA's sorting settle ties."""
+    """Order classes from the rarest to the most frequent; random numbers and WEKA's sorting break ties."""
     shuffled = list(range(len(counts)))
     JavaRandom(source.draw_int32()).shuffle(shuffled)
     return [shuffled[index] for index in sort_like_weka([counts[code] for code in shuffled])]
 
 
 def sort_like_weka(numbers: Sequence[float]) -> list[int]:
-    """The places that sort the numbers, by WEKA's quicksort, which is not stable."""
+    """Return the indices that sort the numbers by WEKA's quicksort, which is not stable."""
     indices = list(range(len(numbers)))
     _quicksort(numbers, indices, 0, len(indices) - 1)
     return indices
@@ -80,7 +80,7 @@ def _put_in_order(numbers: Sequence[float], indices: list[int], left: int, right
 
 
 def _quicksort(numbers: Sequence[float], indices: list[int], left: int, right: int) -> None:
-    """The median of the first, the middle and the last is the pivot; up to three are put in order directly."""
+    """Sort with the median of the first, middle and last element as pivot; sort up to three elements directly."""
     if right <= left:
         return
     centre = left + 1 if right - left == 2 else (left + right) // 2
@@ -110,7 +110,7 @@ def _quicksort(numbers: Sequence[float], indices: list[int], left: int, right: i
 
 
 def stratify_rows(rows: IntArray, codes: IntArray, folds: int, source: JavaRandom) -> IntArray:
-    """Rows shuffled within their class and dealt to folds in turn, one fold after the other."""
+    """Shuffle rows within each class, deal them to folds in turn, and concatenate the folds."""
     bags: list[int] = []
     classes = codes[rows]
     for code in range(int(classes.max()) + 1):
@@ -125,7 +125,7 @@ _SURPLUS = 64.0
 
 @dataclass(frozen=True, eq=False)
 class ClassRuleLearner:
-    """How rules for one class are learnt. `rows` are those that no rule of an earlier class covers."""
+    """Learns the rules of one class from the rows that no rule of an earlier class covers."""
 
     task: RuleTask
     rows: IntArray
@@ -135,7 +135,7 @@ class ClassRuleLearner:
     prune: bool
 
     def learn(self, optimizations: int) -> RuleSet:
-        """Build, then optimise so many times."""
+        """Build the rules and optimize them `optimizations` times."""
         rules = self._build()
         for _ in range(optimizations if self.prune else 0):
             rules = self._optimise(rules)
@@ -155,7 +155,7 @@ class ClassRuleLearner:
                 return rules
 
     def _optimise(self, rule_set: RuleSet) -> RuleSet:
-        """Each rule may give way to a new or to a longer one; the positives left get rules; what does not pay goes."""
+        """Replace or revise each rule, add rules for uncovered positives, and drop rules that increase the length."""
         old = [rule.conditions for rule in rule_set.rules]
         accepted, rows, stopping = RuleSet(self.task, self.rows), self.rows, self._make_stopping_criterion()
         missed = 1
@@ -173,11 +173,11 @@ class ClassRuleLearner:
                     break
                 accepted = longer
             rows, missed = accepted.rest, accepted.rules[-1].counts.missed
-        # JRip passes over the first of the old rules that are not reached.
+        # JRip skips the first of the remaining old rules.
         return accepted.extend(*old[len(accepted.rules) + 1 :]).reduce()
 
     def _choose_variant(self, accepted: RuleSet, old: list[RuleConditions], rows: IntArray) -> RuleConditions:
-        """The old rule, a revision that goes on from it, or a replacement from nothing: the shortest, in this order."""
+        """Choose the old rule, its revision or a replacement by description length; ties go to the first."""
         position = len(accepted.rules)
         task, present, later = self.task, old[position], old[position + 1 :]
         growing, pruning = self._split_rows(rows)
@@ -205,7 +205,7 @@ class ClassRuleLearner:
         return stratify_rows(rows, self.task.table.codes, self.folds, self.source)
 
     def _split_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
-        """All folds but the last grow a rule, the last prunes it."""
+        """Split rows: all folds but the last grow a rule, the last one prunes it."""
         cut = len(rows) * (self.folds - 1) // self.folds
         return rows[:cut], rows[cut:]
 
@@ -216,13 +216,13 @@ class ClassRuleLearner:
 
 
 class StoppingCriterion:
-    """Follows the description length as rules are added, and tells when to stop."""
+    """Tracks the description length while rules are added and decides when to stop."""
 
     def __init__(self, start: float) -> None:
         self.length = self.shortest = start
 
     def should_stop(self, rules: RuleSet) -> bool:
-        """After the last rule: too long, no positive covered, or half of what it covers is wrong."""
+        """Return whether the last rule is too long, covers no positive, or is wrong on half of its rows."""
         self.length += rules.compute_relative_length(len(rules.rules) - 1)
         self.shortest = min(self.shortest, self.length)
         counts = rules.rules[-1].counts
@@ -233,13 +233,38 @@ class StoppingCriterion:
 
 @register_learner("ripper", aliases=("jrip",))
 class Ripper(Learner):
-    """An ordered list of rules, rare classes first and the most frequent one as the default: RIPPERk as WEKA's JRip learns it.
+    """RIPPER rule learner: an ordered list of rules, rare classes first.
 
-    All but one of `folds` parts of the rows grow a rule, the last prunes it; `min_weight` is the least number of rows of the
-    class that a condition covers; `optimizations` is RIPPER's k. `check_error` refuses rules that are wrong on half of what
-    they cover; `prune=False` leaves out pruning and optimisation.
-    An integer `random_state` gives the rules that JRip finds with that seed on the same rows in the same order.
+    The rules are identical to those of WEKA's JRip. The most frequent class is the default rule.
 
+    Parameters
+    ----------
+    folds : int, default 3
+        Number of folds; all but one grow a rule, the last one prunes it.
+    min_weight : float, default 2
+        Minimal number of rows of the class that a condition covers.
+    optimizations : int, default 2
+        Number of optimization rounds, the k of RIPPERk.
+    check_error : bool, default True
+        Whether to reject rules that are wrong on at least half of the rows that they cover.
+    prune : bool, default True
+        Whether to prune and optimize.
+    random_state : int or Generator, default 1
+        An integer gives the rules of JRip with this seed on the same rows in the same order.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    rules_ : tuple of RipperRule
+        The rules in order; the last one is the default rule.
+    n_rules_ : int
+        Number of rules.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> iris = load_iris(as_frame=True)
     >>> rules = Ripper().fit(iris.data, iris.target_names[iris.target])
@@ -270,7 +295,19 @@ class Ripper(Learner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any) -> Ripper:
-        """Learn the rules."""
+        """Learn the rules.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+
+        Returns
+        -------
+        self
+        """
         check_whole_number("folds", self.folds, 2)
         check_whole_number("optimizations", self.optimizations, 0)
         check_at_least("min_weight", self.min_weight, 0)
@@ -290,7 +327,7 @@ class Ripper(Learner):
         return int(check_generator("random_state", self.random_state).integers(2**31))
 
     def _learn(self, training: TrainingSet, order: list[int], source: JavaRandom) -> None:
-        """Rules for one class after the other, each on the rows that the rules of the earlier classes leave."""
+        """Learn rules for one class after the other on the rows that earlier rules do not cover."""
         ranks = np.argsort(order)[training.codes].astype(np.intp)
         table = RuleTable.from_columns(training.columns, ranks)
         counts = np.bincount(ranks, minlength=len(order))
@@ -314,7 +351,7 @@ class Ripper(Learner):
         self.n_rules_ = len(self.rules_)
 
     def _make_rule(self, rule: RuleCoverage, ranks: IntArray, rank: int, order: list[int]) -> RipperRule:
-        """A rule with names and class shares; a default rule that covers nothing is sure of its class."""
+        """Make a readable rule with class proportions; a default rule that covers no row predicts its class with certainty."""
         counts = np.bincount(ranks[rule.covered], minlength=len(order)).astype(float)
         if not counts.any():
             counts[rank] = 1.0
@@ -330,12 +367,12 @@ class Ripper(Learner):
         )
 
     def export_text(self) -> str:
-        """The rules as JRip prints them: rows covered and errors behind each."""
+        """Format the rules as JRip does, with (covered/errors) after each rule."""
         check_is_fitted(self)
         return ripper_rules.format_rules(self.rules_, self._target)
 
     def _find_first_rule(self, columns: EncodedTable) -> IntArray:
-        """The first rule that each row meets."""
+        """Find the first rule that each row satisfies."""
         values = np.ascontiguousarray(columns.values.T)
         first = np.full(len(columns), len(self._conditions) - 1, dtype=np.intp)
         pending = np.arange(len(columns), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Rules for one class in order: their conditions, the rows they cover, and their description length in bits."""
+"""Ordered rules of one class: conditions, covered rows, and description length in bits."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _LOG_2 = math.log(2.0)
 _REDUNDANCY = 0.5
 
 
-# Keeps an expected error rate of one, which no code can have, from giving infinity.
+# Upper bound of an expected error rate; a rate of 1 would give an infinite length.
 _NEARLY_ONE = 1 - 1e-12
 
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """Rows that rules cover, and those left; the negatives among the first, and the positives among the second."""
+    """Number of covered and uncovered rows, of negatives among the covered and of positives among the uncovered."""
 
     covered: int
     left: int
@@ -36,7 +36,7 @@ class RuleCounts:
     missed: int
 
     def exclude(self, rule_counts: RuleCounts) -> RuleCounts:
-        """When a rule with these counts of its own is gone."""
+        """Return the counts without a rule that has these counts."""
         right = rule_counts.covered - rule_counts.wrong
         return RuleCounts(
             self.covered - rule_counts.covered,
@@ -51,14 +51,14 @@ def _compute_log2(value: float) -> float:
 
 
 def compute_subset_length(total: float, chosen: float, rate: float) -> float:
-    """Bits that tell which `chosen` of `total` elements are meant, when both sides know the expected rate."""
+    """Compute the bits that identify `chosen` of `total` elements if the expected rate is known."""
     rate = min(rate, _NEARLY_ONE) if chosen < total else rate
     inside = -chosen * _compute_log2(rate) if rate > SMALL else 0.0
     return inside - (total - chosen) * _compute_log2(1 - rate) if chosen < total else inside
 
 
 def compute_rule_length(size: int, possible: int) -> float:
-    """Bits for a rule of so many conditions out of all possible ones, halved because conditions are redundant.
+    """Compute the bits of a rule with `size` of all possible conditions, halved because conditions are redundant.
 
     >>> round(compute_rule_length(2, 100), 3)
     7.572
@@ -72,7 +72,7 @@ def compute_rule_length(size: int, possible: int) -> float:
 
 
 def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
-    """Bits for the errors of rules whose expected proportion of false positives among all errors is `proportion`."""
+    """Compute the bits of the errors of rules; `proportion` of the errors are expected to be false positives."""
     errors = counts.wrong + counts.missed
     bits = _compute_log2(counts.covered + counts.left + 1)
     if counts.covered > counts.left:
@@ -88,9 +88,9 @@ def compute_exceptions_length(proportion: float, counts: RuleCounts) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RuleTable:
-    """The columns as rows of a matrix, each with the order of its values, and the class of each row.
+    """Columns as rows of a matrix, the sort order of each column, and the class of each row.
 
-    `n_known` counts the rows with a value, which stand first in `orders`; `sizes` counts the values of nominal columns.
+    `n_known` is the number of rows with a value; they come first in `orders`. `sizes` has the number of nominal values.
     """
 
     values: FloatArray
@@ -101,7 +101,7 @@ class RuleTable:
 
     @classmethod
     def from_columns(cls, columns: EncodedTable, codes: IntArray) -> RuleTable:
-        """Sort each column, missing values last."""
+        """Sort each column with missing values last."""
         values = np.ascontiguousarray(columns.values.T)
         sizes = np.array([len(categories) if categories is not None else 0 for categories in columns.categories], dtype=np.intp)
         orders = np.argsort(values, axis=1, kind="stable").astype(np.intp)
@@ -109,7 +109,7 @@ class RuleTable:
 
     @property
     def possible_conditions(self) -> int:
-        """Each value of a nominal column; each value of a numeric one as a least and as a largest."""
+        """Number of conditions: each value of a nominal column; each value of a numeric one as lower and upper bound."""
         sorted_values = np.take_along_axis(self.values, self.orders, axis=1)
         distinct = (sorted_values[:, 1:] > sorted_values[:, :-1]).sum(axis=1) + (self.n_known > 0)
         return int(np.where(self.sizes > 0, self.sizes, 2 * distinct).sum())
@@ -117,7 +117,7 @@ class RuleTable:
 
 @dataclass(frozen=True, eq=False)
 class RuleConditions:
-    """Columns, kinds (at most, at least, equal) and values of conditions that must all be met."""
+    """Columns, kinds (at most, at least, equal) and values of conditions that must all be satisfied."""
 
     columns: IntArray
     kinds: IntArray
@@ -125,18 +125,18 @@ class RuleConditions:
 
     @classmethod
     def make_empty(cls) -> RuleConditions:
-        """Met by every row."""
+        """Return conditions that every row satisfies."""
         return cls(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
 
     def __len__(self) -> int:
         return len(self.columns)
 
     def find_covered(self, values: FloatArray, rows: IntArray) -> BoolArray:
-        """Which of the rows meet them; `values` holds a column in each row."""
+        """Find which rows satisfy the conditions; `values` has one column of the table in each row."""
         return np.asarray(rule_grow.find_covered_rows(values, rows, self.columns, self.kinds, self.cuts))
 
     def grow(self, table: RuleTable, rows: IntArray, positive: BoolArray, min_weight: float) -> RuleConditions:
-        """With more conditions behind, while these gain on the rows that meet all so far."""
+        """Append conditions while they gain on the rows that satisfy all previous ones."""
         used = np.zeros(len(table.sizes), dtype=bool)
         used[self.columns] = table.sizes[self.columns] > 0
         rows = rows[self.find_covered(table.values, rows)]
@@ -145,7 +145,7 @@ class RuleConditions:
         return RuleConditions(*extended)
 
     def prune(self, table: RuleTable, rows: IntArray, positive: BoolArray, *, by_accuracy: bool) -> RuleConditions:
-        """Without the last conditions that do no good on other rows."""
+        """Drop the last conditions that do not help on other rows."""
         length = rule_grow.find_best_length(table.values, rows, positive, self.columns, self.kinds, self.cuts, by_accuracy)
         return RuleConditions(self.columns[:length], self.kinds[:length], self.cuts[:length])
 
@@ -155,7 +155,7 @@ _SIGNS = ("<=", ">=", "=")
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """A column, a sign and a value.
+    """A condition: column, operator and value.
 
     >>> print(RuleCondition("petal length", "<=", 1.9))
     petal length <= 1.9
@@ -171,9 +171,10 @@ class RuleCondition:
 
 @dataclass(frozen=True)
 class RipperRule:
-    """If all conditions hold and no earlier rule's do, then this class.
+    """A rule: it predicts its class if all conditions hold and no earlier rule applies.
 
-    `covered` training rows met it, `errors` of them are of another class; `probabilities` are the classes' shares among them.
+    `covered` is the number of training rows that it covers, `errors` the number of them that belong to another class;
+    `probabilities` has the proportions of the classes among them.
 
     >>> print(RipperRule((RuleCondition("size", ">=", 3.0), RuleCondition("hue", "=", "red")), "yes", 12, 1, (1 / 12, 11 / 12)))
     (size >= 3) and (hue = red) => class=yes (12.0/1.0)
@@ -186,7 +187,7 @@ class RipperRule:
     probabilities: tuple[float, ...]
 
     def to_text(self, target: str = "class") -> str:
-        """The rule with the name of the class column."""
+        """Format the rule with the name of the class column."""
         conditions = " and ".join(f"({condition})" for condition in self.conditions)
         return f"{conditions} => {target}={self.label} ({format_double(self.covered)}/{format_double(self.errors)})"
 
@@ -195,7 +196,7 @@ class RipperRule:
 
 
 def make_readable(conditions: RuleConditions, columns: EncodedTable) -> tuple[RuleCondition, ...]:
-    """Conditions with names and values in place of numbers."""
+    """Convert conditions from codes to names and values."""
     readable_conditions = []
     for column, kind, cut in zip(conditions.columns, conditions.kinds, conditions.cuts, strict=True):
         categories = columns.categories[column]
@@ -205,7 +206,7 @@ def make_readable(conditions: RuleConditions, columns: EncodedTable) -> tuple[Ru
 
 
 def format_rules(rules: tuple[RipperRule, ...], target: str) -> str:
-    """All rules as JRip prints them."""
+    """Format all rules as JRip does."""
     lines = "\n".join(rule.to_text(target) for rule in rules)
     return f"JRIP rules:\n===========\n\n{lines}\n\nNumber of Rules : {len(rules)}\n"
 
@@ -215,7 +216,7 @@ _MOST_ERRORS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class RuleTask:
-    """One class against the later ones: the table, its positive rows, the class's share and how rules are weighed."""
+    """One class against the later ones: table, positive rows, proportion of the class, and options."""
 
     table: RuleTable
     positive: BoolArray
@@ -226,7 +227,7 @@ class RuleTask:
 
 @dataclass(frozen=True, eq=False)
 class RuleCoverage:
-    """A rule at its place: the rows that it is first to cover, the rows left after it, and their counts."""
+    """A rule in its position: the rows that it is the first to cover, the remaining rows, and their counts."""
 
     conditions: RuleConditions
     covered: IntArray
@@ -236,7 +237,7 @@ class RuleCoverage:
 
 @dataclass(eq=False)
 class RuleSet:
-    """Rules in order over some rows."""
+    """Ordered rules over some rows."""
 
     task: RuleTask
     rows: IntArray
@@ -248,7 +249,7 @@ class RuleSet:
         return self.rules[-1].rest if self.rules else self.rows
 
     def extend(self, *more: RuleConditions) -> RuleSet:
-        """With rules behind the present ones; this one stays as it is."""
+        """Return a new set with more rules at the end."""
         longer = RuleSet(self.task, self.rows, list(self.rules))
         for conditions in more:
             longer.rules.append(longer._apply_rule(longer.rest, conditions))
@@ -262,7 +263,7 @@ class RuleSet:
         return RuleCoverage(conditions, covered, rest, RuleCounts(len(covered), len(rest), len(covered) - right, missed))
 
     def _sum_counts(self, start: RuleCounts, rules: list[RuleCoverage]) -> RuleCounts:
-        """All rules together: errors add up, what is left is left by the last."""
+        """Sum the counts of all rules; uncovered rows are those of the last rule."""
         if not rules:
             return start
         last = rules[-1].counts
@@ -271,11 +272,11 @@ class RuleSet:
 
     @property
     def no_rule(self) -> RuleCounts:
-        """When no rule covers anything."""
+        """Counts without any rule."""
         return RuleCounts(0, len(self.rows), 0, int(self.task.positive[self.rows].sum()))
 
     def _compute_savings(self, total: RuleCounts, rule: RuleCoverage) -> float:
-        """Bits saved when a rule goes; NaN when it should stay."""
+        """Compute the bits saved by dropping a rule; NaN if the rule should be kept."""
         task, counts = self.task, rule.counts
         saved = (
             compute_exceptions_length(task.proportion, total)
@@ -286,7 +287,7 @@ class RuleSet:
         return saved if saved > -SMALL or too_wrong else math.nan
 
     def _compute_min_length(self, total: RuleCounts, later: list[RuleCoverage]) -> float:
-        """Bits for the exceptions when each later rule that does not pay is gone."""
+        """Compute the bits of the exceptions after dropping the later rules that increase the length."""
         saved = 0.0
         for rule in later:
             potential = self._compute_savings(total, rule)
@@ -296,7 +297,7 @@ class RuleSet:
         return compute_exceptions_length(self.task.proportion, total) - saved
 
     def compute_relative_length(self, position: int) -> float:
-        """Bits that the rules cost with the rule at this place, less those without it."""
+        """Compute the bits with the rule at this position minus the bits without it."""
         start = self.no_rule
         present = self._compute_min_length(self._sum_counts(start, self.rules), self.rules[position + 1 :])
         shorter = RuleSet(self.task, self.rows, self.rules[:position]).extend(
@@ -306,7 +307,7 @@ class RuleSet:
         return present + compute_rule_length(len(self.rules[position].conditions), self.task.possible) - absent
 
     def reduce(self) -> RuleSet:
-        """Without the rules that do not pay, looked at from the last to the first."""
+        """Drop the rules that increase the length, from the last to the first."""
         total = self._sum_counts(self.no_rule, self.rules)
         conditions = []
         for rule in reversed(self.rules):

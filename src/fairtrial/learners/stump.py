@@ -1,4 +1,4 @@
-"""A tree of one split: the usual weak learner of boosting."""
+"""Decision stump: a tree with one split."""
 
 from __future__ import annotations
 
@@ -13,10 +13,29 @@ from fairtrial.learners.learner import Learner, register_learner
 
 @register_learner("stump", aliases=("decision-stump",))
 class Stump(Learner):
-    """One split by least entropy, with a branch of its own for missing values, as WEKA's DecisionStump makes it.
+    """Decision stump: one split by minimal entropy, as WEKA's DecisionStump.
 
-    A nominal column splits one value from the rest, a numeric one at the middle between two neighbouring values.
+    A nominal column is split into one value and the rest, a numeric column midway between two neighbouring values.
+    Missing values have a separate branch.
 
+    Parameters
+    ----------
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    column_ : int
+        Index of the split column.
+    cut_ : float
+        Cut point of a numeric column, or code of the value of a nominal column.
+    distributions_ : ndarray of shape (3, k)
+        Class probabilities of the three branches; the last branch has the missing values.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> stump = Stump().fit(X, y)
@@ -28,7 +47,21 @@ class Stump(Learner):
         self.nominal = nominal
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Stump:
-        """Find the split."""
+        """Find the best split.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row. Rows of weight 0 are ignored.
+
+        Returns
+        -------
+        self
+        """
         training = self._read_training(X, y, sample_weight)
         k = len(self.classes_)
         onehot = np.zeros((len(training.codes), k))
@@ -46,7 +79,7 @@ class Stump(Learner):
         return self
 
     def _find_branches(self, columns: EncodedTable) -> IntArray:
-        """0 at or below the cut (or equal to the value), 1 above (or another value), 2 missing."""
+        """Return 0 at or below the cut (or equal to the value), 1 above it (or another value), 2 if missing."""
         values = columns.values[:, self.column_]
         first = values == self.cut_ if columns.nominal[self.column_] else values <= self.cut_
         return np.where(np.isnan(values), 2, np.where(first, 0, 1)).astype(np.intp)
@@ -61,7 +94,7 @@ class Stump(Learner):
 
 
 def _find_best_split(values: FloatArray, onehot: FloatArray, nominal: bool) -> tuple[float, float]:
-    """The least entropy of a split of one column, and its cut or value; infinite without any split."""
+    """Find the smallest entropy of a split of one column and its cut or value; infinite if there is no split."""
     missing = np.isnan(values)
     present, classes = values[~missing], onehot[~missing]
     if nominal:
@@ -82,7 +115,7 @@ def _find_best_split(values: FloatArray, onehot: FloatArray, nominal: bool) -> t
 
 
 def _compute_split_entropy(sides: FloatArray) -> FloatArray:
-    """The mean entropy within the sides of each split (splits, sides, classes), in bits."""
+    """Compute the mean entropy within the sides of each split (splits, sides, classes) in bits."""
     logs = np.log2(sides, out=np.zeros_like(sides), where=sides > 0)
     size = sides.sum(axis=2)
     size_logs = np.log2(size, out=np.zeros_like(size), where=size > 0)

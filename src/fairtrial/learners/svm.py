@@ -1,4 +1,4 @@
-"""Support vector machines over typed columns: Pearson VII and polynomial kernels, scaled and voting as WEKA's SMO does."""
+"""Support vector machines for typed columns with Pearson VII and polynomial kernels, scaled as in WEKA's SMO."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _lock = threading.Lock()
 
 
 def make_pearson_vii_kernel(sigma: float, omega: float) -> Kernel:
-    """The Pearson VII universal kernel: (1 + (2 |u| sqrt(2^(1/omega) - 1) / sigma)^2)^(-omega).
+    """Return the Pearson VII universal kernel (1 + (2 |u| sqrt(2^(1/omega) - 1) / sigma)^2)^(-omega).
 
     >>> make_pearson_vii_kernel(1.0, 1.0)(np.array([[0.0]]), np.array([[0.0], [0.5]])).tolist()
     [[1.0, 0.5]]
@@ -47,12 +47,12 @@ def make_pearson_vii_kernel(sigma: float, omega: float) -> Kernel:
 
 
 def make_gaussian_kernel(gamma: float) -> Kernel:
-    """exp(-gamma |u|^2)."""
+    """Return the Gaussian kernel exp(-gamma |u|^2)."""
     return lambda first, second: np.exp(-gamma * compute_squared_distances(first, second))
 
 
 def make_polynomial_kernel(exponent: float, lower_order: bool) -> Kernel:
-    """(x . z)^exponent, or (x . z + 1)^exponent with the terms of lower order."""
+    """Return the kernel (x . z)^exponent, or (x . z + 1)^exponent with lower-order terms."""
 
     def compute_kernel(first: FloatArray, second: FloatArray) -> FloatArray:
         product = first @ second.T + (1.0 if lower_order else 0.0)
@@ -62,12 +62,12 @@ def make_polynomial_kernel(exponent: float, lower_order: bool) -> Kernel:
 
 
 def compute_squared_distances(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Squared Euclidean distances of all rows to all rows.
+    """Compute squared Euclidean distances between all rows of two matrices.
 
     >>> compute_squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])).tolist()
     [[25.0]]
     """
-    centre = second.mean(axis=0)  # far from the origin the difference of large squares would lose its digits
+    centre = second.mean(axis=0)  # far from the origin, differences of large squares lose digits
     first, second = first - centre, second - centre
     distances = first @ second.T
     distances *= -2
@@ -77,7 +77,7 @@ def compute_squared_distances(first: FloatArray, second: FloatArray) -> FloatArr
 
 
 def compute_gram_matrix(name: tuple[Any, ...], kernel: Kernel, rows: FloatArray) -> FloatArray:
-    """The kernel among the training rows, kept for the next learner that asks for the same one (name and rows)."""
+    """Compute the kernel matrix of the training rows, cached by kernel name and rows."""
     key = hashlib.sha256(repr((name, rows.shape)).encode() + rows.tobytes()).hexdigest()
     with _lock:
         if key in _cache:
@@ -96,7 +96,7 @@ _BLOCK = 1024
 
 
 class KernelSVM(Learner):
-    """A support vector machine on scaled numbers; several classes by a vote of all pairs. A subclass supplies the kernel."""
+    """Base class of SVMs on scaled numbers; several classes vote pairwise. A subclass supplies the kernel."""
 
     C: float
     scale: Any
@@ -106,7 +106,21 @@ class KernelSVM(Learner):
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any) -> KernelSVM:
-        """Learn from all rows alike: the solution is found to a tolerance, so weights would only be near to repeated rows."""
+        """Fit one SVM per pair of classes.
+
+        There is no `sample_weight`: the solution has a tolerance, and weights would only approximate repeated rows.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n, d)
+            Training rows.
+        y : array-like of shape (n,)
+            Class of each row.
+
+        Returns
+        -------
+        self
+        """
         from sklearn.svm import SVC
 
         check_one_of("scale", self.scale, ["min-max", "standard", None])
@@ -125,7 +139,7 @@ class KernelSVM(Learner):
         return self
 
     def _compute_pairwise(self, columns: EncodedTable) -> FloatArray:
-        """The output of the machine of each pair (first, second): above zero for the first."""
+        """Compute the output of the SVM of each pair (first, second); positive values mean the first class."""
         _, kernel = self._make_kernel()
         rows, support = self._encoder(columns), self._svc.support_
         blocks = []
@@ -138,11 +152,14 @@ class KernelSVM(Learner):
         return np.vstack(blocks)
 
     def _predict_probabilities(self, columns: EncodedTable) -> FloatArray:
-        """The share of the pairwise votes that each class wins."""
+        """Compute the proportion of pairwise votes that each class wins."""
         return _count_votes(self._compute_pairwise(columns), len(self.classes_))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Two classes: the output for the second. More: votes; between equals the outputs, squeezed below half a vote."""
+        """Compute the SVM output of the second of two classes; for more classes, votes.
+
+        Ties between votes are broken by the outputs, scaled to less than half a vote.
+        """
         pairs = self._compute_pairwise(self._read_rows(X))
         if len(self.classes_) == 2:
             return np.asarray(-pairs[:, 0])
@@ -156,11 +173,33 @@ class KernelSVM(Learner):
 
 @register_learner("puk-svc")
 class PukSVC(KernelSVM):
-    """A support vector machine with the Pearson VII universal kernel.
+    """Support vector machine with the Pearson VII universal kernel.
 
-    Numbers are scaled to 0..1 and nominal columns made binary on the training part (`scale="standard"` or None: otherwise).
-    `predict_proba` gives vote shares, which are 0 or 1 with two classes: rank by `decision_function`.
+    Nominal columns are encoded as binary columns. Several classes vote pairwise. `predict_proba` returns proportions of votes,
+    which are 0 or 1 for two classes; use `decision_function` for ranking.
 
+    Parameters
+    ----------
+    C : float, default 100
+        Penalty of margin violations.
+    sigma, omega : float, default 1
+        Width and shape of the kernel.
+    scale : {"min-max", "standard"} or None, default "min-max"
+        Scaling of the columns, fitted on the training rows.
+    tol : float, default 1e-3
+        Tolerance of the optimization.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    n_support_ : ndarray of shape (k,)
+        Number of support vectors of each class.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> PukSVC().fit(X[::2], y[::2]).score(X[1::2], y[1::2])
@@ -192,10 +231,35 @@ class PukSVC(KernelSVM):
 
 @register_learner("smo")
 class SMO(KernelSVM):
-    """A support vector machine with a linear (exponent 1) or polynomial kernel, scaled as WEKA's SMO scales.
+    """Support vector machine with a linear or polynomial kernel, scaled as in WEKA's SMO.
 
-    `predict_proba` gives vote shares, which are 0 or 1 with two classes: rank by `decision_function`.
+    Nominal columns are encoded as binary columns. Several classes vote pairwise. `predict_proba` returns proportions of votes,
+    which are 0 or 1 for two classes; use `decision_function` for ranking.
 
+    Parameters
+    ----------
+    C : float, default 1
+        Penalty of margin violations.
+    exponent : float, default 1
+        Exponent of the kernel; 1 is linear.
+    lower_order : bool, default False
+        Whether to include lower-order terms.
+    scale : {"min-max", "standard"} or None, default "min-max"
+        Scaling of the columns, fitted on the training rows.
+    tol : float, default 1e-3
+        Tolerance of the optimization.
+    nominal : sequence of str or int, optional
+        Names or indices of columns to treat as nominal. Columns of category, text or boolean type are always nominal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The classes in sort order.
+    n_support_ : ndarray of shape (k,)
+        Number of support vectors of each class.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> SMO(exponent=2).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
@@ -222,7 +286,9 @@ class SMO(KernelSVM):
     def _make_kernel(self) -> tuple[tuple[Any, ...], Kernel]:
         check_at_least("exponent", self.exponent, 1)
         if self.exponent % 1 and self.scale != "min-max":
-            raise InputError(f"exponent must be whole unless scale is 'min-max', got {self.exponent!r}: negative products")
+            raise InputError(
+                f"exponent must be a whole number unless scale is 'min-max', got {self.exponent!r}: products can be negative"
+            )
         return ("polynomial", self.exponent, self.lower_order), make_polynomial_kernel(self.exponent, self.lower_order)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import FloatArray
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures import Measure, get_measure
 from fairtrial.report.selection import map_unique_keys
@@ -110,33 +111,34 @@ ALPHA = 0.05
 _KEYS = ["measure", "dataset", "condition", "level", "learner"]
 
 
-def compute_scores(results: Results, measures: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-    """The scores of these measures, and why some are undefined; measures that cannot be computed are left out and named."""
+def compute_scores(results: Results, measures: Sequence[str]) -> tuple[pd.DataFrame, list[Finding]]:
+    """Compute the scores of measures, and find why some are undefined or cannot be computed."""
     import pandas as pd
 
     try:
         return _collect_scores(results, list(measures))
     except InputError:
-        frames, messages = [], []
+        frames: list[pd.DataFrame] = []
+        findings: list[Finding] = []
     for measure in measures:
         try:
             frame, reasons = _collect_scores(results, [measure])
         except InputError as error:
-            messages.append(str(error))
+            findings.append(Finding.of("measure_unavailable", measure=measure, error=str(error)))
             continue
         frames.append(frame)
-        messages += reasons
+        findings += reasons
     if not frames:
-        return pd.DataFrame(columns=[*_KEYS, "repeat", "fold", "value", "status"]), messages
-    return pd.concat(frames, ignore_index=True), messages
+        return pd.DataFrame(columns=[*_KEYS, "repeat", "fold", "value", "status"]), findings
+    return pd.concat(frames, ignore_index=True), findings
 
 
-def _collect_scores(results: Results, measures: list[str]) -> tuple[pd.DataFrame, list[str]]:
+def _collect_scores(results: Results, measures: list[str]) -> tuple[pd.DataFrame, list[Finding]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMeasureWarning)
         frame = results.scores(measures)
-    messages = [str(warning.message).removesuffix("; NaN is given") for warning in caught]
-    return frame, [reason for message in messages for reason in message.split("; ")]
+    messages = [warning.message for warning in caught if isinstance(warning.message, UndefinedMeasureWarning)]
+    return frame, [finding for message in messages for finding in message.findings if isinstance(finding, Finding)]
 
 
 def average_by_dataset(results: Results, scores: pd.DataFrame) -> pd.DataFrame:

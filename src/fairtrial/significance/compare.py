@@ -89,7 +89,7 @@ def compare(
     >>> verdict.choice, verdict.p_value, verdict.groups
     ('wilcoxon', 0.03125, (('tree',), ('bayes',)))
     >>> print(verdict.summary)
-    tree has the best mean rank (1). It beats bayes (accuracy +0.133, p = 0.031; Wilcoxon signed-rank test, 6 data sets).
+    tree beats bayes (accuracy +0.133, p = 0.031; Wilcoxon signed-rank test, 6 data sets).
     """
     _check.check_between("alpha", alpha, 0, 1)
     if posthoc is not None:

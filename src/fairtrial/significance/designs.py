@@ -299,7 +299,10 @@ def _compare_pairs(
     smallest = comparisons[index]
     caveats = [Finding.of("pair_of_test", first=smallest.first, second=smallest.second)]
     caveats += [] if method == "none" else [Finding.of("unadjusted_interval")]
-    return posthoc_result, replace(outcomes[index], p_value=smallest.p_adjusted), reasons, caveats
+    names = {"first": smallest.first, "second": smallest.second}
+    outcome = outcomes[index]
+    named = tuple(Finding("same_scores_of_pair", names) if item.kind == "same_scores" else item for item in outcome.caveats)
+    return posthoc_result, replace(outcome, p_value=smallest.p_adjusted, caveats=named), reasons, caveats
 
 
 def _choose_pair_adjustment(options: ComparisonOptions, k: int) -> tuple[str, tuple[Finding, ...]]:

@@ -131,7 +131,7 @@ class Verdict:
     @cached_property
     def ranking(self) -> Ranking:
         """Who is best, who is not significantly worse, and who is."""
-        values = self._criterion_values
+        values = self._criterion_values if self._criterion else dict(zip(self.order, (1.0, 2.0), strict=True))
         pairs = tuple(self._build_pair(first, second, p_adjusted) for first, second, _, p_adjusted in self.comparisons)
         is_single = self.posthoc is None or self.unit == "split"
         adjustment = "" if self.posthoc is None or not is_single else get_display_name(self.posthoc.method)
@@ -157,6 +157,9 @@ class Verdict:
 
     @property
     def _criterion(self) -> str:
+        """What orders the learners; empty for two learners, which a test of their differences orders."""
+        if self.posthoc is None:
+            return ""
         return "mean rank" if self._is_ranked else f"mean {self.measure_name or 'score'}"
 
     @property

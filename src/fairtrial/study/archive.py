@@ -1,4 +1,4 @@
-"""What results are computed from, wherever it is stored: an archive of trials with the names that the study gives them."""
+"""Archive: the trials and predictions of a study from which results are computed, wherever they are stored."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TRIAL_COLUMNS = (
-    "trial",  # a number by which `predictions` finds it; -1 where there is none
+    "trial",  # number for `predictions`; -1 if the trial has none
     "dataset",
     "condition",
     "level",
     "learner",
     "repeat",
     "fold",
-    "status",  # ok, error, timeout, memory, crash; missing: not run yet
+    "status",  # ok, error, timeout, memory, crash or missing
     "fit_time",
     "predict_time",
     "fit_cpu",
@@ -44,7 +44,7 @@ TRIAL_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class DataFacts:
-    """A data set without its columns: its declared classes, and the id and class of each row."""
+    """A data set without its columns: declared classes, and id and class of each row."""
 
     name: str
     content_hash: str
@@ -56,13 +56,13 @@ class DataFacts:
 
     @property
     def counts(self) -> IntArray:
-        """Rows of each declared class."""
+        """Number of rows of each declared class."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.classes))
 
 
 @dataclass(frozen=True)
 class ConditionFacts:
-    """A condition as the study names it: `name` and `level` are what tables show; `summary` says what it does."""
+    """A condition of a study: its name and level, a text that describes it, and its parameters."""
 
     name: str
     level: float
@@ -72,7 +72,7 @@ class ConditionFacts:
 
 @dataclass(frozen=True)
 class LearnerFacts:
-    """A learner as the study names it, with its class, its parameters and the versions of the packages that it comes from."""
+    """A learner of a study: its name, class, parameters, and the versions of its packages."""
 
     name: str
     class_name: str
@@ -81,41 +81,41 @@ class LearnerFacts:
 
 
 class Archive(Protocol):
-    """Trials and predictions of a study: of a results file, or of a file of predictions."""
+    """Protocol of the trials and predictions of a study, from a results file or a file of predictions."""
 
     @property
     def name(self) -> str:
-        """The name of the study."""
+        """Name of the study."""
 
     @property
     def declaration(self) -> Mapping[str, Any]:
-        """What the study declares, as plain values: sections data, learners, conditions, resampling, measures, verdict ..."""
+        """Declaration of the study as plain values: sections data, learners, conditions, resampling, measures, verdict ..."""
 
     @property
     def seed(self) -> int:
-        """The seed of the study."""
+        """Seed of the study."""
 
     @property
     def datasets(self) -> tuple[DataFacts, ...]:
-        """The data sets, in the order of the study."""
+        """Data sets in the order of the study."""
 
     @property
     def conditions(self) -> tuple[ConditionFacts, ...]:
-        """The conditions, in the order of the study; that without a change is called clean and has level 0."""
+        """Conditions in the order of the study; the one without changes is called clean and has level 0."""
 
     @property
     def learners(self) -> tuple[LearnerFacts, ...]:
-        """The learners, in the order of the study."""
+        """Learners in the order of the study."""
 
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
-        """When and how it ran: started, finished, engine, jobs, cpus, versions."""
+        """Facts about the runs: started, finished, engine, jobs, cpus, versions."""
 
     def trials(self) -> pd.DataFrame:
-        """A line for each planned trial, run or not, with TRIAL_COLUMNS, in the order of the study."""
+        """Return a table with TRIAL_COLUMNS, one row per planned trial, in the order of the study."""
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """The predictions of trials with status ok, in this order."""
+        """Iterate over the predictions of successful trials, in the given order."""
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
-        """Positions of the training and test rows."""
+        """Return the positions of the training and test rows of a split."""

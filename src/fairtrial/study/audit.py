@@ -1,4 +1,4 @@
-"""Audit the folds of files: folds as KEEL publishes them, a table of splits, or folds that are drawn now."""
+"""Audit folds: those of KEEL files, of a table of splits, or of a resampling scheme."""
 
 from __future__ import annotations
 
@@ -23,11 +23,33 @@ def audit_file(
     target: str | None = None,
     **options: Any,
 ) -> Audit:
-    """Audit the folds of a KEEL zip or folder; or of a data file with `splits` (a CSV table) or with a `scheme`.
+    """Audit the folds of a KEEL file, or of a data file with a table of splits or a scheme.
 
-    `path` may also be the name of a data set of the catalogue. `seed` is that of the drawn folds and of the audit; `options` go
-    to `audit`.
+    Parameters
+    ----------
+    path : path or str
+        KEEL zip file or folder with folds, data file, or name of a data set of the catalogue.
+    splits : path, optional
+        CSV table of splits.
+    scheme : str, optional
+        Resampling scheme that draws the folds.
+    n_splits : int, default 5
+        Number of folds of the scheme.
+    assign : str, optional
+        Assignment of DOB-SCV.
+    seed : int, default 0
+        Seed of the drawn folds and of the audit.
+    target : str, optional
+        Class column of a data file.
+    **options
+        Passed to `fairtrial.resampling.audit`.
 
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "rows.csv"
@@ -37,15 +59,15 @@ def audit_file(
     True
     """
     if splits is not None and scheme is not None:
-        raise InputError("splits and scheme must not both be given: the folds are either read or drawn")
+        raise InputError("splits and scheme must not both be given: pass one of them")
     if assign is not None and scheme != "dob-scv":
-        raise InputError(f"assign must be left out unless the scheme is dob-scv, got {assign!r}")
+        raise InputError(f"assign must be omitted unless the scheme is dob-scv, got {assign!r}")
     if splits is None and scheme is None:
         from fairtrial.data import read_folds
 
         if Path(path).suffix.lower() != ".zip" and not Path(path).is_dir():
             names = _list_fold_schemes()
-            raise InputError(f"{path} has no folds of its own: pass splits (a CSV table) or scheme, one of {names}")
+            raise InputError(f"{path} has no folds: pass splits (a CSV table) or scheme (one of {names})")
         folds = read_folds(path)
         return audit(folds.splits, folds.dataset, random_state=seed, **options)
     dataset = _load_dataset(path, target)
@@ -60,7 +82,7 @@ def _load_dataset(path: str | Path, target: str | None) -> Any:
     if Path(path).exists() or Path(path).suffix:
         return read(path, target=target)
     if target is not None:
-        raise InputError(f"target must be left out for a data set by name, which has one, got {target!r}")
+        raise InputError(f"target must be omitted for a data set of the catalogue, got {target!r}")
     return load(str(path))
 
 

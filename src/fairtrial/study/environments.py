@@ -302,7 +302,8 @@ def _warn_undefined(cells: pd.DataFrame) -> None:
         first = bad.iloc[0]
         example = f"{first['learner']} tested on {first['tested_on']}"
         why = "the learner trained on that environment is not better than the trivial classifier"
-        warnings.warn(f"pD is undefined in {format_count(len(bad), 'cell')} ({example}): {why}", UndefinedMeasureWarning, stacklevel=4)
+        cells_text = format_count(len(bad), "cell")
+        warnings.warn(f"pD is undefined in {cells_text} ({example}): {why}", UndefinedMeasureWarning, stacklevel=4)
 
 
 def _format_two_digits(value: float) -> str:
@@ -362,7 +363,7 @@ def run_environments(
     alpha : float, default 0.05
         One minus the confidence level.
     train_on, test_on : list of str, optional
-        Environments to train or test on. Default: all. Learners are also trained on each test environment, because pD needs it.
+        Environments to train or test on. Default: all. Learners are always trained on the test environments, too.
     progress : bool, optional
         Show a progress bar. Default: only in a terminal.
 
@@ -430,7 +431,7 @@ def _list_used(cells: list[tuple[str, str]]) -> list[str]:
 def _draw_rows(environment: Environment, name: str, replicate: int, n_train: int, n_test: int, seed: int) -> _EnvironmentRows:
     X_train, y_train = _sample(environment, name, n_train, derive_generator(seed, "environment", name, "train", replicate))
     X_test, y_test = _sample(environment, name, n_test, derive_generator(seed, "environment", name, "test", replicate))
-    for part, y, n in (("train", y_train, n_train), ("test", y_test, n_test)):
+    for part, y, n in (("training", y_train, n_train), ("testing", y_test, n_test)):
         if len(y) != n:
             raise InputError(f"environment {name!r} must return the {n} rows requested for {part}, got {len(y)}")
     y_true = np.asarray(y_test)

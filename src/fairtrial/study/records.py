@@ -1,4 +1,4 @@
-"""The records that plan, runner and store exchange: splits, chunks of trials, trial records, predictions, abstentions."""
+"""Records that plan, runner and store exchange: splits, chunks of trials, trial records, predictions."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Status = Literal["ok", "error", "timeout", "memory", "crash"]
 FAILURES: tuple[Status, ...] = ("error", "timeout", "memory", "crash")
 
 CODES, INDICES, NUMBERS = np.dtype("<i2"), np.dtype("<i4"), np.dtype("<f8")
-"""How records store classes, row numbers and scores."""
+"""Stored types of class codes, row numbers and scores."""
 
 ABSTAINED = -1
-"""The predicted code of a row for which the learner predicts no class."""
+"""Predicted code of a row for which the learner predicts no class."""
 
 _COMPRESSION_LEVEL = 1
 
@@ -32,7 +32,7 @@ _thread_state = threading.local()
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """Limits of one trial: seconds of wall-clock time, bytes of memory beyond the start. None: unlimited."""
+    """Limits of one trial: wall-clock seconds, and growth of memory in bytes. None means no limit."""
 
     time: float | None = 3600.0
     memory: int | None = None
@@ -40,7 +40,7 @@ class ResourceLimits:
 
 @dataclass(frozen=True, eq=False)
 class SplitRows:
-    """Positions of the training and of the test rows of one split, and its number."""
+    """A split: positions of training and test rows, repeat and fold."""
 
     train: IntArray
     test: IntArray
@@ -50,7 +50,7 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class TrialTask:
-    """One trial of a chunk: its key; the indices of its split, condition and learner in the chunk; its seeds."""
+    """One trial of a chunk: its key, the indices of split, condition and learner in the chunk, and its seeds."""
 
     key: bytes
     split: int
@@ -64,7 +64,7 @@ class TrialTask:
 class Chunk:
     """Trials of one data set that are sent to a worker together, in the order in which they run.
 
-    `data` is the content hash of the data set, which is sent separately; `learners` are estimators pickled by cloudpickle.
+    `data` is the content hash of the data set, which is sent separately. `learners` are pickled by cloudpickle.
     """
 
     data: str
@@ -77,18 +77,19 @@ class Chunk:
 
 @dataclass(frozen=True)
 class DataRequest:
-    """The answer of a worker that does not have the data set of a chunk: send the chunk again, with the data set."""
+    """The answer of a worker without the data set of a chunk. The coordinator resends the chunk with the data set."""
 
     data: str
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """The outcome of a trial as it is stored. Columns of predictions are compressed by `pack`; a failed trial has none.
+    """The stored outcome of a trial. Columns of predictions are compressed by `pack`; a failed trial has none.
 
     `rows` is None if the test rows are those of the split, `y_true` is None if their classes are those of the data set.
     `level` and `test_level` are the realised levels of the condition in the training and the test set, None if it did not
-    change that set; `changed` and `test_changed` count the cases or values that it changed there.
+    change that set. `changed` and `test_changed` count the changed cases or values. `abstentions` counts the test rows for
+    which the learner predicted no class.
     """
 
     key: bytes
@@ -119,8 +120,8 @@ class TrialRecord:
 class Predictions:
     """The predictions of one trial, one entry for each test row.
 
-    `rows` are positions in the data set; `y_true` and `prediction` are indices of its declared classes, a prediction may be
-    ABSTAINED; `scores` has a column for each declared class, or is None if the learner gives no scores.
+    `rows` are positions in the data set. `y_true` and `prediction` are indices of its declared classes; a prediction may be
+    ABSTAINED. `scores` has a column for each declared class, or is None if the learner has no scores.
     """
 
     rows: IntArray
@@ -131,7 +132,7 @@ class Predictions:
 
 
 def pack(array: npt.ArrayLike, dtype: np.dtype[Any]) -> bytes:
-    """Compress an array of this type.
+    """Compress an array.
 
     >>> unpack(pack([3, 1, 2], CODES), CODES).tolist()
     [3, 1, 2]
@@ -140,17 +141,17 @@ def pack(array: npt.ArrayLike, dtype: np.dtype[Any]) -> bytes:
 
 
 def unpack(packed: bytes, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Decompress an array; it has one dimension and is read-only."""
+    """Decompress an array, which is one-dimensional and read-only."""
     import zstandard
 
     try:
         return np.frombuffer(_get_codecs()[1].decompress(packed), dtype=dtype)
-    except (zstandard.ZstdError, ValueError, MemoryError) as error:  # a damaged length may ask for all memory
-        raise StoreError(f"evidence is damaged and cannot be read ({error}): run these trials again in a new file") from None
+    except (zstandard.ZstdError, ValueError, MemoryError) as error:  # a corrupted length may request too much memory
+        raise StoreError(f"predictions are corrupted ({error}): rerun the study into a new file") from None
 
 
 def _get_codecs() -> tuple[Any, Any]:
-    """The compressor and decompressor of this thread: threads cannot share them."""
+    """Return the compressor and decompressor of this thread, which threads cannot share."""
     if not hasattr(_thread_state, "tools"):
         import zstandard
 
@@ -161,11 +162,11 @@ def _get_codecs() -> tuple[Any, Any]:
     return _thread_state.tools  # type: ignore[no-any-return]
 
 
-_WITHIN = ("learner_", "best_estimator_")  # of a preparation, of a search for parameters
+_WITHIN = ("learner_", "best_estimator_")  # of a preparation, of a parameter search
 
 
 def find_abstention_label(fitted: Any) -> Any:
-    """Find the label `abstention_` of a learner that abstains, or of the learner within a preparation, search or pipeline.
+    """Find the label `abstention_` of a learner, also inside a preparation, search or pipeline.
 
     >>> from fairtrial.learners import Chi, Prepared
     >>> find_abstention_label(Prepared(Chi()).fit([[0.0], [1.0]], ["no", "yes"]))
@@ -185,9 +186,9 @@ Positions = npt.NDArray[Any]
 
 
 class PlannedSplits(Sequence[SplitRows]):
-    """The splits of a data set, stored compactly: training rows only if they are not all the rows that do not test.
+    """The splits of a data set, stored compactly: training rows are stored only if they are not all other rows.
 
-    So leave-one-out of n rows stores n row numbers, not n times n.
+    Leave-one-out of n rows therefore stores n row numbers, not n times n.
 
     >>> from fairtrial.resampling import KFold
     >>> splits = PlannedSplits(6, [KFold(3, random_state=1).freeze(range(6))])
@@ -198,11 +199,11 @@ class PlannedSplits(Sequence[SplitRows]):
     """
 
     def __init__(self, n_rows: int, repeats: Iterable[Iterable[Any]]) -> None:
-        """`repeats` are the splits of each repeat, in order; a scheme that repeats itself continues the numbers."""
+        """Number the splits of all repeats; a scheme with several repeats of its own continues the numbers."""
         self.n_rows = n_rows
         numbered = list(_number_splits(repeats, n_rows))
         self.numbers = tuple(number for number, _ in numbered)
-        """The repeat and the fold of each split."""
+        """Repeat and fold of each split."""
         self._splits = tuple(split for _, split in numbered)
         _check_unique_numbers(self.numbers)
 
@@ -225,7 +226,7 @@ class PlannedSplits(Sequence[SplitRows]):
 
     @property
     def repeats(self) -> int:
-        """How many repeats there are."""
+        """Number of repeats."""
         return len({repeat for repeat, _ in self.numbers})
 
 
@@ -249,7 +250,7 @@ def _compress_split(split: Any, n_rows: int) -> tuple[Positions | None, Position
 
 
 def find_other_rows(rows: Positions, n_rows: int) -> Positions:
-    """All positions but these.
+    """Find all other rows in order.
 
     >>> find_other_rows(np.array([3, 0]), 5).tolist()
     [1, 2, 4]
@@ -263,5 +264,5 @@ def _check_unique_numbers(numbers: Sequence[tuple[int, int]]) -> None:
     seen = set()
     for repeat, fold in numbers:
         if (repeat, fold) in seen:
-            raise InputError(f"splits must have different numbers, got repeat {repeat}, fold {fold} twice: number the folds")
+            raise InputError(f"splits must have distinct numbers, got repeat {repeat}, fold {fold} twice: number the folds")
         seen.add((repeat, fold))

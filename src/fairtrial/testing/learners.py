@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import cloudpickle
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
@@ -291,7 +292,7 @@ def check_missing_values_are_refused(case: _LearnerCase) -> None:
 def check_pickled_copy_predicts_equally(case: _LearnerCase) -> None:
     """A pickled copy of the fitted learner must give the same predictions."""
     expected = np.asarray(case.fitted.predict(case.X.copy()))
-    restored = pickle.loads(pickle.dumps(case.fitted))
+    restored = pickle.loads(cloudpickle.dumps(case.fitted))
     differences = int((np.asarray(restored.predict(case.X.copy())) != expected).sum())
     require(differences == 0, f"{differences} different predictions")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,6 +115,11 @@ def check_measure(measure: Measure) -> None:
     _contract.check(measure)
 
 
+def _is_in_module(measure: Measure) -> bool:
+    """Whether the formula was defined in a module, not in text that was executed."""
+    return measure.formula.__module__ in sys.modules
+
+
 def _reads_columns(measure: Measure) -> bool:
     return measure.facts.needs != "results"
 
@@ -153,7 +159,9 @@ def check_facts_are_complete(case: _MeasureCase) -> None:
     require(facts.chance is None or low <= facts.chance <= high, f"chance={facts.chance} outside the range {facts.range}")
 
 
-@_contract.rule("define the formula at the top level of a module and register it under a name of its own")
+@_contract.rule(
+    "define the formula at the top level of a module and register it under a name of its own", applies=_is_in_module
+)
 def check_pickles_to_itself(case: _MeasureCase) -> None:
     """Unpickling must return the registered measure, because worker processes receive measures by name."""
     require(registry[case.measure.name] is case.measure, f"another measure registered as {case.measure.name!r}")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import cloudpickle
 import numpy as np
 
 from fairtrial.resampling import FoldSplitter, LeaveOneOut, Repeated, Split, Splitter
@@ -169,7 +170,8 @@ def check_same_seed_gives_same_splits(case: _SplitterCase) -> None:
 
 
 @_contract.rule(
-    "draw from the generator that the splitter receives", applies=lambda splitter: _is_own(splitter) and splitter._is_random
+    "draw from the generator that the splitter receives, or set `_is_random = False`",
+    applies=lambda splitter: _is_own(splitter) and splitter._is_random,
 )
 def check_seeds_give_different_splits(case: _SplitterCase) -> None:
     """Different seeds must give different splits, unless the splitter declares that it is not random."""
@@ -197,7 +199,7 @@ def check_freeze_matches_split(case: _SplitterCase) -> None:
 @_contract.rule("keep all state in attributes that can be pickled")
 def check_pickled_copy_gives_same_splits(case: _SplitterCase) -> None:
     """A pickled copy must give the same splits."""
-    restored = pickle.loads(pickle.dumps(case.splitter))
+    restored = pickle.loads(cloudpickle.dumps(case.splitter))
     require(_are_equal(case.list_splits(), case.list_splits(splitter=restored)), "different splits from the copy")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairtrial._findings import Finding
+from fairtrial._narrative import render_all
+from fairtrial._text import join_names
 from fairtrial.measures import get_measure
 from fairtrial.predictions.narrative import find_unequal_rows
 from fairtrial.report.figures.curves import draw_intervals
@@ -22,7 +24,7 @@ from fairtrial.report.judgement import (
     select_largest_datasets,
 )
 from fairtrial.report.means import average_by_dataset, average_over_datasets, compute_scores, format_means_key
-from fairtrial.report.names import format_measure_name, join_names
+from fairtrial.report.names import format_measure_name
 from fairtrial.report.section import Figure, ReportTable, Section, Sentence, build_sentence, section
 from fairtrial.report.selection import make_unique_keys, map_unique_keys
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from fairtrial.report.source import ReportSource
     from fairtrial.study import Results
 
-_UNDEFINED = re.compile(r"(\S+) is undefined for ([\d,]+) of ([\d,]+) trials?: (.*)", re.DOTALL)
 _FOUR = "{:.4f}"
 _FORMATS = {"level": "{:g}", "mean": _FOUR, "low": _FOUR, "high": _FOUR}
 _MOST_COLOURS = 7  # with more learners a line for each is drawn under one condition: colours would not tell them apart
@@ -58,7 +59,7 @@ _LONG_NOTE = (
 def build_section(source: ReportSource) -> Section:
     """Means and intervals of each declared measure, under each condition; then data set by data set."""
     results = source.get_results()
-    scores, messages = compute_scores(results, results.measures)
+    scores, findings = compute_scores(results, results.measures)
     dataset_means = average_by_dataset(results, scores)
     means = average_over_datasets(results, dataset_means)
     absent = [name for name in results.measures if not means.loc[means["measure"] == name, "mean"].notna().any()]
@@ -66,7 +67,7 @@ def build_section(source: ReportSource) -> Section:
     keys = map_unique_keys(results.measures)
     subsections = [_build_measure_section(results, means[means["measure"] == name], name, keys[name]) for name in present]
     tables = (_build_long_table(dataset_means),) if len(dataset_means) else ()
-    undefined_tables, notes = _tabulate_undefined(messages)
+    undefined_tables, notes = _tabulate_undefined(findings)
     return Section(
         "scores",
         "Scores",
@@ -78,21 +79,19 @@ def build_section(source: ReportSource) -> Section:
     )
 
 
-def _tabulate_undefined(messages: Iterable[str]) -> tuple[tuple[ReportTable, ...], tuple[str, ...]]:
-    """What was told of measures without a value in some trials, as a table; and what else was told."""
+def _tabulate_undefined(findings: Iterable[Finding]) -> tuple[tuple[ReportTable, ...], tuple[str, ...]]:
+    """Tabulate measures without a value in some trials; render the other findings."""
     import pandas as pd
 
-    lines, others = [], []
-    for message in messages:
-        match = _UNDEFINED.fullmatch(message)
-        if match is None:
-            others.append(message)
-        else:
-            measure, count, trials, why = match.groups()
-            lines.append((format_measure_name(measure), int(count.replace(",", "")), int(trials.replace(",", "")), why))
-    frame = pd.DataFrame(lines, columns=["measure", "undefined", "trials", "how often, and why"])
+    undefined = [finding for finding in findings if finding.kind == "undefined_scores"]
+    others = render_all(finding for finding in findings if finding.kind != "undefined_scores")
+    lines = [
+        (format_measure_name(finding["measure"]), finding["undefined"], finding["trials"], join_names(finding["causes"]))
+        for finding in undefined
+    ]
+    frame = pd.DataFrame(lines, columns=["measure", "undefined", "trials", "number and cause"])
     title = "Measures that are undefined in some trials"
-    return (ReportTable("scores-undefined", title, frame),) * bool(lines), tuple(others)
+    return (ReportTable("scores-undefined", title, frame),) * bool(lines), others
 
 
 def _describe_absent_measures(absent: Iterable[str]) -> tuple[Sentence, ...]:

@@ -84,7 +84,7 @@ class PlannedLearner:
 class StudyPlan:
     """All trials of a study: data sets x splits x conditions x learners.
 
-    `get_keys(i)` returns the keys of data set i. `iter_missing(done)` yields the trials whose keys are not in `done`, in blocks.
+    `get_keys(i)` returns the keys of data set i. `iter_missing(done)` yields blocks of the trials whose keys are not in `done`.
     """
 
     study: ResolvedStudy

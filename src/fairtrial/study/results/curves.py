@@ -1,4 +1,4 @@
-"""Curves of a study: ROC, precision-recall, calibration and others, one for each learner."""
+"""Curves of the learners of a study: ROC, precision-recall, calibration and others."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from fairtrial import measures
 from fairtrial._registry import suggest_name
+from fairtrial._text import join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.study.records import Predictions
 from fairtrial.study.results.stacking import ClassOrder
@@ -33,12 +34,12 @@ _PROBABILITY_KINDS = ("brier", "calibration")
 
 
 def build_curves(kind: str, predictions: Mapping[str, Predictions], order: ClassOrder, learners: Sequence[str]) -> pd.DataFrame:
-    """The curves one below the other, with a column for the learner; learners without what it needs are warned about."""
+    """Build a table of the curves of all learners; warn about learners without the necessary scores."""
     import pandas as pd
 
     name = resolve_curve_kind(kind)
     if order.positive is None:
-        raise InputError(f"positive must be named when the classes are {order.names}: a curve shows one class against the rest")
+        raise InputError(f"positive must be given for the classes {order.names}: a curve shows one class against the others")
     parts, left_out = [], []
     for learner in learners:
         why = _explain_missing_curve(name, predictions.get(learner))
@@ -53,16 +54,16 @@ def build_curves(kind: str, predictions: Mapping[str, Predictions], order: Class
         frame.insert(0, "learner", learner)
         parts.append(frame)
     if left_out:
-        message = f"no {name} curve for {', '.join(left_out)}"
+        message = f"no {name} curve for {join_names(left_out)}"
         if not parts:
-            raise InputError(f"{message}: choose learners that give scores, or run the missing trials")
+            raise InputError(f"{message}: choose learners with scores, or run the missing trials")
         warnings.warn(message, UndefinedMeasureWarning, stacklevel=3)
     together: pd.DataFrame = pd.concat(parts, ignore_index=True)
     return together
 
 
 def resolve_curve_kind(kind: str) -> str:
-    """The name of a kind of curve.
+    """Resolve the name of a kind of curve.
 
     >>> resolve_curve_kind("pr")
     'precision-recall'
@@ -78,7 +79,7 @@ def _explain_missing_curve(name: str, predictions: Predictions | None) -> str:
     if predictions is None:
         return "trials failed or have not run"
     if predictions.scores is None:
-        return "it gives no scores"
+        return "no scores"
     if name in _PROBABILITY_KINDS and predictions.score_kind != "probability":
-        return "it gives decision values, no probabilities"
+        return "decision values, but no probabilities"
     return ""

@@ -188,7 +188,7 @@ class Results:
         requests = ScoreRequest.from_measures(self.measures if measure is None else measure, average, params)
         frame, undefined = self._score_cache.build_table(requests, positive, pooled)
         if undefined:
-            warnings.warn(f"{undefined}; the value is NaN", UndefinedMeasureWarning, stacklevel=2)
+            warnings.warn(UndefinedMeasureWarning(" ".join(render_all(undefined)), undefined), stacklevel=2)
         return frame
 
     def frame(self) -> pd.DataFrame:

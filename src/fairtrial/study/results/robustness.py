@@ -1,4 +1,4 @@
-"""What noise and shift cost learners: losses of accuracy (RLA, ELA) and performance deterioration (pD)."""
+"""Robustness to noise and shift: losses of accuracy (RLA, ELA) and performance deterioration (pD)."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _DETERIORATION_COLUMNS = [
 def compute_losses(
     archive: Archive, scores: pd.DataFrame, measure: Measure, condition: str | None, alpha: float = 0.05
 ) -> pd.DataFrame:
-    """A line for each data set, condition, level and learner: means without and with the change, RLA and ELA with intervals.
+    """Compute clean and noisy means, RLA and ELA with intervals, by data set, condition, level and learner.
 
-    A learner that failed on a data set under either has no line there, and splits count that all others share under both: means
-    are those of `Results.wide` where every trial ran. Intervals by the delta method, the variance over splits being corrected
-    for their overlap as Nadeau and Bengio do.
+    A learner that failed on a data set, clean or noisy, has no row there. Means are over the splits that all other learners
+    share under both conditions; if no trial failed, they equal those of `Results.wide`. Intervals use the delta method with the
+    variance over splits corrected for overlap (Nadeau & Bengio 2003).
     """
     import pandas as pd
 
@@ -65,9 +65,9 @@ def compute_losses(
 
 
 def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
-    """Means with Student's interval, of what `compute_losses` gives, over the data sets on which all learners have a value.
+    """Average the losses of `compute_losses`, with t intervals, over the data sets on which all learners have a value.
 
-    A learner without any value under a condition holds back no data set.
+    Learners without any value under a condition are ignored in the choice of data sets.
     """
     import pandas as pd
 
@@ -86,7 +86,7 @@ def average_losses(frame: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
 
 
 def _mask_common_datasets(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Which lines are of data sets on which every learner has a value that has one anywhere under the condition."""
+    """Mask the rows of data sets on which every learner with a value under the condition has one."""
     defined = frame[frame["ela"].notna()]
     keys = ["condition", "level"]
     learners = defined.groupby(keys, observed=True, dropna=False)["learner"].nunique()
@@ -100,18 +100,18 @@ def _check_measure(measure: Measure) -> None:
     facts = measure.facts
     if facts.direction != "max" or facts.range != (0, 1):
         raise InputError(
-            f"measure must run from 0 (worst) to 1 (best) for losses of accuracy, got {measure.name} with range "
-            f"{facts.range}: take accuracy, balanced_accuracy or auc"
+            f"measure must range from 0 (worst) to 1 (best) for losses of accuracy, got {measure.name} with range "
+            f"{facts.range}: choose accuracy, balanced_accuracy or auc"
         )
 
 
 def _select_changed(conditions: Sequence[ConditionFacts], condition: str | None) -> list[ConditionFacts]:
     names = list(dict.fromkeys(facts.name for facts in conditions if facts.name != CLEAN))
     if not names:
-        raise InputError("robustness needs a condition that changes something, got clean alone: add class-noise = [0, 0.1]")
+        raise InputError("robustness needs a condition other than clean, got none: add e.g. class-noise = [0, 0.1]")
     chosen = choose_names("condition", names, condition)
     if all(facts.name != CLEAN for facts in conditions):
-        raise InputError(f"robustness needs the trials without noise, got none: add 0 to the levels of {chosen[0]}")
+        raise InputError(f"robustness needs clean trials, got none: add 0 to the levels of {chosen[0]}")
     return [facts for facts in conditions if facts.name in chosen]
 
 
@@ -121,7 +121,7 @@ def _select_valued(scores: pd.DataFrame, condition: ConditionFacts) -> pd.DataFr
 
 
 def _compute_loss(before: FloatArray, after: FloatArray, test_fraction: float, alpha: float) -> dict[str, Any]:
-    """RLA and ELA of the means; each split contributes to their variance what the means' derivatives say."""
+    """Compute RLA and ELA of the means, with intervals by the delta method."""
     start, end = float(before.mean()), float(after.mean())
     line: dict[str, Any] = {"clean": start, "noisy": end}
     with warnings.catch_warnings():
@@ -138,7 +138,7 @@ def _compute_loss(before: FloatArray, after: FloatArray, test_fraction: float, a
 
 
 def _clip_limits(name: str, value: float, half: float) -> dict[str, float]:
-    """A value with limits that the measure can reach."""
+    """Clip the limits to the range of the measure."""
     lowest, highest = get_measure(name).facts.range
     low, high = np.maximum(value - half, lowest), np.minimum(value + half, highest)
     return {name: value, f"{name}_low": float(low), f"{name}_high": float(high)}
@@ -150,19 +150,22 @@ def _warn_undefined_losses(frame: pd.DataFrame) -> None:
         first = bad.iloc[0]
         first_case = f"{first['learner']} on {first['dataset']}"
         warnings.warn(
-            f"rla and ela are undefined in {len(bad)} of {len(frame)} lines ({first_case}): the mean without noise is 0",
+            f"rla and ela are undefined in {len(bad):,} of {len(frame):,} rows ({first_case}): the clean mean is 0",
             UndefinedMeasureWarning,
             stacklevel=4,
         )
 
 
 def compute_deteriorations(archive: Archive, errors: pd.DataFrame, trials: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
-    """A line for each data set, learner and condition that changes the test part alone; `errors` are error rates by trial.
+    """Compute the loss and pD by data set, learner and condition that changes only the test set.
 
-    - `clean` and `error`: error rate on the test part as it was and as it became, of the learner trained before the change;
-    - `loss`: error - clean over the splits that have both, with an interval corrected for the overlap of the splits;
-    - `ideal`: error rate of the same learner trained under the same change, from the condition declared with part "all";
-    - `trivial`: error rate of the most frequent class of all these test rows; `pd`: performance deterioration of the means.
+    `errors` has the error rate of each trial. The result has these columns:
+
+    - `clean` and `error`: error rates on the clean and on the changed test set, of the learner trained on clean data;
+    - `loss`: error minus clean over the splits with both, with an interval corrected for overlap;
+    - `ideal`: error rate of the same learner trained under the condition, declared with part "all";
+    - `trivial`: error rate of predicting the most frequent class of the changed test rows;
+    - `pd`: performance deterioration of the means.
     """
     import pandas as pd
 
@@ -171,8 +174,8 @@ def compute_deteriorations(archive: Archive, errors: pd.DataFrame, trials: pd.Da
     ]
     if not shifts:
         raise InputError(
-            "deterioration needs a condition that changes the test part alone, got none: declare one with part = 'test', and "
-            "the same with part = 'all' for the learner that is trained on the change"
+            "deterioration needs a condition that changes only the test set, got none: declare one with part = 'test', and "
+            "once more with part = 'all' for the learner trained under the condition"
         )
     lines = []
     for shift in shifts:
@@ -198,7 +201,7 @@ def _find_clean(conditions: Sequence[ConditionFacts]) -> ConditionFacts | None:
 
 
 def _find_ideal(conditions: Sequence[ConditionFacts], shift: ConditionFacts) -> ConditionFacts | None:
-    """The same change of both parts."""
+    """Find the same condition for both training and test set."""
     description = {**shift.description, "part": "all"}
     return next((condition for condition in conditions if dict(condition.description) == description), None)
 
@@ -209,7 +212,7 @@ def _select_rates(errors: pd.DataFrame, dataset: str, learner: str) -> pd.Series
 
 
 def _compute_trivial_error(archive: Archive, trials: pd.DataFrame, dataset: str, classes: int, shift: ConditionFacts) -> float:
-    """The share of test rows outside their most frequent class; learners share rows, so that one trial of each split does."""
+    """Compute the proportion of test rows outside the most frequent class, from one trial of each split."""
     shift_trials = trials[(trials["dataset"] == dataset) & (trials["status"] == "ok") & mask_condition(trials, shift)]
     numbers = shift_trials.drop_duplicates(_SPLIT_KEYS)["trial"].tolist()
     counts = np.zeros(classes)
@@ -237,11 +240,11 @@ def _build_deterioration_row(
     same = error.index.intersection(ideal.index)
     deterioration, note = np.nan, ""
     if not len(ideal):
-        note = f"declare {_format_shift(shift)} with part = 'all' as well, for the learner that is trained on the change"
+        note = f"declare {_format_shift(shift)} with part = 'all', too, for the learner trained under the condition"
     elif len(same):
         deterioration = _compute_pd(float(error.loc[same].mean()), float(ideal.loc[same].mean()), trivial)
         if np.isnan(deterioration):
-            note = "the learner trained on the change does not beat the trivial classifier"
+            note = "the learner trained under the condition is not better than the trivial classifier"
     return {
         "clean": clean.mean(),
         "error": error.mean(),
@@ -275,5 +278,5 @@ def _warn_undefined_pd(frame: pd.DataFrame) -> None:
     bad = frame[frame["pd"].isna()]
     if len(bad):
         notes = "; ".join(dict.fromkeys(note for note in bad["note"] if note))
-        message = f"pd is undefined in {len(bad)} of {len(frame)} lines: {notes or 'no split has both trials'}"
+        message = f"pd is undefined in {len(bad):,} of {len(frame):,} rows: {notes or 'no split has both trials'}"
         warnings.warn(message, UndefinedMeasureWarning, stacklevel=4)

@@ -1,4 +1,4 @@
-"""Scores of a study, each computed once: predictions are read once for all measures that are asked for together."""
+"""Scores of a study. They are cached, and predictions are read once for all requested measures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray, check_one_of
-from fairtrial._text import format_count
+from fairtrial._findings import Finding
+from fairtrial._text import join_names
 from fairtrial.errors import InputError, UndefinedMeasureWarning
 from fairtrial.measures.measure import (
     LabelMeasure,
@@ -34,17 +35,17 @@ KEY_COLUMNS = ["dataset", "condition", "level", "learner", "repeat", "fold"]
 
 _DEFAULT_MEASURES = ("accuracy", "auc")
 _MAX_SCORES = 1 << 22
-"""So many scores are held at a time."""
+"""Number of scores in memory at a time."""
 _MEANS = ("brier", "rmse", "mae", "log_loss", "spherical_score")
-"""Measures of probabilities that are means over rows and nothing else: of many trials at once."""
+"""Measures of probabilities that are means over rows, so many trials are computed at once."""
 _RECALL_MEASURES = ("balanced_accuracy", "g_mean")
-"""Measures of the recalls of all classes and nothing else: which wrong class a row gets makes no difference."""
+"""Measures of the recalls of all classes. They do not depend on which wrong class is predicted."""
 DEFINED, UNDEFINED, NO_SCORES, NO_PROBABILITIES, NOT_FINITE, INVALID_PROBABILITIES = range(6)
 REASONS = {
-    NO_SCORES: "the learner gives no scores",
-    NO_PROBABILITIES: "the learner gives decision values, no probabilities",
-    NOT_FINITE: "the learner gave scores that are not finite",
-    INVALID_PROBABILITIES: "the learner gave scores that are not probabilities",
+    NO_SCORES: "the learner has no scores",
+    NO_PROBABILITIES: "the learner has decision values, but no probabilities",
+    NOT_FINITE: "the learner returned scores that are not finite",
+    INVALID_PROBABILITIES: "the learner returned scores that are not probabilities",
 }
 
 
@@ -58,12 +59,12 @@ class ScoreRequest:
 
     @classmethod
     def from_measures(cls, measures: Any, average: Any = "auto", params: Mapping[str, Any] | None = None) -> list[ScoreRequest]:
-        """Requests of measures by name; one that cannot be computed from predictions is refused with what to use instead."""
+        """Build requests from measures or names; refuse measures that are not computed from predictions."""
         measure_list = [measures] if isinstance(measures, (str, Measure)) else list(measures)
         if not measure_list:
             raise InputError("measure must name at least 1 measure, got none")
         if average is None:
-            raise InputError("average must give one number for each trial, got None: choose 'macro', 'weighted' or positive=")
+            raise InputError("average must give one number for each trial, got None: pass 'macro', 'weighted' or positive")
         requests = []
         for measure_or_name in measure_list:
             measure = get_measure(measure_or_name)
@@ -76,7 +77,7 @@ class ScoreRequest:
 
     @property
     def key(self) -> Any:
-        """For caches; None where a parameter cannot be part of a key."""
+        """Key for caches; None if a parameter is not hashable."""
         key = (self.measure.name, self.average, tuple(sorted(self.params.items())))
         try:
             hash(key)
@@ -92,44 +93,44 @@ def _check_computable(measure: Measure) -> None:
             "deterioration() for pD"
         )
     if measure.facts.needs == "values":
-        raise InputError(f"{measure.name} must have predicted numbers, but evidence holds classes: choose a measure of classes")
+        raise InputError(f"{measure.name} needs predicted numbers, but the study predicts classes: choose another measure")
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreCache:
-    """An archive with what was computed from it. What it hands out is its own: whoever passes it on makes a copy."""
+    """An archive with cached results. Callers must copy what they return to users."""
 
     archive: Archive
     entries: dict[Any, Any] = field(default_factory=dict)
 
     def get_or_compute(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """What was computed under this key, or is now."""
+        """Return the cached value of a key; compute it on first use."""
         if key not in self.entries:
             self.entries[key] = compute()
         return self.entries[key]
 
     def load_trials(self) -> pd.DataFrame:
-        """A line for each planned trial."""
+        """Load the table of trials."""
         trials: pd.DataFrame = self.get_or_compute("trials", lambda: self.archive.trials().reset_index(drop=True))
         return trials
 
     def get_declared(self, section: str) -> dict[str, Any]:
-        """A section of the declaration without what it leaves open."""
+        """Return a section of the declaration without unset values."""
         values = self.archive.declaration.get(section)
         return {name: value for name, value in values.items() if value is not None} if isinstance(values, Mapping) else {}
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that the study declares."""
+        """Names of the measures that the study declares."""
         return tuple(self.archive.declaration.get("measures") or _DEFAULT_MEASURES)
 
     @property
     def verdict_measure(self) -> str:
-        """The measure that the study is judged by."""
+        """Name of the measure of the study's verdict."""
         return str(self.get_declared("verdict").get("measure") or self.measures[0])
 
     def get_class_orders(self, positive: object) -> tuple[ClassOrder, ...]:
-        """The classes of each data set in order; positive ones as asked for, else as declared, else by convention."""
+        """Return the order of classes of each data set; the positive class is as given, else as declared, else the default."""
         data = self.get_declared("data")
         declared = {name: section.get("positive") for name, section in data.items() if isinstance(section, Mapping)}
         positives = {
@@ -137,8 +138,10 @@ class ScoreCache:
         }
         return ClassOrder.from_datasets(self.archive.datasets, positive, positives)
 
-    def build_table(self, requests: Sequence[ScoreRequest], positive: object, pooled: bool) -> tuple[pd.DataFrame, str]:
-        """A line for each trial (or repeat) and measure, and what is to be said of those without a value."""
+    def build_table(
+        self, requests: Sequence[ScoreRequest], positive: object, pooled: bool
+    ) -> tuple[pd.DataFrame, list[Finding]]:
+        """Build one row per trial (or repeat) and measure, and find those without a value."""
         import pandas as pd
 
         frame = self._get_lines(pooled).frame
@@ -148,10 +151,8 @@ class ScoreCache:
             for request, (values, _) in zip(requests, results, strict=True)
         ]
         learners = frame["learner"].to_numpy()
-        messages = [
-            describe_undefined(request, reasons, learners) for request, (_, reasons) in zip(requests, results, strict=True)
-        ]
-        return pd.concat(parts, ignore_index=True), "; ".join(message for message in messages if message)
+        findings = [find_undefined(request, reasons, learners) for request, (_, reasons) in zip(requests, results, strict=True)]
+        return pd.concat(parts, ignore_index=True), [finding for finding in findings if finding is not None]
 
     def _get_lines(self, pooled: bool) -> ScoreLines:
         lines: ScoreLines = self.get_or_compute(
@@ -172,21 +173,21 @@ class ScoreCache:
         return [new_values[index] if index in new_values else self.entries[key] for index, key in enumerate(keys)]
 
     def build_wide_table(self, scores: pd.DataFrame) -> pd.DataFrame:
-        """Data sets by learners: means of scores of one condition over the splits that learners share, NaN if a trial failed.
+        """Build the table of mean scores of one condition, data sets by learners, over the splits that learners share.
 
-        Data sets without a shared split have NaN, too.
+        A mean is NaN if a trial failed, or if the data set has no shared split.
         """
         import pandas as pd
 
         names = scores["measure"].unique()
         if len(names) > 1:
-            raise InputError(f"measure must be a single one for a wide table, got {', '.join(names)}: name one of them")
+            raise InputError(f"measure must be a single one for a wide table, got {', '.join(names)}: choose one of them")
         datasets, learners = ([facts.name for facts in items] for items in (self.archive.datasets, self.archive.learners))
         means = SplitGrid.from_scores(scores).compute_means().reindex(index=datasets, columns=learners)
         return means.set_axis(pd.Index(datasets, name="dataset"), axis=0).set_axis(pd.Index(learners), axis=1)
 
     def pool_repeat(self, trials: pd.DataFrame, repeat: int | None) -> dict[str, Predictions]:
-        """The test rows of all folds of a repeat (the first by default), by learner; of one data set and condition."""
+        """Pool the test rows of all folds of a repeat (default: the first) of one data set and condition, by learner."""
         repeats = sorted(set(trials["repeat"].tolist()))
         if repeat is None:
             repeat = repeats[0]
@@ -201,7 +202,7 @@ class ScoreCache:
 
 @dataclass(frozen=True, eq=False)
 class ScoreLines:
-    """`frame` has KEY_COLUMNS and status; line i is made of `trials[starts[i]:starts[i + 1]]`, of none where one failed."""
+    """Rows of a table of scores: row i of `frame` uses `trials[starts[i]:starts[i + 1]]`, or none if one failed."""
 
     frame: pd.DataFrame
     trials: IntArray
@@ -209,14 +210,14 @@ class ScoreLines:
 
     @classmethod
     def from_trials(cls, trials: pd.DataFrame) -> ScoreLines:
-        """A line for each trial."""
+        """Build one row per trial."""
         ran = (trials["status"] == "ok").to_numpy()
         numbers = trials["trial"].to_numpy()[ran]
         return cls(trials[[*KEY_COLUMNS, "status"]], numbers, np.concatenate(([0], np.cumsum(ran))))
 
     @classmethod
     def from_repeats(cls, trials: pd.DataFrame) -> ScoreLines:
-        """A line for all folds of a repeat, with fold -1; where one of them failed or has not run, its status is the line's."""
+        """Build one row per repeat, with fold -1; its status is that of the first fold without success, if any."""
         import pandas as pd
 
         groups = trials.groupby(KEY_COLUMNS[:-1], sort=False, observed=True, dropna=False).ngroup().to_numpy()
@@ -236,7 +237,7 @@ class ScoreLines:
     def compute_values(
         self, archive: Archive, orders: Sequence[ClassOrder], requests: Sequence[ScoreRequest]
     ) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Values and reasons, measures x lines, one data set after the other."""
+        """Compute values and reasons for undefined values, measures x rows."""
         values = np.full((len(requests), len(self.frame)), np.nan)
         reasons = np.zeros((len(requests), len(self.frame)), dtype=np.uint8)
         datasets = self.frame["dataset"].to_numpy()
@@ -256,9 +257,9 @@ class ScoreLines:
 
 
 def join_predictions(parts: Sequence[Predictions]) -> Predictions:
-    """The test rows of several trials as one; scores only where all parts have them and of one kind.
+    """Join the predictions of several trials; scores are kept if all trials have scores of one kind.
 
-    Shares that sum to 1 in some parts and not in others, where the learner abstained, join as scores that are no probabilities.
+    If rows sum to 1 in some trials but not in others because the learner abstained, the scores are joined as decision values.
 
     >>> one = Predictions(np.array([0]), np.array([1]), np.array([1]), None, None)
     >>> join_predictions([one, one]).y_true.tolist()
@@ -275,7 +276,7 @@ def join_predictions(parts: Sequence[Predictions]) -> Predictions:
 def score_predictions(
     trials: Iterable[Predictions], order: ClassOrder, requests: Sequence[ScoreRequest]
 ) -> tuple[FloatArray, npt.NDArray[Any]]:
-    """Values and reasons, measures x trials, of trials of one data set, in the order in which they come."""
+    """Compute values and reasons for undefined values, measures x trials, for trials of one data set in order."""
     values, reasons = [], []
     for batch in _iter_prediction_batches(trials):
         value = np.full((len(requests), len(batch)), np.nan)
@@ -303,14 +304,14 @@ def _iter_prediction_batches(trials: Iterable[Predictions]) -> Iterator[list[Pre
 
 
 def compute_stack_values(stack: Stack, request: ScoreRequest) -> tuple[FloatArray, npt.NDArray[Any]]:
-    """The value of each trial of a stack, and the reason where there is none."""
+    """Compute the value of each trial of a stack, and the reason if it is undefined."""
     measure = request.measure
     stack_reasons = _find_reasons(stack, measure)
     values = np.full(len(stack.true), np.nan)
     computable = stack_reasons == DEFINED
     if computable.any():
         with warnings.catch_warnings():
-            # One warning for all trials follows.
+            # One warning is given for all trials.
             warnings.simplefilter("ignore", UndefinedMeasureWarning)
             values[computable] = _compute_measure(stack, request, np.flatnonzero(computable))
     return values, np.where(computable & np.isnan(values), UNDEFINED, stack_reasons)
@@ -337,7 +338,7 @@ def _compute_measure(stack: Stack, request: ScoreRequest, computable: IntArray) 
     if isinstance(measure, ScoreMeasure) and not isinstance(measure, MultiScoreMeasure):
         return _score_class_scores(stack, measure, request.average, params)[computable]
     if measure.name in _MEANS and registry[measure.name] is measure:
-        with np.errstate(invalid="ignore"):  # trials whose scores are no probabilities are not picked
+        with np.errstate(invalid="ignore"):  # trials without probabilities are not selected
             return np.asarray(measure.formula(stack.make_mean_rows(), **params))[computable]
     rows = stack.make_probability_rows if isinstance(measure, ProbabilityMeasure) else stack.make_score_rows
     values = [measure.compute_values(rows(int(trial)), average=request.average, **params)[0] for trial in computable]
@@ -345,9 +346,9 @@ def _compute_measure(stack: Stack, request: ScoreRequest, computable: IntArray) 
 
 
 def _score_labels(stack: Stack, measure: LabelMeasure, average: Any, params: dict[str, Any]) -> FloatArray:
-    """An abstention is a further label that is never true, and no class: means over classes are those over the others.
+    """Compute a measure of labels. An abstention is a further label that is never true and is left out of class means.
 
-    Of two classes, one against the other, it is the wrong one: else an abstention would be a true negative.
+    With two classes, an abstention counts as the wrong class; otherwise, it could be a true negative.
     """
     k, per_class = len(stack.order.order), measure.facts.per_class
     if not stack.abstains:
@@ -367,24 +368,24 @@ def _score_class_scores(stack: Stack, measure: ScoreMeasure, average: Any, param
     if average == "binary":
         if positive is None:
             raise InputError(
-                f"positive must be named when the classes are {stack.order.names}: pass positive= or average='macro'"
+                f"positive must be given for the classes {stack.order.names}: pass positive, or average='macro'"
             )
         return np.asarray(measure.of(stack.tally(positive), **params))
     values = [np.asarray(measure.of(stack.tally(code), **params)) for code in range(len(stack.order.order))]
     return average_over_classes(np.stack(values, axis=-1), stack.support, average)
 
 
-def describe_undefined(request: ScoreRequest, reasons: npt.NDArray[Any], learners: npt.NDArray[Any]) -> str:
-    """How many trials have no value and why; empty where all have one."""
+def find_undefined(request: ScoreRequest, reasons: npt.NDArray[Any], learners: npt.NDArray[Any]) -> Finding | None:
+    """Find how many trials have no value and why; None if all have one."""
     missing = int((reasons != DEFINED).sum())
     if not missing:
-        return ""
-    descriptions = []
+        return None
+    causes = []
     for reason in np.unique(reasons[reasons != DEFINED]):
         has_reason = reasons == reason
-        learner_names = ", ".join(dict.fromkeys(str(name) for name in learners[has_reason]))
-        descriptions.append(
-            f"{int(has_reason.sum()):,} ({REASONS.get(int(reason), request.measure.facts.undefined)}: {learner_names})"
-        )
-    trials = format_count(len(reasons), "trial")
-    return f"{request.measure.name} is undefined for {missing:,} of {trials}: {', '.join(descriptions)}"
+        names = tuple(dict.fromkeys(str(name) for name in learners[has_reason]))
+        causes.append((int(has_reason.sum()), REASONS.get(int(reason), request.measure.facts.undefined), names))
+    descriptions = tuple(f"{count:,} ({cause}: {join_names(names)})" for count, cause, names in causes)
+    return Finding.of(
+        "undefined_scores", measure=request.measure.name, undefined=missing, trials=len(reasons), causes=descriptions
+    )

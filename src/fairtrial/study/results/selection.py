@@ -1,4 +1,4 @@
-"""Which data set, condition and learner of a study is meant."""
+"""Select data sets, conditions and learners of a study."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLEAN = "clean"
 def choose_condition(
     conditions: Sequence[ConditionFacts], condition: str | None = None, level: float | None = None
 ) -> ConditionFacts:
-    """The condition of this name and level; clean where none is named.
+    """Choose a condition by name and level; the default is clean.
 
     >>> noise = [ConditionFacts("class-noise", level, "", {}) for level in (0.1, 0.2)]
     >>> choose_condition(noise, "class-noise", 0.2).level
@@ -34,41 +34,41 @@ def choose_condition(
     matches = [candidate for candidate in conditions if candidate.name == condition]
     if not matches:
         names = list(dict.fromkeys(candidate.name for candidate in conditions))
-        raise InputError(f"condition must be one of the study's, got {condition!r}: {suggest_name(condition, names)}")
+        raise InputError(f"condition must be a condition of the study, got {condition!r}: {suggest_name(condition, names)}")
     levels = [candidate.level for candidate in matches]
     if level is not None:
         matches = [candidate for candidate in matches if is_same_level(candidate.level, level)]
         if not matches:
             raise InputError(f"level must be one of {levels} for the condition {condition!r}, got {level!r}")
     if len(matches) > 1:
-        raise InputError(f"level must be given for the condition {condition!r}, which has {levels}, got None")
+        raise InputError(f"level must be given for the condition {condition!r}, which has the levels {levels}")
     return matches[0]
 
 
 def _choose_default_condition(conditions: Sequence[ConditionFacts], level: float | None) -> ConditionFacts:
     if level is not None and level != 0:
-        raise InputError(f"condition must be given together with a level, got level {level!r} alone: name the condition")
+        raise InputError(f"condition must be given together with a level, got only level {level!r}: name the condition")
     matches = [candidate for candidate in conditions if candidate.name == CLEAN] or list(conditions)
     if len(matches) > 1:
         names = list(dict.fromkeys(candidate.name for candidate in conditions))
-        raise InputError(f"condition must be given for a study without the condition clean: it has {', '.join(names)}")
+        raise InputError(f"condition must be given because the study has no clean trials: choose one of {', '.join(names)}")
     return matches[0]
 
 
 def is_same_level(first: float, second: float) -> bool:
-    """Whether two levels are one; conditions without a level may have NaN."""
+    """Whether two levels are equal; conditions without a level may have NaN."""
     return first == second or (isnan(first) and isnan(second)) or abs(first - second) < 1e-12
 
 
 def mask_condition(frame: pd.DataFrame, condition: ConditionFacts) -> npt.NDArray[np.bool_]:
-    """Which lines of a frame are of this condition."""
+    """Mask the rows of a condition."""
     levels = frame["level"].to_numpy(dtype=np.float64)
     same = np.isnan(levels) if isnan(condition.level) else np.abs(levels - condition.level) < 1e-12
     return np.asarray((frame["condition"] == condition.name).to_numpy() & same)
 
 
 def get_level(condition: ConditionFacts) -> float:
-    """Its level; NaN for a condition without one, which a study holds as 1: its description has no level.
+    """Return the level of a condition; NaN if it has none, which a study stores as 1.
 
     >>> get_level(ConditionFacts("moved", 1.0, "", {"condition": "prior-shift", "priors": [0.2, 0.8]}))
     nan
@@ -79,7 +79,7 @@ def get_level(condition: ConditionFacts) -> float:
 
 
 def format_condition(condition: ConditionFacts) -> str:
-    """Its name, and its level where it has one.
+    """Format the name of a condition, with its level if it has one.
 
     >>> format_condition(ConditionFacts("class-noise", 0.1, "", {})), format_condition(ConditionFacts("clean", 0.0, "", {}))
     ('class-noise 0.1', 'clean')
@@ -89,24 +89,24 @@ def format_condition(condition: ConditionFacts) -> str:
 
 
 def choose_names(kind: str, names: Iterable[str], selection: Any) -> list[str]:
-    """The names that are meant: all of them for None, else one or several that exist."""
+    """Choose one or several existing names; None chooses all."""
     available = list(names)
     if selection is None:
         return available
     chosen = [selection] if isinstance(selection, str) else list(selection)
     for name in chosen:
         if name not in available:
-            raise InputError(f"{kind} must be of the study, got {name!r}: {suggest_name(name, available)}")
+            raise InputError(f"{kind} must be a {kind} of the study, got {name!r}: {suggest_name(name, available)}")
     return chosen
 
 
 def choose_dataset(names: Sequence[str], selection: str | None) -> str:
-    """The data set that is meant; it need not be named where there is only one."""
+    """Choose a data set; the name may be omitted if there is only one."""
     if selection is None and len(names) > 1:
-        raise InputError(f"dataset must be given for a study of several, got None: choose one of {', '.join(names)}")
+        raise InputError(f"dataset must be given because the study has several: choose one of {', '.join(names)}")
     return choose_names("dataset", names, selection)[0]
 
 
 def mask_failed(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which lines are failures."""
+    """Mask the rows of failed trials."""
     return np.asarray(frame["status"].isin(FAILURES), dtype=bool)

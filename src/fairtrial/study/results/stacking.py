@@ -1,4 +1,4 @@
-"""What scores are computed from: stacked predictions, the order of classes, shared splits and the spread over splits."""
+"""Stacked predictions, order of classes, shared splits, and intervals over splits, from which scores are computed."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ BoolArray = npt.NDArray[np.bool_]
 
 _SPLIT = ["dataset", "repeat", "fold"]
 _ROUNDING = 1e-5
-"""How far the probabilities of a row may be from 1 in sum, as in the measures."""
+"""Tolerance of the sum of probabilities, as in the measures."""
 _OUTSIDE = 1e-9
-"""How far a probability may be outside 0 to 1, as in the measures: it is then taken as 0 or 1."""
+"""Tolerance of probabilities outside 0 to 1, as in the measures; they are clipped."""
 
 
 @dataclass(frozen=True)
 class ClassOrder:
-    """`order` are places in the declared classes; `positive` is a place in `order`, None where several classes count alike."""
+    """The order of classes: `order` indexes the declared classes; `positive` indexes `order`, None for multiclass data."""
 
     declared: tuple[Any, ...]
     order: tuple[int, ...]
@@ -43,7 +43,7 @@ class ClassOrder:
 
     @classmethod
     def from_facts(cls, facts: DataFacts, positive: object = None) -> ClassOrder:
-        """The classes that have rows, sorted; of two, the second is the positive one, unless another is named.
+        """Sort the classes that have rows; the second of two is the default positive class.
 
         >>> rare = DataFacts("rare", "", ("sick", "healthy"), np.array([0, 1, 1]), np.arange(3))
         >>> order = ClassOrder.from_facts(rare)
@@ -58,15 +58,15 @@ class ClassOrder:
     def from_datasets(
         cls, datasets: Sequence[DataFacts], positive: object = None, declared: Mapping[str, Any] | None = None
     ) -> tuple[ClassOrder, ...]:
-        """An order for each data set. `positive` is a class, or maps data sets to classes; `declared` maps those of the study.
+        """Build an order for each data set. `positive` is a class or maps data sets to classes, as does `declared`.
 
-        A class that is named for all counts where a data set has it; a data set without it keeps the usual order.
+        A single class is used for the data sets that have it; the others keep the default.
         """
         positives = {**(declared or {}), **_resolve_positives(datasets, positive)}
         return tuple(cls.from_facts(facts, positives.get(facts.name)) for facts in datasets)
 
     def include_all_classes(self) -> ClassOrder:
-        """With every declared class, for predictions that name one that has no rows."""
+        """Add the declared classes without rows, for predictions that contain one."""
         positive_name = None if self.positive is None else self.names[self.positive]
         wider = replace(self, order=tuple(_sort_classes(self.declared, list(range(len(self.declared))))), positive=None)
         return wider._with_positive(positive_name)
@@ -78,23 +78,23 @@ class ClassOrder:
 
     @property
     def names(self) -> list[Any]:
-        """The classes in order."""
+        """Names of the classes in order."""
         return [self.declared[index] for index in self.order]
 
     @cached_property
     def positions(self) -> IntArray:
-        """For each declared class its place in the order, -1 where it is not there."""
+        """Position of each declared class in the order; -1 if it is left out."""
         positions = np.full(len(self.declared), -1, dtype=np.intp)
         positions[list(self.order)] = np.arange(len(self.order))
         return positions
 
     def to_positions(self, prediction: IntArray) -> IntArray:
-        """Predictions as places in the order; abstentions stay."""
+        """Convert predictions to positions in the order; abstentions are kept."""
         return np.where(prediction == ABSTAINED, ABSTAINED, self.positions[prediction])
 
     @cached_property
     def classes(self) -> Classes:
-        """For the rows of measures."""
+        """The classes in the form for measures."""
         names = np.empty(len(self.order), dtype=object)
         names[:] = self.names
         return Classes(names, self.positive)
@@ -132,14 +132,14 @@ def _resolve_positives(datasets: Sequence[DataFacts], positive: object) -> dict[
 class SplitGrid:
     """The scores of one measure and condition: splits (data set, repeat, fold) by learners.
 
-    A learner that failed on a data set has no value there, whatever it did on other splits.
+    A learner that failed on any split of a data set has no value on this data set.
     """
 
     values: pd.DataFrame
 
     @classmethod
     def from_scores(cls, scores: pd.DataFrame) -> SplitGrid:
-        """The grid of these scores."""
+        """Build the grid from a table of scores."""
         import pandas as pd
 
         plain = scores.assign(dataset=scores["dataset"].astype(object), learner=scores["learner"].astype(object))
@@ -148,7 +148,7 @@ class SplitGrid:
 
     @cached_property
     def shared(self) -> BoolArray:
-        """Which splits count: those on which every learner has a value that has one anywhere on the data set.
+        """Mask of the shared splits: every learner with a value on the data set has one on the split.
 
         >>> import pandas as pd
         >>> splits = pd.MultiIndex.from_product([["iris"], [0], [0, 1, 2]], names=["dataset", "repeat", "fold"])
@@ -162,12 +162,12 @@ class SplitGrid:
         return np.asarray((has_value | ~somewhere).all(axis=1), dtype=bool)
 
     def compute_means(self) -> pd.DataFrame:
-        """Data sets by learners: means over the splits that count; data sets without such a split are not there."""
+        """Compute means over the shared splits, data sets by learners; data sets without one are left out."""
         return self.values[self.shared].groupby(level="dataset", sort=False).mean()
 
 
 def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
-    """The scores, of any measures and conditions, with NaN where they do not count: the same rule, line by line."""
+    """Set scores outside the shared splits to NaN, for any measures and conditions."""
     where = ["measure", "condition", "level"]
     plain = scores.assign(known=scores["value"].notna(), lost=mask_failed(scores))
 
@@ -181,7 +181,7 @@ def keep_shared_splits(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int, int]]) -> float:
-    """The mean share of rows that the splits of a data set test on, rows drawn twice counted once; NaN where none train."""
+    """Compute the mean fraction of test rows of splits; duplicate training rows count once. NaN without training rows."""
     fractions = []
     for repeat, fold in splits:
         train, test = archive.split(dataset, repeat, fold)
@@ -191,9 +191,10 @@ def compute_test_fraction(archive: Archive, dataset: str, splits: list[tuple[int
 
 
 def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: float) -> float:
-    """Half the width of the interval of a mean over splits that each test on this share of the rows; NaN for one split.
+    """Compute the half-width of the t interval of a mean over splits with this fraction of test rows; NaN for one split.
 
-    The variance of the mean is (1 / J + share / (1 - share)) times that of the J contributions, with Student's t for J - 1.
+    The variance of the mean is (1 / J + f / (1 - f)) times that of the J contributions (Nadeau & Bengio 2003), with J - 1
+    degrees of freedom; f is the fraction.
 
     >>> round(compute_half_width(np.array([0.8, 0.9, 0.7, 0.8]), 0.25, 0.05), 3)
     0.198
@@ -208,15 +209,15 @@ def compute_half_width(contributions: FloatArray, test_fraction: float, alpha: f
 
 
 def compute_mean_half_width(values: FloatArray, alpha: float) -> float:
-    """Half the width of Student's interval of a mean over data sets, which are independent; NaN for one."""
+    """Compute the half-width of the t interval of a mean over independent data sets; NaN for one."""
     return compute_half_width(values, 0.0, alpha)
 
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """B trials of n test rows: codes (B, n) in the order of `classes`, and scores (B, n, k) where there are some.
+    """B trials with n test rows each: codes (B, n) in the order of classes, and scores (B, n, k) or None.
 
-    Either all trials have predictions that are ABSTAINED or none has.
+    Either all trials have abstentions or none has.
     """
 
     true: IntArray
@@ -227,10 +228,10 @@ class Stack:
 
     @classmethod
     def iter_groups(cls, trials: Sequence[Predictions], order: ClassOrder) -> Iterator[tuple[IntArray, Stack]]:
-        """Stack trials that have equally many test rows and one kind of score; yield their indices and the stack.
+        """Stack trials with the same number of test rows and kind of scores; yield their indices and the stack.
 
-        Trials that name a class without rows, or give it a probability, are seen with every declared class; trials with
-        abstentions are stacked apart from those without.
+        Trials that predict a class without rows, or give it a probability, use all declared classes. Trials with and without
+        abstentions are stacked separately.
         """
         groups: dict[tuple[int, str | None], list[int]] = {}
         for index, predictions in enumerate(trials):
@@ -257,7 +258,7 @@ class Stack:
 
     @cached_property
     def confusion(self) -> Confusion:
-        """The tables of all trials; an abstention is a further label, the last, that is never true."""
+        """Confusion matrices of all trials; abstentions are a last label that is never true."""
         k = len(self.order.order)
         return self._count_confusion(
             np.where(self.abstained, k, self.predicted), [*self.order.names, *["abstained"] * self.abstains]
@@ -265,7 +266,7 @@ class Stack:
 
     @cached_property
     def confusion_as_errors(self) -> Confusion:
-        """The tables with a wrong class, of two classes the other one, in place of each abstention."""
+        """Confusion matrices in which each abstention counts as a wrong class."""
         wrong = (self.true + 1) % len(self.order.order)
         return self._count_confusion(np.where(self.abstained, wrong, self.predicted), self.order.names)
 
@@ -277,7 +278,7 @@ class Stack:
 
     @cached_property
     def abstained(self) -> BoolArray:
-        """Which rows got no class, (B, n)."""
+        """Mask of the abstentions, (B, n)."""
         return np.asarray(self.predicted == ABSTAINED)
 
     @cached_property
@@ -287,19 +288,19 @@ class Stack:
 
     @cached_property
     def support(self) -> FloatArray:
-        """Test rows of each class, (B, k)."""
+        """Number of test rows of each class, (B, k)."""
         return self.confusion.true[:, : len(self.order.order)]
 
     @cached_property
     def finite(self) -> BoolArray:
-        """Which trials have scores without NaN or infinity."""
+        """Mask of the trials with finite scores."""
         if self.scores is None:
             return np.zeros(len(self.true), dtype=bool)
         return np.asarray(np.isfinite(self.scores).all(axis=(1, 2)))
 
     @cached_property
     def has_probabilities(self) -> BoolArray:
-        """Which trials have scores that are probabilities."""
+        """Mask of the trials whose scores are probabilities."""
         if self.scores is None or self.kind != "probability":
             return np.zeros(len(self.true), dtype=bool)
         with np.errstate(invalid="ignore"):
@@ -311,7 +312,7 @@ class Stack:
         return {}
 
     def tally(self, code: int) -> ScoreTally:
-        """The tallies of one class against the rest."""
+        """Tally the scores of one class against the others."""
         if code not in self._tallies:
             column = np.ascontiguousarray(np.where(self.finite[:, None], self._get_column(code), 0.0))
             self._tallies[code] = tally_models(self.true == code, column)
@@ -322,13 +323,13 @@ class Stack:
         return self.scores[:, :, code]
 
     def make_score_rows(self, trial: int) -> ScoreRows:
-        """The rows of one trial, for measures that want all classes."""
+        """Make the rows of one trial, for measures of all classes."""
         assert self.scores is not None
         return ScoreRows(self.true[trial], np.ascontiguousarray(self.scores[trial]), None, self.order.classes)
 
     @cached_property
     def _probabilities(self) -> tuple[IntArray, FloatArray, Classes]:
-        """Truth, probabilities and classes; a class that is singled out of several stands against the rest."""
+        """True classes, probabilities and classes; with a positive class among several, one against the others."""
         assert self.scores is not None
         positive, probabilities = self.order.positive, np.clip(self.scores, 0.0, 1.0)
         if positive is None or len(self.order.order) == 2:
@@ -338,20 +339,20 @@ class Stack:
         return (self.true == positive).astype(np.intp), np.stack([1 - probability, probability], axis=-1), Classes(names, 1)
 
     def make_probability_rows(self, trial: int) -> ProbabilityRows:
-        """The rows of one trial."""
+        """Make the rows of one trial."""
         true, matrix, classes = self._probabilities
         ones = np.ones(true.shape[1])
         return ProbabilityRows(ones[None], true[trial], np.ascontiguousarray(matrix[trial]), classes, ones)
 
     def make_mean_rows(self) -> MeanRows:
-        """The rows of all trials, for measures that are means over rows."""
+        """Make the rows of all trials, for measures that are means over rows."""
         true, matrix, classes = self._probabilities
         return MeanRows(true.ravel(), matrix.reshape(true.size, -1), classes, true.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class MeanRows:
-    """Rows of many trials, one after the other, whose `mean` is that of each trial: stands in for `ProbabilityRows`."""
+    """Rows of many trials with the interface of `ProbabilityRows`; `mean` returns the mean of each trial."""
 
     true: IntArray
     probabilities: FloatArray
@@ -360,21 +361,21 @@ class MeanRows:
     cached_values: dict[Any, Any] = field(default_factory=dict)
 
     def mean(self, contributions: FloatArray) -> FloatArray:
-        """The mean of each trial."""
+        """Compute the mean of each trial."""
         return np.asarray(contributions.reshape(self.shape).mean(axis=1))
 
     @cached_property
     def true_class_probabilities(self) -> FloatArray:
-        """Probability given to the true class of each row."""
+        """Predicted probability of the true class of each row."""
         return np.take_along_axis(self.probabilities, self.true[:, None], axis=1)[:, 0]
 
     @cached_property
     def one_hot_labels(self) -> FloatArray:
-        """The true class as a row of zeros with a one."""
+        """One-hot encoded true classes."""
         return np.eye(len(self.classes))[self.true]
 
     def compute_once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """As `ProbabilityRows` has it."""
+        """Cache a value, as `ProbabilityRows` does."""
         if key not in self.cached_values:
             self.cached_values[key] = compute()
         return self.cached_values[key]
@@ -383,7 +384,7 @@ class MeanRows:
 def _mask_unknown_classes(
     order: ClassOrder, true: IntArray, predicted: IntArray, scores: FloatArray | None, kind: str | None
 ) -> BoolArray:
-    """Which trials say something of a class that the order leaves out."""
+    """Mask the trials that contain a class outside the order."""
     left_out = np.flatnonzero(order.positions < 0)
     if not len(left_out):
         return np.zeros(len(true), dtype=bool)

@@ -15,14 +15,11 @@ from fairtrial._check import FloatArray, check_generator
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError, LearnerError, SuspectInputWarning, UndefinedMeasureWarning
 from fairtrial.learners import Facts, Prepared
+from fairtrial.learners.learner import has_inner_method
 from fairtrial.measures import get_measure
 from fairtrial.study.records import find_abstention_label
 
 _PREDICTION_NEEDS = ("labels", "scores", "probabilities")
-
-
-def _can(method: str) -> Any:
-    return lambda self: hasattr(getattr(self, "learner_", self.learner), method)
 
 
 class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -131,12 +128,12 @@ class Tuned(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         """The learner's predictions."""
         return self._get_fitted().predict(X)
 
-    @available_if(_can("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @available_if(has_inner_method("predict_proba"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def predict_proba(self, X: Any) -> FloatArray:
         """The learner's probabilities, in the order of `classes_`."""
         return np.asarray(self._get_fitted().predict_proba(X))
 
-    @available_if(_can("decision_function"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @available_if(has_inner_method("decision_function"))  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def decision_function(self, X: Any) -> FloatArray:
         """The learner's decision values."""
         return np.asarray(self._get_fitted().decision_function(X))

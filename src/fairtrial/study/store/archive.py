@@ -1,4 +1,4 @@
-"""What an SQLite results file holds of one study: facts, the table of trials, predictions and splits."""
+"""Archive of one study in an SQLite results file: facts, trials, predictions and splits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TRIAL_BATCH_SIZE = 20_000
 
 @dataclass(frozen=True, eq=False)
 class PlannedTrials:
-    """The cross product that a header declares. A table gives the place of a number of the store in the header, -1 for none."""
+    """The planned trials of a header. Lookup tables map ids of the file to indices in the header, or -1."""
 
     header: Mapping[str, Any]
     n_splits: IntArray
@@ -58,7 +58,7 @@ class PlannedTrials:
 
     @classmethod
     def from_header(cls, connection: sqlite3.Connection, header: Mapping[str, Any]) -> PlannedTrials:
-        """The header with the numbers that the store behind the connection gave; all that it names must be there."""
+        """Build the lookup tables of a header; everything that it names must be stored."""
         ids = codec.StoreIds.from_connection(connection)
         data = [data_hash for _, data_hash in header["data"]]
         splits: dict[int, int] = {}
@@ -78,12 +78,12 @@ class PlannedTrials:
 
     @property
     def starts(self) -> IntArray:
-        """The first line of each data set, and behind the last the number of lines."""
+        """First row of each data set, followed by the number of rows."""
         settings = len(self.header["conditions"]) * len(self.header["learners"])
         return np.concatenate([[0], np.cumsum(self.n_splits * settings)]).astype(np.intp)
 
     def locate_lines(self, data: IntArray, conditions: IntArray, splits: IntArray, learners: IntArray) -> IntArray:
-        """The line of each trial by its numbers in the store; -1 for trials that are none of this study."""
+        """Locate the row of each trial by its ids; -1 for trials of other studies."""
         tables = (self.data, data), (self.conditions, conditions), (self.splits, splits), (self.learners, learners)
         d, c, s, a = (
             np.where(numbers < len(table), table[np.minimum(numbers, len(table) - 1)], -1) for table, numbers in tables
@@ -93,7 +93,7 @@ class PlannedTrials:
 
 
 def build_trials_frame(connection: sqlite3.Connection, planned: PlannedTrials, seed: int, protocol: int) -> pd.DataFrame:
-    """The table with TRIAL_COLUMNS, in the order of the header."""
+    """Build the table with TRIAL_COLUMNS, in the order of the header."""
     import pandas as pd
 
     n_lines = int(planned.starts[-1])
@@ -116,7 +116,7 @@ def build_trials_frame(connection: sqlite3.Connection, planned: PlannedTrials, s
 
 
 def _iter_stored(connection: sqlite3.Connection, seed: int, protocol: int) -> Any:
-    """What is stored, in pieces, all as numbers: trial, status, data set, condition, split, learner, then the numbers."""
+    """Iterate over batches of stored trials as numbers: trial, status, data set, condition, split, learner, and numbers."""
     cases = " ".join(f"WHEN '{status}' THEN {index}" for index, status in enumerate(_STATUSES))
     query = (
         f"SELECT id, CASE status {cases} END, dataset, condition, split, learner, {', '.join(_NUMBER_COLUMNS)} "
@@ -128,14 +128,14 @@ def _iter_stored(connection: sqlite3.Connection, seed: int, protocol: int) -> An
 
 
 def _to_numbers(batch: list[tuple[Any, ...]]) -> FloatArray:
-    remedy = "take a copy of the store from before, or run the study into a new one"
+    remedy = "restore a backup, or rerun the study into a new file"
     try:
         numbers = np.array(batch, dtype=np.float64)
     except ValueError as error:
-        raise StoreError(f"a trial is damaged, it holds text in place of a number ({error}): {remedy}") from None
+        raise StoreError(f"a trial is corrupted, it has text instead of a number ({error}): {remedy}") from None
     odd = ~(numbers[:, :6] >= 0).all(axis=1)
     if odd.any():
-        raise StoreError(f"trial {numbers[odd, 0][0]:.0f} is damaged, it has no status or is about nothing: {remedy}")
+        raise StoreError(f"trial {numbers[odd, 0][0]:.0f} is corrupted, its status or a reference is invalid: {remedy}")
     return numbers
 
 
@@ -179,7 +179,7 @@ def _build_levels(planned: PlannedTrials) -> FloatArray:
 
 
 def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
-    """Names by place, each once among the categories although several conditions may share one."""
+    """Make a categorical of names by index; conditions with the same name share a category."""
     import pandas as pd
 
     different = list(dict.fromkeys(names))
@@ -188,7 +188,7 @@ def _make_categorical(names: Sequence[str], positions: IntArray) -> Any:
 
 
 def _build_lookup(indices: Mapping[int, int]) -> IntArray:
-    """A table from numbers of the store to places; one more line than needed, so that it is never empty."""
+    """Build a lookup table from ids to indices; it has one more entry than needed, so it is never empty."""
     table = np.full(max(indices, default=0) + 2, -1, dtype=np.intp)
     for number, index in indices.items():
         table[number] = index
@@ -209,10 +209,7 @@ FROM evidence JOIN trial ON trial.id = evidence.trial WHERE evidence.trial IN ({
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoreArchive:
-    """The predictions of one study in an SQLite file (an `Archive`), read when they are asked for.
-
-    The file must stay open as long as the archive is used.
-    """
+    """An `Archive` of one study in an SQLite file, which must stay open while the archive is used."""
 
     file: SQLiteFile
     number: int
@@ -223,15 +220,15 @@ class StoreArchive:
 
     @classmethod
     def from_file(cls, file: SQLiteFile, study: str | None = None) -> StoreArchive:
-        """The study of this name, or the latest."""
+        """Open a study by name, by default the latest one."""
         with file.read_connection() as connection:
             rows = connection.execute("SELECT name, id, header, protocol FROM study ORDER BY turn DESC").fetchall()
             ids = codec.StoreIds.from_connection(connection)
         if not rows:
-            raise StoreError(f"{file.path} holds no study yet: run one first")
+            raise StoreError(f"{file.path} has no study yet: run one first")
         studies = {name: line for name, *line in rows}
         if study is not None and study not in studies:
-            raise InputError(f"{file.path} holds no study called {study!r}: {suggest_name(study, studies)}")
+            raise InputError(f"{file.path} has no study called {study!r}: {suggest_name(study, studies)}")
         number, header, protocol = studies[rows[0][0] if study is None else study]
         parsed_header = codec.read_header(header, file.path)
         ids.refuse_unknown(parsed_header, file.path)
@@ -242,27 +239,27 @@ class StoreArchive:
 
     @property
     def name(self) -> str:
-        """The name of the study."""
+        """Name of the study."""
         return str(self.header["name"])
 
     @property
     def declaration(self) -> Mapping[str, Any]:
-        """What the study declares, as plain codec."""
+        """Declaration of the study as plain values."""
         return dict(self.header["declaration"])
 
     @property
     def seed(self) -> int:
-        """The seed of the study."""
+        """Seed of the study."""
         return int(self.header["seed"])
 
     @cached_property
     def datasets(self) -> tuple[DataFacts, ...]:
-        """The data sets, in the order of the study."""
+        """Data sets in the order of the study."""
         return tuple(self._read_named_data(name, content_hash) for name, content_hash in self.header["data"])
 
     @cached_property
     def conditions(self) -> tuple[ConditionFacts, ...]:
-        """The conditions, in the order of the study."""
+        """Conditions in the order of the study."""
         rows_by_hash = self._read_rows_by_hash("SELECT hash, words, description FROM condition")
         return tuple(
             ConditionFacts(
@@ -273,7 +270,7 @@ class StoreArchive:
 
     @cached_property
     def learners(self) -> tuple[LearnerFacts, ...]:
-        """The learners, in the order of the study."""
+        """Learners in the order of the study."""
         rows_by_hash = self._read_rows_by_hash("SELECT hash, class_name, parameters, versions FROM learner")
         return tuple(
             LearnerFacts(
@@ -287,19 +284,19 @@ class StoreArchive:
 
     @property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
-        """When and how the study ran; `finished` is None while a run goes on, or where it was killed."""
+        """Facts about the runs; `finished` is None if a run is not finished or was killed."""
         with self.file.read_connection() as connection:
             query = "SELECT facts, started, finished FROM run WHERE study = ? ORDER BY started, id"
             rows = connection.execute(query, (self.number,)).fetchall()
         return tuple({**codec.from_json(facts), "started": start, "finished": end} for facts, start, end in rows)
 
     def trials(self) -> pd.DataFrame:
-        """A line for each planned trial, run or not, in the order of the study."""
+        """Return a table with one row per planned trial, in the order of the study."""
         with self.file.read_connection() as connection:
             return build_trials_frame(connection, PlannedTrials.from_header(connection, self.header), self.seed, self.protocol)
 
     def predictions(self, trials: Sequence[int]) -> Iterator[Predictions]:
-        """The predictions of trials with status ok, in the order asked for."""
+        """Iterate over the predictions of successful trials, in the given order."""
         trial_ids = [int(trial) for trial in trials]
         for start in range(0, len(trial_ids), _PREDICTION_BATCH_SIZE):
             batch = trial_ids[start : start + _PREDICTION_BATCH_SIZE]
@@ -308,17 +305,17 @@ class StoreArchive:
                 rows = {trial: line for trial, *line in connection.execute(query, batch)}
             for trial in batch:
                 if trial not in rows:
-                    raise InputError(f"trial {trial} has left no predictions: ask for trials with status ok only")
+                    raise InputError(f"trial {trial} has no predictions: select trials with status ok")
                 yield self._decode_predictions(trial, *rows[trial])
 
     def split(self, dataset: str, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
-        """Positions of the training and test rows."""
+        """Return the positions of the training and test rows of a split."""
         names = dict(self.header["data"])
         if dataset not in names:
             raise InputError(f"the study has no data set called {dataset!r}: {suggest_name(dataset, names)}")
         hashes = {(entry[0], entry[1]): entry[2] for entry in self.header["splits"][names[dataset]]}
         if (repeat, fold) not in hashes:
-            raise InputError(f"{dataset} has no split of repeat {repeat} and fold {fold}: it has {len(hashes)} splits")
+            raise InputError(f"{dataset} has no split with repeat {repeat} and fold {fold}: it has {len(hashes)} splits")
         query = (
             "SELECT test, train, n_rows FROM split JOIN dataset ON dataset.id = split.dataset "
             "WHERE dataset.hash = ? AND split.hash = ?"
@@ -353,19 +350,19 @@ class StoreArchive:
             table is not None and table.size != len(codes) * len(data.classes)
         ):
             raise StoreError(
-                f"the evidence of trial {trial} does not fit its {len(positions)} test rows: run it again in a new store"
+                f"the predictions of trial {trial} do not match its {len(positions)} test rows: rerun the study into a new file"
             )
         return Predictions(
             positions, classes, codes, None if table is None else table.reshape(len(codes), len(data.classes)), kind
         )
 
     def _get_test_rows(self, split: int, data: DataFacts) -> tuple[IntArray, IntArray]:
-        """Test rows of a split and their classes, kept as long as they are not too many: each learner asks for them again."""
+        """Return the test rows of a split and their classes; they are cached, because all learners share them."""
         if split not in self._test_rows:
             with self.file.read_connection() as connection:
                 row = connection.execute("SELECT test FROM split WHERE id = ?", (split,)).fetchone()
             if row is None:
-                raise StoreError(f"{self.file.path} lacks a split that its trials need: take a copy of the store from before")
+                raise StoreError(f"{self.file.path} is corrupted, a split is missing: restore a backup")
             rows = codec.unpack_rows(row[0])
             if len(self._test_rows) * rows.nbytes * 2 > _MAX_CACHED_BYTES:
                 self._test_rows.clear()

@@ -1,4 +1,4 @@
-"""Values, trial records, plans and headers as the rows of the SQLite tables, both ways; corrupted ones are refused."""
+"""Convert values, trial records, plans and headers to rows of the SQLite tables and back; refuse corrupted ones."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from fairtrial.study.records import CODES, FAILURES, INDICES, SplitRows, TrialRe
 from fairtrial.study.store import schema
 
 _BYTES = np.dtype("u1")
+_REMEDY = "restore a backup, or rerun the study into a new file"
 
 
 _PLAIN_KINDS = "biufmM"
 
 
 def to_json(value: object) -> str:
-    """Plain values as text that any tool can store; other objects by their representation.
+    """Convert plain values to JSON; other objects are written as their repr.
 
     >>> to_json({"k": np.int64(3), "names": ("a", "b")})
     '{"k": 3, "names": ["a", "b"]}'
@@ -37,12 +38,12 @@ def to_json(value: object) -> str:
 
 
 def from_json(text: str) -> Any:
-    """What `to_json` wrote; tuples come back as lists."""
+    """Read JSON; tuples are returned as lists."""
     try:
         return json.loads(text)
     except (TypeError, ValueError) as error:
         raise StoreError(
-            f"the store is damaged, it holds text that is not JSON ({error}): run the study into a new store"
+            f"the results file is corrupted, it has text that is not JSON ({error}): {_REMEDY}"
         ) from None
 
 
@@ -57,7 +58,7 @@ def _to_json_value(value: object) -> object:
 
 
 def encode_labels(labels: Sequence[Any]) -> str:
-    """Class labels with their types: text, whole numbers, numbers and booleans.
+    """Encode class labels with their types: text, integers, floats and booleans.
 
     >>> encode_labels([np.int64(0), 1]), encode_labels(["0", "1"]), encode_labels([False, True])
     ('[0, 1]', '["0", "1"]', '[false, true]')
@@ -72,7 +73,7 @@ def encode_labels(labels: Sequence[Any]) -> str:
 
 
 def pack_ids(row_ids: npt.NDArray[Any]) -> tuple[str, bytes | None]:
-    """Ids of rows, as the name of their type and bytes; the numbers from 0 on need none."""
+    """Pack row ids to the name of their type and bytes; consecutive numbers from 0 need no bytes."""
     kind = row_ids.dtype.kind
     if kind == "i" and np.array_equal(row_ids, np.arange(len(row_ids))):
         return f"range {row_ids.dtype.str}", None
@@ -83,13 +84,13 @@ def pack_ids(row_ids: npt.NDArray[Any]) -> tuple[str, bytes | None]:
 
 
 def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]:
-    """The ids of rows as they were."""
+    """Unpack row ids."""
     counted, _, name = kind.rpartition(" ")
     try:
         dtype = np.dtype(name)
     except TypeError:
         raise StoreError(
-            f"the store is damaged, it holds row ids of the type {kind!r}: run the study into a new store"
+            f"the results file is corrupted, it has row ids of the type {kind!r}: {_REMEDY}"
         ) from None
     if counted or packed is None:
         return np.arange(n_rows).astype(dtype)
@@ -102,42 +103,42 @@ def unpack_ids(kind: str, packed: bytes | None, n_rows: int) -> npt.NDArray[Any]
 
 
 def pack_rows(train: IntArray, test: IntArray, n_rows: int) -> tuple[bytes, bytes | None]:
-    """Test and training positions; the latter are left out where they are all rows that do not test, in order."""
+    """Pack test and training rows; the training rows are None if they are all other rows in order."""
     complement = np.array_equal(train, find_other_rows(test, n_rows))
     return pack(test, INDICES), None if complement else pack(train, INDICES)
 
 
 def unpack_rows(packed: bytes) -> IntArray:
-    """Positions as they were."""
+    """Unpack row positions."""
     return unpack(packed, INDICES).astype(np.intp)
 
 
 def unpack_split(test: bytes, train: bytes | None, n_rows: int) -> tuple[IntArray, IntArray]:
-    """Training and test positions, as `pack_rows` took them."""
+    """Unpack training and test rows."""
     rows = unpack_rows(test)
     return (find_other_rows(rows, n_rows) if train is None else unpack_rows(train)), rows
 
 
 def to_storable(text: str | None) -> str | None:
-    """Text as UTF-8 can hold it: lone halves of characters, as a learner's output may have, are written out."""
+    """Convert to text that UTF-8 can encode; lone surrogates, e.g. in the output of a learner, are escaped."""
     if text is None or text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def check_name(kind: str, name: str) -> str:
-    """A name as it is; one that UTF-8 cannot hold is refused, since no file, table or page could show it."""
+    """Check that UTF-8 can encode a name."""
     try:
         name.encode()
     except UnicodeEncodeError:
         raise InputError(
-            f"the name of a {kind} must not hold half a character (a lone surrogate), got {name!a}: write it anew"
+            f"the name of a {kind} must not contain a lone surrogate, got {name!a}: rename it"
         ) from None
     return name
 
 
 def to_storable_seed(seed: int) -> int | str:
-    """A seed as SQLite can hold it: beyond 64 bits as text."""
+    """Convert a seed to a value of SQLite: text if it needs more than 64 bits."""
     return int(seed) if -(2**63) <= seed < 2**63 else str(seed)
 
 
@@ -150,7 +151,7 @@ def compute_checksum(blobs: Sequence[bytes | None], abstentions: object) -> int:
 
 
 def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None]) -> bytes:
-    """SHA-256 of what a trial left, apart from times and messages; columns count by their contents, however compressed."""
+    """Compute SHA-256 of a trial record without times and messages; columns are hashed uncompressed."""
     digest = hashlib.sha256(key + json.dumps(list(facts)).encode())
     for blob in blobs:
         content = b"" if blob is None else unpack(blob, _BYTES).tobytes()
@@ -159,9 +160,9 @@ def hash_record(key: bytes, facts: Sequence[Any], blobs: Sequence[bytes | None])
 
 
 def refuse_corrupted_trial(trial: int, blobs: Sequence[bytes | None], abstentions: object, expected: int) -> None:
-    """Refuse predictions that are not as they were written."""
+    """Refuse predictions whose checksum differs."""
     if compute_checksum(blobs, abstentions) != expected:
-        raise StoreError(f"the evidence of trial {trial} is damaged: take a copy of the store from before, or run it anew")
+        raise StoreError(f"the predictions of trial {trial} are corrupted: {_REMEDY}")
 
 
 INSERT_TRIAL = schema.build_insert("trial", schema.TRIAL_FIELDS)
@@ -179,18 +180,12 @@ LEFT JOIN learner ON learner.id = trial.learner
 """
 
 
-"""What the digest depends on. Times, memory and messages, which depend on the machine, do not count."""
-
-
 _LINKS_QUERY = """
 SELECT trial.id, key, status, seed, trial.protocol, trial.dataset, split.dataset, dataset.hash, split.hash, condition.hash,
     learner.hash
 FROM trial LEFT JOIN dataset ON dataset.id = trial.dataset LEFT JOIN condition ON condition.id = trial.condition
 LEFT JOIN split ON split.id = trial.split LEFT JOIN learner ON learner.id = trial.learner
 """
-
-
-_REMEDY = "take a copy of the store from before, or run the study into a new one"
 
 
 _MEAN_TIMES_QUERY = """
@@ -210,7 +205,7 @@ def insert_records(
 ) -> None:
     """Insert trial records with the ids of their data set, condition, split and learner.
 
-    A success replaces a failure; a failure replaces an earlier one, and attempts are counted; a success stays for good.
+    A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. Attempts are counted.
     """
     max_id = connection.execute("SELECT ifnull(max(id), 0) FROM trial").fetchone()[0]
     for record, link in batch:
@@ -249,19 +244,19 @@ def _to_int(value: int | None) -> int | None:
 
 
 def iter_record_hashes(connection: sqlite3.Connection, keys: Sequence[bytes] | None = None) -> Iterator[tuple[bytes, bytes]]:
-    """Key and hash of the record of each trial, or of those with these keys, in the order of keys."""
+    """Iterate over keys and record hashes of all trials, or of those with these keys, sorted by key."""
     chosen = "" if keys is None else f" WHERE key IN ({', '.join('?' * len(keys))})"
     for line in connection.execute(f"{_RECORDS_QUERY}{chosen} ORDER BY key", keys or ()):
         yield line[0], hash_record(line[0], line[1:-4], line[-4:])
 
 
 def query_mean_times(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[float, int]]:
-    """For each data set and learner, by hash: mean seconds of a successful trial, and how many there are."""
+    """Compute mean seconds and number of successful trials by hashes of data set and learner."""
     return {(data, learner): (seconds, trials) for data, learner, seconds, trials in connection.execute(_MEAN_TIMES_QUERY)}
 
 
 def refuse_wrong_links(connection: sqlite3.Connection) -> None:
-    """Each trial must be of the data set, condition, split and learner that its key was made of, each split of its rows."""
+    """Check that each trial matches its key, and each split its hash."""
     for trial, key, status, seed, protocol, expected, split_dataset, *hashes in connection.execute(_LINKS_QUERY):
         data, split, condition, learner = hashes
         if (
@@ -270,20 +265,20 @@ def refuse_wrong_links(connection: sqlite3.Connection) -> None:
             or status not in ("ok", *FAILURES)
             or not str(seed).lstrip("-").isdigit()
         ):
-            raise StoreError(f"trial {trial} is damaged, what it is about is not there: {_REMEDY}")
+            raise StoreError(f"trial {trial} is corrupted, it refers to missing or invalid rows: {_REMEDY}")
         if compute_trial_keys(int(seed), data, [split.hex()], [condition], [learner], protocol).tobytes() != key:
-            raise StoreError(f"trial {trial} is damaged, its key is not that of what it is about: {_REMEDY}")
+            raise StoreError(f"trial {trial} is corrupted, it does not match its key: {_REMEDY}")
     query = (
         "SELECT split.id, split.hash, repeat, fold, test, train, n_rows FROM split JOIN dataset ON dataset.id = split.dataset"
     )
     for number, expected, repeat, fold, *packed in connection.execute(query):
         train, test = unpack_split(*packed)
         if bytes.fromhex(hash_split(train, test, repeat, fold)) != expected:
-            raise StoreError(f"split {number} is damaged, its rows are not those that it was made of: {_REMEDY}")
+            raise StoreError(f"split {number} is corrupted, its rows do not match its hash: {_REMEDY}")
 
 
 def refuse_corrupted_records(connection: sqlite3.Connection) -> None:
-    """Refuse a file in which any predictions are not as they were written."""
+    """Check the checksums of all predictions."""
     query = (
         "SELECT trial, prediction, scores, test_rows, truth, ifnull(abstentions, 0), checksum "
         "FROM evidence LEFT JOIN trial ON trial.id = evidence.trial"
@@ -294,7 +289,7 @@ def refuse_corrupted_records(connection: sqlite3.Connection) -> None:
 
 @dataclass(frozen=True)
 class StoreIds:
-    """The numbers under which a store knows hashes."""
+    """The ids of hashes in a results file."""
 
     data: dict[str, int]
     condition: dict[str, int]
@@ -303,7 +298,7 @@ class StoreIds:
 
     @classmethod
     def from_connection(cls, connection: sqlite3.Connection) -> StoreIds:
-        """Those of the store behind the connection."""
+        """Read the ids of a results file."""
         data, condition, learner = (
             dict(connection.execute(f"SELECT hash, id FROM {table}")) for table in ("dataset", "condition", "learner")
         )
@@ -311,35 +306,32 @@ class StoreIds:
         return cls(data, condition, learner, {(dataset, split_hash): split for dataset, split_hash, split in split_rows})
 
     def resolve_link(self, link: tuple[str, str, bytes, str], path: Path) -> tuple[int, int, int, int]:
-        """Data set, condition, split and learner of a trial, which must have been planned."""
+        """Return the ids of data set, condition, split and learner of a trial, which must be planned."""
         data, condition, split, learner = link
         try:
             dataset = self.data[data]
             return dataset, self.condition[condition], self.split[dataset, split], self.learner[learner]
         except KeyError as error:
             raise StoreError(
-                f"{path} does not know {error.args[0]!r}, which a trial is about: add the plan of the study before its evidence"
+                f"{path} has no {error.args[0]!r}, which a trial refers to: add the plan of the study before its trial records"
             ) from None
 
     def refuse_unknown(self, header: Mapping[str, Any], path: Path) -> None:
-        """All that the header names must be in the store: a trial of something unknown would pass for one that has not run."""
+        """Check that everything named in the header is stored; otherwise, stored trials would seem to be missing."""
         for kind, stored_hashes in {"data": self.data, "conditions": self.condition, "learners": self.learner}.items():
             for name, *_, item_hash in header[kind]:
                 if item_hash not in stored_hashes:
                     raise _make_corrupted_error(
-                        path, f"the study {header['name']!r} names {name!r} among its {kind}, which are not there"
+                        path, f"the study {header['name']!r} has {name!r} among its {kind}, which is not stored"
                     )
         for name, item_hash in header["data"]:
             for repeat, fold, split in header["splits"][item_hash]:
                 if (self.data[item_hash], bytes.fromhex(split)) not in self.split:
-                    raise _make_corrupted_error(path, f"a split of {name!r}, repeat {repeat} and fold {fold}, is not there")
+                    raise _make_corrupted_error(path, f"a split of {name!r}, repeat {repeat} and fold {fold}, is missing")
 
 
 def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) -> None:
-    """A data set that is there already takes the latest name, ids of rows and facts, which are no part of its hash.
-
-    So a store holds one id for each row of the same data, whichever study they came with: the latest counts for all of them.
-    """
+    """Store data sets. A stored data set with the same hash takes the latest name, row ids and facts."""
     for data_facts in datasets:
         ids = pack_ids(data_facts.row_ids)
         latest_values = (check_name("data set", data_facts.name), *ids, to_json(dict(data_facts.facts)))
@@ -354,7 +346,7 @@ def put_datasets(connection: sqlite3.Connection, datasets: Sequence[DataFacts]) 
 
 
 def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[str, ConditionFacts]]) -> None:
-    """Conditions by hash; the latest name stays."""
+    """Store conditions by hash with their latest name."""
     for condition_hash, condition in conditions:
         line = (
             condition_hash,
@@ -367,7 +359,7 @@ def put_conditions(connection: sqlite3.Connection, conditions: Sequence[tuple[st
 
 
 def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, LearnerFacts]]) -> None:
-    """Learners by hash; the latest name stays."""
+    """Store learners by hash with their latest name."""
     for learner_hash, learner in learners:
         line = (
             learner_hash,
@@ -380,7 +372,7 @@ def put_learners(connection: sqlite3.Connection, learners: Sequence[tuple[str, L
 
 
 def _put_row(connection: sqlite3.Connection, table: str, columns: tuple[str, ...], line: tuple[Any, ...]) -> None:
-    """A line by its hash, which comes first; one that is there keeps its number."""
+    """Insert or update a row by its hash, which comes first; an existing row keeps its id."""
     latest = ", ".join(f"{name} = excluded.{name}" for name in columns)
     connection.execute(
         f"INSERT INTO {table} (hash, {', '.join(columns)}) VALUES ({', '.join('?' * len(line))}) "
@@ -390,7 +382,7 @@ def _put_row(connection: sqlite3.Connection, table: str, columns: tuple[str, ...
 
 
 def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes, SplitRows]]) -> None:
-    """Splits that are not there yet."""
+    """Store new splits."""
     data = {
         content_hash: (dataset, rows)
         for content_hash, dataset, rows in connection.execute("SELECT hash, id, n_rows FROM dataset")
@@ -398,7 +390,7 @@ def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes
     stored_splits = set(connection.execute("SELECT dataset, hash FROM split"))
     for data_hash, split_hash, rows in splits:
         if data_hash not in data:
-            raise StoreError(f"a split is of the data set {data_hash}, which the plan does not hold: add its facts, too")
+            raise StoreError(f"the plan has a split of the data set {data_hash}, but not the data set: add its facts")
         dataset, n_rows = data[data_hash]
         if (dataset, split_hash) not in stored_splits:
             stored_splits.add((dataset, split_hash))
@@ -407,7 +399,7 @@ def put_splits(connection: sqlite3.Connection, splits: Iterable[tuple[str, bytes
 
 
 def put_study(connection: sqlite3.Connection, name: str, header: str, protocol: int) -> bool:
-    """The study is the latest from now on, and has this header; whether it had another one before."""
+    """Store the header of a study and make it the latest; return whether it replaced another header."""
     name = check_name("study", name)
     before = connection.execute("SELECT header FROM study WHERE name = ?", (name,)).fetchone()
     last = connection.execute("SELECT name, turn, header, protocol FROM study ORDER BY turn DESC LIMIT 1").fetchone()
@@ -421,7 +413,7 @@ def put_study(connection: sqlite3.Connection, name: str, header: str, protocol: 
 
 
 def read_header(text: str, path: Path) -> Mapping[str, Any]:
-    """The header as plain values; `path` is that of the store, for errors.
+    """Read the header of a study; `path` is used in error messages.
 
     >>> found = {"name": "mine", "declaration": {}, "seed": 1, "data": [], "conditions": [], "learners": [], "splits": {}}
     >>> read_header(to_json(found), Path("a.fairtrial")) == found
@@ -438,7 +430,7 @@ def read_header(text: str, path: Path) -> Mapping[str, Any]:
 
 
 def _check_header(header: Any) -> None:
-    """Raises where something is missing or of another kind."""
+    """Raise KeyError, TypeError or ValueError if the header is malformed."""
     str(header["name"]), dict(header["declaration"]), int(header["seed"])
     for _, data_hash in header["data"]:
         for repeat, fold, split in header["splits"][data_hash]:
@@ -450,4 +442,4 @@ def _check_header(header: Any) -> None:
 
 
 def _make_corrupted_error(path: Path, problem: str) -> StoreError:
-    return StoreError(f"{path} is damaged ({problem}): take a copy from before, or run the study into a new store")
+    return StoreError(f"{path} is corrupted ({problem}): {_REMEDY}")

@@ -1,4 +1,4 @@
-"""An SQLite file that one process writes and any number read; one that was cut short or is corrupted is refused."""
+"""SQLite file with one writer and any number of readers; truncated and corrupted files are refused."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from fairtrial.study.store import schema
 _BUSY_SECONDS = 30.0
 _UNWRITABLE_CODES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 _MIN_BYTES = 512
-_CORRUPTED_REMEDY = "take a copy from before, or run the study into a new store"
+_CORRUPTED_REMEDY = "restore a backup, or rerun the study into a new file"
 
 
 class SQLiteFile:
-    """An open results file: its connection, and its write lock if it may be written."""
+    """An open results file: its connection, and its write lock if it is open for writing."""
 
     def __init__(
         self, path: Path, connection: sqlite3.Connection, lock: WriteLock | None, *, has_views: bool = False
@@ -33,11 +33,11 @@ class SQLiteFile:
         self._lock = lock
         self._transaction_lock = threading.RLock()
         self.close = weakref.finalize(self, _close, connection, lock, os.getpid())
-        """Close the file. A writer leaves a single file that can be copied."""
+        """Close the file. A closed file is a single file that can be copied."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteFile:
-        """Open a file to read, or to `write`; `create` makes one if there is none."""
+        """Open a file for reading, or for writing with `write`; `create` creates a missing file."""
         resolved_path = Path(os.path.realpath(path))
         _check_path(resolved_path, create=write and create)
         lock = WriteLock(resolved_path) if write else None
@@ -52,12 +52,12 @@ class SQLiteFile:
 
     @property
     def writable(self) -> bool:
-        """Whether it was opened to write."""
+        """Whether the file is open for writing."""
         return self._lock is not None
 
     @contextmanager
     def read_connection(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection; errors of SQLite become a StoreError."""
+        """Yield the connection; errors of SQLite become a StoreError."""
         with translate_errors(self.path):
             if self._has_views:
                 self._has_views = schema.drop_outdated_views(self._connection)
@@ -65,9 +65,9 @@ class SQLiteFile:
 
     @contextmanager
     def write_transaction(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection in one transaction: all of it is stored or nothing."""
+        """Yield the connection in one transaction."""
         if self._lock is None:
-            raise StoreError(f"{self.path} is open to read only: open it with write=True")
+            raise StoreError(f"{self.path} is open for reading only: open it with write=True")
         with self._transaction_lock, translate_errors(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -105,7 +105,7 @@ def _open_connection(path: Path, *, write: bool, create: bool) -> tuple[sqlite3.
 
 
 def _close(connection: sqlite3.Connection, lock: WriteLock | None, owner: int) -> None:
-    if os.getpid() != owner:  # a forked process leaves the file to its parent
+    if os.getpid() != owner:  # the file belongs to the parent process
         return
     _disconnect(connection, write=lock is not None)
     if lock is not None:
@@ -113,10 +113,10 @@ def _close(connection: sqlite3.Connection, lock: WriteLock | None, owner: int) -
 
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
-    """A connection to the file, which is made where it is to be written and is not there.
+    """Connect to the file; a writer creates a missing file.
 
-    A reader connects like a writer and promises not to write: so the last one to leave tidies up what a killed writer left.
-    Tidying would hide that a file was cut short, so one that a killed writer left is looked at first.
+    A reader connects in read-write mode, so it can clean up after a killed writer. This would hide that a file was truncated,
+    so a file with a write-ahead log is checked before.
     """
     if _get_size(_add_suffix(path, "-wal")):
         with closing(_connect_with_options(path, "mode=ro")) as reader:
@@ -128,7 +128,7 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
         except sqlite3.OperationalError as error:
             if write or error.sqlite_errorcode & 0xFF not in _UNWRITABLE_CODES or _get_size(_add_suffix(path, "-wal")):
                 raise
-            connection.close()  # a folder that cannot be written to: the file can be read as it stands
+            connection.close()  # the folder is not writable: read the file as immutable
             connection = _connect_with_options(path, "mode=ro&immutable=1")
             connection.execute("PRAGMA schema_version")
         connection.execute("PRAGMA cell_size_check = 1")
@@ -139,13 +139,13 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def _prepare_to_write(connection: sqlite3.Connection) -> None:
-    """Readers go on while we write: write ahead of the file."""
+    """Turn on write-ahead logging, so readers are not blocked."""
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
             mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             break
-        except sqlite3.OperationalError as error:  # a reader is in the middle of the file, and SQLite does not wait for it here
+        except sqlite3.OperationalError as error:  # SQLite does not wait for readers here
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
@@ -153,35 +153,35 @@ def _prepare_to_write(connection: sqlite3.Connection) -> None:
 
 
 def _disconnect(connection: sqlite3.Connection, *, write: bool) -> None:
-    """Close; a writer leaves a single file, unless a reader is still there: then the last reader does."""
+    """Close the connection; the last one to close leaves a single file."""
     if write:
         try:
             connection.execute("PRAGMA busy_timeout = 0")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error:
-            pass  # all that was stored is in the file or in its -wal, which whoever opens it next reads
+            pass  # everything is in the file or its write-ahead log
     connection.close()
 
 
 def _refuse_truncated(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that was cut short, also where SQLite would not notice before it reads the missing part."""
+    """Refuse a truncated file, even if SQLite would notice only when it reads the missing pages."""
     connection.execute("BEGIN")
     try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on, no page can go away
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on, no page can disappear
         size = connection.execute("PRAGMA page_size").fetchone()[0]
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         n_whole_pages = _get_size(path) // size
         if n_whole_pages < pages and not set(range(n_whole_pages + 1, pages + 1)) <= _list_wal_pages(_add_suffix(path, "-wal")):
             raise StoreError(
-                f"{path} was cut short: it should have {pages * size} bytes and has {_get_size(path)}; {_CORRUPTED_REMEDY}"
+                f"{path} is truncated, it has {_get_size(path)} of {pages * size} bytes: {_CORRUPTED_REMEDY}"
             )
     finally:
         connection.execute("ROLLBACK")
 
 
 def _list_wal_pages(wal: Path) -> set[int]:
-    """The numbers of the pages that the write-ahead file holds."""
+    """List the numbers of the pages in the write-ahead log."""
     try:
         content = wal.read_bytes()
     except FileNotFoundError:
@@ -195,28 +195,28 @@ def _list_wal_pages(wal: Path) -> set[int]:
 
 
 def _check_path(path: Path, *, create: bool) -> None:
-    """Refuse what cannot be a store before SQLite sees it."""
+    """Refuse paths that cannot be a results file before SQLite opens them."""
     try:
         facts = path.stat()
     except FileNotFoundError:
         if not path.parent.is_dir():
-            raise StoreError(f"{path} cannot be opened: the folder {path.parent} does not exist; make it first") from None
+            raise StoreError(f"{path} cannot be opened because the folder {path.parent} does not exist: create it") from None
         if not create:
             raise StoreError(f"{path} does not exist: check the path, or run a study first") from None
         return
     except OSError as error:
-        raise StoreError(f"{path} cannot be opened: {error.strerror}; check the path and its permissions") from None
+        raise StoreError(f"{path} cannot be opened ({error.strerror}): check the path and its permissions") from None
     if path.is_dir():
-        raise StoreError(f"{path} is a folder, not a store: name a file in it")
+        raise StoreError(f"{path} is a folder, not a results file: choose a file in it")
     if facts.st_size == 0 and not _get_size(_add_suffix(path, "-wal")) and not create:
         raise StoreError(f"{path} is empty: check the path, or run a study first")
-    if 0 < facts.st_size < _MIN_BYTES:  # SQLite takes a file of 1 byte for an empty one and would write over it
-        raise StoreError(f"{path} is not a fairtrial store, or was cut short to {facts.st_size} bytes: choose another file")
+    if 0 < facts.st_size < _MIN_BYTES:  # SQLite would overwrite a file of 1 byte
+        raise StoreError(f"{path} is not a results file, or is truncated to {facts.st_size} bytes: choose another file")
 
 
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Whatever SQLite raises becomes one sentence with a remedy."""
+    """Convert errors of SQLite to a StoreError with a remedy."""
     try:
         yield
     except sqlite3.Error as error:
@@ -227,19 +227,19 @@ def _describe_error(path: Path, error: sqlite3.Error) -> str:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         closed = isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error)
-        return f"{path} has been closed: open it again" if closed else f"{path} is damaged ({error}): {_CORRUPTED_REMEDY}"
+        return f"{path} is closed: open it again" if closed else f"{path} is corrupted ({error}): {_CORRUPTED_REMEDY}"
     if code & 0xFF == sqlite3.SQLITE_NOTADB and not _has_sqlite_magic(path):
-        return f"{path} is not a fairtrial store, nor any SQLite file: choose another file"
-    stored = "all that was stored before is kept"
+        return f"{path} is not a results file: choose another file"
+    stored = "stored trials are kept"
     messages = {
-        sqlite3.SQLITE_NOTADB: f"is damaged at its beginning: {_CORRUPTED_REMEDY}",
-        sqlite3.SQLITE_CORRUPT: f"is damaged or was cut short ({error}): {_CORRUPTED_REMEDY}",
-        sqlite3.SQLITE_ERROR: f"lacks a part of its tables ({error}): {_CORRUPTED_REMEDY}",
-        sqlite3.SQLITE_FULL: f"cannot be written, the disk is full: {stored}; free some space and run the same command again",
-        sqlite3.SQLITE_IOERR: f"cannot be read or written ({error}): {stored}; check the disk, its space and quota",
-        sqlite3.SQLITE_BUSY: f"is locked by another program: {stored}; close that program and run again",
-        sqlite3.SQLITE_READONLY: "may not be written: check the permissions of it and of its folder",
-        sqlite3.SQLITE_CANTOPEN: "cannot be opened: check the permissions of it and of its folder",
+        sqlite3.SQLITE_NOTADB: f"is corrupted at its beginning: {_CORRUPTED_REMEDY}",
+        sqlite3.SQLITE_CORRUPT: f"is corrupted or truncated ({error}): {_CORRUPTED_REMEDY}",
+        sqlite3.SQLITE_ERROR: f"lacks tables or columns ({error}): {_CORRUPTED_REMEDY}",
+        sqlite3.SQLITE_FULL: f"cannot be written because the disk is full ({stored}): free some space and rerun the command",
+        sqlite3.SQLITE_IOERR: f"cannot be read or written ({error}; {stored}): check the disk, its space and quota",
+        sqlite3.SQLITE_BUSY: f"is locked by another program ({stored}): close that program and rerun the command",
+        sqlite3.SQLITE_READONLY: "is not writable: check the permissions of the file and its folder",
+        sqlite3.SQLITE_CANTOPEN: "cannot be opened: check the permissions of the file and its folder",
     }
     return f"{path} " + messages.get(code & 0xFF, f"cannot be used ({error}): {_CORRUPTED_REMEDY}")
 
@@ -273,9 +273,9 @@ _locked_descriptors: set[int] = set()
 
 
 class WriteLock:
-    """The right to write to a store. A lock file that a killed process left behind does no harm.
+    """The lock of the only writer. The lock file of a killed process does no harm.
 
-    The lock is never on the store's own file: closing that by other means would drop the locks of SQLite.
+    The lock is not on the results file itself, because closing that file elsewhere would drop the locks of SQLite.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -295,7 +295,7 @@ class WriteLock:
         os.pwrite(self._descriptor, str(self._pid).encode(), 0)
 
     def release(self) -> None:
-        """Give the right back; a second call, or one from a forked process, does nothing."""
+        """Release the lock; a second call, or one from a forked process, does nothing."""
         if self._descriptor not in _locked_descriptors or os.getpid() != self._pid:
             return
         _locked_descriptors.discard(self._descriptor)
@@ -305,7 +305,7 @@ class WriteLock:
 
 
 def _lock_file(store: Path, path: Path) -> int:
-    """An open lock file that is ours. Whoever releases a lock removes its file, so the one we locked may be gone: try again."""
+    """Open and lock the lock file; retry if its previous owner removed the file in the meantime."""
     import fcntl
 
     while True:
@@ -313,8 +313,8 @@ def _lock_file(store: Path, path: Path) -> int:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise StoreError(
-                f"{store} cannot be written: {path.name} cannot be made beside it ({error.strerror}); "
-                "check the permissions of the folder, or use another --store"
+                f"{store} cannot be written because {path.name} cannot be created ({error.strerror}): "
+                "check the permissions of the folder, or choose another results file"
             ) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -323,11 +323,11 @@ def _lock_file(store: Path, path: Path) -> int:
         except BlockingIOError:
             holder = _describe_holder(descriptor)
             os.close(descriptor)
-            raise StoreError(f"{store} is being written by {holder}: wait for it, or use another --store") from None
+            raise StoreError(f"{store} is being written by {holder}: wait for it, or choose another results file") from None
         except OSError as error:
             os.close(descriptor)
             raise StoreError(
-                f"{store} cannot be written: its file system cannot lock files ({error.strerror}); keep it on a local disk"
+                f"{store} cannot be written because its file system cannot lock files ({error.strerror}): use a local disk"
             ) from None
         os.close(descriptor)
 
@@ -347,7 +347,7 @@ def _describe_holder(descriptor: int) -> str:
 
 
 def _release_after_fork() -> None:
-    """A forked process must not keep the lock of its parent: it may outlive it."""
+    """Close the lock of the parent in a forked process, which may outlive it."""
     for descriptor in _locked_descriptors:
         os.close(descriptor)
     _locked_descriptors.clear()

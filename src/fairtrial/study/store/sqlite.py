@@ -1,4 +1,4 @@
-"""The SQLite results store: one file with the plans of studies and the records of their trials."""
+"""SQLite results store: one file with the plans of studies and their trial records."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fairtrial._text import format_count
 from fairtrial.errors import StoreError
 from fairtrial.study.archive import ConditionFacts, DataFacts, LearnerFacts
 from fairtrial.study.identity import PROTOCOL
@@ -31,7 +32,7 @@ _MERGED_TABLES = {
 
 
 class SQLiteStore:
-    """A `ResultsStore` in one SQLite file. Open it with `open_store`.
+    """A `ResultsStore` in one SQLite file. `open_store` opens it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -50,12 +51,12 @@ class SQLiteStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> SQLiteStore:
-        """Open a file to read, or to `write`; `create` makes one if there is none."""
+        """Open a file for reading, or for writing with `write`; `create` creates a missing file."""
         return cls(SQLiteFile.open(path, write=write, create=create))
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """Path of the file."""
         return self.file.path
 
     def close(self) -> None:
@@ -69,11 +70,11 @@ class SQLiteStore:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<SQLiteStore {self.path}, open to {'write' if self.file.writable else 'read'}>"
+        return f"<SQLiteStore {self.path}, open for {'writing' if self.file.writable else 'reading'}>"
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
-        """A transaction; ids that were read in one that failed are forgotten."""
+        """Open a transaction; cached ids are dropped if it fails."""
         try:
             with self.file.write_transaction() as connection:
                 yield connection
@@ -89,10 +90,9 @@ class SQLiteStore:
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, SplitRows]],
     ) -> None:
-        """Store what a study is about, before its records. It is the latest study then; again, it changes nothing.
+        """Store the plan of a study, which must precede its records. It becomes the latest study.
 
-        A data set that another study of this store has brought before is the same one: it takes the ids of rows given here,
-        which that other study shows from now on, too.
+        A data set with the same content is stored once. It takes the name and row ids given here, also for earlier studies.
         """
         with self._write() as connection:
             codec.put_datasets(connection, datasets)
@@ -103,7 +103,7 @@ class SQLiteStore:
         self._ids, self._seed = None, codec.to_storable_seed(header["seed"])
 
     def find_done(self, retry: Collection[Status] = ()) -> set[bytes]:
-        """The keys of the trials that need not run again: all that are stored, but for failures of the kinds in `retry`."""
+        """Find the keys of all stored trials, except failures with a status in `retry`."""
         statuses = sorted({status for status in retry if status != "ok"})
         marks = ", ".join("?" * len(statuses))
         with self.file.read_connection() as connection:
@@ -111,9 +111,10 @@ class SQLiteStore:
             return {key for (key,) in cursor}
 
     def add_records(self, batch: Iterable[tuple[TrialRecord, TrialLink]]) -> None:
-        """Store the records of trials, all or none. They are safe once this returns.
+        """Store trial records in one transaction.
 
-        A success replaces a failure; a failure replaces an earlier one, and attempts are counted; a success stays for good.
+        A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. Attempts are
+        counted.
         """
         with self._write() as connection:
             if self._ids is None:
@@ -126,12 +127,12 @@ class SQLiteStore:
         if self._seed is None:
             header = connection.execute("SELECT header FROM study ORDER BY turn DESC LIMIT 1").fetchone()
             if header is None:
-                raise StoreError(f"{self.path} holds no study yet: add its plan before its evidence")
+                raise StoreError(f"{self.path} has no study yet: add a plan before trial records")
             self._seed = codec.to_storable_seed(codec.read_header(header[0], self.path)["seed"])
         return self._seed
 
     def start_run(self, facts: Mapping[str, Any]) -> int:
-        """Note that a run of the latest study starts; its number. `facts` are plain values: engine, jobs, versions ..."""
+        """Record the start of a run of the latest study, and return its number. `facts` are plain values."""
         with self._write() as connection:
             study = connection.execute("SELECT id FROM study ORDER BY turn DESC LIMIT 1").fetchone()
             line = (
@@ -145,41 +146,41 @@ class SQLiteStore:
         return int(self._run or 0)
 
     def finish_run(self, run: int, facts: Mapping[str, Any]) -> None:
-        """Note that the run has finished, and what else is known of it by now."""
+        """Record the end of a run, with further facts."""
         with self._write() as connection:
             before = connection.execute("SELECT facts FROM run WHERE id = ?", (run,)).fetchone()
             if before is None:
-                raise StoreError(f"{self.path} has no run {run}: finish the run that start_run gave")
+                raise StoreError(f"{self.path} has no run {run}: pass the number that start_run returned")
             together = codec.to_json({**codec.from_json(before[0]), **facts})
             finished = str(facts.get("finished", _get_timestamp()))
             connection.execute("UPDATE run SET finished = ?, facts = ? WHERE id = ?", (finished, together, run))
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """For each data set and learner, by hash: mean seconds of a successful trial, and how many there are."""
+        """Compute mean seconds and number of successful trials by hashes of data set and learner."""
         with self.file.read_connection() as connection:
             return codec.query_mean_times(connection)
 
     def open_archive(self, study: str | None = None) -> StoreArchive:
-        """Open the records of a study with its names: the study of this name, or the latest."""
+        """Open the records of a study, by default of the latest one."""
         return StoreArchive.from_file(self.file, study)
 
     def compute_digest(self) -> str:
-        """Compute a SHA-256 hash of all records and what they are about: equal for equal records, whoever ran them."""
+        """Compute a SHA-256 hash of all records, without times and messages."""
         with self.file.read_connection() as connection:
             return hashlib.sha256(b"".join(record_hash for _, record_hash in codec.iter_record_hashes(connection))).hexdigest()
 
     def count_by_status(self) -> dict[str, int]:
-        """How many trials are stored, by status."""
+        """Count the stored trials by status."""
         with self.file.read_connection() as connection:
             return dict(connection.execute("SELECT status, count(*) FROM trial GROUP BY status ORDER BY count(*) DESC, status"))
 
     def check(self) -> None:
-        """Read all of it, and refuse a file where anything is damaged, or is about something else than its key was made of."""
+        """Read the whole file; raise StoreError if anything is corrupted or a trial does not match its key."""
         with self.file.read_connection() as connection:
             result = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if result != "ok":
                 raise StoreError(
-                    f"{self.path} is damaged ({result}): take a copy from before, or run the study into a new store"
+                    f"{self.path} is corrupted ({result}): restore a backup, or rerun the study into a new file"
                 )
             codec.refuse_corrupted_records(connection)
             codec.refuse_wrong_links(connection)
@@ -189,13 +190,13 @@ class SQLiteStore:
             _ = archive.datasets, archive.conditions, archive.learners, archive.runs, archive.trials()
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
-        """Add the plans and trial records of another SQLite file, which stays as it is; the notes say what differed."""
+        """Add the plans and trial records of another SQLite file; return counts, and notes on differences."""
         if not isinstance(source, SQLiteStore):
             raise StoreError(f"{source.path} cannot be merged into {self.path}: both must be SQLite files")
         counts = dict.fromkeys(("trials", "added", "replaced", "unchanged", "different"), 0)
         notes: list[str] = []
         with source.file.read_connection() as theirs:
-            theirs.execute("BEGIN")  # one snapshot of the source, also while it is being written
+            theirs.execute("BEGIN")  # one snapshot, even if the source is being written
             with self._write() as ours:
                 id_map = _merge_plans(ours, theirs, source.path, notes)
             for lines in _iter_batches(theirs):
@@ -204,7 +205,8 @@ class SQLiteStore:
             theirs.execute("ROLLBACK")
         if counts["different"]:
             notes.append(
-                f"{counts['different']} trials of {source.path.name} have other evidence elsewhere: a learner is not repeatable"
+                f"{format_count(counts['different'], 'trial')} of {source.path.name} and of an earlier file have different "
+                "predictions: a learner is not reproducible"
             )
         return MergedFile(os.fspath(source.path), **counts), notes
 
@@ -218,7 +220,7 @@ def _get_timestamp() -> str:
 
 @dataclass(frozen=True)
 class _IdMap:
-    """From the numbers of the source to those of the target."""
+    """Maps ids of the source to ids of the target."""
 
     dataset: dict[int, int]
     condition: dict[int, int]
@@ -227,7 +229,7 @@ class _IdMap:
     run: dict[int | None, int | None]
 
     def map_line(self, line: dict[str, Any], number: int, attempts: int) -> dict[str, Any]:
-        """The line of the trial as the target keeps it."""
+        """Convert the row of a trial to the ids of the target."""
         mapped = {name: getattr(self, name)[line[name]] for name in ("dataset", "condition", "split", "learner", "run")}
         return {**line, **mapped, "id": number, "trial": number, "attempts": attempts}
 
@@ -242,7 +244,7 @@ def _merge_plans(ours: sqlite3.Connection, theirs: sqlite3.Connection, path: Pat
     split = {number: split_ids[maps["dataset"][dataset], split_hash] for number, dataset, split_hash in source_splits}
     for name, header, protocol in theirs.execute("SELECT name, header, protocol FROM study ORDER BY turn").fetchall():
         if codec.put_study(ours, name, header, protocol):
-            notes.append(f"the study {name!r} is declared differently in {path.name}: the declaration of the last file is kept")
+            notes.append(f"the study {name!r} is declared differently in {path.name}: the declaration of the last file is used")
     return _IdMap(maps["dataset"], maps["condition"], split, maps["learner"], _merge_runs(ours, theirs))
 
 
@@ -268,7 +270,7 @@ def _merge_runs(ours: sqlite3.Connection, theirs: sqlite3.Connection) -> dict[in
 
 
 def _iter_batches(theirs: sqlite3.Connection) -> Iterator[list[dict[str, Any]]]:
-    """Rows of trials with their predictions, some at a time."""
+    """Iterate over the trials with their predictions in batches."""
     columns = [*(f"trial.{name}" for name in schema.TRIAL_FIELDS), *(f"evidence.{name}" for name in schema.PREDICTION_FIELDS)]
     cursor = theirs.execute(f"SELECT {', '.join(columns)} FROM trial LEFT JOIN evidence ON evidence.trial = trial.id")
     names = (*schema.TRIAL_FIELDS, *schema.PREDICTION_FIELDS)
@@ -296,7 +298,7 @@ def _merge_lines(
 
 
 def _resolve_outcome(status: str | None, offered: str, target_hash: bytes | None, source_hash: bytes | None) -> str:
-    """What becomes of a trial that is offered: any order of files must end alike, so it goes by status, then by hash."""
+    """Decide by status, then by hash, so the order of merged files does not matter."""
     if target_hash is None or source_hash is None:
         return "added"
     return "replaced" if (offered != "ok", source_hash) < (status != "ok", target_hash) else "unchanged"

@@ -1,4 +1,4 @@
-"""The results store: what a study keeps, behind a small protocol, and how a store is opened."""
+"""Results store: the protocol of storage backends, and the function that opens a store."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ DEFAULT_STORE = ".fairtrial"
 stores: Registry[Callable[..., ResultsStore]] = Registry(
     "results store", group="fairtrial.stores", package="fairtrial.study.store"
 )
-"""How to open a store, by the suffix of its file, e.g. `.fairtrial`."""
+"""Functions that open a store, by the suffix of the file, e.g. `.fairtrial`."""
 
 
 def open_store(path: str | os.PathLike[str], *, write: bool = False, create: bool = False) -> ResultsStore:
-    """Open a results store to read, or to write.
+    """Open a results file for reading or writing.
 
     Parameters
     ----------
     path : path
-        The results file. A backend that is registered for its suffix opens it, by default SQLite.
-    write : bool
-        Only one process writes at a time. A file of an older version is brought up to date.
-    create : bool
-        With `write`: make a store if there is none.
+        Results file. Its suffix selects the backend. Default: SQLite.
+    write : bool, default False
+        Open for writing. Only one process can write at a time. A file of an older version is upgraded, and a copy is kept.
+    create : bool, default False
+        With `write`: create the file if it does not exist.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
     Raises
     ------
     StoreError
-        The file is not a store, is corrupted, was cut short, or was written by a newer version.
+        If the file is not a results file, is corrupted or truncated, or was written by a newer version.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def open_store(path: str | os.PathLike[str], *, write: bool = False, create: boo
 
 
 class TrialLink(NamedTuple):
-    """What a trial is about, by hash."""
+    """The hashes of the data set, condition, split and learner of a trial."""
 
     data: str
     condition: str
@@ -66,9 +66,9 @@ class TrialLink(NamedTuple):
 
 @dataclass(frozen=True)
 class MergedFile:
-    """What one file gave: trials that were new, that replaced what was there, or that were there already and were kept.
+    """The outcome of merging one file: numbers of added, replaced and unchanged trials.
 
-    `different` counts the trials that succeeded in this file and in an earlier one, with different records.
+    `different` counts the trials that succeeded in this file and in an earlier one with different predictions.
     """
 
     file: str
@@ -80,22 +80,35 @@ class MergedFile:
 
 
 class ResultsStore(Protocol):
-    """The plans of studies and the records of their trials. `open_store` opens one; it is its own context manager.
+    """Protocol of a store of study plans and trial records, to be used as a context manager.
 
-    A backend implements these methods and registers how it is opened: `stores.add(".suffix", open_it)`. Other packages do so
-    in a module that an entry point of the group `fairtrial.stores` names.
+    `open_store` opens a store. A backend implements these methods and registers a function that opens it:
+    `stores.add(".suffix", open_it)`. Other packages name their module in an entry point of the group `fairtrial.stores`.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        The protocol is not instantiated.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open_store(f"{folder}/mine.fairtrial", write=True, create=True) as store:
+    ...         store.count_by_status()
+    {}
     """
 
     @property
     def path(self) -> Path:
-        """Where the store is."""
+        """Path of the store."""
 
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
 
     def close(self) -> None:
-        """Close the store; what was added is safe."""
+        """Close the store."""
 
     def add_plan(
         self,
@@ -105,37 +118,58 @@ class ResultsStore(Protocol):
         learners: Sequence[tuple[str, LearnerFacts]],
         splits: Iterable[tuple[str, bytes, SplitRows]],
     ) -> None:
-        """Store what a study is about, before its records. It is the latest study then; again, it changes nothing."""
+        """Store the plan of a study, which must precede its records. It becomes the latest study.
+
+        Parameters
+        ----------
+        header : mapping
+            Names and hashes of the study (`StudyPlan.to_header`).
+        datasets : list of DataFacts
+            Data sets without columns.
+        conditions, learners : list of (hash, facts)
+            Conditions and learners.
+        splits : iterable of (data hash, split hash, SplitRows)
+            All splits.
+        """
 
     def find_done(self, retry: Collection[Status] = ()) -> set[bytes]:
-        """Find the keys of the trials that need not run again: all that are stored, but failures of the kinds in `retry`."""
+        """Find the keys of all stored trials, except failures with a status in `retry`."""
 
     def add_records(self, batch: Iterable[tuple[TrialRecord, TrialLink]]) -> None:
-        """Store the records of trials, all or none. They are safe once this returns.
+        """Store trial records in one transaction.
 
-        A success replaces a failure; a failure replaces an earlier one, and attempts are counted; a success is never replaced.
+        A success replaces a failure, a failure replaces an earlier failure, and a success is never replaced. Attempts are
+        counted.
         """
 
     def start_run(self, facts: Mapping[str, Any]) -> int:
-        """Note that a run of the latest study starts, and return its number."""
+        """Record the start of a run of the latest study, and return its number."""
 
     def finish_run(self, run: int, facts: Mapping[str, Any]) -> None:
-        """Note that the run has finished, and what else is known of it by now."""
+        """Record the end of a run.
+
+        Parameters
+        ----------
+        run : int
+            Number that `start_run` returned.
+        facts : mapping
+            Further facts about the run.
+        """
 
     def compute_mean_times(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Compute mean seconds and the number of successful trials by data set and learner, both named by hash."""
+        """Compute mean seconds and number of successful trials by hashes of data set and learner."""
 
     def count_by_status(self) -> dict[str, int]:
         """Count the stored trials by status."""
 
     def open_archive(self, study: str | None = None) -> Archive:
-        """Open the records of a study with its names: the study of this name, or the latest."""
+        """Open the records of a study, by default of the latest one."""
 
     def compute_digest(self) -> str:
-        """Compute a SHA-256 hash of all records and what they are about; times and messages do not count."""
+        """Compute a SHA-256 hash of all records, without times and messages."""
 
     def check(self) -> None:
-        """Read everything, and raise StoreError if anything is corrupted."""
+        """Read the whole store, and raise StoreError if anything is corrupted."""
 
     def merge_from(self, source: ResultsStore) -> tuple[MergedFile, list[str]]:
-        """Add the plans and records of another store, which stays as it is; the notes say what differed."""
+        """Add the plans and records of another store; return counts, and notes on differences."""

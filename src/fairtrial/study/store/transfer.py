@@ -1,4 +1,4 @@
-"""Export predictions to CSV or Parquet, and merge results files, such as the shards of a cluster's job array."""
+"""Export predictions to CSV or Parquet, and merge results files, e.g. of the jobs of an array."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, check_one_of
+from fairtrial._text import format_count
 from fairtrial.errors import InputError
 from fairtrial.study.archive import Archive, DataFacts
 from fairtrial.study.records import Predictions
@@ -39,18 +40,43 @@ def export(
     format: Format | None = None,  # noqa: A002
     overwrite: bool = False,
 ) -> int:
-    """Write a line for each test row of each trial that succeeded; the number of lines.
+    """Export the predictions of all successful trials to CSV or Parquet.
 
-    Columns: dataset, condition, level, learner, repeat, fold, row (its id), y_true, prediction, and `score[CLASS]` for each
-    class of any data set, empty where it does not apply. Default `format`: by the suffix of the path. The
-    file appears when it is complete; one that is there already is refused unless `overwrite`.
+    The file has one row per trial and test row. Columns are dataset, condition, level, learner, repeat, fold, row (its id),
+    y_true, prediction (empty for an abstention), and `score[CLASS]` for each class of any data set. The file is written
+    atomically.
+
+    Parameters
+    ----------
+    archive : Archive
+        Stored predictions, e.g. `results.archive`.
+    path : path
+        File to write.
+    format : {"csv", "parquet"}, optional
+        Default: by the suffix of the path.
+    overwrite : bool, default False
+        Overwrite an existing file.
+
+    Returns
+    -------
+    int
+        Number of rows.
+
+    Examples
+    --------
+    >>> import tempfile, fairtrial
+    >>> study = fairtrial.Study(["iris"], ["gaussian-nb"], resampling={"folds": 2}, name="example")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = study.run(f"{folder}/example.fairtrial", jobs=1, progress=False)
+    ...     export(results.archive, f"{folder}/predictions.csv")
+    150
     """
     target = Path(path)
     kind = _resolve_format(target, format)
     if target.exists() and not overwrite:
-        raise InputError(f"{target} exists already: choose another file, or overwrite it (overwrite=True, --force)")
+        raise InputError(f"{target} exists already: choose another file, or pass overwrite=True (--force)")
     if not target.parent.is_dir():
-        raise InputError(f"{target} cannot be written: the folder {target.parent} does not exist; make it first")
+        raise InputError(f"{target} cannot be written because the folder {target.parent} does not exist: create it")
     layout = _ExportLayout.from_datasets(archive.datasets)
     n_rows = 0
     with _write_atomically(target) as hidden, _open_writer(kind, hidden, layout.build_schema()) as writer:
@@ -67,13 +93,13 @@ def _resolve_format(path: Path, format: Format | None) -> str:  # noqa: A002
         return format
     kind = path.suffix.lower().lstrip(".")
     if kind not in ("csv", "parquet"):
-        raise InputError(f"{path} must end in .csv or .parquet, got {path.suffix!r}: rename it, or pass format=")
+        raise InputError(f"{path} must end in .csv or .parquet, got {path.suffix!r}: rename it, or pass format")
     return kind
 
 
 @dataclass(frozen=True)
 class _ExportLayout:
-    """The columns that all data sets share: types of labels and ids, and a score for each class by its text."""
+    """The columns of an export: types of labels and row ids, and the classes as text."""
 
     label_type: Any
     id_type: Any
@@ -102,7 +128,7 @@ class _ExportLayout:
         return pa.schema(types | {f"score[{label}]": pa.float64() for label in self.classes})
 
     def build_table(self, data: DataFacts, trials: pd.DataFrame, predictions: Sequence[Predictions]) -> Any:
-        """The lines of some trials of one data set."""
+        """Build the rows of some trials of one data set."""
         import pyarrow as pa
 
         repeated = np.repeat(np.arange(len(predictions)), [len(prediction.rows) for prediction in predictions])
@@ -138,7 +164,7 @@ def _get_id_type(row_ids: npt.NDArray[Any]) -> type:
 
 
 def _get_arrow_type(types: set[type]) -> Any:
-    """One type that holds all values without changing them; text where they are of different kinds."""
+    """Get a type that represents all values exactly; text if their types differ."""
     import pyarrow as pa
 
     return {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}.get(
@@ -156,7 +182,7 @@ def _iter_datasets(archive: Archive) -> Iterator[tuple[DataFacts, pd.DataFrame]]
 
 
 def _iter_pieces(archive: Archive, trials: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, list[Predictions]]]:
-    """Trials in a row with their predictions, as many as make a piece: never all at once."""
+    """Iterate over the trials with their predictions in pieces of limited size."""
     predictions: list[Predictions] = []
     start, rows = 0, 0
     for index, prediction in enumerate(archive.predictions(trials["trial"].tolist())):
@@ -169,14 +195,14 @@ def _iter_pieces(archive: Archive, trials: pd.DataFrame) -> Iterator[tuple[pd.Da
 
 @contextmanager
 def _write_atomically(path: Path) -> Iterator[Path]:
-    """A name beside the path to write to; it takes the path's place when all has gone well."""
+    """Yield a temporary path that replaces the target if no error occurs."""
     hidden = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield hidden
         os.replace(hidden, path)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written: {error.strerror or error}; check the folder and the space on its disk"
+            f"{path} cannot be written ({error.strerror or error}): check the folder and the free disk space"
         ) from None
     finally:
         hidden.unlink(missing_ok=True)
@@ -194,22 +220,22 @@ def _open_writer(kind: str, path: Path, schema: Any) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class MergeSummary:
-    """What came of a merge: a line for each file, and what is worth knowing."""
+    """The outcome of a merge: counts for each file, and notes on differences."""
 
     target: str
     files: tuple[MergedFile, ...]
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """A line for each file that was merged."""
+        """Return a table with one row per merged file."""
         import pandas as pd
 
         return pd.DataFrame([asdict(file) for file in self.files], columns=list(MergedFile.__dataclass_fields__))
 
     def __str__(self) -> str:
         added, replaced = (sum(getattr(file, name) for file in self.files) for name in ("added", "replaced"))
-        files = f"{len(self.files)} file" + ("s" if len(self.files) > 1 else "")
-        summary = f"{self.target}: {added} trials added and {replaced} replaced from {files}"
+        files = format_count(len(self.files), "file")
+        summary = f"{self.target}: {format_count(added, 'trial')} added and {replaced:,} replaced from {files}"
         return "\n".join([summary, *self.notes])
 
     def __repr__(self) -> str:
@@ -220,12 +246,25 @@ class MergeSummary:
 
 
 def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> MergeSummary:
-    """Merge results files into the target, which is made if it does not exist. The sources stay as they are.
+    """Merge results files into one.
 
-    The order does not matter, and merging again changes nothing. Where two files hold the same trial, a success wins over a
-    failure. Two different successes of one trial, which a learner that is not repeatable can leave, are noted; that with the
-    smaller hash is kept, so that any order keeps the same.
+    The order of the files does not matter, and merging again changes nothing. If two files have the same trial, a success takes
+    precedence over a failure. If a learner is not reproducible, a trial may have two different successful records: the merge
+    keeps the one with the smaller hash and reports it.
 
+    Parameters
+    ----------
+    target : path
+        Results file that receives all trials. It is created if it does not exist.
+    sources : list of paths
+        Results files to merge. They are not changed.
+
+    Returns
+    -------
+    MergeSummary
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for name in ("part-1", "part-2"):
@@ -235,10 +274,10 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
     [0, 0]
     """
     if isinstance(sources, (str, os.PathLike)) or not sources:
-        raise InputError(f"sources must be a list of at least 1 store, got {sources!r}")
+        raise InputError(f"sources must be a list of at least 1 results file, got {sources!r}")
     for source in sources:
         if os.path.realpath(source) == os.path.realpath(target):
-            raise InputError(f"sources must not hold the target, got {os.fspath(source)!r}: merge into another file")
+            raise InputError(f"sources must not contain the target, got {os.fspath(source)!r}: merge into another file")
     with ExitStack() as opened:
         source_stores = [opened.enter_context(open_store(source)) for source in sources]
         target_store = opened.enter_context(open_store(target, write=True, create=True))
