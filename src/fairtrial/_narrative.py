@@ -72,7 +72,7 @@ def render(finding: Finding, noun: str = "learner") -> str:
     'Only one data set: the result does not generalize to other data sets.'
     """
     template = _ARGUMENT.sub(_format_argument, TEMPLATES[finding.kind])
-    text = format_text(template, {"noun": noun, "nouns": make_plural(noun), **finding.values})
+    text = format_text(template, {"noun": noun, "nouns": make_plural(noun), "datasets": (), **finding.values})
     return text if template.startswith("{") else capitalize(text)  # names keep their case
 
 
@@ -448,7 +448,94 @@ TEMPLATES |= {
 }
 
 # Judgements: notes (predictions/)
-TEMPLATES |= {}
+TEMPLATES |= {
+    "approximate_ranks": "approximate: scores are placed between {marks:,} scores of the rarer class.",
+    "below_chance": (
+        "the AUC of {models}{datasets:on} is below chance: the scores may be those of the other class; {remedy}."
+    ),
+    "binary_only": "{measures} {measures:is} omitted{datasets:on}: more than two classes and no positive class (pass <positive=LABEL>).",
+    "class_never_predicted": "{models} never predict{models:s} {label!r}{datasets:on}: the precision of this class is undefined.",
+    "class_without_rows": "class {label!r} has scores but no rows{datasets:on}.",
+    "count_intervals": (
+        "more than {limit:,} rows: intervals are computed from counts, or as percentile intervals from {resamples:count resample}."
+    ),
+    "delong_approximate": (
+        "the DeLong test is approximate{datasets:on}: scores are placed between {marks:,} scores of the rarer class."
+    ),
+    "delong_omitted": "the DeLong test is omitted{datasets:on}: it needs at least {needed:count row} of each class.",
+    "disjoint_rows": "{first} and {second} predict no common rows{datasets:on}: they are not compared.",
+    "interval_of_other_method": (
+        "the interval of {first} - {second} excludes zero, but the difference is not significant: the test uses another method."
+    ),
+    "interval_unadjusted": (
+        "the interval of {first} - {second} excludes zero, but the difference is not significant: p is adjusted, the interval "
+        "is not."
+    ),
+    "labels_from_probabilities": "no predicted labels for {models}{datasets:on}: using the most probable class.",
+    "labels_from_scores": "no predicted labels for {models}{datasets:on}: using the class with the highest score.",
+    "labels_from_signs": "no predicted labels for {models}{datasets:on}: using the sign of the score.",
+    "many_subgroups": "column {column!r} has {subgroups:,} values, too many for subgroups: it is ignored.",
+    "matched_labels": "labels of {models} were matched to the true labels ({aliases}).",
+    "missing_labels": (
+        "{models} {models:has} no label for {missing:,} of {rows:count row}{datasets:on}: missing labels count as errors."
+    ),
+    "no_labels": (
+        "no predicted labels for {models}{datasets:on}, and all scores have the same sign: measures of labels are omitted."
+    ),
+    "no_test": "no test of {measure} is possible here: whether one model is better cannot be decided.",
+    "no_verdict": "no comparison over {units}: {reason}.",
+    "not_probabilities": (
+        "scores of {models}{datasets:on} do not sum to 1 (off by up to {deviation:.3g}): they are not treated as probabilities, "
+        "and measures of probabilities are omitted."
+    ),
+    "partial_overlap": (
+        "{first} and {second} predict different rows{datasets:on} ({first_rows:,} and {second_rows:,}): paired tests use the "
+        "{common:count common row}."
+    ),
+    "permutation_omitted": "more than {limit:,} rows: the permutation test is omitted, because it agrees with the other tests.",
+    "pooled_folds": "{measure} pools the scores of all folds and assumes that they have the same scale.",
+    "repeated_predictions": (
+        "rows are predicted several times: tables and paired tests use the first prediction of each row, because repeated "
+        "predictions are not independent."
+    ),
+    "rescaled_probabilities": (
+        "probabilities of {models}{datasets:on} sum to 1 only within rounding error (off by up to {deviation:.2g}): they are "
+        "rescaled."
+    ),
+    "rows_in_file_order": "no column identifies the rows: they are assumed to be in the same order for each model (pass <row=COLUMN>).",
+    "rows_unidentified": "no column identifies the rows: a streamed file needs one to compare models (pass <row=COLUMN>).",
+    "several_conditions": "the file has {conditions:count condition}: only the {lines:count line} of {condition} are judged.",
+    "small_class": "a class has only {rows:count row}",
+    "small_subgroup": "only {rows:count row}: too few to judge",
+    "streamed_file": (
+        "the file is streamed: the permutation test, the bootstrap of differences in measures of scores or probabilities, "
+        "calibration_error, intervals of AUC over several classes and comparisons over data sets or folds are omitted; "
+        "subgroups are judged by labels only."
+    ),
+    "streamed_weights": (
+        "rows have weights: measures, the bootstrap of labels and curves use them. The McNemar and DeLong tests do not support "
+        "weights, and measures have no intervals."
+    ),
+    "unequal_rows": (
+        "{fewer} {fewer:has} fewer than {rows:count row}{datasets:on}: measures cover different rows, paired tests the common rows."
+    ),
+    "unknown_label": "{models} predict{models:s} {label!r}{datasets:on}, which is not a true label: it counts as an error.",
+    "unused_second_labels": (
+        "column {column!r} looks like predicted labels but is not used, because another column has them (pass <prediction=COLUMN>)."
+    ),
+    "unused_unknown_label": (
+        "column {column!r} looks like predicted labels but is not used, because {label!r} is not a true label "
+        "(pass <prediction=COLUMN>)."
+    ),
+    "weights_used": (
+        "rows have weights: measures, bootstrap and curves use them. The McNemar, DeLong and permutation tests do not support "
+        "weights."
+    ),
+    "zero_scores": (
+        "scores of {models}{datasets:on} are all zero in {zero:,} of {rows:count row}: they are not treated as probabilities, "
+        "and measures of probabilities are omitted."
+    ),
+}
 
 # Studies: context of a verdict (study/results/)
 TEMPLATES |= {

@@ -227,6 +227,7 @@ _SPECIFICATIONS: dict[str, Callable[[Any], str]] = {
     "parentheses": lambda text: f" ({text})" if text else "",
     "duration": format_duration,
     "names": join_names,
+    "on": lambda names: f" on {join_names(names)}" if names else "",
     "quoted": _format_quoted,
 }
 

@@ -1,4 +1,4 @@
-"""C4.5 against WEKA's J48: printed trees, counts, probabilities, accuracies; and what it does with bad input."""
+"""C4.5 against WEKA's J48: printed trees, counts, probabilities, accuracies; and bad input."""
 
 import json
 import pickle
@@ -33,7 +33,7 @@ PARAMETERS = {
 
 
 @parametrize_with_checks([C45(), C45(binary_splits=True, laplace=True)])
-def test_scikit_learns_contract(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -232,7 +232,7 @@ def test_of_equal_classes_the_first_declared_is_predicted():
     assert C45().fit([[1.0]] * 4, list(y)).predict([[1.0]]).tolist() == ["a"]
 
 
-def test_declared_classes_enter_the_least_weight_beside_a_cut():
+def test_declared_classes_affect_the_minimal_weight_beside_a_cut():
     x = np.arange(40, dtype=float).reshape(-1, 1)
     y = pd.Series(["a"] * 3 + ["b"] * 37)
     assert C45(unpruned=True).fit(x, y.astype("category")).size_ == 3  # 0.1 * 40 / 2 = 2 cases a side
@@ -248,7 +248,7 @@ def test_declared_classes_enter_the_least_weight_beside_a_cut():
     [
         (np.empty((0, 2)), [], "0 sample"),
         ([[1.0], [2.0]], [0, np.nan], "NaN"),
-        ([[1.0], [2.0]], [0], "inconsistent numbers of samples"),
+        ([[1.0], [2.0]], [0], "X and y"),
         ([[np.inf], [2.0]], [0, 1], "infinity"),
     ],
 )

@@ -5,7 +5,7 @@ import numpy as np
 from tests.learners.test_c45_text import stump
 
 
-def test_the_frame_tells_each_node():
+def test_the_frame_has_one_row_per_node():
     frame = stump(0.5, [2, 1], [0, 3]).frame()
     assert frame["parent"].tolist() == [-1, 0, 0]
     assert frame["sign"].tolist() == ["", "<=", ">"]

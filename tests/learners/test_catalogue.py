@@ -31,7 +31,7 @@ def test_short_names_of_scikit_learn():
         assert learner_class(name).__name__ == expected
 
 
-def test_names_that_weka_and_its_users_say():
+def test_aliases_from_weka():
     assert [learner_class(name).__name__ for name in ("J48", "c4.5", "JRip", "IBk", "knn")] == [
         "C45",
         "C45",
@@ -39,19 +39,19 @@ def test_names_that_weka_and_its_users_say():
         "NearestNeighbours",
         "NearestNeighbours",
     ]
-    with pytest.raises(InputError, match="an estimator needs no catalogue"):
+    with pytest.raises(InputError, match="SMO"):
         make_learner(learner_class("smo")())
 
 
-def test_a_class_that_needs_arguments_is_told_so():
-    assert "needs estimators" in describe_learner("sklearn.ensemble.VotingClassifier")
+def test_required_arguments_are_described():
+    assert "estimators" in describe_learner("sklearn.ensemble.VotingClassifier")
 
 
 def test_any_importable_class():
     assert learner_class("sklearn.linear_model.LogisticRegression").__name__ == "LogisticRegression"
-    with pytest.raises(UnknownNameError, match=r"no learner can be imported as 'sklearn\.nowhere\.Nothing'"):
+    with pytest.raises(UnknownNameError, match=r"'sklearn\.nowhere\.Nothing'"):
         learner_class("sklearn.nowhere.Nothing")
-    with pytest.raises(InputError, match="must be a class with fit and predict"):
+    with pytest.raises(InputError, match="StandardScaler"):
         learner_class("sklearn.preprocessing.StandardScaler")
 
 
@@ -74,7 +74,7 @@ def test_boosted_trees_when_installed(name, package, monkeypatch):
         learner_class(name)
 
 
-def test_third_parties_register_theirs(monkeypatch):
+def test_packages_register_their_own_learners(monkeypatch):
     monkeypatch.setattr(catalogue.learners, "_items", {})
     monkeypatch.setattr(catalogue.learners, "_aliases", {})
     assert register_learner("mine", aliases=("my-own",))(BaseEstimator) is BaseEstimator
@@ -82,23 +82,23 @@ def test_third_parties_register_theirs(monkeypatch):
 
 
 def test_wrong_parameters():
-    with pytest.raises(InputError, match="smo has no parameter 'c': did you mean 'C'"):
+    with pytest.raises(InputError, match=r"'c'.*'C'"):
         make_learner("smo", c=1)
 
 
-def test_one_in_words():
-    told = describe_learner("smo")
-    assert "fairtrial.learners.svm.SMO" in told
-    assert "exponent = 1.0" in told
+def test_description_of_one_learner():
+    text = describe_learner("smo")
+    assert "fairtrial.learners.svm.SMO" in text
+    assert "exponent = 1.0" in text
     assert "missing values filled" in describe_learner("logistic-regression")
 
 
-def test_usual_names_are_those_that_a_look_through_scikit_learn_finds():
+def test_common_names_agree_with_a_search_of_scikit_learn():
     found = catalogue.find_scikit_learn_classes()
     assert all(catalogue.learner_class(name) is found[name] for name in catalogue._COMMON_LEARNERS)
 
 
-def test_usual_names_need_no_look_through_scikit_learn():
+def test_common_names_need_no_search_of_scikit_learn():
     code = (
         "import sys; from fairtrial.learners import make_learner; make_learner('gaussian-nb'); "
         "assert 'sklearn.utils._testing' not in sys.modules, 'looked through'"

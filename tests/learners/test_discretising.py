@@ -35,7 +35,7 @@ def plain(values, labels):
 
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 60), k=st.integers(1, 3))
-def test_against_the_plain_twin(seed, n, k):
+def test_against_a_plain_implementation(seed, n, k):
     rng = np.random.default_rng(seed)
     codes = rng.integers(k, size=n)
     values = np.round(rng.normal(codes * 2.0, 1.0), 1)

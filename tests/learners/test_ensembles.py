@@ -26,7 +26,7 @@ ANSWERS = json.loads((Path(__file__).parents[1] / "reference" / "weka" / "boosti
 
 
 @parametrize_with_checks([Bagging(n_estimators=5), Bagging(NaiveBayes(), 5), AdaBoostM1(), AdaBoostM1(NaiveBayes())])
-def test_scikit_learns_contract(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -111,13 +111,13 @@ def test_clones_and_copies():
 
 
 @pytest.mark.parametrize(
-    ("learner", "told"),
+    ("learner", "message"),
     [
-        (Bagging("c45"), "estimator must be an object with fit, got 'c45'"),
-        (Bagging(n_estimators=0), "n_estimators must be at least 1"),
-        (AdaBoostM1(by="weight"), "did you mean 'weights'"),
+        (Bagging("c45"), "estimator.*'c45'"),
+        (Bagging(n_estimators=0), "n_estimators"),
+        (AdaBoostM1(by="weight"), "'weights'"),
     ],
 )
-def test_bad_parameters(learner, told):
-    with pytest.raises(InputError, match=told):
+def test_bad_parameters(learner, message):
+    with pytest.raises(InputError, match=message):
         learner.fit([[0.0], [1.0]], ["a", "b"])

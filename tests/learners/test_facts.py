@@ -15,26 +15,27 @@ from fairtrial.learners.prepared import Facts, facts_of
 
 
 @pytest.mark.parametrize(
-    ("learner", "words"),
+    ("learner", "expected"),
     [
-        (NaiveBayes(), "nothing"),
-        (Bagging(), "nothing"),
-        (Bagging(LogisticRegression()), "nominal to binary, missing values filled, standard scale"),
-        (LogisticRegression(), "nominal to binary, missing values filled, standard scale"),
-        (KNeighborsClassifier(), "nominal to binary, missing values filled, standard scale"),
-        (RandomForestClassifier(), "nominal to binary"),
-        (HistGradientBoostingClassifier(), "nothing"),
-        (GridSearchCV(SVC(), {}), "nominal to binary, missing values filled, standard scale"),
-        (OneVsRestClassifier(SVC()), "nominal to binary, missing values filled, standard scale"),
-        (VotingClassifier([("a", SVC()), ("b", NaiveBayes())]), "nominal to binary, missing values filled, standard scale"),
-        (GridSearchCV(NaiveBayes(), {}), "nothing"),
-        (GridSearchCV(make_pipeline(StandardScaler(), SVC()), {}), "nothing"),
-        (MultinomialNB(), "nominal to binary, missing values filled, min-max scale"),
-        (make_pipeline(StandardScaler(), LogisticRegression()), "nothing"),
+        (NaiveBayes(), (True, True, None)),
+        (Bagging(), (True, True, None)),
+        (Bagging(LogisticRegression()), (False, False, "standard")),
+        (LogisticRegression(), (False, False, "standard")),
+        (KNeighborsClassifier(), (False, False, "standard")),
+        (RandomForestClassifier(), (False, True, None)),
+        (HistGradientBoostingClassifier(), (True, True, None)),
+        (GridSearchCV(SVC(), {}), (False, False, "standard")),
+        (OneVsRestClassifier(SVC()), (False, False, "standard")),
+        (VotingClassifier([("a", SVC()), ("b", NaiveBayes())]), (False, False, "standard")),
+        (GridSearchCV(NaiveBayes(), {}), (True, True, None)),
+        (GridSearchCV(make_pipeline(StandardScaler(), SVC()), {}), (True, True, None)),
+        (MultinomialNB(), (False, False, "min-max")),
+        (make_pipeline(StandardScaler(), LogisticRegression()), (True, True, None)),
     ],
 )
-def test_what_is_prepared(learner, words):
-    assert facts_of(learner).describe() == words
+def test_accepted_input_and_scale(learner, expected):
+    facts = facts_of(learner)
+    assert (facts.nominal, facts.missing, facts.scale) == expected
 
 
 def test_a_learner_may_declare_its_own():

@@ -22,7 +22,7 @@ def test_pearson_is_the_formula():
         np.testing.assert_allclose(svm.make_pearson_vii_kernel(sigma, omega)(A, B), formula, rtol=1e-9)
 
 
-def test_a_matrix_is_kept_for_the_same_rows_and_kernel_only():
+def test_a_matrix_is_cached_for_the_same_rows_and_kernel_only():
     made = []
 
     def kernel(first, second):
@@ -36,7 +36,7 @@ def test_a_matrix_is_kept_for_the_same_rows_and_kernel_only():
     assert len(made) == 3
 
 
-def test_what_is_kept_stays_within_its_bound(monkeypatch):
+def test_the_cache_stays_within_its_limit(monkeypatch):
     monkeypatch.setattr(svm, "_CACHE_BYTES", 0)
     matrix = svm.compute_gram_matrix(("bound",), lambda a, b: a @ b.T, A)
     assert matrix.shape == (9, 9)

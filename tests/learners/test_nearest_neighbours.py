@@ -23,7 +23,7 @@ ANSWERS = json.loads((Path(__file__).parents[1] / "reference" / "weka" / "neares
 
 
 @parametrize_with_checks([NearestNeighbours(), NearestNeighbours(3, votes="inverse")])
-def test_scikit_learns_contract(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -65,17 +65,17 @@ def test_missing_and_nominal_values_differ_by_one():
 
 
 @pytest.mark.parametrize(
-    ("learner", "told"),
+    ("learner", "message"),
     [
-        (NearestNeighbours(0), "n_neighbours must be at least 1"),
-        (NearestNeighbours(votes="inverted"), "did you mean 'inverse'"),
+        (NearestNeighbours(0), "n_neighbours"),
+        (NearestNeighbours(votes="inverted"), "'inverse'"),
     ],
 )
-def test_bad_parameters(learner, told):
-    with pytest.raises(InputError, match=told):
+def test_bad_parameters(learner, message):
+    with pytest.raises(InputError, match=message):
         learner.fit([[0.0], [1.0]], ["a", "b"])
 
 
-def test_weights_below_the_number_of_neighbours_are_suspect():
-    with pytest.warns(SuspectInputWarning, match="all rows weigh 0.2 together, less than 1 neighbours"):
+def test_weights_below_the_number_of_neighbours_give_a_warning():
+    with pytest.warns(SuspectInputWarning, match="sample_weight"):
         NearestNeighbours().fit([[0.0], [1.0]], ["a", "b"], [0.1, 0.1])

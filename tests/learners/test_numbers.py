@@ -38,7 +38,7 @@ def test_two_values_make_one_column_and_three_make_three():
     ]
 
 
-def test_gaps_take_the_weighted_mean_or_the_heaviest_value():
+def test_missing_values_become_the_weighted_mean_or_the_most_frequent_value():
     table = pd.DataFrame({"size": [1.0, 5.0, None], "hue": pd.Categorical(["red", "blue", None], ["red", "blue"])})
     encoder = NumberEncoder.fit(training(table, [3.0, 1.0, 1.0]), None)
     assert encoder(read_columns(table))[2].tolist() == [2.0, 0.0]
@@ -50,7 +50,7 @@ def test_constant_and_all_missing_columns_become_zero():
     assert encoder(read_columns(np.array([[7.0, 3.0, 3.0]]))).tolist() == [[0.0, 0.0, 2.0]]
 
 
-def test_a_value_that_training_did_not_have_is_a_gap():
+def test_a_value_unseen_in_training_is_missing():
     encoder = NumberEncoder.fit(training(pd.DataFrame({"hue": list("xyyz")})), None)
     columns = read_columns(pd.DataFrame({"hue": list("xyyz")})).encode_like(pd.DataFrame({"hue": ["q"]}))
     assert encoder(columns).tolist() == [[0.0, 1.0, 0.0]]

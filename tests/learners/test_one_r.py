@@ -18,7 +18,7 @@ ANSWERS = json.loads((Path(__file__).parents[1] / "reference" / "weka" / "one_r.
 
 
 @parametrize_with_checks([OneR()])
-def test_scikit_learns_contract(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -79,5 +79,5 @@ def test_order_and_name_of_the_classes():
 
 
 def test_a_bucket_of_nothing():
-    with pytest.raises(InputError, match="min_bucket must be at least 1"):
+    with pytest.raises(InputError, match="min_bucket"):
         OneR(0).fit([[1.0], [2.0]], ["a", "b"])

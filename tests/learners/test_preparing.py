@@ -24,7 +24,7 @@ from tests.reference.weka.asking import mixed
 
 
 class Spy(ClassifierMixin, BaseEstimator):
-    """Keeps what it is given."""
+    """Stores its input."""
 
     fairtrial_facts = None
 
@@ -38,7 +38,7 @@ class Spy(ClassifierMixin, BaseEstimator):
 
 
 @parametrize_with_checks([Prepared(LogisticRegression()), Prepared(NaiveBayes())])
-def test_scikit_learns_contract(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -70,7 +70,7 @@ def test_only_what_is_needed_is_done():
     np.testing.assert_array_equal(Prepared(NaiveBayes()).fit(X, y).predict_proba(X), NaiveBayes().fit(X, y).predict_proba(X))
 
 
-def test_gaps_are_filled_by_training_rows_alone():
+def test_missing_values_are_filled_from_training_rows_only():
     spy = Prepared(Spy()).fit(pd.DataFrame({"size": [1.0, 3.0, np.nan]}), ["a", "b", "a"])
     spy.predict(pd.DataFrame({"size": [np.nan, 100.0]}))
     assert spy.learner_.asked_["size"].tolist() == [2.0, 100.0]
@@ -117,27 +117,24 @@ def test_methods_are_those_of_the_learner():
 
 
 def test_an_unknown_preparation():
-    with pytest.raises(InputError, match="did you mean 'standard'"):
+    with pytest.raises(InputError, match="'standard'"):
         Prepared(NaiveBayes(), preparation="standart").fit([[1.0], [2.0]], ["a", "b"])
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
-        (
-            {"learner": "c45"},
-            "learner must be an object with fit, got 'c45': make one of a name by fairtrial.learners.make_learner",
-        ),
-        ({"learner": NaiveBayes}, "learner must be an object with fit, got NaiveBayes"),
-        ({"learner": NaiveBayes(), "sampler": "smote"}, "sampler must be an object with fit_resample, got 'smote'"),
+        ({"learner": "c45"}, "'c45'.*make_learner"),
+        ({"learner": NaiveBayes}, "learner.*NaiveBayes"),
+        ({"learner": NaiveBayes(), "sampler": "smote"}, "sampler.*'smote'"),
     ],
 )
-def test_names_and_classes_are_no_learners(wrong, told):
-    with pytest.raises(InputError, match=told):
+def test_names_and_classes_are_refused(wrong, message):
+    with pytest.raises(InputError, match=message):
         Prepared(**wrong).fit([[1.0], [2.0]], ["a", "b"])
 
 
-def test_what_was_sampled_and_filled_is_told():
+def test_sampling_and_imputation_are_recorded():
     table = mixed()
     X, y = table.drop(columns="class"), table["class"].astype(str)
     prepared = Prepared(NaiveBayes(), sampler=SMOTE(random_state=0), preparation="none").fit(X, y)
@@ -150,7 +147,7 @@ def test_what_was_sampled_and_filled_is_told():
     }
 
 
-def test_classes_that_a_sampler_takes_away_keep_their_column():
+def test_classes_that_a_sampler_removes_keep_their_column():
     X = np.r_[np.random.default_rng(0).normal(size=(40, 2)) + 9 * (np.arange(40) % 2)[:, None], [[0.0, 0.0], [9.0, 9.0]]]
     y = np.array(["a", "b"] * 20 + ["c", "c"])
     learner = Prepared(LogisticRegression(), sampler=EditedNearestNeighbours(sampling_strategy="all")).fit(X, y)
@@ -184,7 +181,7 @@ def test_a_preparation_may_look_at_the_classes():
 
 
 class Numbered(LogisticRegression):
-    """Refuses anything but numbers from 0 on, as xgboost does."""
+    """Accepts only the classes 0, 1, ..., as xgboost does."""
 
     fairtrial_facts = Facts(nominal=False, missing=False, numbered=True)
 
@@ -193,7 +190,7 @@ class Numbered(LogisticRegression):
         return super().fit(X, y)
 
 
-def test_classes_are_numbered_for_learners_that_want_it():
+def test_classes_are_numbered_for_learners_that_need_it():
     table = mixed()
     X, y = table.drop(columns="class"), table["class"].astype(str)
     numbered = Prepared(Numbered(max_iter=1000)).fit(X, y)

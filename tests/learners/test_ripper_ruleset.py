@@ -51,13 +51,13 @@ def test_a_rule_that_a_later_one_replaces_only_costs_itself():
     assert rules.compute_relative_length(0) == pytest.approx(compute_rule_length(1, 80))
 
 
-def test_rules_that_do_not_pay_go():
+def test_rules_that_increase_the_length_are_dropped():
     rules = empty().extend(at_most(9), at_most(14), at_most(12))
     assert [float(each.conditions.cuts[0]) for each in rules.reduce().rules] == [9.0, 14.0]
 
 
 @pytest.mark.parametrize(("check_error", "kept"), [(True, 0), (False, 1)])
-def test_a_rule_that_is_wrong_on_half_goes_only_when_errors_are_checked(check_error, kept):
+def test_a_rule_that_is_wrong_on_half_is_dropped_only_if_errors_are_checked(check_error, kept):
     """40 positives among 400: the rule covers 30 of them and 30 others, which saves bits all the same."""
     rows = np.arange(400)
     positive = (rows % 2 == 0) & (rows < 60) | (rows >= 390)

@@ -63,7 +63,7 @@ def test_classes_from_rare_to_frequent():
     assert order_classes_by_frequency([5, 2, 9, 0], JavaRandom(1)) == [3, 1, 0, 2]
 
 
-def test_each_fold_gets_its_share_of_each_class():
+def test_folds_are_stratified():
     codes = np.repeat([0, 1], [6, 12]).astype(np.intp)
     dealt = stratify_rows(np.arange(18), codes, 3, JavaRandom(1))
     assert sorted(dealt.tolist()) == list(range(18))

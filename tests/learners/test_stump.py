@@ -16,7 +16,7 @@ ANSWERS = json.loads((Path(__file__).parents[1] / "reference" / "weka" / "boosti
 
 
 @parametrize_with_checks([Stump()])
-def test_scikit_learns_contract(estimator, check):
+def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
@@ -44,6 +44,6 @@ def test_missing_values_have_a_branch_of_their_own():
     assert stump.predict(pd.DataFrame({"hue": ["red", "blue", None, "green"]})).tolist() == ["u", "v", "w", "w"]
 
 
-def test_without_any_split_the_classes_keep_their_shares():
+def test_without_any_split_the_probabilities_are_the_class_proportions():
     probabilities = Stump().fit([[1.0], [1.0], [1.0]], ["a", "a", "b"]).predict_proba([[5.0]])
     np.testing.assert_allclose(probabilities, [[2 / 3, 1 / 3]])

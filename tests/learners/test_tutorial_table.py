@@ -23,8 +23,8 @@ def test_rows_to_the_printed_digits(ours, name):
         assert abs(ours.loc[name, measure] - expected[measure]) <= 0.5 * 10**-digits + 1e-9, measure
 
 
-def test_the_machine_differs_in_one_case_at_its_boundary(ours):
-    """WEKA's machine of one fold is not at the optimum: a case that ours puts 0.003 beyond the boundary falls before it."""
+def test_the_svm_differs_in_one_case_at_its_boundary(ours):
+    """WEKA's SVM of one fold is not optimal: a case lies before its boundary, and 0.003 beyond ours."""
     expected = tutorial_table.published().loc["SVM"]
     assert np.isclose(ours.loc["SVM", "acc"], 100 * 198 / 286)
     assert np.isclose(expected["acc"], round(100 * 199 / 286, 1))

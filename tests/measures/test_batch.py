@@ -64,13 +64,13 @@ def test_one_class_alone_is_undefined_for_all_models():
 @pytest.mark.parametrize(
     ("y", "scores", "chosen", "message"),
     [
-        ([0, 1], [0.1, 0.2], "auc", r"y_score must be models x rows with at least one of each, got shape \(2,\)"),
-        ([], np.empty((2, 0)), "auc", r"y_score must be models x rows with at least one of each, got shape \(2, 0\)"),
-        ([0, 1, 1], [[0.1, 0.2]], "auc", r"y_true must have shape \(2,\) or \(1, 2\) to go with y_score, got \(3,\)"),
-        ([0, 1], [[0.1, np.nan]], "auc", r"y_score must be finite, got nan at row \(0, 1\)"),
-        ([0, 1, 2], [[0.1, 0.2, 0.3]], "auc", "positive must be named when the classes are"),
-        ([0, 1], [[0.1, 0.2]], "accuracy", "measures must be of one column of scores for batch, got accuracy"),
-        ([0, None], [[0.1, 0.2]], "auc", "y_true must not hold missing labels, got one at row 1"),
+        ([0, 1], [0.1, 0.2], "auc", "y_score"),
+        ([], np.empty((2, 0)), "auc", "y_score"),
+        ([0, 1, 1], [[0.1, 0.2]], "auc", r"y_true.*\(3,\)"),
+        ([0, 1], [[0.1, np.nan]], "auc", r"y_score.*nan.*\(0, 1\)"),
+        ([0, 1, 2], [[0.1, 0.2, 0.3]], "auc", "positive"),
+        ([0, 1], [[0.1, 0.2]], "accuracy", "measures.*accuracy"),
+        ([0, None], [[0.1, 0.2]], "auc", r"y_true.*\b1\b"),
     ],
 )
 def test_what_is_no_batch_is_refused(y, scores, chosen, message):

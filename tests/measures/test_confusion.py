@@ -75,8 +75,8 @@ def test_tables_of_different_classes_do_not_add_up():
         ([1, 2], (), r"a confusion table must be square, got shape \(2,\)"),
         ([[1, -1], [0, 1]], (), "counts that are not negative"),
         ([[1, np.nan], [0, 1]], (), "counts that are not negative"),
-        ([["a", "b"], ["c", "d"]], (), "table must hold numbers, got 'a'"),
-        (np.eye(2), ("a", "b", "c"), "labels must name the 2 classes of the table, got 3"),
+        ([["a", "b"], ["c", "d"]], (), "table.*'a'"),
+        (np.eye(2), ("a", "b", "c"), "labels.*3"),
     ],
 )
 def test_what_is_no_table_is_refused(table, labels, message):

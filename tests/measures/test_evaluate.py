@@ -117,15 +117,15 @@ def test_unasked_and_impossible_measures_are_refused(two):
         evaluate(y, y, measures="auc")
     with pytest.raises(InputError, match="does not hold probabilities"):
         evaluate(y, y_score=5 * p, measures=["brier"])
-    with pytest.raises(InputError, match="y_pred or y_score must be given"):
+    with pytest.raises(InputError, match="y_pred"):
         evaluate(y)
     with pytest.raises(InputError, match="did you mean 'accuracy'"):
         evaluate(y, y, measures=["acuracy"])
-    with pytest.raises(InputError, match="interval must be one of"):
+    with pytest.raises(InputError, match="interval"):
         evaluate(y, y, interval="wilson")
     with pytest.raises(InputError, match="must be finite"):
         evaluate(y, y_score=np.where(np.arange(300) == 5, np.nan, p))
-    with pytest.raises(InputError, match="average must give one number"):
+    with pytest.raises(InputError, match="average"):
         evaluate(y, y, average=None)
 
 

@@ -285,7 +285,7 @@ def test_one_name_is_registered_once():
 
 
 def test_facts_of_a_new_measure_are_checked():
-    with pytest.raises(InputError, match="direction must be one of"):
+    with pytest.raises(InputError, match="direction"):
         measures.measure(needs="scores", direction="lower", range=(0, 1), cite="nobody")
     with pytest.raises(InputError, match="did you mean 'labels'"):
         measures.measure(needs="label", direction="max", range=(0, 1), cite="nobody")

@@ -54,10 +54,10 @@ def test_rows_of_third_classes_do_not_touch_a_pair():
 
 
 def test_a_class_without_rows_leaves_no_value():
-    with pytest.warns(UndefinedMeasureWarning, match="hand_till is undefined: every class must occur; NaN is returned"):
+    with pytest.warns(UndefinedMeasureWarning, match="hand_till"):
         assert math.isnan(measures.hand_till([0, 1, 1], np.eye(3), labels=[0, 1, 2]))
 
 
 def test_it_has_one_average_only():
-    with pytest.raises(InputError, match="average must be one of"):
+    with pytest.raises(InputError, match="average"):
         measures.hand_till([0, 1, 2], np.eye(3), average="macro")

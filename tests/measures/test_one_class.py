@@ -183,13 +183,13 @@ def test_more_than_two_classes_are_averaged_unless_one_is_named():
 
 
 def test_binary_without_a_positive_class_is_refused():
-    with pytest.raises(InputError, match=r"positive must be named for recall when the classes are \['a', 'b', 'c'\]"):
+    with pytest.raises(InputError, match="positive"):
         measures.recall(["a", "b", "c"], ["a", "b", "c"], average="binary")
 
 
 @pytest.mark.parametrize("beta", [0, -1, math.inf, math.nan])
 def test_beta_must_be_positive_and_finite(beta):
-    with pytest.raises(InputError, match=f"beta must lie between 0 and inf, got {beta}"):
+    with pytest.raises(InputError, match=f"beta.*{beta}"):
         measures.f_score([0, 1], [0, 1], beta=beta)
 
 

@@ -120,7 +120,7 @@ def test_an_impossible_truth_costs_infinitely_much_unless_clipped():
 
 @pytest.mark.parametrize("clip", [-0.1, 0.5, math.nan])
 def test_clip_lies_between_zero_and_one_half(clip):
-    with pytest.raises(InputError, match=f"clip must be at least 0 and below 0.5, got {clip}"):
+    with pytest.raises(InputError, match=f"clip.*{clip}"):
         measures.log_loss([0, 1], [0.1, 0.9], clip=clip)
 
 
@@ -157,9 +157,9 @@ def test_a_certain_prior_is_infinitely_misled():
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        ([0.2, 0.3, 0.5], r"prior must have a value for each of the 2 classes, or a line for each row, got \(3,\)"),
-        ([0.5, 0.6], "prior must sum to 1 in each row, got 1.1 at row 0"),
-        ([-0.5, 1.5], "prior must hold probabilities between 0 and 1, got -0.5"),
+        ([0.2, 0.3, 0.5], r"prior.*\(3,\)"),
+        ([0.5, 0.6], "prior.*1.1.*0"),
+        ([-0.5, 1.5], "prior.*-0.5"),
     ],
 )
 def test_a_prior_that_is_none_is_refused(prior, message):
@@ -168,7 +168,7 @@ def test_a_prior_that_is_none_is_refused(prior, message):
 
 
 def test_an_unknown_kind_is_refused():
-    with pytest.raises(InputError, match=r"kind must be one of .*, got 'totl': did you mean 'total'\?"):
+    with pytest.raises(InputError, match="kind.*'totl'.*'total'"):
         measures.information_score(*FIVE, kind="totl")
 
 
@@ -213,10 +213,10 @@ def test_a_forecast_on_an_edge_belongs_to_the_bin_below(bins):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bins": 0}, "bins must be at least 1, got 0"),
-        ({"bins": 2.5}, "bins must be a whole number, got 2.5"),
-        ({"strategy": "even"}, "strategy must be one of"),
-        ({"norm": "l3"}, "norm must be one of"),
+        ({"bins": 0}, "bins.*0"),
+        ({"bins": 2.5}, "bins.*2.5"),
+        ({"strategy": "even"}, "strategy"),
+        ({"norm": "l3"}, "norm"),
     ],
 )
 def test_calibration_options_are_checked(options, message):

@@ -233,11 +233,11 @@ def test_mwl_at_severity_one_is_the_minimum_error_rate():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: measures.partial_auc(*TEN, max_fpr=0), "max_fpr must be above 0 and at most 1, got 0"),
-        (lambda: measures.partial_auc(*TEN, max_fpr=1.5), "max_fpr must be above 0 and at most 1, got 1.5"),
-        (lambda: measures.lift(*TEN, fraction=-0.1), "fraction must be above 0 and at most 1, got -0.1"),
-        (lambda: measures.h_measure(*TEN, severity_ratio=0), "severity_ratio must lie between 0 and inf, got 0"),
-        (lambda: measures.mwl(*TEN, severity_ratio=math.nan), "severity_ratio must lie between 0 and inf, got nan"),
+        (lambda: measures.partial_auc(*TEN, max_fpr=0), "max_fpr.*0"),
+        (lambda: measures.partial_auc(*TEN, max_fpr=1.5), "max_fpr.*1.5"),
+        (lambda: measures.lift(*TEN, fraction=-0.1), "fraction.*-0.1"),
+        (lambda: measures.h_measure(*TEN, severity_ratio=0), "severity_ratio.*0"),
+        (lambda: measures.mwl(*TEN, severity_ratio=math.nan), "severity_ratio.*nan"),
     ],
 )
 def test_parameters_out_of_bounds_are_refused(call, message):

@@ -173,7 +173,7 @@ class OnlyLabels(ClassifierMixin, BaseEstimator):
     [
         (measures.brier, LinearSVC(random_state=0), "brier needs predict_proba, which LinearSVC does not have"),
         (measures.auc, OnlyLabels(), "auc needs decision_function or predict_proba, which OnlyLabels does not have"),
-        (measures.accuracy, LinearRegression(), "accuracy must have a fitted classifier, got LinearRegression"),
+        (measures.accuracy, LinearRegression(), "accuracy.*LinearRegression"),
     ],
 )
 def test_a_learner_that_cannot_give_what_is_needed_is_refused(measure, learner, message, tumours):
@@ -184,14 +184,14 @@ def test_a_learner_that_cannot_give_what_is_needed_is_refused(measure, learner, 
 
 @pytest.mark.parametrize("measure", [measures.recall, measures.auc, measures.brier], ids=lambda each: each.name)
 def test_a_positive_class_that_the_learner_does_not_know_is_refused(measure, tumours):
-    with pytest.raises(InputError, match=r"positive must be one of .*, got 7"):
+    with pytest.raises(InputError, match="positive.*7"):
         measure.scorer(positive=7)(GaussianNB().fit(*tumours), *tumours)
 
 
 def test_labels_in_another_order_than_the_columns_are_refused(tumours):
     learner = GaussianNB().fit(*tumours)
     with pytest.raises(
-        InputError, match=r"labels must be the learner's classes \[0, 1\], got \[1, 0\]: name positive= instead"
+        InputError, match=r"labels.*\[1, 0\]"
     ):
         measures.auc.scorer(labels=[1, 0])(learner, *tumours)
 

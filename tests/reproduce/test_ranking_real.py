@@ -55,13 +55,13 @@ from fairtrial.reproduce.ranking_real.tables import (
     read_table1,
 )
 from fairtrial.reproduce.ranking_real.user_measures import (
-from tests.reproduce import read_numbers
     UserMeasure,
     check_measures,
     compare_with_auc,
     load_measure,
     load_measures,
 )
+from tests.reproduce import read_numbers
 
 PUBLISHED = read_published("berrar_table1").set_index(["experiment", "dataset"])
 

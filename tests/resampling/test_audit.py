@@ -243,10 +243,10 @@ def test_html_is_escaped():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_permutations": 5}, "n_permutations must be at least 19"),
-        ({"alpha": 0}, "alpha must lie between 0 and 1"),
-        ({"max_rows": 2}, "max_rows must be at least 10"),
-        ({"random_state": -1}, "random_state must be at least 0"),
+        ({"n_permutations": 5}, "n_permutations"),
+        ({"alpha": 0}, "alpha"),
+        ({"max_rows": 2}, "max_rows"),
+        ({"random_state": -1}, "random_state"),
     ],
 )
 def test_bad_options_are_refused(options, message):

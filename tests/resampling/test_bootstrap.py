@@ -37,10 +37,10 @@ def test_stratified_draws_keep_the_count_of_each_class():
 
 
 def test_nothing_to_leave_out():
-    with pytest.raises(InputError, match="X must hold at least 2 rows to leave one out"):
+    with pytest.raises(InputError, match=r"^X\b"):
         list(Bootstrap().split([1]))
-    with pytest.raises(InputError, match="X must hold at least 2 rows of one class to leave one out"):
+    with pytest.raises(InputError, match=r"^X\b"):
         list(Bootstrap(stratify=True).split([1, 2], ["a", "b"]))
-    with pytest.raises(InputError, match="n_splits must be at least 1, got 0"):
+    with pytest.raises(InputError, match="n_splits.*0"):
         Bootstrap(0)
     assert Bootstrap().get_n_splits() == 200

@@ -24,7 +24,7 @@ def test_each_class_has_its_share_to_within_one(counts, share, seed):
     y = np.repeat(np.arange(len(counts)), counts)
     n_test = math.ceil(round(share * len(y), 9))
     if n_test >= len(y):
-        with pytest.raises(InputError, match="test_size must leave rows to train on"):
+        with pytest.raises(InputError, match="test_size"):
             halves(Holdout(share), y)
         return
     train, test = halves(Holdout(share, random_state=seed), y)
@@ -61,12 +61,12 @@ def test_a_class_that_is_lost_is_named(size, part):
 @pytest.mark.parametrize(
     ("size", "message"),
     [
-        (0.0, "test_size must lie between 0 and 1, got 0.0"),
-        (1.0, "test_size must lie between 0 and 1, got 1.0"),
-        (float("nan"), "test_size must lie between 0 and 1, got nan"),
-        (0, "test_size must be at least 1, got 0"),
-        ("half", "test_size must be a whole number, got 'half'"),
-        (True, "test_size must be a whole number, got True"),
+        (0.0, "test_size.*0.0"),
+        (1.0, "test_size.*1.0"),
+        (float("nan"), "test_size.*nan"),
+        (0, "test_size.*0"),
+        ("half", "test_size.*'half'"),
+        (True, "test_size.*True"),
     ],
 )
 def test_bad_sizes(size, message):
@@ -75,9 +75,9 @@ def test_bad_sizes(size, message):
 
 
 def test_nothing_left_to_train_on():
-    with pytest.raises(InputError, match="test_size must leave rows to train on, got 5 of 5 rows"):
+    with pytest.raises(InputError, match="test_size.*5"):
         list(Holdout(5, stratify=False).split(range(5)))
-    with pytest.raises(InputError, match=r"test_size must leave rows to train on, got 0.9 of 5 rows"):
+    with pytest.raises(InputError, match="test_size.*0.9"):
         list(Holdout(0.9, stratify=False).split(range(5)))
 
 

@@ -21,7 +21,7 @@ def test_many_rows_are_not_held_at_once():
 
 
 def test_too_few_rows_and_no_rows():
-    with pytest.raises(InputError, match="X must hold at least 2 rows to leave one out, got 1"):
+    with pytest.raises(InputError, match=r"^X\b.*1"):
         list(LeaveOneOut().split([1]))
-    with pytest.raises(InputError, match="X must be given"):
+    with pytest.raises(InputError, match=r"^X\b"):
         LeaveOneOut().get_n_splits()

@@ -119,9 +119,9 @@ def test_one_outer_split_has_no_standard_error():
 
 
 def test_what_cannot_be():
-    with pytest.raises(InputError, match=r"outer must be a splitter, got 5: pass StratifiedKFold\(5\), say"):
+    with pytest.raises(InputError, match="outer.*5"):
         nested(LEARNER, GRID, X, y, outer=5)
-    with pytest.raises(InputError, match="inner must be a splitter, got decided splits"):
+    with pytest.raises(InputError, match="inner"):
         nested(LEARNER, GRID, X, y, inner=KFold(2).freeze(X))
     with pytest.raises(LearnerError, match=r"DecisionTreeClassifier failed in outer split 0 of repeat 0 \(.*max_depth"):
         nested(LEARNER, {"max_depth": [-1]}, X, y, random_state=1)

@@ -110,8 +110,8 @@ class TestEstimates:
             (([[0, 1]], [[0, 1]], [0, 0]), "at least 2 bootstrap samples of at least 2 cases, got shape"),
             (([[0, 1]] * 2, [[0, 1]] * 3, [0, 0]), "losses and counts must have a row for each bootstrap sample"),
             (([[0, 1]] * 2, [[0, 1]] * 2, [0]), "resubstitution a value for each case"),
-            (([[0, 1]] * 2, [[1, 1]] * 2, [0, 0]), "counts must leave out some case in some bootstrap sample"),
-            (([[np.nan, 1]] * 2, [[0, 2]] * 2, [0, 0]), "losses must be finite"),
+            (([[0, 1]] * 2, [[1, 1]] * 2, [0, 0]), "counts"),
+            (([[np.nan, 1]] * 2, [[0, 2]] * 2, [0, 0]), "losses"),
         ],
     )
     def test_bad_tables(self, given, message):
@@ -119,9 +119,9 @@ class TestEstimates:
             out_of_bag_estimates(*given, 0.5)
 
     def test_bad_options(self):
-        with pytest.raises(InputError, match="method must be one of"):
+        with pytest.raises(InputError, match="method"):
             out_of_bag_estimates([[0, 1]] * 2, [[0, 2]] * 2, [0, 0], 0.5, method="633")
-        with pytest.raises(InputError, match="level must lie between 0 and 1, got 95"):
+        with pytest.raises(InputError, match="level.*95"):
             out_of_bag_estimates([[0, 1]] * 2, [[0, 2]] * 2, [0, 0], 0.5, level=95)
 
 

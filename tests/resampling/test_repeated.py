@@ -47,16 +47,16 @@ def test_repeats_of_repeats_are_counted_on():
 
 @pytest.mark.parametrize("fixed", [LeaveOneOut(), Given([([0], [1])])])
 def test_what_does_not_draw_cannot_be_repeated(fixed):
-    with pytest.raises(InputError, match=r"splitter must draw at random, got .*: all its repeats would be the same"):
+    with pytest.raises(InputError, match="^splitter"):
         Repeated(fixed, 3)
 
 
 def test_bad_arguments():
-    with pytest.raises(InputError, match="splitter must be a splitter of fairtrial, got KFold"):
+    with pytest.raises(InputError, match="splitter.*KFold"):
         Repeated(SklearnKFold(3), 3)
-    with pytest.raises(InputError, match="n_repeats must be at least 1, got 0"):
+    with pytest.raises(InputError, match="n_repeats.*0"):
         Repeated(KFold(3), 0)
-    with pytest.raises(InputError, match="random_state must be given once, got 1 and "):
+    with pytest.raises(InputError, match="random_state.*1"):
         Repeated(KFold(3, random_state=2), 3, random_state=1)
 
 

@@ -69,18 +69,18 @@ class TestFoldSplitter:
 
     @pytest.mark.parametrize(
         ("n_splits", "message"),
-        [(1, "n_splits must be at least 2, got 1"), (2.0, "n_splits must be a whole number, got 2.0"), (True, "whole number")],
+        [(1, "n_splits.*1"), (2.0, "n_splits.*2.0"), (True, "whole number")],
     )
     def test_bad_counts(self, n_splits, message):
         with pytest.raises(InputError, match=message):
             Halves(n_splits)
 
     def test_more_folds_than_rows(self):
-        with pytest.raises(InputError, match="n_splits must be at most the number of rows, 3, got 4"):
+        with pytest.raises(InputError, match="n_splits.*4"):
             Halves(4).freeze(range(3), [0, 0, 0])
 
     def test_bad_seed(self):
-        with pytest.raises(InputError, match="random_state must be a whole number, got 'x'"):
+        with pytest.raises(InputError, match="random_state.*'x'"):
             Halves(2, random_state="x").freeze(range(3), [0, 0, 0])
 
 
@@ -102,9 +102,9 @@ class TestSplitter:
         assert repr(Halves(7, random_state=0)) == "Halves(n_splits=7, random_state=0)"
 
     def test_what_goes_in(self):
-        with pytest.raises(InputError, match="X must be a table or a list"):
+        with pytest.raises(InputError, match=r"^X\b"):
             Halves(2).freeze(5)
-        with pytest.raises(InputError, match="y must be one-dimensional, got shape"):
+        with pytest.raises(InputError, match=r"^y\b.*shape"):
             Halves(2).freeze(range(3), np.eye(3))
 
 
@@ -117,7 +117,7 @@ class TestEnoughOfEachClass:
             check_class_sizes(rows, 3, "scheme")
 
     def test_no_class_is_large_enough(self):
-        with pytest.raises(InputError, match="n_splits must be at most the number of rows of the largest class, 2, got 3"):
+        with pytest.raises(InputError, match="n_splits.*3"):
             check_class_sizes(read(["a", "a", "b", "b"]), 3, "scheme")
 
     def test_all_are_large_enough(self):

@@ -22,8 +22,8 @@ def test_rows_test_as_often_as_their_share():
 
 
 def test_bad_arguments():
-    with pytest.raises(InputError, match="n_splits must be at least 1, got 0"):
+    with pytest.raises(InputError, match="n_splits.*0"):
         RandomSubsampling(0)
-    with pytest.raises(InputError, match="test_size must lie between 0 and 1"):
+    with pytest.raises(InputError, match="test_size"):
         RandomSubsampling(test_size=1.5)
     assert RandomSubsampling().get_n_splits() == 10

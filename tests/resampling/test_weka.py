@@ -200,7 +200,7 @@ def test_rows_are_tested_in_wekas_order(n_splits, seed):
 
 
 def test_bad_input():
-    with pytest.raises(InputError, match="n_splits must be at most the number of rows, 3, got 10"):
+    with pytest.raises(InputError, match="n_splits.*10"):
         WekaFolds().freeze(np.zeros((3, 1)), ["a", "b", "a"])
     with pytest.raises(InputError, match="WekaFolds needs y"):
         WekaFolds(2).freeze(np.zeros((3, 1)))

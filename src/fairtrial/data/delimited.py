@@ -502,9 +502,10 @@ def _check_class_complete(label: Any, name: str, content: Content, layout: Table
     missing = (label.codes < 0).nonzero()[0]
     if len(missing):
         line = text_tables.find_line(int(missing[0]), content, layout)
+        rows = format_count(len(missing), "such row")
         raise InputError(
-            f"{content.path}, line {line}: the class {name!r} must not be missing, got {format_count(len(missing), 'such row')}: "
-            "drop these rows, or pass another class as target="
+            f"{content.path}, line {line}: the class {name!r} must not be missing, got {rows}: drop these rows, or pass "
+            "another class as target="
         )
 
 

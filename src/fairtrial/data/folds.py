@@ -63,7 +63,7 @@ def match_rows(test_keys: Sequence[IntArray], train_keys: Sequence[IntArray]) ->
     """Match the rows of all test and training sets to positions in one table.
 
     Return the positions of each set, all test sets first, and for each position its row in the joined sets. No set contains a
-    position twice. A test set prefers rows that are not yet tested, a training set prefers rows that its own fold does not test.
+    position twice. A test set prefers rows that are not yet tested, a training set rows that its own fold does not test.
 
     >>> match_rows([np.array([0, 1]), np.array([2])], [np.array([2]), np.array([1, 0])])
     ([[0, 1], [2], [2], [1, 0]], [0, 1, 2])
@@ -241,7 +241,7 @@ def _select_scheme(names: Sequence[str], scheme: str | None, path: str) -> tuple
     if not schemes:
         raise InputError(f"{path} must contain pairs of files like x-5-1tra.dat and x-5-1tst.dat, got none")
     if scheme is None and len(schemes) > 1:
-        raise InputError(f"{path} must contain folds of one scheme, got {join_names(sorted(schemes))}: pass scheme= to choose one")
+        raise InputError(f"{path} must contain folds of one scheme, got {join_names(sorted(schemes))}: pass scheme=")
     scheme = scheme if scheme is not None else next(iter(schemes))
     if scheme not in schemes:
         raise InputError(f"scheme must be one of {join_names(sorted(schemes))}, got {scheme!r}")

@@ -1,4 +1,4 @@
-"""Read text files line by line, in blocks, with a limit on line length; every error names the file and the line."""
+"""Read text files in blocks of lines, with a limit on line length; every error names the file and the line."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _PLAIN = "\n\r\t ,@%{}[]'\"\\?-+.0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def make_line_error(name: str, line: int, message: str) -> InputError:
-    """The error for one line of a file.
+    """Build the error for one line of a file.
 
-    >>> print(make_line_error("iris.dat", 7, "a row must hold 5 values, got 4"))
-    iris.dat, line 7: a row must hold 5 values, got 4
+    >>> print(make_line_error("iris.dat", 7, "a row must have 5 values, got 4"))
+    iris.dat, line 7: a row must have 5 values, got 4
     """
     return InputError(f"{name}, line {line}: {message}")
 
 
 @dataclass(frozen=True)
 class LineBlock:
-    """Some whole lines, without their ends; `first` is the number of the first one, counted from 1."""
+    """Consecutive lines without line ends; `first` is the number of the first line, counted from 1."""
 
     first: int
     lines: list[str]
@@ -40,7 +40,7 @@ class LineBlock:
         return enumerate(self.lines, self.first)
 
     def take_after(self, line: int) -> LineBlock:
-        """The lines behind this one."""
+        """Return the lines after a line."""
         return LineBlock(line + 1, self.lines[line + 1 - self.first :])
 
 
@@ -48,7 +48,7 @@ _BYTES, _FILE = "the given bytes", "the given file"
 
 
 def describe_source(source: Source) -> str:
-    """What to call a source in messages: its path, or what it is.
+    """Name a source in messages: by its path, or by its kind.
 
     >>> describe_source("folder/iris.dat"), describe_source(b"1,2")
     ('folder/iris.dat', 'the given bytes')
@@ -62,7 +62,7 @@ def describe_source(source: Source) -> str:
 
 
 def get_source_stem(source: Source, default: str) -> str:
-    """The name of a data set that is read from here: that of the file without its ending."""
+    """Return the name of a data set: the name of its file without suffix, or the default."""
     name = describe_source(source)
     return Path(name).stem if name not in (_BYTES, _FILE) else default or "data"
 
@@ -92,13 +92,13 @@ def open_lines(source: Source, encoding: str = "utf-8", remedy: str | None = Non
 
 def _open_file(path: str) -> IO[bytes]:
     if "\n" in path:
-        raise InputError("path must name a file, got text of several lines: pass the contents as bytes, text.encode()")
+        raise InputError("path must name a file, got text of several lines: pass the content as bytes, text.encode()")
     try:
         return open(path, "rb")
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
+        raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise InputError(f"{path}: this is a folder, not a file: name a file in it") from None
+        raise InputError(f"{path} must be a file, got a folder: pass a file in it") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path!r} cannot be opened: {error}") from None
 
@@ -117,7 +117,7 @@ def _check_encoding(encoding: str) -> _Codec:
     except (LookupError, TypeError, ValueError):
         raise InputError(f"encoding must name a text encoding, got {encoding!r}: try 'utf-8' or 'latin-1'") from None
     if not contains_ascii:
-        raise InputError(f"encoding must be one that contains ASCII, got {encoding!r}: convert the file to UTF-8 first")
+        raise InputError(f"encoding must extend ASCII, got {encoding!r}: convert the file to UTF-8 first")
     is_latin = name == "iso8859-1"
     return _Codec(name, "pass another encoding" if is_latin else "pass encoding='latin-1' if it is Western European text")
 
@@ -141,7 +141,7 @@ def _iter_blocks(stream: IO[Any], name: str, codec: _Codec) -> Iterator[LineBloc
 
 
 def _iter_chunks(stream: IO[Any], name: str, encoding: str) -> Iterator[bytes]:
-    """Pieces of the file in which every line ends in a line feed; a carriage return is never parted from its line feed."""
+    """Read chunks of the file, with line feeds as line ends; a chunk never ends between carriage return and line feed."""
     start = True
     while piece := _read_bytes(stream, _BLOCK, name, encoding):
         while piece.endswith(b"\r") and (more := _read_bytes(stream, 1, name, encoding)):
@@ -161,7 +161,7 @@ def _read_bytes(stream: IO[Any], size: int, name: str, encoding: str) -> bytes:
         return piece.encode(encoding) if isinstance(piece, str) else bytes(piece)
     except InputError:
         raise
-    except Exception as error:  # an open file may be of any kind: a member of a broken archive raises what its codec raises
+    except Exception as error:  # a member of a corrupted archive may raise any error
         raise InputError(f"{name} cannot be read: {error or type(error).__name__}") from None
 
 

@@ -1,4 +1,4 @@
-"""Load data sets from OpenML by number or name; they are downloaded once and kept in a cache."""
+"""Load data sets from OpenML by number or name; each is downloaded once and kept in a cache."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VARIABLE = "FAIRTRIAL_CACHE"
 
 
 def cache_folder() -> Path:
-    """FAIRTRIAL_CACHE if set, else the platform's folder for caches."""
+    """Return the folder FAIRTRIAL_CACHE if it is set, else the cache folder of the platform."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen)
@@ -36,14 +36,14 @@ def cache_folder() -> Path:
 
 
 def write_atomically(path: Path, content: bytes) -> Path:
-    """Write a file whole or not at all, so that a download that breaks off leaves nothing half done."""
+    """Write a file completely or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             file.write(content)
         os.replace(file.name, path)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}; set {VARIABLE} to another folder") from None
+        raise InputError(f"{path} cannot be written: {error.strerror or error}: set {VARIABLE} to another folder") from None
     return path
 
 
@@ -57,13 +57,13 @@ _NOT_THERE = (404, 412)
 
 
 def load_openml(which: str | int) -> Dataset:
-    """The set with this number, or the oldest active one of this name. Needs the network once; then the cache holds it.
+    """Load the data set with this number, or the oldest active one with this name, from the cache or the network.
 
-    The class is OpenML's default target; columns that OpenML marks as row ids or to be ignored are left out.
+    The class is OpenML's default target. Columns that OpenML marks as row ids or to be ignored are left out.
     """
     text = str(which).strip()
     if not text:
-        raise InputError("an OpenML set must be given by number or name, got nothing: try 'openml:61'")
+        raise InputError("an OpenML data set must have a number or a name, got neither: try 'openml:61'")
     number = int(text) if text.isascii() and text.isdigit() else _find_number(text)
     facts = _fetch_description(number)
     path = cache_folder() / "openml" / str(number) / "data.arff"
@@ -74,12 +74,12 @@ def load_openml(which: str | int) -> Dataset:
 
 def _read_openml(path: Any, facts: dict[str, Any], number: int) -> Dataset:
     target = facts.get("default_target_attribute")
-    where = f"OpenML set {number} ({facts.get('name')})"
+    where = f"OpenML data set {number} ({facts.get('name')})"
     if not target or "," in target:
         targets_text = f"the targets {target!r}" if target else "no target"
         raise InputError(
-            f"{where} must name a single class, got {targets_text}: choose one by fairtrial.data.read({str(path)!r}, "
-            "target=...)"
+            f"{where} must have a single target, got {targets_text}: call fairtrial.data.read({str(path)!r}, target=...) to "
+            "choose one"
         )
     data = read_arff(path, target=target, name=str(facts.get("name")))
     left_out = [column for column in _collect_names(facts, "row_id_attribute", "ignore_attribute") if column in data.X.columns]
@@ -97,7 +97,7 @@ def _collect_names(facts: dict[str, Any], *fields: str) -> list[str]:
 
 
 def _find_number(name: str) -> int:
-    """The number of the oldest active set of this name."""
+    """Find the number of the oldest active data set with this name."""
     path = cache_folder() / "openml" / "names" / f"{quote(name, safe='')}.json"
     if path.is_file():
         return int(json.loads(path.read_text())["number"])
@@ -108,7 +108,7 @@ def _find_number(name: str) -> int:
         oldest = min(answer["data"]["dataset"], key=lambda entry: int(entry["version"]))
         number = int(oldest["did"])
     except (KeyError, TypeError, ValueError):
-        raise InputError(f"OpenML's answer about {name!r} cannot be read: try the number of the set") from None
+        raise InputError(f"OpenML's answer about {name!r} cannot be read: pass the number of the data set") from None
     write_atomically(path, json.dumps({"number": number}).encode())
     return number
 
@@ -120,9 +120,9 @@ def _fetch_description(number: int) -> dict[str, Any]:
     answer = _fetch_json(f"{SERVER}/api/v1/json/data/{number}", f"numbered {number}")
     facts = answer.get("data_set_description") if isinstance(answer, dict) else None
     if not isinstance(facts, dict) or "url" not in facts:
-        raise InputError(f"OpenML's answer about set {number} cannot be read: it describes no file")
+        raise InputError(f"OpenML's answer about data set {number} cannot be read: it does not name a file")
     if str(facts.get("format", "")).lower() not in ("arff", "sparse_arff"):
-        raise InputError(f"OpenML set {number} must be an ARFF file, got {facts.get('format')!r}")
+        raise InputError(f"OpenML data set {number} must be an ARFF file, got {facts.get('format')!r}")
     write_atomically(path, json.dumps(facts).encode())
     return facts
 
@@ -131,7 +131,7 @@ def _download(facts: dict[str, Any]) -> bytes:
     content = _fetch(str(facts["url"]), f"numbered {facts.get('id')}")
     declared = facts.get("md5_checksum")
     if declared and hashlib.md5(content, usedforsecurity=False).hexdigest() != declared:
-        raise InputError(f"the file of OpenML set {facts.get('id')} does not match its checksum: the download broke; try again")
+        raise InputError(f"the file of OpenML data set {facts.get('id')} does not match its checksum: try again")
     return content
 
 
@@ -141,22 +141,22 @@ def _fetch_json(url: str, which: str) -> Any:
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"OpenML's answer about the set {which} is no JSON: try again later") from None
+        raise InputError(f"OpenML's answer about the data set {which} is not JSON: try again later") from None
 
 
 def _fetch(url: str, which: str) -> bytes:
     if urlsplit(url).scheme not in ("http", "https"):
-        raise InputError(f"OpenML names a file that is not on the web: {url!r}")
+        raise InputError(f"the URL of an OpenML file must begin with http, got {url!r}")
     try:
         with urlopen(Request(url, headers={"User-Agent": "fairtrial"}), timeout=_SECONDS) as answer:
             return bytes(answer.read())
     except HTTPError as error:
         error.close()
         if error.code in _NOT_THERE:
-            raise UnknownNameError(f"OpenML has no active set {which}: look at {SERVER}/search?type=data") from None
-        raise InputError(f"OpenML refused with code {error.code}: try again later") from None
+            raise UnknownNameError(f"OpenML has no active data set {which}: search {SERVER}/search?type=data") from None
+        raise InputError(f"OpenML answered with error {error.code}: try again later") from None
     except (URLError, HTTPException, OSError) as error:
         reason = getattr(error, "reason", None) or error
         raise InputError(
-            f"OpenML cannot be reached ({reason}): the set {which} is not in the cache and needs the network"
+            f"OpenML cannot be reached ({reason}), and the data set {which} is not in the cache: check the network"
         ) from None

@@ -132,7 +132,7 @@ def _detect_format(path: Path, declared: str | None) -> str:
             return format_name
     remedy = "use fairtrial.data.read_folds" if suffix == ".zip" else f"pass format= {join_names(FORMATS, None, 'or')}"
     raise InputError(
-        f"{path} must end in {join_names(SUFFIXES, None, 'or')} (text files also in .gz), got {suffix or 'no suffix'!r}: {remedy}"
+        f"{path} must end in {join_names(SUFFIXES, None, 'or')} (text also in .gz), got {suffix or 'no suffix'!r}: {remedy}"
     )
 
 

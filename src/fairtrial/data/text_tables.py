@@ -1,6 +1,6 @@
-"""Text tables as columns of text: encoding, delimiter, header, rows and cells.
+"""Read text tables, for data sets, scores and predictions: encoding, delimiter, decimal comma, header, rows and cells.
 
-Arrow reads well-formed files quickly. If it fails, a slower pass either reads the file or reports what is wrong in which line.
+Arrow reads well-formed files quickly. If it fails, a slower pass either reads the file or reports the line of an error.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ _LEAST_AGREEMENT, _NEARLY_ALL_ROWS = 0.5, 0.9
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number as programs write it: no decimal comma, no thousands.
+    """Whether a cell is a number without decimal comma and without separators of thousands.
 
-    >>> [is_number(each) for each in ("-1.5e3", ".5", "1,5", "x", "1_000")]
+    >>> [is_number(cell) for cell in ("-1.5e3", ".5", "1,5", "x", "1_000")]
     [True, True, False, False, False]
     """
     return _NUMBER.fullmatch(cell) is not None
 
 
 def with_point(cell: str, decimal: str) -> str:
-    """A cell with a decimal point where it has a decimal comma; a point beside decimal commas makes it no number.
+    """Replace a decimal comma by a point; with decimal commas, a cell that contains points is not a number.
 
     >>> with_point("1,5", ","), with_point("1.5", "."), is_number(with_point("1.234", ","))
     ('1.5', '1.5', False)
@@ -74,9 +74,9 @@ def with_point(cell: str, decimal: str) -> str:
 
 
 def split_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a text table, each with the number of its first line; blank lines are no rows.
+    """Split lines into rows, each with the number of its first line; skip blank lines.
 
-    A quoted cell may hold delimiters and line ends. Raises `csv.Error` where a quote is never closed or a cell is too long.
+    Quoted cells may contain delimiters and line ends. Raise `csv.Error` if a quote is not closed or a cell is too long.
 
     >>> list(split_rows(['a,"b,c"', "", "1,2"], ","))
     [(1, ['a', 'b,c']), (3, ['1', '2'])]
@@ -186,10 +186,10 @@ def detect_delimiter(path: Path, lines: Sequence[str]) -> str | None:
 def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozenset(MISSING)) -> bool:
     """Whether the first row names the columns.
 
-    It does if it holds no number but words above columns of numbers. Where all columns hold words it does if each name is new:
-    given once, and not a value of its column. Names that count the columns from 0, as pandas does, pass beside a new word.
-    A name that means a missing value elsewhere, such as NA, passes only beside a word above numbers. Numbers may have decimal
-    commas here, whether or not they will be read as numbers.
+    It does if it contains no number, but a text above a column of numbers. If all columns contain text, each name must be
+    unique and must not be a value of its column. Names may count the columns from 0, as in pandas, if another name is a new
+    text. A name that means a missing value, such as NA, is allowed only next to a text above numbers. Decimal commas are
+    allowed.
 
     >>> sniff_header([["size", "class"], ["1", "a"]]), sniff_header([["1", "a"], ["2", "b"]])
     (True, False)
@@ -207,7 +207,7 @@ def sniff_header(rows: Sequence[Sequence[str]], missing: frozenset[str] = frozen
 
 
 def _has_counting_names(first: Sequence[str]) -> bool:
-    """Whether the numbers among the names count the columns from 0; a column of row numbers may stand before them."""
+    """Whether the numbers among the names count the columns from 0; a column of row numbers may precede them."""
     names = first[1:] if first[0] == "" else first
     return sum(map(is_number, names)) >= 3 and all(cell == str(index) for index, cell in enumerate(names) if is_number(cell))
 
@@ -302,13 +302,13 @@ def read_content(path: Path, encoding: str = "utf-8", remedy: str | None = None)
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """The text of a file as UTF-8 with plain line ends."""
+    """The text of a file as UTF-8, with line feeds as line ends."""
 
     path: Path
     data: bytes
 
     def iter_lines(self) -> io.TextIOWrapper:
-        """The lines one by one, with their ends."""
+        """Return a stream of the lines with their ends."""
         return io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8", newline="")
 
     def detect_delimiter(self) -> str | None:
@@ -316,7 +316,7 @@ class Content:
         return detect_delimiter(self.path, _take_sample(self.iter_lines()))
 
     def iter_rows(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-        """The rows by the slow way; what cannot be a row is named with its line."""
+        """Yield line number and cells of each row; errors name the line."""
         rows = split_rows(self.iter_lines(), delimiter)
         line = 0
         while True:
@@ -332,7 +332,7 @@ class Content:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """What parts the cells, whether the first row names the columns, their names, and which of these were given."""
+    """The delimiter, whether the first row is a header, the column names, and which of them the file or the user gave."""
 
     delimiter: str
     header: bool
@@ -343,7 +343,7 @@ class TableLayout:
 def find_layout(
     content: Content, delimiter: str | None, header: bool | None, columns: Sequence[str] | None, missing: frozenset[str]
 ) -> TableLayout:
-    """The layout as declared, and as inferred from the first rows where it is not."""
+    """Return the declared layout; infer what is not declared from the first rows."""
     if header is not None and not isinstance(header, bool):
         raise InputError(f"header must be True or False, got {header!r}")
     if delimiter is not None and (delimiter not in DELIMITERS and (len(delimiter) != 1 or delimiter in '"\r\n')):
@@ -355,17 +355,17 @@ def find_layout(
         )
     rows = [row for _, row in islice(content.iter_rows(detected_delimiter), _SAMPLE_LINES)]
     if not rows or len(rows[0]) < 2:
-        why = _describe_comments(content) or ": is the delimiter right?"
-        raise InputError(f"{content.path} must have at least 2 columns, attributes and a class, got 1{why}")
+        remedy = _describe_comments(content) or ": pass another delimiter="
+        raise InputError(f"{content.path} must have at least 2 columns (attributes and a class), got 1{remedy}")
     with_header = columns is None and sniff_header(rows, missing) if header is None else header
     if with_header and len(rows) == 1:
-        raise InputError(f"{content.path} must hold rows, got a header line only: pass header=False if this is a row")
+        raise InputError(f"{content.path} must contain rows, got only a header: pass header=False if this is a row")
     declared_names = _resolve_column_names(content, rows[0], with_header, columns)
     names = tuple(name or f"x{index}" for index, name in enumerate(declared_names))
     if len(set(names)) < len(names):
         duplicate = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"{content.path} must name its columns differently, got {duplicate!r} twice: rename it or pass header=False"
+            f"columns of {content.path} must have different names, got {duplicate!r} twice: rename one, or pass header=False"
         )
     return TableLayout(detected_delimiter, with_header, names, tuple(bool(name) for name in declared_names))
 
@@ -390,7 +390,7 @@ def _take_sample(text: Iterable[str]) -> list[str]:
 
 
 def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
-    """Columns of text by name; None if anything at all is unusual."""
+    """Read columns of text by name with Arrow; None if the file is not regular."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -402,7 +402,7 @@ def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
     if delimiter == WHITESPACE:
         data, delimiter = b"\n".join(b"\t".join(line.split()) for line in data.splitlines()), "\t"
     elif quoted:
-        # A quote that is never closed would swallow this last row.
+        # If a quote is never closed, this last row becomes part of its cell.
         data += ("\n" + delimiter.join([_END_OF_DATA] * len(layout.names))).encode()
     if not delimiter.isascii():
         return None
@@ -427,44 +427,45 @@ def read_cells_fast(data: bytes, layout: TableLayout) -> dict[str, Any] | None:
 
 
 def read_cells_slow(content: Content, layout: TableLayout) -> dict[str, Any]:
-    """The same by the slow way, or what is wrong in which line."""
+    """Read columns of text by name row by row; errors name the line."""
     import pyarrow as pa
 
     width, rows, first = len(layout.names), [], 0
     for line, row in content.iter_rows(layout.delimiter):
         first = first or line
         if len(row) != width:
-            width_source = "named" if layout.header else f"in line {first}"
-            why = _describe_comments(content) or _describe_row_names(content, layout)
-            raise InputError(f"{content.path}, line {line}: {len(row)} cells where {width} are {width_source}{why}")
+            width_source = "in the header" if layout.header else f"in line {first}"
+            remedy = _describe_comments(content) or _describe_row_names(content, layout)
+            counts = f"a row must have {width} cells as {width_source}, got {len(row)}"
+            raise InputError(f"{content.path}, line {line}: {counts}{remedy}")
         rows.append(row)
     rows = rows[int(layout.header) :]
     if not rows:
-        raise InputError(f"{content.path} must hold rows, got a header line only")
+        raise InputError(f"{content.path} must contain rows, got only a header")
     return {name: pa.chunked_array([list(cells)]) for name, cells in zip(layout.names, zip(*rows, strict=True), strict=True)}
 
 
 def _describe_comments(content: Content) -> str:
     line, row = next(((line, text) for line, text in enumerate(content.iter_lines(), 1) if text.strip()), (0, ""))
-    return f": line {line} begins with '#': take out comments" if row.lstrip().startswith("#") else ""
+    return f": remove comments such as line {line}, which begins with '#'" if row.lstrip().startswith("#") else ""
 
 
 def _describe_row_names(content: Content, layout: TableLayout) -> str:
-    """What to say where every row has one cell more than there are names."""
+    """Suggest a remedy if every row has one cell more than the header."""
     rows = islice(content.iter_rows(layout.delimiter), 1, _SAMPLE_LINES)
     if not layout.header or any(len(row) != len(layout.names) + 1 for _, row in rows):
         return ""
-    return ": the rows have an unnamed first column, as R's write.table makes: write with row.names=FALSE"
+    return ": the first column has no name, as R's write.table writes it; write the file with row.names=FALSE"
 
 
 def read_cells(content: Content, layout: TableLayout) -> dict[str, Any]:
-    """Columns of text by name, the quick way if it can be."""
+    """Read columns of text by name."""
     cells = read_cells_fast(content.data, layout)
     return read_cells_slow(content, layout) if cells is None else cells
 
 
 def find_line(row: int, content: Content, layout: TableLayout) -> int:
-    """The line in which a row begins."""
+    """Find the line in which a row begins."""
     return next(islice(content.iter_rows(layout.delimiter), row + int(layout.header), None))[0]
 
 
@@ -552,5 +553,5 @@ def _check_row_lengths(content: Content, delimiter: str) -> None:
     widths: list[int] = []
     for line, row in content.iter_rows(delimiter):
         if len(widths) > 1 and len(row) > max(widths):
-            raise InputError(f"{content.path}, line {line}: expected {max(widths)} cells, got {len(row)}")
+            raise InputError(f"{content.path}, line {line}: a row must have at most {max(widths)} cells, got {len(row)}")
         widths.append(len(row))

@@ -98,7 +98,7 @@ def _check_no_infinity(data: Dataset, form: str) -> None:
         infinite = np.isinf(data.X[name].to_numpy())
         if infinite.any():
             raise InputError(
-                f"values must be finite to be written as {form}, got infinity in row {int(infinite.argmax())} of column {name!r}: "
+                f"values must be finite in the format {form}, got infinity in row {int(infinite.argmax())} of column {name!r}: "
                 "choose the format parquet"
             )
 

@@ -185,7 +185,7 @@ def _check_ranges(ranges: Any, columns: EncodedTable) -> Mapping[str, tuple[floa
         raise InputError(f"ranges must map column names to (low, high), got {ranges!r}")
     numeric = [name for name, categories in zip(columns.names, columns.categories, strict=True) if categories is None]
     for name, pair in ranges.items():
-        check_one_of("ranges", name, numeric)
+        check_one_of("each column in ranges", name, numeric)
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise InputError(f"ranges must have (low, high) for {name!r}, got {pair!r}")
         low, high = pair

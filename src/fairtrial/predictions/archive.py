@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial._check import IntArray
+from fairtrial._narrative import render_all
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
 from fairtrial.predictions.read import DatasetPredictions, ModelPredictions, PredictionFile
@@ -47,7 +48,7 @@ class PredictionArchive:
             "conditions": {},
             "resampling": {"scheme": "given"},
             "measures": list(measures),
-            "notes": list(file.notes),
+            "notes": list(render_all(file.notes, "model")),
         }
 
     @cached_property

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fairtrial._findings import Finding
 from fairtrial._registry import suggest_name
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,11 +62,30 @@ _PROBABILITY_NAME = re.compile(r"(?:^|[^a-z])(?:y[_ .\-]?)?(?:probs?|proba|proba
 _BOOLEAN_EQUIVALENTS = {"1": "true", "0": "false", "true": "1", "false": "0"}
 
 
+_ROLE_TEXTS = {
+    "model": "models",
+    "dataset": "data sets",
+    "row": "row ids",
+    "weight": "weights",
+    "repeat": "repeats",
+    "fold": "folds",
+    "condition": "conditions",
+    "level": "noise levels",
+}
+
+
 @dataclass(frozen=True)
 class ModelColumns:
-    """The columns of one model: its predicted labels, and pairs of class and column for its scores.
+    """The columns of one model.
 
-    A class of None stands for the positive class.
+    Attributes
+    ----------
+    name : str
+        Name of the model; empty in a long file, where a column names the models.
+    label : str or None
+        Column of predicted labels.
+    scores : tuple of (str or None, str)
+        Class and column of each score; None means the positive class.
     """
 
     name: str
@@ -79,24 +100,40 @@ class ModelColumns:
 
 @dataclass(frozen=True)
 class Roles:
-    """The role of each column. In a long file, `models` has one entry without a name, because a column names the models."""
+    """The role of each column of a predictions file.
+
+    Attributes
+    ----------
+    layout : {"long", "wide"}
+        Whether the file has one line per row and model, or one line per row.
+    columns : mapping of str to str
+        Role to column: y_true, model, dataset, row, weight, repeat, fold, condition, level.
+    models : tuple of ModelColumns
+        Columns of each model; a single entry without a name if a column names the models.
+    subgroups : tuple of str
+        Columns that define subgroups.
+    specified : tuple of str
+        Roles that the user gave; the others were guessed.
+    unused : tuple of str
+        Columns without a role.
+    reasons : tuple of Finding
+        Why an unused column that seems to contain labels is not used.
+    """
 
     layout: Literal["long", "wide"]
     columns: Mapping[str, str]
-    """Role to column: y_true, model, dataset, row, weight, repeat, fold, condition, level."""
     models: tuple[ModelColumns, ...]
     subgroups: tuple[str, ...] = ()
     specified: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    """Why an unused column that seems to hold labels is not used."""
+    reasons: tuple[Finding, ...] = ()
 
     def get(self, role: str) -> str | None:
-        """Get the column of a role, or None."""
+        """Return the column of a role, or None."""
         return self.columns.get(role)
 
     def frame(self) -> pd.DataFrame:
-        """One row per column: column, role, model, class, and whether the role was given or guessed."""
+        """Build one row per column: column, role, model, class, and whether the role was given or guessed."""
         import pandas as pd
 
         lines = [(column, role, "", "") for role, column in self.columns.items()]
@@ -111,32 +148,40 @@ class Roles:
 
     @property
     def summary(self) -> str:
-        """The roles in one or two sentences."""
-        lines = self.frame()
-        layout_text = "a line for each row and model" if self.get("model") else "a line for each row"
-        used = lines[lines["role"] != "unused"]
-        parts = []
-        for role, part in used.groupby("role", sort=False):
-            many = len(part) > 6
-            column_list = ", ".join(f"'{column}'" for column in part["column"][: 5 if many else 6])
-            parts.append(f"{role} {column_list}{f' and {len(part) - 5} more' if many else ''}")
-        guessed = sorted(set(used.loc[used["how"] == "guessed", "role"]))
-        unused = [repr(name) + (f" ({self.reasons[name]})" if name in self.reasons else "") for name in self.unused]
-        unused_text = f" Left alone: {', '.join(unused)}." if unused else ""
-        guessed_text = "" if not guessed else f" Guessed from names and contents: {', '.join(guessed)}."
-        return f"The file is {self.layout}, {layout_text}: {'; '.join(parts)}.{guessed_text}{unused_text}"
+        """The role of each column that is used, in one line.
 
-    @property
-    def label_warnings(self) -> tuple[str, ...]:
-        """A sentence for each unused column that seems to hold labels."""
-        text = "seems to hold labels and is left alone"
-        return tuple(f"The column {name!r} {text}: {why}. --prediction COL judges it." for name, why in self.reasons.items())
+        >>> models = tuple(ModelColumns(name, None, ((None, f"{name}_proba"),)) for name in ("tree", "forest"))
+        >>> Roles("wide", {"y_true": "churned"}, models).summary
+        'true labels churned, probabilities *_proba'
+        """
+        labels = [(model_columns.name, model_columns.label) for model_columns in self.models if model_columns.label is not None]
+        scores = [(model_columns.name, column) for model_columns in self.models for _, column in model_columns.scores]
+        are_probabilities = all(is_named_probability(column) for _, column in scores)
+        columns = {
+            "true labels": [("", self.columns["y_true"])],
+            "predicted labels": labels,
+            "probabilities" if are_probabilities else "scores": scores,
+            **{text: [("", self.columns[role])] for role, text in _ROLE_TEXTS.items() if role in self.columns},
+            "subgroups": [("", column) for column in self.subgroups],
+        }
+        return ", ".join(f"{text} {_abbreviate_columns(pairs)}" for text, pairs in columns.items() if pairs)
 
     def __str__(self) -> str:
         return self.summary
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.summary)}</p>" + self.frame().to_html(index=False)
+
+
+def _abbreviate_columns(columns: Sequence[tuple[str, str]]) -> str:
+    """List columns, given with the names of their models; a star stands for the names of several models.
+
+    >>> _abbreviate_columns([("tree", "tree_p"), ("forest", "forest_p")]), _abbreviate_columns([("tree", "tree"), ("svm", "svm")])
+    ('*_p', 'tree and svm')
+    """
+    patterns = [f"*{column.removeprefix(model)}" if model and column.startswith(model) else column for model, column in columns]
+    has_pattern = len(set(patterns)) < len(patterns) and "*" not in patterns
+    return join_names(dict.fromkeys(patterns) if has_pattern else [column for _, column in columns], 6)
 
 
 def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
@@ -177,19 +222,19 @@ def guess_roles(frame: pd.DataFrame, **specified: Any) -> Roles:
     if not models:
         check_misspelled(frame, free, classes, columns["y_true"])
         raise InputError(
-            f"the file must have predicted labels or scores beside the truth {columns['y_true']!r}, got only "
-            f"{', '.join(map(repr, free)) or 'that column'}: pass prediction= or scores="
+            f"the file must have predicted labels or scores besides the true labels {columns['y_true']!r}, got only "
+            f"{', '.join(map(repr, free)) or 'that column'}: pass prediction= (--prediction) or scores= (--score)"
         )
     layout: Literal["long", "wide"] = "wide" if models[0].name else "long"
     ordered = {role: columns[role] for role in _SINGLE_COLUMN_ROLES if role in columns}
-    reasons = {} if "prediction" in specified else explain_unused(frame, unused, classes)
+    reasons = () if "prediction" in specified else explain_unused(frame, unused, classes)
     return Roles(layout, ordered, models, tuple(subgroups), tuple(specified), unused, reasons)
 
 
 def _check_roles(names: list[str], specified: Mapping[str, Any]) -> None:
     for role, value in specified.items():
         if role not in ROLE_PARAMETERS:
-            raise InputError(f"no role is called {role!r}: {suggest_name(role, ROLE_PARAMETERS)}")
+            raise InputError(f"{role!r} is not a role of a column: {suggest_name(role, ROLE_PARAMETERS)}")
         for column in _list_columns(value):
             if column not in names:
                 raise InputError(f"{role} must name a column of the file, got {column!r}: {suggest_name(column, names)}")
@@ -227,8 +272,7 @@ def _find_y_true(names: list[str], used_columns: set[str]) -> str:
             if name not in used_columns and normalize_name(name) == alias:
                 return name
     raise InputError(
-        f"the file must have a column of true labels, called truth, y_true, target or the like, got {', '.join(names)}: "
-        "pass y_true="
+        f"the file must have a column of true labels, e.g. y_true or target, got {', '.join(names)}: pass y_true= (--y-true)"
     )
 
 
@@ -284,7 +328,7 @@ def _resolve_score_columns(value: Any, classes: list[str]) -> tuple[tuple[str | 
 def _require_one_column(value: Any, role: str) -> str:
     columns = _list_columns(value)
     if len(columns) != 1:
-        raise InputError(f"{role} must name one column where a column names the models, got {columns}")
+        raise InputError(f"{role} must name one column if a column names the models, got {columns}")
     return columns[0]
 
 
@@ -452,29 +496,29 @@ def check_misspelled(frame: pd.DataFrame, free: Sequence[str], classes: Sequence
         folded = {label.lower() for label in classes} & {label.lower() for label in labels}
         if unknown and folded:
             raise InputError(
-                f"predicted labels must be those of the truth {y_true!r} ({', '.join(classes[:6])}), got {unknown[0]!r} in "
-                f"column {column!r}: {suggest_name(unknown[0], classes)}; or pass prediction={column!r} to count it as a class"
+                f"predicted labels must be labels of {y_true!r} ({join_names(classes, 6)}), got {unknown[0]!r} in column "
+                f"{column!r}: {suggest_name(unknown[0], classes)}, or pass prediction={column!r} to count it as an error"
             )
 
 
-def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
-    """Explain why columns that seem to hold labels are not used.
+def explain_unused(frame: pd.DataFrame, unused: Sequence[str], classes: Sequence[str]) -> tuple[Finding, ...]:
+    """Explain why columns that seem to contain labels are not used.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"svm": ["yes", "no", "maybe"], "colour": ["red", "blue", "red"], "again": ["yes", "no", "no"]})
-    >>> explain_unused(table, ["svm", "colour", "again"], ["yes", "no"])
-    {'svm': "its label 'maybe' is no class of the truth", 'again': 'the file has another column of labels'}
+    >>> [(finding.kind, finding["column"]) for finding in explain_unused(table, ["svm", "colour", "again"], ["yes", "no"])]
+    [('unused_unknown_label', 'svm'), ('unused_second_labels', 'again')]
     """
-    reasons = {}
+    findings = []
     for column in unused:
         labels = format_labels(frame[column])
         unknown = [label for label in labels if label not in classes]
         n_known = len(labels) - len(unknown)
         if n_known and not unknown:
-            reasons[column] = "the file has another column of labels"
+            findings.append(Finding.of("unused_second_labels", column=column))
         elif n_known and len(unknown) <= n_known:
-            reasons[column] = f"its label {unknown[0]!r} is no class of the truth"
-    return reasons
+            findings.append(Finding.of("unused_unknown_label", column=column, label=unknown[0]))
+    return tuple(findings)
 
 
 def normalize_name(name: str) -> str:

@@ -14,29 +14,50 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairtrial import _check
+from fairtrial._findings import Finding, PairDifference, Ranking
+from fairtrial._narrative import render, render_all, render_ranking
+from fairtrial._text import (
+    choose_p_format,
+    format_count,
+    format_difference,
+    format_interval,
+    format_number,
+    format_p_value,
+    format_percentage,
+    format_table,
+    join_names,
+    wrap_lines,
+)
 from fairtrial.errors import InputError
 from fairtrial.measures import Measure, get_measure
-from fairtrial.predictions import narrative
 from fairtrial.predictions.archive import PredictionArchive
 from fairtrial.predictions.columns import Roles
-from fairtrial.predictions.narrative import METHODOLOGY_COLUMNS
-from fairtrial.predictions.pairs import StreamedPairs, build_pair_table
-from fairtrial.predictions.read import PARQUET, DatasetPredictions, PredictionFile, Source, list_paths, read_predictions
+from fairtrial.predictions.pairs import build_pair_table
+from fairtrial.predictions.read import PARQUET, PredictionFile, Source, list_paths, read_predictions
 from fairtrial.predictions.statistics import (
-    MANY_ROWS,
     MEAN_LOSSES,
-    InMemoryModel,
+    FileStatistics,
+    InMemoryModels,
     JudgeSettings,
     ModelStatistics,
     PositiveClasses,
-    allow_unknown_labels,
     ignore_warnings,
 )
 from fairtrial.predictions.streamed import StreamedFile, StreamedModels
-from fairtrial.predictions.tables import InMemoryTables, StreamedTables, order_best_first
-from fairtrial.predictions.validate import Notes, note_first_prediction
+from fairtrial.predictions.tables import (
+    build_calibration,
+    build_classes,
+    build_curves,
+    build_scores,
+    build_subgroups,
+    find_unequal_rows,
+    order_best_first,
+)
+from fairtrial.predictions.validate import Notes, Subject
 from fairtrial.significance import Verdict
 from fairtrial.significance.compare import compare
+from fairtrial.significance.methodology import check_class_counts, check_dataset_count
+from fairtrial.significance.names import get_display_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,27 +69,84 @@ _LABEL_MEASURES = ("accuracy", "balanced_accuracy", "kappa", "mcc", "f_score")
 _BINARY_ONLY = ("average_precision", "h_measure", "ks")
 _PROBABILITY_MEASURES = (*MEAN_LOSSES, "calibration_error")
 
+_INTERVAL_NAMES = {
+    "wilson": "Wilson",
+    "delong": "DeLong",
+    "newcombe": "Newcombe",
+    "normal": "normal",
+    "bca": "BCa bootstrap",
+    "percentile": "percentile bootstrap",
+}
+
+# The short form has at most so many lines besides the lines of models, and names so many data sets.
+_MAX_LINES, _MAX_DATASETS = 12, 3
+
+IMPORTANT_NOTES = (
+    *("below_chance", "no_test", "rows_unidentified", "disjoint_rows", "unequal_rows", "unknown_label", "missing_labels"),
+    *("unused_unknown_label", "not_probabilities", "zero_scores", "several_conditions", "rows_in_file_order"),
+)
+"""Kinds of notes that affect the answer: the short form shows them."""
+
 
 @dataclass(frozen=True)
 class JudgementOrigin:
-    """The files with their SHA-256, the command that judges them, and the version of fairtrial."""
+    """Where a judgement comes from.
+
+    Attributes
+    ----------
+    files : tuple of (str, str)
+        Name and SHA-256 of each file; empty for a frame.
+    command : str
+        Command that repeats the judgement; empty for a frame.
+    version : str
+        Version of fairtrial.
+    """
 
     files: tuple[tuple[str, str], ...]
     command: str
     version: str
 
 
-def _make_empty_methodology() -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(columns=list(METHODOLOGY_COLUMNS))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Judgement:
-    """The result of `judge`: tables as frames, the verdict in sentences (`summary`), repairs and assumptions (`notes`).
+    """The result of `judge`: measures with intervals, paired tests, and which model is best.
 
-    `predictions` is None if the file was streamed.
+    Attributes
+    ----------
+    source : str
+        Name of the file.
+    roles : Roles
+        What each column was taken for.
+    main : str
+        Measure by which models are compared.
+    level, alpha : float
+        Confidence level of intervals, and significance level of tests.
+    scores : DataFrame
+        One row per data set, model and measure, with confidence limits.
+    pairs : DataFrame
+        One row per pair of models and test, with adjusted p-values.
+    classes : DataFrame
+        Precision, recall, F score and AUC of each class.
+    subgroups : DataFrame
+        Measures of each subgroup.
+    calibration : DataFrame
+        Calibration curves.
+    curves : mapping of str to DataFrame
+        Points of ROC and other curves.
+    findings : tuple of Ranking
+        The answer for each data set.
+    notes : tuple of Finding
+        What was repaired, assumed or omitted.
+    verdict : Verdict or None
+        Comparison over data sets or splits, if there are several.
+    positives : PositiveClasses
+        Positive class of each data set.
+    class_counts : mapping
+        Number of rows of each class of each data set.
+    origin : JudgementOrigin
+        Files, command and version.
+    predictions : PredictionFile or None
+        The predictions; None if the file was streamed.
     """
 
     source: str
@@ -82,11 +160,11 @@ class Judgement:
     subgroups: pd.DataFrame
     calibration: pd.DataFrame
     curves: Mapping[str, pd.DataFrame]
-    summary: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    findings: tuple[Ranking, ...]
+    notes: tuple[Finding, ...] = ()
     verdict: Verdict | None = None
     positives: PositiveClasses = field(default_factory=lambda: PositiveClasses({}))
-    methodology: pd.DataFrame = field(default_factory=_make_empty_methodology)
+    class_counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     origin: JudgementOrigin = field(default_factory=lambda: JudgementOrigin((), "", ""))
     predictions: PredictionFile | None = field(default=None, repr=False)
 
@@ -94,36 +172,262 @@ class Judgement:
     def archive(self) -> PredictionArchive:
         """The predictions as an archive of trials, from which results are computed."""
         if self.predictions is None:
-            raise InputError(
-                "the archive must hold the predictions, which a large file's judgement does not: judge a part of it"
-            )
+            raise InputError("a streamed judgement has no archive because its predictions are not in memory: judge fewer rows")
         return PredictionArchive(self.predictions, measures=list(dict.fromkeys(self.scores["measure"])))
 
     def frame(self) -> pd.DataFrame:
-        """One row per data set, model and measure."""
+        """Return the scores: one row per data set, model and measure.
+
+        Returns
+        -------
+        DataFrame
+
+        Examples
+        --------
+        >>> judgement = judge({"y_true": [0, 1, 1, 0], "tree": [0, 1, 0, 0]}, measures="accuracy")
+        >>> judgement.frame()[["model", "measure", "estimate"]].to_dict("records")
+        [{'model': 'tree', 'measure': 'accuracy', 'estimate': 0.75}]
+        """
         return self.scores
 
     @property
+    def summary(self) -> tuple[str, ...]:
+        """The answer as text: one entry per data set, and one for the comparison over data sets or splits."""
+        texts = [render_ranking(ranking, "model") for ranking in self.findings]
+        if self.verdict is not None:
+            texts.append(self.verdict.summarize("model", f"over all {self.verdict.unit}s"))
+        return tuple(texts)
+
+    @property
+    def methodology(self) -> tuple[Finding, ...]:
+        """Raised methodology checks: few rows, rare classes, too few data sets."""
+        main = get_measure(self.main)
+        findings = [
+            finding
+            for dataset, counts in self.class_counts.items()
+            for finding in check_class_counts(dataset, counts, main.name, main.display_name)
+        ]
+        return (*findings, *([] if self.verdict is None else check_dataset_count(self.verdict)))
+
+    @property
     def messages(self) -> tuple[str, ...]:
-        """Violated methodology rules, and the notes."""
-        return (*narrative.format_methodology_notes(self.methodology, self.scores["dataset"].nunique() > 1), *self.notes)
+        """Raised methodology checks and notes, as text."""
+        return (*self._render_methodology(), *render_all(self.notes, "model"))
+
+    def _render_methodology(self) -> list[str]:
+        has_many_datasets = len(self.findings) > 1
+        return [
+            (f"{finding['dataset']}: " if has_many_datasets and "dataset" in finding.values else "") + render(finding, "model")
+            for finding in self.methodology
+        ]
+
+    def _get_read_as(self) -> str:
+        return "; ".join(filter(None, [f"read as: {self.roles.summary}", self.positives.summary]))
 
     def __str__(self) -> str:
-        head = [f"{self.source}: {self.roles.summary}", *filter(None, [self.positives.summary]), *self.summary]
-        tables = narrative.format_tables(self.scores, order_best_first(self.pairs, self.scores, self.main), self.alpha)
-        return "\n".join([*head, "", tables, *(["", *self.messages] if self.messages else [])])
+        return "\n".join(self.format_lines())
 
     __repr__ = __str__
 
+    def format_lines(self, all_measures: bool = False) -> list[str]:
+        """Format the short form: answer, table of the main measure, what affects the answer, how to learn more.
+
+        Parameters
+        ----------
+        all_measures : bool
+            Show all measures instead of the main one. Default: False.
+
+        Returns
+        -------
+        list of str
+            Lines of at most 80 columns, unless names are long.
+        """
+        answer = [line for text in self._select_answer() for line in wrap_lines(text)]
+        table = self._format_measures() if all_measures else self._format_main_table()
+        measures = format_count(self.scores["measure"].nunique(), "measure")
+        more = "" if all_measures else f"{measures}: --all     "
+        foot = [*wrap_lines(self._get_read_as(), indent="  ")[:2], f"  {more}page: --report page.html"]
+        used = len(answer) + 2 + (0 if all_measures else len(table) - len(self._list_models())) + len(foot)
+        return [*answer, "", *table, "", *self._format_warnings(max(1, _MAX_LINES - used)), *foot]
+
+    def _list_models(self) -> list[str]:
+        return list(dict.fromkeys(map(str, self.scores["model"])))
+
+    def _select_answer(self) -> list[str]:
+        """Select the sentences of the short form: the verdict over data sets, else the answer for each of a few."""
+        if len(self.findings) > 1 and self.verdict is not None:
+            return [self.summary[-1]]
+        hidden = len(self.findings) - _MAX_DATASETS
+        texts = list(self.summary) if hidden <= 0 else list(self.summary[:_MAX_DATASETS])
+        return texts + ([f"{format_count(hidden, 'more data set')}: --explain"] if hidden > 0 else [])
+
+    def _format_warnings(self, max_lines: int) -> list[str]:
+        """Format raised checks and important notes in at most `max_lines` lines; the last one counts those left out."""
+        texts = self._render_methodology() + [
+            render(note, "model") for kind in IMPORTANT_NOTES for note in self.notes if note.kind == kind
+        ]
+        blocks = [_wrap_item(text, "!") for text in texts]
+        lines: list[str] = []
+        for shown, block in enumerate(blocks):
+            is_last = shown == len(blocks) - 1
+            if len(lines) + len(block) + (not is_last) > max_lines:
+                return [*lines, f"! {format_count(len(blocks) - shown, 'more note' if shown else 'note')}: --explain"]
+            lines += block
+        return lines
+
+    def _format_main_table(self) -> list[str]:
+        if len(self.findings) == 1:
+            return self._format_ranking(self.findings[0], next(iter(dict.fromkeys(map(str, self.scores["dataset"])))))
+        measure = get_measure(self.main)
+        scores = self.scores[self.scores["measure"] == measure.name]
+        means = scores.groupby("model", sort=False)["estimate"].mean()
+        order = means.sort_values(ascending=measure.facts.direction == "min", kind="stable", na_position="last")
+        n_best = {name: sum(name in ranking.best for ranking in self.findings if ranking.names) for name in order.index}
+        header = [measure.display_name, "mean", f"best on (of {format_count(len(self.findings), 'data set')})"]
+        return format_table([header, *([str(name), _format_estimate(mean), f"{n_best[name]}"] for name, mean in order.items())])
+
+    def _format_ranking(self, ranking: Ranking, dataset: str) -> list[str]:
+        """Format the main measure of a data set: a line for each model, best first."""
+        measure = get_measure(self.main)
+        scores = self.scores[(self.scores["dataset"] == dataset) & (self.scores["measure"] == measure.name)]
+        by_model = {str(line["model"]): line for line in scores.to_dict("records")}
+        rows = [[measure.display_name, "estimate", f"{format_percentage(self.level)} CI"]]
+        if len(by_model) > 1:
+            rows[0] += ["vs best", "p"]
+        names = [*ranking.names, *(name for name in by_model if name not in ranking.names)]
+        for name in names:
+            line = by_model[name]
+            row = [name, _format_estimate(line["estimate"]), _format_limits(line["low"], line["high"])]
+            pair = ranking.find_pair(names[0], name) if name != names[0] else None
+            if len(by_model) > 1:
+                row += (
+                    ["", ""]
+                    if pair is None
+                    else [_format_change(-pair.difference), self._format_p(pair.p_adjusted, pair.p_is_bound)]
+                )
+            rows.append(row)
+        return _align(rows)
+
+    def _format_p(self, p: float, is_bound: bool) -> str:
+        if np.isnan(p):
+            return ""
+        if is_bound:
+            return f"<= {choose_p_format([p], self.alpha).format(p)}"
+        return format_p_value(p, self.alpha).removeprefix("p ").removeprefix("= ")
+
+    def _format_measures(self) -> list[str]:
+        """Format all measures of all models, with the method of each interval."""
+        has_many_datasets = len(self.findings) > 1
+        interval = f"{format_percentage(self.level)} CI"
+        rows = [[*(["data set"] if has_many_datasets else []), "measure", "model", "estimate", interval, "method"]]
+        previous: tuple[str, ...] = ()
+        by_measure = self.scores.groupby(["dataset", "measure"], sort=False)
+        for line in (line for _, part in by_measure for line in part.to_dict("records")):
+            key = (*([str(line["dataset"])] if has_many_datasets else []), get_measure(line["measure"]).display_name)
+            shown = [text if previous[: i + 1] != key[: i + 1] else "" for i, text in enumerate(key)]
+            method = _INTERVAL_NAMES.get(line["method"], line["method"]) or line["note"]
+            numbers = [_format_estimate(line["estimate"]), _format_limits(line["low"], line["high"])]
+            rows.append([*shown, str(line["model"]), *numbers, method])
+            previous = key
+        return _align(rows, left=3 if has_many_datasets else 2)
+
+    def _format_pairs(self) -> list[str]:
+        """Format all comparisons, the better model first; a star marks the tests that decide."""
+        has_many_datasets = len(self.findings) > 1
+        header = ["pair", "test", "measure", "difference", f"{format_percentage(self.level)} CI", "p", "adjusted p"]
+        rows = [[*(["data set"] if has_many_datasets else []), *header]]
+        for line in order_best_first(self.pairs, self.scores, self.main).to_dict("records"):
+            p_values = [self._format_p(line[name], bool(line["at_minimum"])) for name in ("p_value", "p_adjusted")]
+            rows.append(
+                [
+                    *([str(line["dataset"])] if has_many_datasets else []),
+                    f"{line['first']} - {line['second']}",
+                    get_display_name(line["test"]).removesuffix(" test") + ("*" if line["primary"] else ""),
+                    get_measure(line["measure"]).display_name,
+                    _format_change(line["difference"]),
+                    _format_limits(line["low"], line["high"]),
+                    *p_values,
+                ]
+            )
+        return _align(rows, left=4 if has_many_datasets else 3)
+
+    def explain(self) -> str:
+        """Explain the judgement: answer for each data set, reasons, all measures, all pairs, all notes.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> judgement = judge({"y_true": [0, 1, 1, 0], "tree": [0, 1, 0, 0], "coin": [1, 1, 0, 0]})
+        >>> "McNemar" in judgement.explain()
+        True
+        """
+        main = get_measure(self.main)
+        tests = dict.fromkeys(test for ranking in self.findings for test in ranking.tests)
+        better = "higher" if main.facts.direction == "max" else "lower"
+        reasons = [f"Models are compared by {main.display_name} ({better} is better)."]
+        if tests:
+            reasons.append(f"Deciding test: {join_names(tests)} (* below), significance level {self.alpha:g}.")
+        reasons += render_all(self._find_disagreements(), "model")
+        blocks = [
+            [line for text in (*self.summary, *reasons) for line in wrap_lines(text)],
+            self._format_measures(),
+            self._format_pairs() if len(self.pairs) else [],
+            [line for text in self._render_methodology() for line in _wrap_item(text, "!")],
+            [line for note in self.notes for line in _wrap_item(render(note, "model"), "-")],
+            wrap_lines(self._get_read_as(), indent="  "),
+        ]
+        return "\n\n".join("\n".join(block) for block in blocks if block)
+
+    def _find_disagreements(self) -> list[Finding]:
+        """Find pairs whose interval excludes zero although the difference is not significant."""
+        findings = []
+        for line in self.pairs[self.pairs["primary"]].to_dict("records"):
+            excludes_zero = line["low"] > 0 or line["high"] < 0
+            if excludes_zero and line["p_adjusted"] > self.alpha:
+                kind = "interval_unadjusted" if line["p_value"] <= self.alpha else "interval_of_other_method"
+                findings.append(Finding.of(kind, first=line["first"], second=line["second"]))
+        return findings
+
     def _repr_html_(self) -> str:
         summary_html = "".join(f"<p>{escape(sentence)}</p>" for sentence in self.summary)
-        notes = "".join(f"<p>{escape(note)}</p>" for note in (f"{self.source}: {self.roles.summary}", *self.notes))
+        notes = "".join(f"<p>{escape(text)}</p>" for text in (*self.messages, f"{self.source}, {self._get_read_as()}"))
         tables = [self.scores, *([self.pairs] if len(self.pairs) else [])]
         return (
             summary_html
             + "".join(table.to_html(index=False, float_format="{:.4g}".format, na_rep="") for table in tables)
             + notes
         )
+
+
+def _format_estimate(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.3f}" if abs(value) < 1000 else format_number(value)
+
+
+def _format_change(value: float) -> str:
+    return "" if np.isnan(value) else format_difference(value, "{:.3f}")
+
+
+def _format_limits(low: float, high: float) -> str:
+    return format_interval(low, high, None, "{:.3f}") if np.isfinite(low) and np.isfinite(high) else ""
+
+
+def _align(rows: list[list[str]], left: int = 1) -> list[str]:
+    """Align rows; confidence intervals and what follows the last number are aligned left."""
+    columns = list(zip(*rows, strict=True))
+    is_number = [i >= left and header in ("estimate", "vs best", "difference") for i, (header, *_) in enumerate(columns)]
+    widths = [max(map(len, column)) for column in columns]
+    return [
+        ("  " + "  ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in formats)).rstrip()
+        for row in rows
+        for formats in [zip(row, widths, is_number, strict=True)]
+    ]
+
+
+def _wrap_item(text: str, mark: str) -> list[str]:
+    return [f"{mark if i == 0 else ' '} {line}" for i, line in enumerate(wrap_lines(text, 78))]
 
 
 def judge(
@@ -177,15 +481,21 @@ def judge(
     if not isinstance(source, PredictionFile):
         paths = list_paths(source)
         if stream and not paths:
-            raise InputError("stream must be None or False for a frame, which is held anyway: write it to a file first")
+            raise InputError("stream must be None or False for a frame, got True: write the frame to a file to stream it")
         origin = record_origin(paths, {**options, "stream": stream, **roles})
         if stream or (stream is None and paths and is_too_long(paths)):
-            return replace(_judge_streamed(paths, settings, measures, positive, roles), origin=origin)
-        judgement = _judge_in_memory(read_predictions(source, positive=positive, **roles), measures, positive, settings)
-        return replace(judgement, origin=origin)
-    if roles:
-        raise InputError(f"roles must be given when the file is read, got {', '.join(roles)} with predictions already read")
-    return replace(_judge_in_memory(source, measures, positive, settings), origin=record_origin([], options))
+            notes = Notes()
+            with StreamedFile(paths, **{role: value for role, value in roles.items() if value is not None}) as file:
+                notes.extend(file.roles.reasons)
+                return _judge(StreamedModels(file, positive, notes), measures, positive, settings, notes, origin)
+        source = read_predictions(source, positive=positive, **roles)
+    elif roles:
+        raise InputError(f"columns must be named when the file is read, got {', '.join(roles)} with predictions already read")
+    else:
+        origin = record_origin([], options)
+    notes = Notes()
+    notes.extend(source.notes)
+    return _judge(InMemoryModels(source, positive), measures, positive, settings, notes, origin)
 
 
 def _build_settings(level: float, resamples: int, seed: int, alpha: float) -> JudgeSettings:
@@ -196,26 +506,29 @@ def _build_settings(level: float, resamples: int, seed: int, alpha: float) -> Ju
     return JudgeSettings(level, resamples, seed, alpha)
 
 
-def _judge_in_memory(file: PredictionFile, measures: Any, positive: object, settings: JudgeSettings) -> Judgement:
-    notes = Notes()
-    notes.extend(file.notes)
-    models = [
-        InMemoryModel.from_dataset(dataset, name, dataset.get_positive_index(positive))
-        for dataset in file.datasets
-        for name in dataset.models
-    ]
+def _judge(
+    file: FileStatistics,
+    measures: Any,
+    positive: object,
+    settings: JudgeSettings,
+    notes: Notes,
+    origin: JudgementOrigin,
+) -> Judgement:
+    """Build a judgement from statistics of models, whether their rows are in memory or streamed."""
+    models = file.models
     chosen = _select_measures(models, measures)
     main = chosen[0]
     settings = replace(settings, binary_only=_find_binary_only(models, chosen, measures is not None, notes))
-    _note_row_usage(file, models, main, settings, notes)
-    tables = InMemoryTables(file.datasets, models, chosen, settings, notes)
-    scores = tables.build_scores()
+    notes.extend(file.list_limitations(settings))
+    if main.facts.needs != "labels" and file.has_several_folds():
+        notes.add("pooled_folds", measure=main.display_name)
+    scores = build_scores(models, chosen, settings)
     positives = PositiveClasses.from_models(models, file.roles, positive is not None)
     _note_score_problems(scores, positives, notes)
-    pairs = build_pair_table(models, main, settings, notes)
-    subgroups = tables.build_subgroups()
-    verdict = _compare_over_splits(file, models, main, settings, notes)
-    counts = {dataset.name: dataset.count_classes() for dataset in file.datasets}
+    pairs, unequal_datasets = build_pair_table(models, main, settings, notes)
+    subgroups = build_subgroups(models, file.roles.subgroups, main, settings, notes)
+    verdict = _compare_over_splits(file, main, settings, notes)
+    findings = _rank_models(scores, pairs, main, settings)
     return Judgement(
         source=file.source,
         roles=file.roles,
@@ -224,70 +537,22 @@ def _judge_in_memory(file: PredictionFile, measures: Any, positive: object, sett
         alpha=settings.alpha,
         scores=scores,
         pairs=pairs,
-        classes=tables.build_classes(),
+        classes=build_classes(models, settings.level),
         subgroups=subgroups,
-        calibration=tables.build_calibration(),
-        curves=tables.build_curves(),
-        summary=narrative.summarize_judgement(scores, pairs, main, settings.level, settings.alpha, verdict, positives),
-        notes=notes.sentences,
+        calibration=build_calibration(models, settings.level),
+        curves=build_curves(models),
+        findings=findings,
+        notes=notes.merge(with_datasets=len(findings) > 1),
         verdict=verdict,
         positives=positives,
-        methodology=narrative.check_methodology(counts, main, verdict),
-        predictions=file,
+        class_counts=file.count_classes(unequal_datasets),
+        origin=origin,
+        predictions=file.predictions,
     )
-
-
-def _judge_streamed(
-    paths: list[Path], settings: JudgeSettings, measures: Any, positive: object, roles: dict[str, Any]
-) -> Judgement:
-    notes = Notes()
-    notes.add(
-        "The file is counted and not held: left out are the permutation test, the bootstrap of differences in measures of "
-        "scores or probabilities, calibration_error, intervals of AUC over several classes, and verdicts over data sets or "
-        "folds; subgroups are judged by their labels."
-    )
-    with StreamedFile(paths, **{role: value for role, value in roles.items() if value is not None}) as file:
-        notes.extend(file.roles.label_warnings)
-        streamed = StreamedModels(file, positive, notes)
-        models = streamed.models
-        chosen = _select_measures(models, measures, streamed=True)
-        main = chosen[0]
-        settings = replace(settings, binary_only=_find_binary_only(models, chosen, measures is not None, notes))
-        if streamed.weight is not None:
-            notes.add(
-                "Rows have weights: measures, the bootstrap of labels and curves use them; McNemar and DeLong tests cannot, "
-                "and counts give no intervals for them."
-            )
-        tables = StreamedTables(streamed, chosen, settings, notes)
-        if main.facts.needs != "labels" and file.has_several_folds():
-            _note_pooled(main.name, notes)
-        streamed_pairs = StreamedPairs(streamed.to_codes(), tables.aucs, allow_unknown_labels(main), settings, notes)
-        pairs, scores = streamed_pairs.build_table(), tables.build_scores()
-        positives = PositiveClasses.from_models(models, file.roles, positive is not None)
-        _note_score_problems(scores, positives, notes)
-        return Judgement(
-            source=file.source,
-            roles=file.roles,
-            main=main.name,
-            level=settings.level,
-            alpha=settings.alpha,
-            scores=scores,
-            pairs=pairs,
-            classes=tables.build_classes(),
-            subgroups=tables.build_subgroups(),
-            calibration=tables.build_calibration(),
-            curves=tables.build_curves(),
-            summary=narrative.summarize_judgement(scores, pairs, main, settings.level, settings.alpha, None, positives),
-            notes=notes.sentences,
-            positives=positives,
-            methodology=narrative.check_methodology(
-                streamed.count_classes(streamed_pairs.overlap.unequal_datasets), main, None
-            ),
-        )
 
 
 def is_too_long(paths: list[Path], lines: int = 5_000_000) -> bool:
-    """Whether files have too many lines for memory; those of text files are estimated from the first lines."""
+    """Whether files have too many lines for memory; lines of text files are estimated from their size."""
     return sum(map(_estimate_lines, paths)) > lines
 
 
@@ -298,144 +563,133 @@ def _estimate_lines(path: Path) -> float:
         try:
             return float(pyarrow.parquet.ParquetFile(path).metadata.num_rows)
         except (OSError, ValueError, pyarrow.ArrowException):
-            return 0.0  # reading it will tell what is wrong
+            return 0.0  # reading it raises the error
     size = path.stat().st_size
     with open(path, "rb") as file:
         head = file.read(1 << 16)
     return size / max(1.0, len(head) / max(1, head.count(b"\n")))
 
 
-def _select_measures(models: Sequence[ModelStatistics], requested: Any, streamed: bool = False) -> list[Measure]:
+def _select_measures(models: Sequence[ModelStatistics], requested: Any) -> list[Measure]:
     """Select the requested measures, or those that suit the models; models are compared by the first one.
 
     By default that is AUC if every model has scores of a positive class, else accuracy.
     """
     if requested is None:
-        return _select_default_measures(models, streamed)
+        return _select_default_measures(models)
     requests = [requested] if isinstance(requested, (str, Measure)) else list(requested)
     if not requests:
         raise InputError("measures must name at least one measure, got none")
     chosen = [get_measure(name) for name in requests]
     for measure in chosen:
-        if streamed and not (measure.facts.needs in ("labels", "scores") or measure.name in MEAN_LOSSES):
-            raise InputError(
-                f"{measure.name} must be one that counts give for a large file, which it is not: judge a sample of the rows"
-            )
-        if not any(model.has(measure) for model in models):
-            raise InputError(f"{measure.name} must have {measure.facts.needs}, which no model gives: choose another measure")
+        missing = [model.find_missing_input(measure) for model in models]
+        if all(missing):
+            raise InputError(f"measure {measure.name} needs {missing[0]}, got none from any model: choose another measure")
     return chosen
 
 
-def _select_default_measures(models: Sequence[ModelStatistics], streamed: bool) -> list[Measure]:
+def _select_default_measures(models: Sequence[ModelStatistics]) -> list[Measure]:
     score_measures = ("auc", *_BINARY_ONLY) if any(model.positive is not None for model in models) else ("auc",)
-    names = [*_LABEL_MEASURES, *score_measures, *(MEAN_LOSSES if streamed else _PROBABILITY_MEASURES)]
-    if all(model.scores is not None and model.positive is not None for model in models):
+    names = [*_LABEL_MEASURES, *score_measures, *_PROBABILITY_MEASURES]
+    if all(model.kind is not None and model.positive is not None for model in models):
         names = ["auc", *(name for name in names if name != "auc")]
     chosen = [get_measure(name) for name in names]
-    return [measure for measure in chosen if any(model.has(measure) for model in models)]
+    return [measure for measure in chosen if not all(model.find_missing_input(measure) for model in models)]
 
 
 def _find_binary_only(
     models: Sequence[ModelStatistics], measures: Sequence[Measure], requested: bool, notes: Notes
 ) -> tuple[str, ...]:
     """Find default measures that data sets without a positive class lack, and note it."""
-    datasets = list(dict.fromkeys(model.dataset for model in models if model.positive is None))
-    names = tuple(measure.name for measure in measures if measure.name in _BINARY_ONLY)
-    if requested or not names or not datasets:
+    datasets = dict.fromkeys(model.dataset for model in models if model.positive is None)
+    omitted = [measure for measure in measures if measure.name in _BINARY_ONLY]
+    if requested or not omitted:
         return ()
-    listing = ", ".join(map(repr, datasets[:6])) + (f" and {len(datasets) - 6} more" if len(datasets) > 6 else "")
-    notes.add(
-        f"{', '.join(names)} need a positive class, which data sets of more than two classes have only if it is named: they "
-        f"are left out on {listing}."
-    )
-    return names
-
-
-def _note_row_usage(
-    file: PredictionFile, models: Sequence[InMemoryModel], main: Measure, settings: JudgeSettings, notes: Notes
-) -> None:
-    """Note how rows are used: repeated predictions, folds, weights, many rows."""
-    if any(model.has_repeats for dataset in file.datasets for model in dataset.models.values()):
-        note_first_prediction(notes)
-    if main.facts.needs != "labels" and any(
-        len(np.unique(predictions.fold)) > 1 for dataset in file.datasets for predictions in dataset.models.values()
-    ):
-        _note_pooled(main.name, notes)
-    if any(model.weights is not None for model in models):
-        notes.add("Rows have weights: measures, bootstrap and curves use them; McNemar, DeLong and permutation tests cannot.")
-    if any(len(model.y_true) > MANY_ROWS for model in models):
-        notes.add(
-            f"Beyond {MANY_ROWS:,} rows intervals come from counts (Wilson, DeLong, redrawn counts, normal limits of means), "
-            f"and what they do not give from {settings.limit_resamples(MANY_ROWS + 1)} resamples by percentiles."
-        )
-
-
-def _note_pooled(measure: str, notes: Notes) -> None:
-    notes.add(f"{measure} pools the scores of models trained on different folds, as if they shared a scale.")
+    for dataset in datasets:
+        notes.add("binary_only", Subject("", dataset), measures=tuple(measure.display_name for measure in omitted))
+    return tuple(measure.name for measure in omitted) if datasets else ()
 
 
 def _note_score_problems(scores: pd.DataFrame, positives: PositiveClasses, notes: Notes) -> None:
     """Note models with fewer rows than others, and AUCs below chance."""
-    for name, rows in narrative.find_unequal_rows(scores).items():
-        fewer = [f"{model} ({count:,})" for model, count in rows.items() if count < max(rows.values())]
-        notes.add(
-            f"Models are scored on different rows of {name!r}: of {max(rows.values()):,} rows fewer have {', '.join(fewer)}. "
-            "Their measures are not of the same cases; the paired tests are."
-        )
-    for sentence in _format_below_chance_notes(scores, positives):
-        notes.add(sentence)
+    for dataset, rows in find_unequal_rows(scores).items():
+        fewer = tuple(f"{model} ({count:,})" for model, count in rows.items() if count < max(rows.values()))
+        notes.add("unequal_rows", Subject("", dataset), fewer=fewer, rows=max(rows.values()))
+    for line in positives.select_below_chance(scores).to_dict("records"):
+        notes.add("below_chance", Subject(str(line["model"]), str(line["dataset"])), remedy=positives.remedy)
 
 
-def _format_below_chance_notes(scores: pd.DataFrame, positives: PositiveClasses) -> list[str]:
-    """Write a sentence about each AUC below chance."""
-    several = scores["dataset"].nunique() > 1
-    return [
-        f"auc of {line['model']}{' on ' + str(line['dataset']) if several else ''}, {line['estimate']:.4g} (interval "
-        f"{line['low']:.4g} to {line['high']:.4g}), is worse than guessing: perhaps the scores are those of the other class; "
-        f"{positives.remedy}."
-        for line in positives.select_below_chance(scores).to_dict("records")
-    ]
-
-
-def _compare_over_splits(
-    file: PredictionFile, models: Sequence[InMemoryModel], main: Measure, settings: JudgeSettings, notes: Notes
-) -> Verdict | None:
+def _compare_over_splits(file: FileStatistics, main: Measure, settings: JudgeSettings, notes: Notes) -> Verdict | None:
     """Compare models over data sets, or over the splits of one; None if there is only one split or one model."""
     import pandas as pd
 
-    if len(file.models) < 2 or not all(model.has(main) for model in models):
+    if len({model.name for model in file.models}) < 2 or any(model.find_missing_input(main) for model in file.models):
         return None
-    datasets = {dataset.name: dataset for dataset in file.datasets}
-    lines = [line for model in models for line in _compute_split_values(datasets[model.dataset], model, main)]
-    table = pd.DataFrame(lines, columns=["dataset", "learner", "repeat", "fold", "value"])
+    table = pd.DataFrame(file.compute_split_values(main), columns=["dataset", "learner", "repeat", "fold", "value"])
     if len(table.drop_duplicates(["dataset", "repeat", "fold"])) < 2:
         return None
     try:
         with ignore_warnings():
             return compare(table, measure=main.name, alpha=settings.alpha)
     except InputError as error:
-        notes.add(f"No verdict over {'data sets' if len(file.datasets) > 1 else 'splits'}: {error}.")
+        units = "data sets" if table["dataset"].nunique() > 1 else "splits"
+        notes.add("no_verdict", units=units, reason=str(error))
         return None
 
 
-def _compute_split_values(
-    dataset: DatasetPredictions, model: InMemoryModel, main: Measure
-) -> list[tuple[str, str, int, int, float]]:
-    """Compute the main measure of a model on each split, from the predictions of that split alone."""
-    predictions, rows = dataset.models[model.name], []
-    for repeat, fold in sorted(set(zip(predictions.repeat.tolist(), predictions.fold.tolist(), strict=True))):
-        lines = np.flatnonzero((predictions.repeat == repeat) & (predictions.fold == fold))
-        row_indices = predictions.row_indices[lines]
-        split_model = replace(
-            model,
-            row_indices=row_indices,
-            y_true=dataset.y_true[row_indices],
-            y_pred=predictions.prediction[lines],
-            scores=None if predictions.scores is None else predictions.scores[lines],
-            weights=None if dataset.weights is None else dataset.weights[row_indices],
+def _rank_models(scores: pd.DataFrame, pairs: pd.DataFrame, main: Measure, settings: JudgeSettings) -> tuple[Ranking, ...]:
+    """Rank the models of each data set by the main measure, with the deciding comparisons."""
+    datasets = list(dict.fromkeys(map(str, scores["dataset"])))
+    lower_is_better = main.facts.direction == "min"
+    rankings = []
+    for dataset in datasets:
+        main_scores = scores[(scores["dataset"] == dataset) & (scores["measure"] == main.name) & scores["estimate"].notna()]
+        ranked = main_scores.sort_values("estimate", ascending=lower_is_better, kind="stable")
+        names = tuple(map(str, ranked["model"]))
+        deciding = pairs[(pairs["dataset"] == dataset) & pairs["primary"]]
+        differences = _order_differences(deciding, names, lower_is_better)
+        n_tested = int(deciding["p_adjusted"].notna().sum())
+        rows = set(deciding["rows"]) if len(deciding) else set(ranked["rows"])
+        has_interval = len(ranked) > 0 and bool(np.isfinite(ranked["low"].iloc[0]))
+        rankings.append(
+            Ranking(
+                names,
+                tuple(map(float, ranked["estimate"])),
+                main.display_name,
+                differences,
+                alpha=settings.alpha,
+                measure=main.display_name,
+                tests=tuple(get_display_name(str(test)) for test in dict.fromkeys(deciding["test"])),
+                adjustment=f"Holm over {n_tested} pairs" if n_tested > 1 else "",
+                n=int(rows.pop()) if len(rows) == 1 else 0,
+                unit="row",
+                scope=f"on {dataset}" if len(datasets) > 1 else "",
+                lower_is_better=lower_is_better,
+                interval=(float(ranked["low"].iloc[0]), float(ranked["high"].iloc[0])) if has_interval else None,
+                level=settings.level,
+                chance=main.facts.chance,
+            )
         )
-        rows.append((dataset.name, model.name, repeat, fold, split_model.compute_value(main)))
-    return rows
+    return tuple(rankings)
+
+
+def _order_differences(pairs: pd.DataFrame, names: Sequence[str], lower_is_better: bool) -> tuple[PairDifference, ...]:
+    """Order each comparison by the ranking; on the rows that both predict, the other model may be ahead."""
+    differences = []
+    for line in pairs.to_dict("records"):
+        better, other = str(line["first"]), str(line["second"])
+        difference, low, high = line["difference"], line["low"], line["high"]
+        if better not in names or other not in names:
+            continue
+        if names.index(better) > names.index(other):
+            better, other, difference, low, high = other, better, 0.0 - difference, 0.0 - high, 0.0 - low
+        is_reversed = difference > 0 if lower_is_better else difference < 0
+        differences.append(
+            PairDifference(
+                better, other, line["p_adjusted"], difference, low, high, bool(line["at_minimum"]), bool(is_reversed)
+            )
+        )
+    return tuple(differences)
 
 
 def record_origin(paths: Sequence[Path], options: Mapping[str, Any]) -> JudgementOrigin:

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
+from fairtrial._findings import Finding
+from fairtrial._narrative import render_all
 from fairtrial._registry import suggest_name
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import (
@@ -32,6 +34,7 @@ from fairtrial.predictions.validate import (
     Y_TRUE_HINT,
     LabelSource,
     Notes,
+    Subject,
     check_classes,
     check_labels,
     check_predicted,
@@ -40,7 +43,6 @@ from fairtrial.predictions.validate import (
     note_duplicate_labels,
     note_label_source,
     note_missing_labels,
-    note_zero_scores,
     resolve_positive_index,
 )
 from fairtrial.study.records import ABSTAINED
@@ -128,7 +130,7 @@ class PredictionFile:
     source: str
     roles: Roles
     datasets: tuple[DatasetPredictions, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Finding, ...] = ()
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -155,12 +157,15 @@ class PredictionFile:
         return pd.DataFrame(lines)
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.source}: {self.roles.summary}", self.frame().to_string(index=False), *self.notes])
+        return "\n".join(
+            [f"{self.source}: {self.roles.summary}", self.frame().to_string(index=False), *render_all(self.notes, "model")]
+        )
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{escape(note)}</p>" for note in (f"{self.source}: {self.roles.summary}", *self.notes))
+        texts = (f"{self.source}: {self.roles.summary}", *render_all(self.notes, "model"))
+        notes = "".join(f"<p>{escape(text)}</p>" for text in texts)
         return self.frame().to_html(index=False) + notes
 
 
@@ -327,17 +332,17 @@ def _read_file(path: Path) -> pd.DataFrame:
 
 def build_datasets(
     table: pd.DataFrame, roles: Roles, positive: object
-) -> tuple[tuple[DatasetPredictions, ...], tuple[str, ...]]:
+) -> tuple[tuple[DatasetPredictions, ...], tuple[Finding, ...]]:
     """Build the data sets of a table, and collect notes about them."""
     notes = Notes()
-    notes.extend(roles.label_warnings)
+    notes.extend(roles.reasons)
     table = _select_condition(table, roles, notes)
     columns = _SharedColumns(table, roles, notes)
     datasets = tuple(
         _DatasetBuilder(columns, str(name), np.flatnonzero(columns.dataset.codes == i), positive, notes).build()
         for i, name in enumerate(columns.dataset.values)
     )
-    return datasets, notes.sentences
+    return datasets, notes.findings
 
 
 def _select_condition(table: pd.DataFrame, roles: Roles, notes: Notes) -> pd.DataFrame:
@@ -417,7 +422,7 @@ class _SharedColumns:
         duplicates = find_duplicate_labels(encoded.texts, self.y_true.texts) if encoded.values else {}
         if not duplicates:
             return encoded
-        note_duplicate_labels(duplicates, f"model {model!r}" if model else f"the column {column!r}", notes)
+        note_duplicate_labels(duplicates, Subject(model or column), notes)
         values = dict(zip(self.y_true.texts, self.y_true.values, strict=True))
         return EncodedColumn(encoded.codes, [values[duplicates[text]] for text in encoded.texts])
 
@@ -445,6 +450,7 @@ class _DatasetBuilder:
     def __init__(self, columns: _SharedColumns, name: str, lines: IntArray, positive: object, notes: Notes) -> None:
         self.columns, self.name, self.lines, self.positive, self.notes = columns, name, lines, positive, notes
         self.where = f" of data set {name!r}" if len(columns.dataset.values) > 1 else ""
+        self._dataset_note = name if self.where else ""
         self.row_indices, self.row_ids = self._index_rows()
         y_true = columns.y_true
         self.true_labels = [y_true.texts[i] for i in np.unique(y_true.codes[lines])]
@@ -460,7 +466,7 @@ class _DatasetBuilder:
         }
         roles, weight = self.columns.roles, self.columns.weight
         y_true = self._require_agreement(
-            _encode_as_classes(self.columns.y_true, class_names)[self.lines], "the truth", roles.get("y_true"), Y_TRUE_HINT
+            _encode_as_classes(self.columns.y_true, class_names)[self.lines], "y_true", roles.get("y_true"), Y_TRUE_HINT
         )
         weights = None if weight is None else self._require_agreement(weight[self.lines], "the weight", roles.get("weight"))
         subgroups = {
@@ -482,7 +488,7 @@ class _DatasetBuilder:
         keys = pd.DataFrame({"m": self.columns.model.codes[lines], "r": self.columns.repeat[lines]})
         row_indices = keys.groupby(["m", "r"]).cumcount().to_numpy().astype(np.intp)
         if self.columns.roles.get("model") and len(self.columns.model.values) > 1:
-            self.notes.add("No column tells the rows apart: lines are taken to be in the same order for each model.")
+            self.notes.add("rows_in_file_order")
         return row_indices, np.arange(1, int(row_indices.max()) + 2).astype(object)
 
     def _list_model_inputs(self) -> list[tuple[str, ModelColumns, IntArray]]:
@@ -516,7 +522,7 @@ class _DatasetBuilder:
                     and self.columns.table[column].iloc[self.lines[indices]].notna().any()
                 ):
                     classes[text] = text
-                    self.notes.add(f"The class {text!r}{self.where} has scores but is never true.")
+                    self.notes.add("class_without_rows", Subject("", self._dataset_note), label=text)
         try:
             return sorted(classes.values())
         except TypeError:
@@ -544,8 +550,8 @@ class _DatasetBuilder:
     def _require_agreement(self, values: npt.NDArray[Any], description: str, column: Any, remedy: str = "") -> npt.NDArray[Any]:
         return _require_agreement(self.row_indices, values, self.row_ids, f"{description}{self.where}", str(column), remedy)
 
-    def _describe_model(self, name: str) -> str:
-        return f"model {name!r}{f' on {self.name!r}' if self.where else ''}"
+    def _describe_model(self, name: str) -> Subject:
+        return Subject(name, self._dataset_note)
 
 
 def _encode_as_classes(labels: EncodedColumn, classes: list[str]) -> IntArray:
@@ -566,7 +572,7 @@ def _decode_values(codes: IntArray, encoded: EncodedColumn) -> npt.NDArray[Any]:
 
 
 def _check_predicted_once(
-    row_indices: IntArray, repeat: IntArray, fold: IntArray, row_ids: npt.NDArray[Any], subject: str
+    row_indices: IntArray, repeat: IntArray, fold: IntArray, row_ids: npt.NDArray[Any], subject: Subject
 ) -> None:
     """Check that a model predicts each row once per repeat and fold."""
     order = np.lexsort((fold, repeat, row_indices))
@@ -625,7 +631,7 @@ def build_scores(
     classes: list[str],
     positive: object,
     ids: npt.NDArray[Any],
-    subject: str,
+    subject: Subject,
     notes: Notes,
 ) -> PredictedScores | None:
     """Build the scores of a model; None if it has none."""
@@ -655,7 +661,7 @@ def build_scores(
 
 
 def resolve_labels(
-    labels: IntArray | None, scores: PredictedScores | None, subject: str, notes: Notes
+    labels: IntArray | None, scores: PredictedScores | None, subject: Subject, notes: Notes
 ) -> tuple[IntArray, LabelSource]:
     """Return predicted classes, from the file or else from the scores, and their source.
 
@@ -672,7 +678,7 @@ def resolve_labels(
     return predicted, source
 
 
-def _to_float_scores(column: pd.Series[Any], name: str, subject: str) -> FloatArray:
+def _to_float_scores(column: pd.Series[Any], name: str, subject: Subject) -> FloatArray:
     try:
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):
@@ -681,7 +687,7 @@ def _to_float_scores(column: pd.Series[Any], name: str, subject: str) -> FloatAr
         ) from None
 
 
-def _resolve_score_class(classes: list[str], positive: object, subject: str) -> int:
+def _resolve_score_class(classes: list[str], positive: object, subject: Subject) -> int:
     if positive is not None:
         if str(positive) not in classes:
             raise InputError(f"positive must be one of the classes, got {positive!r}: {suggest_name(positive, classes)}")
@@ -696,7 +702,7 @@ def _resolve_score_class(classes: list[str], positive: object, subject: str) -> 
 
 
 def _build_binary_scores(
-    values: FloatArray, class_index: int, column: str, ids: npt.NDArray[Any], subject: str
+    values: FloatArray, class_index: int, column: str, ids: npt.NDArray[Any], subject: Subject
 ) -> PredictedScores:
     """Complete the scores of one of two classes by those of the other one."""
     is_probability = bool(((values >= 0) & (values <= 1)).all())
@@ -711,7 +717,7 @@ def _build_binary_scores(
     return PredictedScores(matrix, "probability" if is_probability else "decision", single_column=not is_probability)
 
 
-def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], subject: str) -> FloatArray:
+def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], subject: Subject) -> FloatArray:
     """Check that scores are finite numbers."""
     bad = ~np.isfinite(values)
     if bad.any():
@@ -725,7 +731,7 @@ def _check_finite(values: FloatArray, column: str, row_ids: npt.NDArray[Any], su
 
 
 def _check_probabilities(
-    scores: FloatArray, columns: Sequence[str], row_ids: npt.NDArray[Any], subject: str, notes: Notes
+    scores: FloatArray, columns: Sequence[str], row_ids: npt.NDArray[Any], subject: Subject, notes: Notes
 ) -> tuple[FloatArray, bool]:
     """Return scores and whether they are probabilities: within 0 and 1, summing to 1 (rescaled if off by rounding)."""
     is_named = all(is_named_probability(column) for column in columns)
@@ -744,14 +750,11 @@ def _check_probabilities(
     if (deviation <= EXACT_TOLERANCE).all():
         return scores, True
     if (deviation <= ROUNDING_TOLERANCE * scores.shape[1]).all():
-        notes.add(
-            f"Probabilities of {subject} sum to one only within rounding (off by up to {deviation.max():.2g}): they are "
-            "rescaled."
-        )
+        notes.add("rescaled_probabilities", subject, deviation=float(deviation.max()))
         return scores / sums[:, None], True
     line, is_near = int(np.argmax(deviation)), deviation <= ROUNDING_TOLERANCE * scores.shape[1]
     if not is_named and (is_near | (scores == 0).all(axis=1)).all():
-        note_zero_scores(int((~is_near).sum()), len(is_near), subject, notes)
+        notes.add("zero_scores", subject, zero=int((~is_near).sum()), rows=len(is_near))
         return scores, False
     if is_named or is_near.mean() > 0.5:
         raise InputError(
@@ -759,8 +762,5 @@ def _check_probabilities(
             f"({int((~is_near).sum())} such lines): normalise them, or call the columns scores if they "
             "are not probabilities"
         )
-    notes.add(
-        f"Scores of {subject} do not sum to one (row {row_ids[line]!r}: {sums[line]:.4g}): they are taken as scores, not as "
-        "probabilities, and measures of probabilities are left out."
-    )
+    notes.add("not_probabilities", subject, deviation=float(deviation.max()))
     return scores, False

@@ -1,28 +1,34 @@
-"""Statistics of a model in memory: measures with intervals, from rows or from counts of rows."""
+"""Statistics that a judgement is computed from: the protocols, and their implementation for rows in memory."""
 
 from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from fairtrial._check import FloatArray, IntArray
+from fairtrial._findings import Finding
+from fairtrial._text import join_names
 from fairtrial.errors import FallbackWarning, UndefinedMeasureWarning
 from fairtrial.kernels.delong import compute_auc_variance
-from fairtrial.measures import Measure, evaluate, intervals as closed
-from fairtrial.measures.bootstrap import compute_bca_limits, compute_percentile_limits
+from fairtrial.measures import Measure, auc, calibration_curve, evaluate, intervals as closed
+from fairtrial.measures.bootstrap import Resamples, compute_bca_limits, compute_percentile_limits
 from fairtrial.measures.confusion import Cells, Confusion
-from fairtrial.measures.intervals import Interval
+from fairtrial.measures.intervals import BoundMeasure, Interval
 from fairtrial.measures.measure import LabelMeasure, average_over_classes, registry
+from fairtrial.measures.rows import DrawCounts
 from fairtrial.measures.tally import ScoreTally, tally_scores
 from fairtrial.predictions.columns import Roles, format_label
-from fairtrial.predictions.read import DatasetPredictions, ScoreKind, list_codes
+from fairtrial.predictions.read import DatasetPredictions, PredictionFile, ScoreKind, list_codes
+from fairtrial.significance import bootstrap_difference, delong, permutation_test
+from fairtrial.significance.outcome import Effect, Outcome
 from fairtrial.study.records import ABSTAINED
 
 if TYPE_CHECKING:
@@ -41,13 +47,20 @@ _BATCH_SIZE, _JACKKNIFE_GROUPS = 250, 500
 _MAX_DELONG_AUC, _MIN_AUC_CLASS_ROWS = 0.95, 20
 _MEANS_OF_RECALLS = ("balanced_accuracy", "g_mean")
 
+SplitValue = tuple[str, str, int, int, float]
+"""Data set, model, repeat, fold and the value of a measure."""
+
 
 class ModelStatistics(Protocol):
-    """What the judge must know of a model, in memory or streamed, to choose measures."""
+    """What the judge needs to know about one model on one data set, whether its rows are in memory or streamed."""
 
     @property
     def dataset(self) -> str:
         """The name of the data set."""
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -58,23 +71,142 @@ class ModelStatistics(Protocol):
         """The index of the positive class."""
 
     @property
-    def scores(self) -> Any:
-        """Scores of every class, or None."""
+    def kind(self) -> ScoreKind | None:
+        """The kind of the scores; None if the model has no scores."""
 
-    def has(self, measure: Measure) -> bool:
-        """Whether the measure can be computed."""
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+
+    def find_missing_input(self, measure: Measure) -> str:
+        """Name the input that a measure needs and the model lacks; empty if it can be computed."""
+
+    def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
+        """Compute measures with intervals; those that cannot be computed are NaN, with the reason as a note."""
+
+    def count_confusion(self) -> Confusion | None:
+        """Count (or sum the weights of) rows by codes of the true and the predicted class; None without labels."""
+
+    def sum_support(self) -> FloatArray:
+        """Sum the weights of the rows of each class."""
+
+    def count_classes(self) -> FloatArray:
+        """Count the rows of each class."""
+
+    def compute_class_aucs(self) -> list[float]:
+        """Compute the AUC of each class against the rest; NaN without scores."""
+
+    def tally(self, code: int, max_scores: int) -> ScoreTally:
+        """Tally the scores of a class; if rows are streamed, merge them into at most `max_scores` bins."""
+
+    def calibrate(self, level: float) -> pd.DataFrame:
+        """Compute the calibration curve of the positive or most probable class; its rows are bins."""
+
+    def count_subgroups(self, column: str) -> dict[str, int]:
+        """Count the rows of each subgroup that a column defines."""
+
+    def select_subgroup(self, column: str, subgroup: str) -> ModelStatistics:
+        """Restrict the model to the rows of a subgroup; a streamed subgroup has labels only."""
+
+    def pair_with(self, other: Self) -> PairStatistics | None:
+        """Pair two models on the rows that both predict; None if no column identifies the rows of a streamed file."""
+
+
+class PairStatistics(Protocol):
+    """What the judge needs to know about two models of a data set on the rows that both predict."""
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that both models predict."""
+
+    def count_labels(self) -> FloatArray | None:
+        """Count rows by codes of the true class and of both predicted classes; None if a model has no labels."""
+
+    def contrast_ranks(self) -> RankContrast | None:
+        """Contrast the AUCs as DeLong's test does; None without scores of a positive class."""
+
+    def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
+        """Bootstrap the difference in a measure; None if that is impossible, or slow and another test decides."""
+
+    def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
+        """Run the permutation test of a measure; None if rows are not in memory or there are too many."""
+
+    def list_limitations(self, measure: Measure) -> list[Finding]:
+        """List the tests that are omitted or approximate because of the number of rows."""
+
+
+class FileStatistics(Protocol):
+    """What the judge needs to know about a file of predictions as a whole."""
+
+    @property
+    def source(self) -> str:
+        """The name of the file."""
+
+    @property
+    def roles(self) -> Roles:
+        """The roles of the columns."""
+
+    @property
+    def models(self) -> Sequence[ModelStatistics]:
+        """The models, each once per data set."""
+
+    @property
+    def predictions(self) -> PredictionFile | None:
+        """The predictions; None if they are not in memory."""
+
+    def has_several_folds(self) -> bool:
+        """Whether a model predicts in several folds."""
+
+    def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
+        """List what is omitted or computed in another way because of the size of the file, weights or repeats."""
+
+    def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
+        """Count the rows of each class of each data set; models of `unequal_datasets` predict different rows."""
+
+    def compute_split_values(self, measure: Measure) -> list[SplitValue]:
+        """Compute a measure on each split of each data set; empty if rows are not in memory."""
+
+
+class RankContrast(NamedTuple):
+    """The first AUC minus the second, its standard error, and the rows of both classes.
+
+    `marks` is 0 if every rank is exact, else the number of scores between which ranks are interpolated.
+    """
+
+    estimate: float
+    error: float
+    positives: int
+    negatives: int
+    marks: int = 0
 
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """Options of a judgement: confidence level, resamples, seed, significance level."""
+    """Options of a judgement.
+
+    Attributes
+    ----------
+    level : float, default 0.95
+        Confidence level of intervals.
+    resamples : int, default 2000
+        Number of resamples of the bootstrap and the permutation test.
+    seed : int, default 0
+        Seed of the resamples.
+    alpha : float, default 0.05
+        Significance level.
+    binary_only : tuple of str
+        Measures that are omitted for models without a positive class.
+    """
 
     level: float = 0.95
     resamples: int = 2000
     seed: int = 0
     alpha: float = 0.05
     binary_only: tuple[str, ...] = ()
-    """Measures that are left out for models without a positive class."""
 
     def limit_resamples(self, rows: int) -> int:
         """Use fewer resamples if there are very many rows."""
@@ -82,9 +214,10 @@ class JudgeSettings:
 
     def explain_unavailable(self, model: ModelStatistics, measure: Measure) -> str:
         """Explain what a model lacks for a measure; empty if nothing."""
-        if not model.has(measure):
-            return f"needs {measure.facts.needs}"
-        return "needs a positive class" if model.positive is None and measure.name in self.binary_only else ""
+        missing = model.find_missing_input(measure)
+        if not missing and model.positive is None and measure.name in self.binary_only:
+            missing = "a positive class"
+        return f"needs {missing}" if missing else ""
 
     def make_undefined_interval(self, model: ModelStatistics, measure: Measure) -> Interval:
         """Make an interval without a value, with the reason as its note."""
@@ -92,14 +225,30 @@ class JudgeSettings:
         return Interval(measure.name, nan, nan, nan, self.level, "", self.explain_unavailable(model, measure))
 
 
+def find_missing_input(measure: Measure, has_labels: bool, kind: ScoreKind | None) -> str:
+    """Name the input that a measure needs and a model with these inputs lacks; empty if it lacks none."""
+    needs = measure.facts.needs
+    available = {"labels": has_labels, "scores": kind is not None, "probabilities": kind == "probability"}
+    return "" if available.get(needs, False) else needs
+
+
 @dataclass(frozen=True)
 class PositiveClasses:
-    """The positive and the negative class of each data set that has a positive one, and whether it was given."""
+    """The positive class of each data set that has one.
+
+    Attributes
+    ----------
+    classes : mapping of str to (str, str)
+        Data set to its positive and its negative class.
+    specified : bool
+        Whether the user chose the positive class.
+    can_flip : bool
+        Whether another positive class would reverse the scores. It would not if the score columns name their classes.
+    """
 
     classes: Mapping[str, tuple[str, str]]
     specified: bool = False
     can_flip: bool = True
-    """Whether another positive class would flip the scores: not if the score columns name their classes."""
 
     @classmethod
     def from_models(cls, models: Iterable[ModelStatistics], roles: Roles, specified: bool) -> PositiveClasses:
@@ -115,26 +264,22 @@ class PositiveClasses:
     @property
     def reason(self) -> str:
         """How the positive class was chosen."""
-        return "as asked for" if self.specified else "the second of two in their order"
+        return "as requested" if self.specified else "second in sort order"
 
     @property
     def summary(self) -> str:
-        """The positive class in a sentence; empty if no data set has one.
+        """The positive class of each data set; empty if there is none.
 
-        >>> PositiveClasses({"a": ("yes", "no")}).summary
-        "The positive class is 'yes' (the second of two in their order; --positive LABEL names another)."
+        >>> PositiveClasses({"a": ("yes", "no"), "b": ("yes", "no")}).summary
+        'positive class yes'
+        >>> PositiveClasses({"a": ("yes", "no"), "b": ("1", "0")}).summary
+        'positive class yes on a, 1 on b'
         """
-        if not self.classes:
-            return ""
         labels = list(dict.fromkeys(label for label, _ in self.classes.values()))
-        text = f"{labels[0]!r}"
-        if len(labels) > 1:
-            by_label = {
-                label: [name for name, class_pair in self.classes.items() if class_pair[0] == label] for label in labels
-            }
-            text = ", ".join(f"{label!r} on {' and '.join(names)}" for label, names in by_label.items())
-        reason_text = self.reason if self.specified else f"{self.reason}; --positive LABEL names another"
-        return f"The positive class is {text} ({reason_text})."
+        if len(labels) < 2:
+            return "".join(f"positive class {label}" for label in labels)
+        by_label = {label: [name for name, (positive, _) in self.classes.items() if positive == label] for label in labels}
+        return "positive class " + ", ".join(f"{label} on {join_names(names)}" for label, names in by_label.items())
 
     def select_below_chance(self, scores: pd.DataFrame) -> pd.DataFrame:
         """Select the AUCs of data sets with a positive class whose whole interval lies below one half."""
@@ -145,7 +290,7 @@ class PositiveClasses:
     def remedy(self) -> str:
         """What to do if the scores are those of the other class."""
         if not self.can_flip:
-            return "check which class each column of scores belongs to"
+            return "check which class each score column belongs to"
         negatives = {negative for _, negative in self.classes.values()}
         return f"pass --positive {shlex.quote(negatives.pop()) if len(negatives) == 1 else 'LABEL'}"
 
@@ -154,7 +299,7 @@ class PositiveClasses:
 class InMemoryModel:
     """A model on the rows of a data set, each once: true and predicted class indices, scores of every class, weights.
 
-    A predicted label that is missing or not a class is ABSTAINED.
+    A predicted label that is missing or not a class is ABSTAINED. `subgroups` has the values of all rows of the data set.
     """
 
     dataset: str
@@ -167,6 +312,7 @@ class InMemoryModel:
     scores: FloatArray | None
     kind: ScoreKind | None
     weights: FloatArray | None
+    subgroups: Mapping[str, npt.NDArray[Any]]
 
     @classmethod
     def from_dataset(cls, dataset: DatasetPredictions, name: str, positive: int | None) -> InMemoryModel:
@@ -185,6 +331,7 @@ class InMemoryModel:
             None if model.scores is None else model.scores[lines],
             model.score_kind,
             None if dataset.weights is None else dataset.weights[row_indices],
+            dataset.subgroups,
         )
 
     def select_rows(self, selection: npt.NDArray[Any]) -> InMemoryModel:
@@ -199,13 +346,23 @@ class InMemoryModel:
         )
 
     @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return len(self.y_true)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.weights is not None
+
+    @property
     def y_score(self) -> FloatArray | None:
         """Scores as measures take them: of the positive class if there are two, else of each class."""
         if self.scores is None or len(self.classes) > 2:
             return self.scores
         return np.ascontiguousarray(self.scores[:, 1 if self.positive is None else self.positive])
 
-    @property
+    @cached_property
     def has_unknown_labels(self) -> bool:
         """Whether some predicted labels are not classes."""
         return self.y_pred is not None and bool((self.y_pred == ABSTAINED).any())
@@ -214,13 +371,9 @@ class InMemoryModel:
         """Get the options that measures take, with a code for unknown labels if asked for."""
         return {"labels": list_codes(len(self.classes), with_unknown), "positive": self.positive}
 
-    def has(self, measure: Measure) -> bool:
-        """Whether the measure can be computed."""
-        return {
-            "labels": self.y_pred is not None,
-            "scores": self.scores is not None,
-            "probabilities": self.kind == "probability",
-        }.get(measure.facts.needs, False)
+    def find_missing_input(self, measure: Measure) -> str:
+        """Name the input that a measure needs and the model lacks; empty if it can be computed."""
+        return find_missing_input(measure, self.y_pred is not None, self.kind)
 
     def select_input(self, measure: Measure) -> Any:
         """Select the labels or scores that the measure takes."""
@@ -236,6 +389,64 @@ class InMemoryModel:
                     self.y_true, self.select_input(measure), sample_weight=self.weights, **self.get_measure_options(has_unknown)
                 )
             )
+
+    def count_confusion(self) -> Confusion | None:
+        """Count (or sum the weights of) rows by codes of the true and the predicted class; None without labels."""
+        if self.y_pred is None:
+            return None
+        options = self.get_measure_options(self.has_unknown_labels)
+        return Confusion.from_labels(self.y_true, self.y_pred, sample_weight=self.weights, **options)
+
+    def sum_support(self) -> FloatArray:
+        """Sum the weights of the rows of each class."""
+        return np.bincount(self.y_true, self.weights, minlength=len(self.classes)).astype(np.float64)
+
+    def count_classes(self) -> FloatArray:
+        """Count the rows of each class."""
+        return np.bincount(self.y_true, minlength=len(self.classes)).astype(np.float64)
+
+    def compute_class_aucs(self) -> list[float]:
+        """Compute the AUC of each class against the rest; NaN without scores."""
+        if self.scores is None:
+            return [float("nan")] * len(self.classes)
+        with ignore_warnings():
+            return [
+                float(auc(self.y_true == code, np.ascontiguousarray(column), sample_weight=self.weights))
+                for code, column in enumerate(self.scores.T)
+            ]
+
+    def tally(self, code: int, max_scores: int) -> ScoreTally:
+        """Tally all scores of a class, whatever `max_scores` is."""
+        del max_scores
+        scores = np.empty((0, len(self.classes))) if self.scores is None else self.scores
+        return tally_scores(self.y_true == code, np.ascontiguousarray(scores[:, code]), self.weights)
+
+    def calibrate(self, level: float) -> pd.DataFrame:
+        """Compute the calibration curve of the positive or most probable class; its rows are bins."""
+        scores = np.empty((0, len(self.classes))) if self.scores is None else self.scores
+        if self.positive is not None:
+            outcome, probability = self.y_true == self.positive, scores[:, self.positive]
+        else:
+            outcome, probability = self.y_true == scores.argmax(axis=1), scores.max(axis=1)
+        return calibration_curve(outcome, probability, sample_weight=self.weights, level=level)
+
+    def count_subgroups(self, column: str) -> dict[str, int]:
+        """Count the rows of each subgroup that a column defines."""
+        import pandas as pd
+
+        counts = pd.Series(self.subgroups[column][self.row_indices]).value_counts()
+        return {str(subgroup): int(count) for subgroup, count in counts.items()}
+
+    def select_subgroup(self, column: str, subgroup: str) -> InMemoryModel:
+        """Restrict the model to the rows of a subgroup."""
+        return self.select_rows(self.subgroups[column][self.row_indices] == subgroup)
+
+    def pair_with(self, other: InMemoryModel) -> InMemoryPair:
+        """Pair two models on the rows that both predict."""
+        if np.array_equal(self.row_indices, other.row_indices):
+            return InMemoryPair(self, other)
+        _, first, second = np.intersect1d(self.row_indices, other.row_indices, return_indices=True)
+        return InMemoryPair(self.select_rows(first), other.select_rows(second))
 
     def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
         """Compute measures with intervals; those that cannot be computed are NaN, with the reason as a note."""
@@ -258,9 +469,8 @@ class InMemoryModel:
         intervals = CountIntervals(settings)
         results = []
         label_measures = [measure for measure in measures if measure.facts.needs == "labels"]
-        if label_measures and self.y_pred is not None:
-            options: dict[str, Any] = self.get_measure_options(self.has_unknown_labels)
-            table = Confusion.from_labels(self.y_true, self.y_pred, **options)
+        table = self.count_confusion() if label_measures else None
+        if table is not None:
             results += [intervals.from_table(measure, table) for measure in label_measures]
         score_measures = [measure for measure in measures if measure.facts.needs == "scores"]
         if score_measures and self.positive is not None and self.scores is not None:
@@ -296,6 +506,187 @@ class InMemoryModel:
                 sample_weight=self.weights,
                 **self.get_measure_options(has_unknown),
             ).intervals
+
+
+@dataclass(frozen=True, eq=False)
+class InMemoryPair:
+    """Two models on the same rows in memory."""
+
+    first: InMemoryModel
+    second: InMemoryModel
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that both models predict."""
+        return self.first.rows
+
+    def count_labels(self) -> FloatArray | None:
+        """Count rows by codes of the true class and of both predicted classes; unknown labels have the last code."""
+        if self.first.y_pred is None or self.second.y_pred is None:
+            return None
+        k = len(self.first.classes) + 1
+        predicted = [np.where(model.y_pred == ABSTAINED, k - 1, model.y_pred) for model in (self.first, self.second)]
+        cells = (self.first.y_true * k + predicted[0]) * k + predicted[1]
+        return np.bincount(cells, minlength=k**3).reshape(k, k, k).astype(np.float64)
+
+    def contrast_ranks(self) -> RankContrast | None:
+        """Contrast the AUCs as `delong` does; None without scores of a positive class."""
+        positive = self.first.positive
+        if self.first.scores is None or self.second.scores is None or positive is None:
+            return None
+        y_true = (self.first.y_true == positive).astype(np.intp)
+        positives = int(y_true.sum())
+        negatives = len(y_true) - positives
+        if min(positives, negatives) < 2:
+            return RankContrast(float("nan"), float("nan"), positives, negatives)
+        first, second = (np.ascontiguousarray(scores[:, positive]) for scores in (self.first.scores, self.second.scores))
+        outcome = delong(y_true, first, second, positive=1)
+        estimate = outcome.effect.estimate if outcome.effect else float("nan")
+        return RankContrast(estimate, outcome.details["standard error"], positives, negatives)
+
+    def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
+        """Bootstrap the difference in a measure; omitted beyond `MANY_ROWS` rows if another test decides."""
+        has_many_rows = self.rows > MANY_ROWS
+        if is_decided and has_many_rows:
+            return None
+        if self.first.weights is not None:
+            return self._resample_weighted_difference(measure, settings)
+        adapted_measure, options = self._adapt_measure(measure)
+        return bootstrap_difference(
+            adapted_measure,
+            self.first.y_true,
+            self.first.select_input(measure),
+            self.second.select_input(measure),
+            method="percentile" if has_many_rows else "bca",
+            level=settings.level,
+            resamples=settings.limit_resamples(self.rows),
+            seed=settings.seed,
+            **options,
+        )
+
+    def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
+        """Run the permutation test of a measure; omitted beyond `MANY_ROWS` rows."""
+        if self.rows > MANY_ROWS:
+            return None
+        adapted_measure, options = self._adapt_measure(measure)
+        return permutation_test(
+            self.first.y_true,
+            self.first.select_input(measure),
+            self.second.select_input(measure),
+            adapted_measure,
+            resamples=settings.resamples,
+            seed=settings.seed,
+            level=settings.level,
+            **options,
+        )
+
+    def list_limitations(self, measure: Measure) -> list[Finding]:
+        """List the tests that are omitted because there are too many rows."""
+        is_omitted = self.rows > MANY_ROWS and not any(model.find_missing_input(measure) for model in (self.first, self.second))
+        return [Finding.of("permutation_omitted", limit=MANY_ROWS)] if is_omitted else []
+
+    def _adapt_measure(self, measure: Measure) -> tuple[Measure, dict[str, Any]]:
+        """Get the measure and its options; they allow unknown labels if one of the two models has some."""
+        has_unknown = measure.facts.needs == "labels" and (self.first.has_unknown_labels or self.second.has_unknown_labels)
+        return (allow_unknown_labels(measure) if has_unknown else measure), self.first.get_measure_options(has_unknown)
+
+    def _resample_weighted_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome:
+        """Bootstrap a difference of weighted rows: percentile limits, and p as the level at which they touch zero."""
+        adapted_measure, measure_options = self._adapt_measure(measure)
+        options = {**measure_options, "sample_weight": self.first.weights}
+        bound = [
+            BoundMeasure(
+                adapted_measure,
+                adapted_measure.read_rows(model.y_true, model.select_input(measure), **options),
+                {"average": "auto"},
+            )
+            for model in (self.first, self.second)
+        ]
+
+        def compute(drawn: DrawCounts) -> FloatArray:
+            return np.asarray(bound[0].compute_resampled(drawn) - bound[1].compute_resampled(drawn))[:, None]
+
+        estimate = bound[0].estimate() - bound[1].estimate()
+        resamples = settings.limit_resamples(self.rows)
+        values = Resamples(len(bound[0].rows.true), resamples, settings.seed).compute_values(compute)[:, 0]
+        return summarize_resamples(measure, estimate, values, self.rows, settings.level, "resamples, weighted")
+
+
+def summarize_resamples(
+    measure: Measure, estimate: float, values: FloatArray, rows: int, level: float, description: str
+) -> Outcome:
+    """Summarize resampled differences: percentile limits, and p as the level at which they touch zero."""
+    defined = values[~np.isnan(values)]
+    limits, p = (float("nan"), float("nan")), float("nan")
+    if len(defined):
+        limits = compute_percentile_limits(defined, level)
+        tail = min(int((defined <= 0).sum()), int((defined >= 0).sum()))
+        p = min(1.0, 2 * (tail + 1) / (len(defined) + 1))
+    return Outcome(
+        "bootstrap_difference",
+        estimate,
+        p,
+        n=rows,
+        variant=f"percentile, {len(values)} {description}",
+        effect=Effect(f"difference in {measure.name}", estimate, *limits, level),
+        resamples=len(values),
+        undefined_resamples=len(values) - len(defined),
+    )
+
+
+class InMemoryModels:
+    """All models of a file in memory."""
+
+    def __init__(self, predictions: PredictionFile, positive: object) -> None:
+        self.predictions, self.source, self.roles = predictions, predictions.source, predictions.roles
+        self.models = tuple(
+            InMemoryModel.from_dataset(dataset, name, dataset.get_positive_index(positive))
+            for dataset in predictions.datasets
+            for name in dataset.models
+        )
+
+    def has_several_folds(self) -> bool:
+        """Whether a model predicts in several folds."""
+        return any(len(np.unique(model.fold)) > 1 for dataset in self.predictions.datasets for model in dataset.models.values())
+
+    def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
+        """List how repeated predictions, weights and very many rows are treated."""
+        findings = []
+        if any(model.has_repeats for dataset in self.predictions.datasets for model in dataset.models.values()):
+            findings.append(Finding.of("repeated_predictions"))
+        if any(model.weights is not None for model in self.models):
+            findings.append(Finding.of("weights_used"))
+        if any(model.rows > MANY_ROWS for model in self.models):
+            resamples = settings.limit_resamples(MANY_ROWS + 1)
+            findings.append(Finding.of("count_intervals", limit=MANY_ROWS, resamples=resamples))
+        return findings
+
+    def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
+        """Count the rows of each class of each data set."""
+        del unequal_datasets
+        return {dataset.name: dataset.count_classes() for dataset in self.predictions.datasets}
+
+    def compute_split_values(self, measure: Measure) -> list[SplitValue]:
+        """Compute a measure on each split of each data set, from the predictions of that split alone."""
+        datasets = {dataset.name: dataset for dataset in self.predictions.datasets}
+        return [value for model in self.models for value in _compute_split_values(datasets[model.dataset], model, measure)]
+
+
+def _compute_split_values(dataset: DatasetPredictions, model: InMemoryModel, measure: Measure) -> list[SplitValue]:
+    predictions, values = dataset.models[model.name], []
+    for repeat, fold in sorted(set(zip(predictions.repeat.tolist(), predictions.fold.tolist(), strict=True))):
+        lines = np.flatnonzero((predictions.repeat == repeat) & (predictions.fold == fold))
+        row_indices = predictions.row_indices[lines]
+        split_model = replace(
+            model,
+            row_indices=row_indices,
+            y_true=dataset.y_true[row_indices],
+            y_pred=predictions.prediction[lines],
+            scores=None if predictions.scores is None else predictions.scores[lines],
+            weights=None if dataset.weights is None else dataset.weights[row_indices],
+        )
+        values.append((dataset.name, model.name, repeat, fold, split_model.compute_value(measure)))
+    return values
 
 
 @dataclass(frozen=True)

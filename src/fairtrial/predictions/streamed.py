@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial._check import FloatArray, IntArray
+from fairtrial._findings import Finding
 from fairtrial.errors import InputError
-from fairtrial.measures import Measure
+from fairtrial.kernels.sorting import order_scores
+from fairtrial.measures import Measure, auc
 from fairtrial.measures.confusion import Confusion
+from fairtrial.measures.intervals import Interval, compute_weighted_wilson_limits
 from fairtrial.measures.tally import ScoreTally, quote_identifier
 from fairtrial.predictions.columns import (
     ModelColumns,
@@ -27,24 +32,46 @@ from fairtrial.predictions.columns import (
     normalize_label,
 )
 from fairtrial.predictions.read import MISSING_STRINGS, ONLY_DATA_SET, ONLY_MODEL, PARQUET, ScoreKind, list_codes
+from fairtrial.predictions.statistics import (
+    BINS,
+    MAX_COUNT_RESAMPLES,
+    MEAN_LOSSES,
+    CountIntervals,
+    JudgeSettings,
+    RankContrast,
+    SplitValue,
+    allow_unknown_labels,
+    draw_counts,
+    find_missing_input,
+    merge_into_bins,
+    summarize_resamples,
+)
 from fairtrial.predictions.validate import (
     EXACT_TOLERANCE,
     ROUNDING_TOLERANCE,
+    Y_TRUE_HINT,
     Notes,
+    Subject,
     check_classes,
     check_labels,
     check_predicted,
     choose_condition,
     note_condition,
     note_duplicate_labels,
-    note_first_prediction,
     note_label_source,
     note_missing_labels,
-    note_zero_scores,
     resolve_positive_index,
 )
+from fairtrial.significance.outcome import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MEMORY = "512MB"
+
+# DeLong's test places scores exactly between so many rows of the rarer class; if there are more, it places them between so
+# many quantiles.
+MAX_MARKS = 1 << 22
 
 _SAMPLE = 10_000
 _BATCH = 1 << 18
@@ -200,16 +227,22 @@ class StreamedFile:
         column = guess_roles(sample, **specified).columns["y_true"]
         distinct_rows = self.fetch_rows(f"SELECT DISTINCT {quote_identifier(column)} FROM lines LIMIT {_MAX_CLASSES}")
         if len(distinct_rows) >= _MAX_CLASSES:
-            raise InputError(f"the truth must hold classes, got {_MAX_CLASSES} different values or more: is it a number?")
+            raise InputError(
+                f"y_true must contain class labels, got {_MAX_CLASSES} or more different values in column {column!r}"
+            )
         return guess_roles(
             pd.concat([sample, pd.DataFrame({column: [value for (value,) in distinct_rows]})], ignore_index=True), **specified
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StreamedModel:
-    """A model on the lines of a data set: which lines, and SQL for true and predicted class indices and for scores."""
+    """A model on the lines of a data set: which lines, and SQL for true and predicted class indices and for scores.
 
+    What a scan of the file counts is cached, so each scan runs once.
+    """
+
+    streamed: StreamedModels
     dataset: str
     name: str
     where: str
@@ -223,27 +256,160 @@ class StreamedModel:
     has_unknown_labels: bool = False
     """Whether some predicted labels are not classes: their code is the number of classes."""
 
-    def has(self, measure: Measure) -> bool:
-        """Whether the measure can be computed."""
-        return {
-            "labels": self.label is not None,
-            "scores": self.scores is not None,
-            "probabilities": self.kind == "probability",
-        }.get(measure.facts.needs, False)
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.streamed.weight is not None
 
     @property
     def class_names(self) -> list[str]:
         """The classes as text."""
         return [format_label(label) for label in self.classes]
 
-    def build_probability_sql(self) -> tuple[str, str, str]:
-        """Build SQL for the predicted probability and for whether that class is true; and name the class."""
+    def find_missing_input(self, measure: Measure) -> str:
+        """Name the input that a measure needs and the model lacks; of probabilities, sums give only means."""
+        missing = find_missing_input(measure, self.label is not None, self.kind)
+        needs_rows = measure.facts.needs == "probabilities" and measure.name not in MEAN_LOSSES
+        return "rows in memory" if needs_rows and not missing else missing
+
+    def compute_intervals(self, measures: Sequence[Measure], settings: JudgeSettings) -> list[Interval]:
+        """Compute measures with intervals from counts; those that cannot be computed are NaN, with the reason as a note."""
+        available = [measure for measure in measures if not settings.explain_unavailable(self, measure)]
+        counts = CountIntervals(settings, not self.is_weighted)
+        intervals = self._scan_scores([measure for measure in available if measure.facts.needs == "scores"], settings)
+        if self.kind == "probability":
+            intervals |= self._compute_loss_intervals(counts)
+        table = self.count_confusion()
+        if table is not None:
+            label_measures = [measure for measure in available if measure.facts.needs == "labels"]
+            intervals |= {measure.name: counts.from_table(measure, table) for measure in label_measures}
+        return [
+            intervals[measure.name] if measure in available else settings.make_undefined_interval(self, measure)
+            for measure in measures
+        ]
+
+    @cached_property
+    def _cells(self) -> tuple[FloatArray, FloatArray]:
+        """Numbers of rows and sums of weights by codes of the true and the predicted class; one column without labels."""
+        codes = list_codes(len(self.classes), self.has_unknown_labels)
+        counts, sums = np.zeros((2, len(codes), len(codes) if self.label else 1))
+        amount = self.streamed.amount
+        query = f"SELECT {self.y_true} AS t, {self.label or '0'} AS l, count(*), {amount} FROM judged WHERE {self.where}"
+        for true_code, predicted_code, count, total in self.streamed.file.fetch_rows(f"{query} GROUP BY t, l"):
+            counts[true_code, predicted_code], sums[true_code, predicted_code] = count, total
+        return counts, sums
+
+    def count_confusion(self) -> Confusion | None:
+        """Count (or sum the weights of) rows by codes of the true and the predicted class; None without labels."""
+        if self.label is None:
+            return None
+        return Confusion(self._cells[1], tuple(list_codes(len(self.classes), self.has_unknown_labels)), self.positive)
+
+    def sum_support(self) -> FloatArray:
+        """Sum the weights of the rows of each class."""
+        return np.asarray(self._cells[1].sum(axis=1)[: len(self.classes)])
+
+    def count_classes(self) -> FloatArray:
+        """Count the rows of each class."""
+        return np.asarray(self._cells[0].sum(axis=1)[: len(self.classes)])
+
+    @cached_property
+    def _binned_tallies(self) -> dict[int, ScoreTally]:
+        return {}
+
+    @cached_property
+    def _aucs(self) -> dict[int, float]:
+        return {}
+
+    def _scan_scores(self, measures: Sequence[Measure], settings: JudgeSettings) -> dict[str, Interval]:
+        """Compute measures of scores; keep the AUC of each class against the rest and binned tallies.
+
+        Only one whole tally is in memory at a time.
+        """
+        by_measure: dict[str, list[Interval]] = {}
+        for code in self._list_tally_classes():
+            score, is_positive = (self.scores or ())[code], f"({self.y_true} = {code})"
+            tally = self.streamed.file.tally(score, is_positive, self.where, self.streamed.weight)
+            self._binned_tallies[code] = merge_into_bins(tally, 4 * BINS)
+            is_reported = self.positive in (None, code)
+            counts = CountIntervals(settings, not self.is_weighted and self.positive is not None and is_reported)
+            for measure in dict.fromkeys([*(measures if is_reported else []), auc]):
+                interval = counts.from_tally(measure, tally, self._binned_tallies[code])
+                by_measure.setdefault(measure.name, []).extend([interval] if is_reported else [])
+                if measure is auc:
+                    self._aucs[code] = interval.estimate
+        return {name: _average_classes(name, intervals, settings.level) for name, intervals in by_measure.items()}
+
+    def _list_tally_classes(self) -> Sequence[int]:
+        """List the classes whose scores are tallied; one of two classes is sufficient."""
+        if self.scores is None:
+            return ()
+        return [self.positive] if self.positive is not None and len(self.classes) == 2 else range(len(self.classes))
+
+    def compute_class_aucs(self) -> list[float]:
+        """Compute the AUC of each class against the rest; NaN without scores. Both of two classes have the same AUC."""
+        if not self._aucs:
+            self._scan_scores([], JudgeSettings())
+        aucs = [self._aucs.get(code, float("nan")) for code in range(len(self.classes))]
+        return [aucs[self.positive]] * 2 if self.positive is not None and len(aucs) == 2 else aucs
+
+    def tally(self, code: int, max_scores: int) -> ScoreTally:
+        """Tally the scores of a class in at most `max_scores` bins."""
+        if not self._binned_tallies:
+            self._scan_scores([], JudgeSettings())
+        return merge_into_bins(self._binned_tallies[code], max_scores)
+
+    @cached_property
+    def _loss_bins(self) -> list[tuple[Any, ...]]:
+        """Sums for Brier score, log loss and calibration in the ten bins of `calibration_curve`, from one scan."""
+        probability, outcome = self._build_probability_sql()
+        square, loss = self._build_losses_sql()
+        bin_sql = " + ".join(f"(f > {i / 10!r})::INT" for i in range(1, 10))
+        sums = ", ".join(f"sum(w * {term})" for term in ("w", "f", "c::INT", "1", "s", "s * s", "l", "l * l"))
+        columns = f"{probability} AS f, {outcome} AS c, {square} AS s, {loss} AS l, {self.streamed.weight or '1'} AS w"
+        lines = f"(SELECT {columns} FROM judged WHERE {self.where})"
+        return self.streamed.file.fetch_rows(
+            f"SELECT {bin_sql} AS b, {sums}, count(*) FILTER (WHERE l IS NULL) FROM {lines} GROUP BY b ORDER BY b"
+        )
+
+    def _compute_loss_intervals(self, counts: CountIntervals) -> dict[str, Interval]:
+        """Compute means with limits from sums and sums of squares; a true class of probability 0 has an infinite loss."""
+        totals = np.zeros(5)
+        for _, _, _, _, total, *parts, _ in self._loss_bins:
+            totals += [float(total), *(float(part_sum or 0) for part_sum in parts)]
+        has_infinite_loss = any(line[-1] for line in self._loss_bins)
+        means = totals[[1, 3]] / totals[0]
+        spread = np.sqrt(np.maximum(0.0, totals[[2, 4]] / totals[0] - means**2) * self.rows / max(1, self.rows - 1))
+        values = {"brier": float(means[0]), "log_loss": float("inf") if has_infinite_loss else float(means[1])}
+        return {
+            name: counts.from_mean(name, value, float(deviation), self.rows)
+            for (name, value), deviation in zip(values.items(), spread, strict=True)
+        }
+
+    def calibrate(self, level: float) -> pd.DataFrame:
+        """Compute the calibration curve of the positive or most probable class; its rows are bins."""
+        import pandas as pd
+
+        lines = [
+            (
+                float(probabilities / total),
+                float(hits / total),
+                float(total),
+                *compute_weighted_wilson_limits(float(hits), float(total), float(squares), level),
+            )
+            for _, squares, probabilities, hits, total, *_ in self._loss_bins
+            if total
+        ]
+        return pd.DataFrame(lines, columns=["mean_predicted", "observed_frequency", "weight", "low", "high"])
+
+    def _build_probability_sql(self) -> tuple[str, str]:
+        """Build SQL for the predicted probability, and for whether that class is true."""
         scores = self.scores or ()
         if self.positive is not None:
-            return scores[self.positive], f"({self.y_true} = {self.positive})", self.class_names[self.positive]
-        return f"greatest({', '.join(scores)})", f"({self.y_true} = {_build_argmax_sql(scores)})", "most probable"
+            return scores[self.positive], f"({self.y_true} = {self.positive})"
+        return f"greatest({', '.join(scores)})", f"({self.y_true} = {_build_argmax_sql(scores)})"
 
-    def build_losses_sql(self) -> tuple[str, str]:
+    def _build_losses_sql(self) -> tuple[str, str]:
         """Build SQL for what each row adds to the Brier score and to the log loss (NULL if that is infinite).
 
         With two classes, or with a given positive class, they are those of that class against the rest.
@@ -258,15 +424,145 @@ class StreamedModel:
         true_probability = f"(CASE WHEN {outcome} THEN {score} ELSE 1 - {score} END)"
         return f"(({score} - {outcome}::INT) * ({score} - {outcome}::INT))", f"-ln(nullif(greatest({true_probability}, 0), 0))"
 
+    def count_subgroups(self, column: str) -> dict[str, int]:
+        """Count the rows of each subgroup that a column defines."""
+        return {subgroup: rows for subgroup, (_, rows) in self._list_subgroups(column).items()}
+
+    def select_subgroup(self, column: str, subgroup: str) -> StreamedModel:
+        """Restrict the model to the rows of a subgroup, and to its labels: tallies of scores would take a scan each."""
+        condition, rows = self._list_subgroups(column)[subgroup]
+        return replace(self, where=f"{self.where} AND {condition}", rows=rows, scores=None, kind=None)
+
+    def _list_subgroups(self, column: str) -> dict[str, tuple[str, int]]:
+        """Map each value of a column, as text, to the SQL condition that selects it and to its number of rows."""
+        if column not in self._subgroups:
+            name = quote_identifier(column)
+            query = f"SELECT {name} AS g, count(*) FROM judged WHERE {self.where} GROUP BY g"
+            self._subgroups[column] = {
+                "(missing)" if value is None else str(value): (
+                    f"{name} IS NULL" if value is None else f"{name} = {quote_literal(value)}",
+                    rows,
+                )
+                for value, rows in self.streamed.file.fetch_rows(query)
+            }
+        return self._subgroups[column]
+
+    @cached_property
+    def _subgroups(self) -> dict[str, dict[str, tuple[str, int]]]:
+        return {}
+
+    def pair_with(self, other: StreamedModel) -> StreamedPair | None:
+        """Pair two models on the rows that both predict; None if no column identifies the rows."""
+        joined_sql = self.streamed.build_join_sql(self, other)
+        return None if joined_sql is None else StreamedPair(self, other, joined_sql)
+
+
+def _average_classes(name: str, intervals: Sequence[Interval], level: float) -> Interval:
+    """Average over the classes, each against the rest; counts of single classes give no interval of the mean."""
+    if len(intervals) == 1:
+        return intervals[0]
+    nan, mean = float("nan"), float(np.mean([interval.estimate for interval in intervals]))
+    return Interval(name, mean, nan, nan, level, "", "")
+
+
+class StreamedPair:
+    """Two models of a streamed file on the rows that both predict: SQL for these rows, and tests that counts allow."""
+
+    def __init__(self, first: StreamedModel, second: StreamedModel, joined_sql: str) -> None:
+        self.first, self.second, self.joined_sql, self.streamed = first, second, joined_sql, first.streamed
+        self.codes = self.streamed.list_codes(first)
+        self.rows, n_different = self.streamed.file.fetch_rows(
+            f"SELECT count(*), count(*) FILTER (WHERE t <> u) FROM {joined_sql}"
+        )[0]
+        if n_different:
+            raise InputError(
+                f"y_true must be the same in all lines of a row, got a difference between {first.name!r} and "
+                f"{second.name!r} in column {self.streamed.roles.get('y_true')!r} ({n_different:,} such rows): check the row "
+                f"ids{Y_TRUE_HINT}"
+            )
+
+    @cached_property
+    def _label_sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Numbers of rows, sums of weights and of their squares, by codes of the true and both predicted classes."""
+        k = len(self.codes)
+        cells, weights, squares = np.zeros((3, k, k, k))
+        query = f"SELECT t, l1, l2, count(*), sum(w), sum(w * w) FROM {self.joined_sql} GROUP BY t, l1, l2"
+        for true_code, first_code, second_code, *sums in self.streamed.file.fetch_rows(query):
+            cell = true_code, first_code, second_code
+            cells[cell], weights[cell], squares[cell] = sums
+        return cells, weights, squares
+
+    def count_labels(self) -> FloatArray | None:
+        """Count rows by codes of the true class and of both predicted classes; None if a model has no labels."""
+        return None if self.first.label is None or self.second.label is None else self._label_sums[0]
+
+    def contrast_ranks(self) -> RankContrast | None:
+        """Contrast the AUCs as DeLong's test does; an approximate difference is replaced by that of the exact AUCs."""
+        positive = self.first.positive
+        if not self.first.scores or not self.second.scores or positive is None:
+            return None
+        contrast = compute_rank_contrast(self.streamed.file, self.joined_sql, positive)
+        if not contrast.marks or self.first.is_weighted or not self.rows == self.first.rows == self.second.rows:
+            return contrast
+        first, second = (model.compute_class_aucs()[positive] for model in (self.first, self.second))
+        return contrast._replace(estimate=first - second)
+
+    def resample_difference(self, measure: Measure, settings: JudgeSettings, is_decided: bool) -> Outcome | None:
+        """Bootstrap the difference in a measure of labels by redrawn counts; None for other measures.
+
+        With weights, the weight of each cell is drawn like a sum of its weights.
+        """
+        del is_decided
+        if measure.facts.needs != "labels" or self.first.label is None or self.second.label is None:
+            return None
+        adapted_measure: Any = allow_unknown_labels(measure)
+        cells, weights, squares = self._label_sums
+        resamples = min(settings.resamples, MAX_COUNT_RESAMPLES)
+        drawn, description = np.concatenate([*draw_counts(cells, resamples, settings.seed)]), "resamples of counts"
+        if self.first.is_weighted:
+            drawn, description = (
+                _resample_weights(drawn, cells, weights, squares, settings.seed),
+                "resamples of weighted counts",
+            )
+
+        def compute_difference(tables: FloatArray) -> FloatArray:
+            parts = [Confusion(tables.sum(axis=axis), tuple(self.codes), self.first.positive) for axis in (-1, -2)]
+            return np.asarray(adapted_measure.of(parts[0]) - adapted_measure.of(parts[1]))
+
+        estimate, values = float(compute_difference(weights)), compute_difference(drawn)
+        return summarize_resamples(measure, estimate, values, self.rows, settings.level, description)
+
+    def permute_difference(self, measure: Measure, settings: JudgeSettings) -> Outcome | None:
+        """Return None: the permutation test needs rows in memory."""
+        del measure, settings
+
+    def list_limitations(self, measure: Measure) -> list[Finding]:
+        """Return nothing: the limitations of a streamed file are the same for all pairs."""
+        del measure
+        return []
+
+
+def _resample_weights(drawn: FloatArray, cells: FloatArray, weights: FloatArray, squares: FloatArray, seed: int) -> FloatArray:
+    """Draw the weight of the rows of each cell, with the mean and variance of a sum of their weights."""
+    counts = np.maximum(cells, 1.0)
+    mean = weights / counts
+    spread = np.sqrt(np.maximum(0.0, squares / counts - mean**2))
+    noise = np.random.default_rng([seed, 1]).normal(size=drawn.shape)
+    return np.maximum(0.0, drawn * mean + np.sqrt(drawn) * spread * noise)
+
 
 class StreamedModels:
     """All models of a streamed file."""
 
+    predictions = None
+
     def __init__(self, file: StreamedFile, positive: object, notes: Notes) -> None:
         self.file, self.notes, self.positive = file, notes, positive
+        self.source, self.roles = file.source, file.roles
         _choose_lines(file, notes)
         weight = file.roles.get("weight")
         self.weight = None if weight is None else _cast_to_double(weight)
+        self.amount = "count(*)" if self.weight is None else f"sum({self.weight})"
         self._check_weights(weight)
         self._true_labels = self._list_distinct_values(str(file.roles.get("y_true")), "TRUE")
         check_labels([normalize_label(value) for value in self._true_labels.values()])
@@ -279,58 +575,39 @@ class StreamedModels:
         self._has_many_datasets = len(dataset_filters) > 1
         self.models = tuple(model for dataset, where in dataset_filters.items() for model in self._build_models(dataset, where))
 
-    def count_confusion(self, model: StreamedModel, condition: str = "TRUE") -> Confusion:
-        """Count the confusion table of a model, by codes, on some of its lines."""
-        amount = "count(*)" if self.weight is None else f"sum({self.weight})"
-        codes = list_codes(len(model.classes), model.has_unknown_labels)
-        table = np.zeros((len(codes),) * 2)
-        query = f"SELECT {model.y_true} AS t, {model.label} AS l, {amount} FROM judged WHERE {model.where}"
-        for true_code, predicted_code, count in self.file.fetch_rows(f"{query} AND {condition} GROUP BY t, l"):
-            table[true_code, predicted_code] = count
-        return Confusion(table, tuple(codes), model.positive)
+    def has_several_folds(self) -> bool:
+        """Whether a model predicts in several folds."""
+        return self.file.has_several_folds()
 
-    def to_codes(self) -> StreamedModels:
-        """Replace classes by codes, with a code for unknown labels if a model of the data set has some."""
-        unknown_datasets = {model.dataset for model in self.models if model.has_unknown_labels}
-        encoded = copy(self)
-        encoded.models = tuple(
-            replace(model, classes=tuple(list_codes(len(model.classes), model.dataset in unknown_datasets)))
-            for model in self.models
-        )
-        return encoded
+    def list_limitations(self, settings: JudgeSettings) -> list[Finding]:
+        """List what cannot be computed from counts."""
+        del settings
+        return [Finding.of("streamed_file"), *([] if self.weight is None else [Finding.of("streamed_weights")])]
 
-    def count_support(self, model: StreamedModel) -> Any:
-        """Sum the weights of each class."""
-        amount = "count(*)" if self.weight is None else f"sum({self.weight})"
-        weights = np.zeros(len(model.classes))
-        for code, count in self.file.fetch_rows(
-            f"SELECT {model.y_true} AS t, {amount} FROM judged WHERE {model.where} GROUP BY t"
-        ):
-            weights[code] = count
-        return weights
+    def compute_split_values(self, measure: Measure) -> list[SplitValue]:
+        """Return nothing: values of splits need rows in memory."""
+        del measure
+        return []
 
-    def count_classes(self, unequal_datasets: Sequence[str]) -> dict[str, dict[str, int]]:
+    def list_codes(self, model: StreamedModel) -> list[int]:
+        """List the codes of the labels of a data set, with one for unknown labels if any of its models has some."""
+        datasets = {other.dataset for other in self.models if other.has_unknown_labels}
+        return list_codes(len(model.classes), model.dataset in datasets)
+
+    def count_classes(self, unequal_datasets: Collection[str]) -> dict[str, dict[str, int]]:
         """Count the rows of each class of each data set; in `unequal_datasets` only some models predict some rows."""
         counts_by_dataset: dict[str, dict[str, int]] = {}
         for model in sorted(self.models, key=lambda item: item.rows):
-            amount, where = "count(*)", model.where
+            counts = model.count_classes()
             if model.dataset in unequal_datasets:
-                amount, where = (
-                    f"count(DISTINCT {quote_identifier(str(self.file.roles.get('row')))})",
-                    self._map_names_to_filters("dataset")[model.dataset],
-                )
-            counts = dict(self.file.fetch_rows(f"SELECT {model.y_true} AS t, {amount} FROM judged WHERE {where} GROUP BY t"))
-            counts_by_dataset[model.dataset] = {text: int(counts.get(code, 0)) for code, text in enumerate(model.class_names)}
+                row = quote_identifier(str(self.file.roles.get("row")))
+                where = self._map_names_to_filters("dataset")[model.dataset]
+                query = f"SELECT {model.y_true} AS t, count(DISTINCT {row}) FROM judged WHERE {where} GROUP BY t"
+                counts = np.zeros(len(model.classes))
+                for code, count in self.file.fetch_rows(query):
+                    counts[code] = count
+            counts_by_dataset[model.dataset] = {text: int(counts[code]) for code, text in enumerate(model.class_names)}
         return {dataset: counts_by_dataset[dataset] for dataset in dict.fromkeys(model.dataset for model in self.models)}
-
-    def list_subgroups(self, model: StreamedModel, column: str) -> list[tuple[str, str, int]]:
-        """List the subgroups of a column: value as text, the SQL condition that selects it, and its rows."""
-        name = quote_identifier(column)
-        counts = self.file.fetch_rows(f"SELECT {name} AS g, count(*) FROM judged WHERE {model.where} GROUP BY g")
-        return [
-            ("(missing)", f"{name} IS NULL", rows) if value is None else (str(value), f"{name} = {quote_literal(value)}", rows)
-            for value, rows in sorted(counts, key=lambda item: str(item[0]))
-        ]
 
     def build_join_sql(self, first: StreamedModel, second: StreamedModel) -> str | None:
         """Build SQL for the rows that both models predict; None if no column identifies the rows.
@@ -360,7 +637,7 @@ class StreamedModels:
         if count:
             raise InputError(f"weights must be finite and not negative, got {count:,} lines where they are not: correct them")
         if not most:
-            raise InputError(f"weights must not be zero everywhere, got nothing else in column {column!r}")
+            raise InputError(f"weights must not all be zero, got only zeros in column {column!r}")
 
     def _list_distinct_values(self, column: str, where: str) -> dict[str, Any]:
         """Map text to value for the distinct values of a column."""
@@ -382,11 +659,7 @@ class StreamedModels:
             list(self._list_distinct_values(str(model_columns.label), "TRUE")), list(self._true_labels)
         )
         if duplicates:
-            note_duplicate_labels(
-                duplicates,
-                f"model {model_columns.name!r}" if model_columns.name else f"the column {model_columns.label!r}",
-                self.notes,
-            )
+            note_duplicate_labels(duplicates, Subject(model_columns.name or str(model_columns.label)), self.notes)
         return duplicates
 
     def _build_models(self, dataset: str, where: str) -> list[StreamedModel]:
@@ -402,7 +675,7 @@ class StreamedModels:
             for text in raw_model.scores:
                 if text is not None and text not in classes:
                     classes[text] = text
-                    self.notes.add(f"The class {text!r}{location} has scores but is never true.")
+                    self.notes.add("class_without_rows", Subject("", dataset if location else ""), label=text)
         texts = sorted(classes, key=_get_sort_key(classes))
         positive_index = resolve_positive_index(texts, self.positive, dataset)
         ordered = tuple(classes[text] for text in texts)
@@ -413,7 +686,7 @@ class StreamedModels:
         for model, lines in self._map_names_to_filters("model", where).items():
             for model_columns in self.file.roles.models:
                 model_name = model_columns.name or model
-                subject = f"model {model_name!r}{f' on {dataset!r}' if self._has_many_datasets else ''}"
+                subject = Subject(model_name, dataset if self._has_many_datasets else "")
                 labels = None if model_columns.label is None else self._read_labels(model_columns, lines, subject)
                 raw_models.append(
                     _RawModel(
@@ -427,7 +700,7 @@ class StreamedModels:
                 )
         return raw_models
 
-    def _read_labels(self, model_columns: ModelColumns, where: str, subject: str) -> dict[str, Any] | None:
+    def _read_labels(self, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str, Any] | None:
         """Map the labels of a model, spelled as the true ones, to their values; None if it has none."""
         column = str(model_columns.label)
         labels = self._list_distinct_values(column, where)
@@ -451,7 +724,7 @@ class StreamedModels:
             self.file, raw_model.scores, class_names, class_index, raw_model.where, raw_model.subject, self.notes
         )
         if raw_model.labels is None and scores is None:
-            raise InputError(f"{raw_model.subject} must have labels or scores, got neither: drop its lines")
+            raise InputError(f"{raw_model.subject} must have predicted labels or scores, got neither: drop its lines")
         label, has_unknown = None, False
         if raw_model.labels is not None:
             column = str(raw_model.columns.label)
@@ -465,8 +738,9 @@ class StreamedModels:
         y_true = _build_code_sql(str(self.file.roles.get("y_true")), class_names, true_labels)
         rows = self.file.fetch_rows(f"SELECT count(*) FROM judged WHERE {raw_model.where}")[0][0]
         values, kind = (None, None) if scores is None else (scores.values, scores.kind)
+        where = raw_model.where
         return StreamedModel(
-            dataset, raw_model.name, raw_model.where, classes, positive, rows, y_true, label, values, kind, has_unknown
+            self, dataset, raw_model.name, where, classes, positive, rows, y_true, label, values, kind, has_unknown
         )
 
 
@@ -485,7 +759,7 @@ class _RawModel:
     """A model of a data set before the classes are known: its lines, labels by text and score columns by class."""
 
     name: str
-    subject: str
+    subject: Subject
     where: str
     labels: dict[str, Any] | None
     scores: dict[str | None, str]
@@ -528,8 +802,7 @@ def _check_complete(file: StreamedFile) -> None:
     for (role, column), count in zip(present, file.fetch_rows(f"SELECT {counts} FROM lines")[0], strict=True):
         if count:
             raise InputError(
-                f"{role} must not be missing, got nothing in column {column!r} ({count:,} such lines): drop these lines or "
-                "fill the cells"
+                f"{role} must not be missing, got {count:,} empty cells in column {column!r}: drop these lines or fill the cells"
             )
 
 
@@ -560,7 +833,7 @@ def _keep_first_predictions(file: StreamedFile, notes: Notes) -> None:
         )
     if n_multiple:
         file.keep_first(keys, ", ".join(splits))
-        note_first_prediction(notes)
+        notes.add("repeated_predictions")
 
 
 def _keep_first_repeat(file: StreamedFile, notes: Notes) -> None:
@@ -569,10 +842,10 @@ def _keep_first_repeat(file: StreamedFile, notes: Notes) -> None:
     keys = ", ".join(["1", *_list_key_columns(file, "dataset", "model")])
     if file.fetch_rows(f"SELECT {keys} FROM judged GROUP BY ALL HAVING min({repeat}) <> max({repeat}) LIMIT 1"):
         file.keep_lines(f"({keys}, {repeat}) IN (SELECT {keys}, min({repeat}) FROM lines WHERE {file.row_filter} GROUP BY ALL)")
-        note_first_prediction(notes)
+        notes.add("repeated_predictions")
 
 
-def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: str, subject: str) -> dict[str | None, str]:
+def _find_score_columns(file: StreamedFile, model_columns: ModelColumns, where: str, subject: Subject) -> dict[str | None, str]:
     """Map class to column, for columns that hold scores on these lines; an absent class leaves its column empty."""
     if not model_columns.scores:
         return {}
@@ -602,7 +875,7 @@ def _build_scores_sql(
     class_names: Sequence[str],
     class_index: int,
     where: str,
-    subject: str,
+    subject: Subject,
     notes: Notes,
 ) -> StreamedScores | None:
     """Build SQL for the scores of a model; `class_index` is the class of a single column without one."""
@@ -633,7 +906,7 @@ def _build_scores_sql(
     return StreamedScores(values, "probability" if is_probability else "decision", _build_argmax_sql(values))
 
 
-def _build_single_column_scores(column: str, class_index: int, summary: _ScoreSummary, subject: str) -> StreamedScores:
+def _build_single_column_scores(column: str, class_index: int, summary: _ScoreSummary, subject: Subject) -> StreamedScores:
     """Complete the scores of one of two classes by those of the other, and labels if there is a cut-off."""
     is_probability = summary.least >= 0 and summary.most <= 1
     if not is_probability and is_named_probability(column):
@@ -665,7 +938,7 @@ def _summarize_scores(file: StreamedFile, columns: Sequence[str], where: str) ->
     return _ScoreSummary(*file.fetch_rows(f"SELECT {parts} FROM judged WHERE {where}")[0])
 
 
-def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: str, notes: Notes) -> bool:
+def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: Subject, notes: Notes) -> bool:
     """Whether scores of all classes are probabilities; sums that are off by rounding are noted, to be rescaled."""
     is_named = all(map(is_named_probability, columns))
     if summary.least < 0 or summary.most > 1:
@@ -677,13 +950,10 @@ def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: 
         return False
     if summary.n_near == summary.rows:
         if summary.deviation > EXACT_TOLERANCE:
-            notes.add(
-                f"Probabilities of {subject} sum to one only within rounding (off by up to {summary.deviation:.2g}): they are "
-                "rescaled."
-            )
+            notes.add("rescaled_probabilities", subject, deviation=float(summary.deviation))
         return True
     if not is_named and summary.n_near + summary.n_zeros == summary.rows:
-        note_zero_scores(summary.n_zeros, summary.rows, subject, notes)
+        notes.add("zero_scores", subject, zero=int(summary.n_zeros), rows=int(summary.rows))
         return False
     if is_named or summary.n_near > summary.rows / 2:
         raise InputError(
@@ -691,10 +961,7 @@ def _are_probabilities(columns: Sequence[str], summary: _ScoreSummary, subject: 
             f"({summary.rows - summary.n_near:,} such lines): normalise them, or call the columns scores if they are not "
             "probabilities"
         )
-    notes.add(
-        f"Scores of {subject} do not sum to one (off by up to {summary.deviation:.4g}): they are taken as scores, not as "
-        "probabilities, and measures of probabilities are left out."
-    )
+    notes.add("not_probabilities", subject, deviation=float(summary.deviation))
     return False
 
 
@@ -785,3 +1052,120 @@ def _expand_dtype(counts: npt.NDArray[Any], incoming: npt.NDArray[Any]) -> npt.N
     if counts.dtype == np.float64 or incoming.max() <= np.iinfo(counts.dtype).max:
         return counts
     return counts.astype(np.min_scalar_type(int(incoming.max())))
+
+
+def compute_rank_contrast(file: StreamedFile, lines: str, positive: int) -> RankContrast:
+    """Contrast two models on the same rows, as DeLong's test does; NaN if a class has fewer than two rows.
+
+    `lines` is SQL that gives true classes t and scores s1 and s2. The rows are written to a table, which spills to disk, so
+    that models are joined once. Only the scores of the rarer class are kept in memory. Every other score lies on one of them or
+    between two. From this follows how many rows of one class lie below each row of the other.
+    """
+    file.fetch_rows(f"CREATE OR REPLACE TEMP TABLE met AS SELECT t = {positive} AS p, s1, s2 FROM {lines}")
+    try:
+        return _compute_contrast(file)
+    finally:
+        file.fetch_rows("DROP TABLE met")
+
+
+def _compute_contrast(file: StreamedFile) -> RankContrast:
+    positives, negatives = file.fetch_rows("SELECT count(*) FILTER (WHERE p), count(*) FILTER (WHERE NOT p) FROM met")[0]
+    if min(positives, negatives) < 2:
+        return RankContrast(math.nan, math.nan, positives, negatives)
+    few, many = sorted((positives, negatives))
+    rare, common = ("p", "NOT p") if positives <= negatives else ("NOT p", "p")
+    marks = [_select_marks(file, column, rare, few) for column in ("s1", "s2")]
+    is_exact = few <= MAX_MARKS or _are_all_marked(file, marks, rare)
+    slot_rows = _SlotRows(file, marks)
+    rare_below, _ = slot_rows.count_below(rare)
+    common_below, over_common = slot_rows.count_below(common, rare_below)
+    over_rare = slot_rows.sum_contrasts(rare, common_below)
+    mean, variance = 0.0, 0.0
+    for sums, size in ((over_common, few), (over_rare, many)):
+        mean = sums.mean / (2 * size)
+        variance += sums.squares / (2 * size) ** 2 / (sums.rows - 1) / sums.rows
+    estimate = mean if rare == "p" else -mean
+    return RankContrast(estimate, math.sqrt(variance), positives, negatives, 0 if is_exact else MAX_MARKS)
+
+
+def _select_marks(file: StreamedFile, column: str, rare: str, rows: int) -> FloatArray:
+    """Find the distinct scores of the rarer class, ascending; if there are too many rows, those at equal steps."""
+    step, n_read = -(-rows // MAX_MARKS), 0
+    parts: list[FloatArray] = []
+    for (scores,) in file.fetch_batches(f"SELECT {column} FROM met WHERE {rare} ORDER BY {column}"):
+        parts.append(_drop_repeats(scores[-n_read % step :: step]))
+        n_read += len(scores)
+    return _drop_repeats(np.concatenate(parts))
+
+
+def _drop_repeats(ascending: FloatArray) -> FloatArray:
+    return ascending[np.append(True, ascending[1:] != ascending[:-1])] if len(ascending) else ascending
+
+
+def _are_all_marked(file: StreamedFile, marks: Sequence[FloatArray], rare: str) -> bool:
+    """Whether the marks are all scores of the rarer class."""
+    n_distinct = file.fetch_rows(f"SELECT count(DISTINCT s1), count(DISTINCT s2) FROM met WHERE {rare}")[0]
+    return all(len(mark_values) == count for mark_values, count in zip(marks, n_distinct, strict=True))
+
+
+class _SlotRows:
+    """The rows of the joined table by slots: slot 2i lies below mark i, slot 2i + 1 on it."""
+
+    def __init__(self, file: StreamedFile, marks: Sequence[FloatArray]) -> None:
+        self.file, self.marks = file, marks
+
+    def _iter_slots(self, which: str) -> Iterator[list[IntArray]]:
+        for batch in self.file.fetch_batches(f"SELECT s1, s2 FROM met WHERE {which}"):
+            yield [_find_slots(marks, scores) for marks, scores in zip(self.marks, batch, strict=True)]
+
+    def count_below(self, which: str, below: Sequence[FloatArray] = ()) -> tuple[list[FloatArray], _RunningMoments]:
+        """Count twice the rows of a class below each slot (half of those in it), and sum their contrasts given `below`."""
+        counts, sums = [np.zeros(2 * len(marks) + 1) for marks in self.marks], _RunningMoments()
+        for slots in self._iter_slots(which):
+            for count, slot in zip(counts, slots, strict=True):
+                np.add.at(count, slot, 1.0)
+            if below:
+                sums.add(below[0][slots[0]] - below[1][slots[1]])
+        return [_compute_twice_below(count) for count in counts], sums
+
+    def sum_contrasts(self, which: str, below: Sequence[FloatArray]) -> _RunningMoments:
+        """Sum the contrasts of the two placements over the rows of a class; `below` comes from the other class."""
+        sums = _RunningMoments()
+        for slots in self._iter_slots(which):
+            sums.add(below[0][slots[0]] - below[1][slots[1]])
+        return sums
+
+
+class _RunningMoments:
+    """Mean and sum of squared deviations of values that arrive in parts."""
+
+    def __init__(self) -> None:
+        self.rows, self.mean, self.squares = 0, 0.0, 0.0
+
+    def add(self, values: FloatArray) -> None:
+        """Add values by Chan's formula, which avoids cancellation."""
+        if not len(values):
+            return
+        rows, mean = self.rows + len(values), float(values.mean())
+        delta = mean - self.mean
+        self.squares += float(((values - mean) ** 2).sum()) + delta**2 * self.rows * len(values) / rows
+        self.mean += delta * len(values) / rows
+        self.rows = rows
+
+
+def _find_slots(marks: FloatArray, scores: FloatArray) -> IntArray:
+    """Find the slots of scores; sorted scores are looked up ten times faster."""
+    ascending = order_scores(scores)
+    scores = scores[ascending]
+    mark_index = np.searchsorted(marks, scores)
+    slots = np.empty(len(scores), dtype=np.intp)
+    slots[ascending] = 2 * mark_index + (marks[np.minimum(mark_index, len(marks) - 1)] == scores)
+    return slots
+
+
+def _compute_twice_below(counts: FloatArray) -> FloatArray:
+    """Count in whole numbers, which floats represent exactly: equal placements have no difference."""
+    doubled = np.cumsum(counts)
+    doubled *= 2
+    doubled -= counts
+    return doubled

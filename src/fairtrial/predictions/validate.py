@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from fairtrial._findings import Finding
 from fairtrial._registry import suggest_name
+from fairtrial._text import join_names
 from fairtrial.errors import InputError
 from fairtrial.predictions.columns import format_label
 
@@ -16,45 +18,73 @@ ROUNDING_TOLERANCE = 0.005 + 1e-9
 
 EXACT_TOLERANCE = 1e-5
 
-Y_TRUE_HINT = ", or name the column of the truth (--y-true) if it is another one"
+Y_TRUE_HINT = ", or pass y_true= (--y-true) if another column has the true labels"
+
+
+class Subject(NamedTuple):
+    """The model that a message is about, and its data set if the file has several.
+
+    >>> str(Subject("tree", "iris"))
+    "model 'tree' on 'iris'"
+    """
+
+    model: str
+    dataset: str = ""
+
+    def __str__(self) -> str:
+        return f"model {self.model!r}" + (f" on {self.dataset!r}" if self.dataset else "")
+
+
+_NOBODY = Subject("")
 
 
 class Notes:
-    """Sentences about what was repaired or assumed; the same remark about several models becomes one sentence.
+    """Collects findings about what was repaired or assumed; one kind of finding about several models becomes one finding.
+
+    A merged finding has a tuple `models` if it is about models, and a tuple `datasets` if it is about some data sets only.
 
     >>> notes = Notes()
     >>> for name in ("tree", "rule"):
-    ...     notes.add("{who} has no scores.", f"model {name!r}", "{who} have no scores.")
-    >>> notes.sentences
-    ("model 'tree' and model 'rule' have no scores.",)
+    ...     notes.add("labels_from_probabilities", Subject(name))
+    >>> notes.findings[0]["models"]
+    ('tree', 'rule')
     """
 
-    _MAX_NAMED = 6
-
     def __init__(self) -> None:
-        self._entries: dict[tuple[str, str], dict[str, None]] = {}
+        self._entries: dict[Finding, dict[str, dict[str, None]]] = {}
 
-    def add(self, sentence: str, subject: str = "", plural: str = "") -> None:
-        """Add a sentence once; `{who}` stands for its subjects, `plural` is the sentence for several of them."""
-        self._entries.setdefault((sentence, plural), {})[subject] = None
+    def add(self, kind: str, subject: Subject = _NOBODY, **values: Any) -> None:
+        """Add a finding and what it is about; `Subject("", dataset)` is a data set."""
+        self._entries.setdefault(Finding(kind, values), {}).setdefault(subject.model, {})[subject.dataset] = None
 
-    def extend(self, sentences: Iterable[str]) -> None:
-        """Add several sentences."""
-        for sentence in sentences:
-            self.add(sentence)
+    def extend(self, findings: Iterable[Finding]) -> None:
+        """Add several findings, which may be merged ones."""
+        for finding in findings:
+            values = {name: value for name, value in finding.values.items() if name not in ("models", "datasets")}
+            for model in finding.values.get("models", ("",)):
+                for dataset in finding.values.get("datasets", ("",)):
+                    self.add(finding.kind, Subject(model, dataset), **values)
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """All sentences, in the order in which they were added first."""
-        return tuple(self._format_entry(*forms, list(subjects)) for forms, subjects in self._entries.items())
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, in the order in which they were added first."""
+        return self.merge()
 
-    def _format_entry(self, sentence: str, plural: str, subjects: list[str]) -> str:
-        # Only the first placeholder is filled, and none without a subject: other braces may be part of the user's names.
-        if len(subjects) == 1:
-            return sentence.replace("{who}", subjects[0], 1) if subjects[0] else sentence
-        n_more = len(subjects) - self._MAX_NAMED
-        names = subjects[: self._MAX_NAMED] + ([f"{n_more} more"] if n_more > 0 else [])
-        return (plural or sentence).replace("{who}", f"{', '.join(names[:-1])} and {names[-1]}", 1)
+    def merge(self, with_datasets: bool = True) -> tuple[Finding, ...]:
+        """Merge findings of the same kind about models with the same data sets; data sets need no name if there is one."""
+        merged = []
+        for finding, by_model in self._entries.items():
+            groups: dict[tuple[str, ...], list[str]] = {}
+            for model, datasets in by_model.items():
+                groups.setdefault(tuple(filter(None, datasets)) if with_datasets else (), []).append(model)
+            for group_datasets, models in groups.items():
+                subjects: dict[str, tuple[str, ...]] = {}
+                if any(models):
+                    subjects["models"] = tuple(models)
+                if group_datasets:
+                    subjects["datasets"] = group_datasets
+                merged.append(Finding(finding.kind, {**subjects, **finding.values}))
+        return tuple(merged)
 
 
 def check_labels(true_labels: Sequence[Any]) -> None:
@@ -62,7 +92,8 @@ def check_labels(true_labels: Sequence[Any]) -> None:
     fraction = next((label for label in true_labels if isinstance(label, float)), None)
     if fraction is not None:
         raise InputError(
-            f"the truth must hold classes, got {fraction:g}: for predicted numbers see fairtrial.measures.regression"
+            f"y_true must contain class labels, got the number {fraction:g}: fairtrial.measures.regression judges predicted "
+            "numbers"
         )
 
 
@@ -70,32 +101,29 @@ def check_classes(true_labels: Sequence[str], where: str) -> None:
     """Check that at least two classes occur among the true labels."""
     if len(true_labels) < 2:
         raise InputError(
-            f"the truth{where} must hold at least 2 classes, got only {true_labels[0]!r}: there is nothing to tell apart"
+            f"y_true{where} must contain at least 2 classes, got only {true_labels[0]!r}: add rows of another class"
         )
 
 
-def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subject: str, notes: Notes) -> None:
+def check_predicted(true_labels: Sequence[str], predicted: Sequence[str], subject: Subject, notes: Notes) -> None:
     """Compare predicted with true labels: note an unknown label, refuse a misspelled one."""
     unknown = [label for label in predicted if label not in true_labels]
     if unknown and len(unknown) == len(predicted):
         raise InputError(
-            f"{subject} must predict labels of the truth, got none: {unknown[0]!r} is not among {', '.join(true_labels)}: "
-            "convert its labels"
+            f"predicted labels of {subject} must be labels of y_true ({join_names(true_labels)}), got none of them but "
+            f"{unknown[0]!r}: convert the labels"
         )
     folded = {label.strip().lower(): label for label in true_labels}
     for label in unknown:
         true_label = folded.get(label.strip().lower())
         if true_label is not None:
-            raise InputError(f"{subject} must predict labels of the truth, got {label!r}: {suggest_name(label, [true_label])}")
-        text = f"{label!r}, which is never true: it counts as an error."
-        notes.add(f"{{who}} predicts {text}", subject, f"{{who}} predict {text}")
+            raise InputError(
+                f"predicted labels of {subject} must be labels of y_true, got {label!r}: {suggest_name(label, [true_label])}"
+            )
+        notes.add("unknown_label", subject, label=label)
     for label in true_labels:
         if label not in predicted:
-            notes.add(
-                f"{{who}} never predicts {label!r}: its precision does not exist.",
-                subject,
-                f"{{who}} never predict {label!r}: their precision does not exist.",
-            )
+            notes.add("class_never_predicted", subject, label=label)
 
 
 def resolve_positive_index(texts: Sequence[str], positive: object, dataset: str) -> int | None:
@@ -116,53 +144,29 @@ def choose_condition(conditions: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 def note_condition(n_conditions: int, lines: int, condition: Sequence[Any], notes: Notes) -> None:
     """Note that only one of several conditions is judged."""
-    condition_text = " at level ".join(format_label(value) for value in condition)
-    notes.add(f"The file holds {n_conditions} conditions: only the {lines:,} lines of {condition_text} are judged.")
+    name = " ".join(format_label(value) for value in condition)
+    notes.add("several_conditions", conditions=n_conditions, lines=lines, condition=name)
 
 
-def note_first_prediction(notes: Notes) -> None:
-    """Note that the first of several predictions of a row is judged."""
-    notes.add(
-        "Rows are predicted several times: tables and paired tests use the first prediction of each row, for the same row "
-        "counted again would look like more evidence than there is."
-    )
-
-
-def note_duplicate_labels(duplicates: Mapping[str, str], subject: str, notes: Notes) -> None:
+def note_duplicate_labels(duplicates: Mapping[str, str], subject: Subject, notes: Notes) -> None:
     """Note that predicted labels are other spellings of the true ones."""
-    listing = ", ".join(f"{label!r} is {true_label!r}" for label, true_label in sorted(duplicates.items()))
-    text = f"other names for the labels of the truth, which is understood: {listing}."
-    notes.add(f"{{who}} uses {text}", subject, f"{{who}} use {text}")
+    aliases = tuple(f"{label} = {true_label}" for label, true_label in sorted(duplicates.items()))
+    notes.add("matched_labels", subject, aliases=aliases)
 
 
-def note_missing_labels(n_missing: int, rows: int, subject: str, notes: Notes) -> None:
+def note_missing_labels(n_missing: int, rows: int, subject: Subject, notes: Notes) -> None:
     """Note how many rows a model leaves without a label."""
     if n_missing:
-        text = f"no label to {n_missing:,} of {rows:,} rows: abstentions, which count as errors."
-        notes.add(f"{{who}} gives {text}", subject, f"{{who}} each give {text}")
+        notes.add("missing_labels", subject, missing=n_missing, rows=rows)
 
 
-def note_label_source(kind: str, single_column: bool, has_no_cut: bool, subject: str, notes: Notes) -> LabelSource:
+def note_label_source(kind: str, single_column: bool, has_no_threshold: bool, subject: Subject, notes: Notes) -> LabelSource:
     """Note how predicted labels are obtained if the file has none, and return their source."""
     if kind == "probability":
-        prefix = "The file has no labels of {who}: they are "
-        notes.add(f"{prefix}its most likely classes.", subject, f"{prefix}their most likely classes.")
+        notes.add("labels_from_probabilities", subject)
         return "probabilities"
-    if has_no_cut:
-        notes.add(
-            "The file has no labels of {who}, and its scores have no zero to cut at: measures of labels are left out.",
-            subject,
-            "The file has no labels of {who}, and their scores have no zero to cut at: measures of labels are left out.",
-        )
+    if has_no_threshold:
+        notes.add("no_labels", subject)
         return "none"
-    how = "scores are cut at zero" if single_column else "they are the classes with the highest scores"
-    notes.add(f"The file has no labels of {{who}}: {how}.", subject)
+    notes.add("labels_from_signs" if single_column else "labels_from_scores", subject)
     return "scores"
-
-
-def note_zero_scores(n_zero: int, rows: int, subject: str, notes: Notes) -> None:
-    """Note scores that sum to one except for rows of zeros, which a learner writes if it abstains."""
-    notes.add(
-        f"Scores of {subject} are all zero in {n_zero:,} of {rows:,} lines and sum to one in the others: they are taken as "
-        "scores, not as probabilities, and measures of probabilities are left out."
-    )

@@ -155,8 +155,10 @@ class Check:
 
     Examples
     --------
+    >>> from fairtrial import compare
+    >>> verdict = compare([[0.9, 0.8], [0.8, 0.6], [0.7, 0.6]])
     >>> nothing = Check("LAB001", "Nothing", "nothing", "...", "...", "", {"passed": "no problem."}, lambda _: report_passed())
-    >>> nothing.table, nothing(None).outcome, nothing(None).text
+    >>> nothing.table, nothing(verdict).outcome, nothing(verdict).text
     ('checks-lab001', 'passed', 'No problem.')
     """
 
@@ -182,11 +184,12 @@ class Check:
         """The key of the table of its numbers."""
         return f"checks-{self.number.lower()}"
 
-    def __call__(self, source: ReportSource) -> CheckFinding:
-        """Run the check."""
+    def __call__(self, results: Any) -> CheckFinding:
+        """Run the check on results, a judgement or a verdict."""
+        source = _get_source(results)
         answer = self.function(source)
         finding = Finding(f"{self.number}/{answer.text}", answer.values)
-        return CheckFinding(answer.outcome, finding, answer.details, answer.formats, getattr(source, "noun", "learner"))
+        return CheckFinding(answer.outcome, finding, answer.details, answer.formats, source.noun)
 
 
 registry: Registry[Check] = Registry("check", group="fairtrial.checks", package="fairtrial.report.checks")
@@ -265,7 +268,7 @@ def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[Che
     >>> [result.check.number for result in run_checks(verdict) if result.finding.outcome == "raised"]
     ['FT008']
     """
-    source = results if isinstance(results, ReportSource) else describe_source(results)
+    source = _get_source(results)
     if checks is not None:
         return _sort_results([CheckResult(current_check, _run_check(current_check, source)) for current_check in checks])
     key = source.identity
@@ -274,6 +277,10 @@ def run_checks(results: Any, checks: Iterable[Check] | None = None) -> tuple[Che
     if cached is None or {result.check.number: result.check for result in cached} != {item.number: item for item in serving}:
         _results[key] = run_checks(source, serving)
     return _results[key]
+
+
+def _get_source(results: Any) -> ReportSource:
+    return results if isinstance(results, ReportSource) else describe_source(results)
 
 
 def _sort_results(results: list[CheckResult]) -> tuple[CheckResult, ...]:

@@ -20,7 +20,7 @@ def test_accuracy_on_imbalance_is_raised_with_the_share_of_the_largest_class():
     found = registry["FT002"](labelled(RARE, halves(100)))
     assert found.outcome == "raised"
     assert found.details.iloc[0].tolist() == ["made", 100, 20, 4.0, 0.8]
-    assert "an accuracy of 0.800" in str(found.sentence)
+    assert found.finding["proportion"] == 0.8
 
 
 @pytest.mark.parametrize("measure", ["kappa", "balanced_accuracy", "g_mean"])
@@ -42,7 +42,7 @@ def test_classes_smaller_than_the_folds_are_tiny():
 
 def test_classes_of_a_few_cases_are_tiny_however_few_the_folds():
     found = registry["FT003"](labelled([0] * 31 + [1] * 9, halves(40)))
-    assert str(found.sentence) == "Classes of made are tiny: the class yes of made has 9 cases."
+    assert (found.finding["label"], found.finding["worst"], found.finding["rows"]) == ("yes", "made", 9)
 
 
 def test_leaving_one_out_makes_no_class_tiny():

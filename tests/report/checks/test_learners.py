@@ -29,7 +29,7 @@ def test_tuning_inside_the_fold_passes_by_name():
     declared = {"learners": {"few": {"tune": {"grid": {"n_neighbors": [1, 3]}}}, "many": {}}}
     found = registry["FT007"](with_learners(near("few", 1), near("many", 9), declaration=declared))
     assert found.outcome == "passed"
-    assert str(found.sentence).startswith("few is tuned inside each training part")
+    assert (found.finding.kind, found.finding["learners"]) == ("FT007/tuned", ("few",))
 
 
 def test_one_setting_of_each_class_passes_and_a_file_tells_nothing():
@@ -59,7 +59,7 @@ def test_a_trivial_learner_is_the_baseline_where_there_is_one():
     results = labelled([0, 0, 0, 1, 1, 1] * 10, halves(60), {"verdict": {"measure": "f_score"}}, predict=always)
     unknown = registry["FT020"](results)
     assert unknown.outcome == "raised"
-    assert "cannot be told" in str(unknown.sentence)
+    assert unknown.finding.kind == "FT020/no baseline"
     dummy = LearnerFacts("first", "sklearn.dummy.DummyClassifier", {}, {})
     other = LearnerFacts("second", "a.Tree", {}, {})
     judged = changed(results, learners=(dummy, other), declaration={"verdict": {"measure": "accuracy"}})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fairtrial._narrative import render_all
 from fairtrial.report.cache import get_declared_section, has_only_predictions, select_condition, unwrap_estimator
 from fairtrial.report.judgement import FACTS, build_facts_frame, drop_single_dataset, get_fact, list_datasets, list_models
 from fairtrial.report.names import get_verdict_measure_name, join_names
@@ -299,7 +300,7 @@ def build_judgement_section(source: ReportSource) -> Section:
         *_describe_positive_class(judgement),
         *explain_omissions(judgement),
     )
-    return Section("predictions", "What was judged", sentences, (), tables, judgement.notes)
+    return Section("predictions", "What was judged", sentences, (), tables, render_all(judgement.notes, "model"))
 
 
 def build_models_frame(judgement: Judgement) -> pd.DataFrame:

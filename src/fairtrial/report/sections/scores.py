@@ -11,7 +11,7 @@ from fairtrial._findings import Finding
 from fairtrial._narrative import render_all
 from fairtrial._text import join_names
 from fairtrial.measures import get_measure
-from fairtrial.predictions.narrative import find_unequal_rows
+from fairtrial.predictions.tables import find_unequal_rows
 from fairtrial.report.figures.curves import draw_intervals
 from fairtrial.report.judgement import (
     LEVEL,
